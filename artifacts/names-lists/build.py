@@ -12,6 +12,7 @@ import argparse
 import shutil
 from pathlib import Path
 
+import abroad
 import common as words
 import kinds
 import pools
@@ -44,6 +45,8 @@ def files(scowl: Path) -> dict[str, str]:
     common.reserve({word for pool in for_words.values() for word in pool})
     by_list = kinds.by_list(common.words)
     drawn = pools.pools(common, by_list) | for_words
+    of_kinds = by_list | kinds.classes(common.words)
+    of_kinds["given-abroad"] = abroad.choose_first_names(set(common.words), of_kinds)
     capitals = src.hand("shown-capitals")[0]
     parts = {src.fold(part) for kind in CAPITALIZED for name in drawn[kind] for part in name.split()}
     parts -= set(src.hand("first-word")[0])  # a class of their own, shown by what follows
@@ -54,7 +57,7 @@ def files(scowl: Path) -> dict[str, str]:
         SHOWN_NAMES: _text(shown),
         "shown-capitals.txt": _text(dict.fromkeys(capitals, "")),
         "symbols.txt": _text(dict.fromkeys(symbols(), "")),
-        **{f"kind.{kind}.txt": _text(entries) for kind, entries in (by_list | kinds.classes(common.words)).items()},
+        **{f"kind.{kind}.txt": _text(entries) for kind, entries in of_kinds.items()},
         **{f"pool.{kind}.txt": "".join(f"{name}\n" for name in pool) for kind, pool in drawn.items()},
     }
 

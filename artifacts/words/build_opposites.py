@@ -224,10 +224,10 @@ def same(path: Path, digest: str) -> Path:
 
 
 if __name__ == "__main__":
-    from textveil_export.text.sources import read_lines
+    from textveil_export.text.word_vectors import read_list
 
     given = Path(sys.argv[1])
     target = given.with_name(f"{given.stem}-opposites.txt")
-    hand = read_lines(Path(__file__).with_name("opposites-by-hand.txt"))
-    target.write_text(build(read_lines(given), Path(sys.argv[2]), hand), encoding="utf-8", newline="\n")
+    hand = read_list(Path(__file__).with_name("opposites-by-hand.txt"))
+    target.write_text(build(read_list(given), Path(sys.argv[2]), hand), encoding="utf-8", newline="\n")
     print(hashlib.sha256(target.read_bytes()).hexdigest(), target.name)

@@ -155,7 +155,7 @@ def build(words: Sequence[str], wordnet: Path) -> str:
         ValueError: A source is not installed, or not the version that is named above.
     """
     import pyarrow.parquet
-    from textveil_export.text.sources import Encoder
+    from textveil_export.text.word_vectors import WordEncoder
 
     paths = {name: path for package in SOURCES for name, path in _checked(package).items()}
     tokens = pyarrow.parquet.read_table(paths["data/glove_6B_index.parquet"]).column(0).to_pylist()
@@ -165,7 +165,7 @@ def build(words: Sequence[str], wordnet: Path) -> str:
     for index, word in enumerate(words):
         if word in at:
             glove[index] = matrix[at[word]]
-    minilm = Encoder().embed(words)
+    minilm = WordEncoder().embed_words(words)
     if minilm.words != list(words):
         raise ValueError("the list has an entry that no text can look up")
     has_letter = np.array([any(character.isalpha() for character in word) for word in words])
@@ -193,10 +193,10 @@ def _checked(package: str) -> dict[str, Path]:
 
 
 if __name__ == "__main__":
-    from textveil_export.text.sources import read_lines
+    from textveil_export.text.word_vectors import read_list
 
     given = Path(sys.argv[1])
     target = given.with_name(f"{given.stem}-vectors.txt.gz")
-    content = build(read_lines(given), Path(sys.argv[2])).encode()
+    content = build(read_list(given), Path(sys.argv[2])).encode()
     target.write_bytes(gzip.compress(content, mtime=0))
     print(hashlib.sha256(content).hexdigest(), target.name, "unpacked")

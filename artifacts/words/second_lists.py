@@ -81,10 +81,10 @@ def listed(pairs: Iterable[Pair], forms: Forms) -> str:
 
 def main(words: Path, folder: Path, target: Path) -> None:
     """Writes the lists; prints the entries of each."""
-    from textveil_export.text.sources import read_lines
+    from textveil_export.text.word_vectors import read_list
 
     with gzip.open(checked("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8") as file:
-        forms = Forms(read_lines(words), csv.reader(file))
+        forms = Forms(read_list(words), csv.reader(file))
     target.mkdir(exist_ok=True)
     for name, (_, files) in SOURCES.items():
         text = "\n".join(same(folder / path, digest).read_text("utf-8").rstrip() for path, digest in files.items())

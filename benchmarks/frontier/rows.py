@@ -21,7 +21,7 @@ from textveil.mechanisms.baselines import SanText
 from textveil.mechanisms.staircase import SlotStaircase, Staircase, StaircaseLevel, StaircaseTable, output_role
 from textveil.text import Kinds, make_plan, segments
 from textveil.text.rewrite import Rewriter
-from textveil_export.text import Setting, level_parameters
+from textveil_export.text import LevelSetting, make_level_parameters
 from textveil_training.attacks.words import (
     NOTHING,
     ReadElements,
@@ -200,8 +200,8 @@ class Releases:
         plan = make_plan(bundle, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
         if name == "santext-textbook":
             assert isinstance(plan.mechanism, Everywhere)
-            setting = Setting(Decimal(SANTEXT_EPSILON) / 2)
-            parameters = level_parameters(bundle.table, setting, _largest_score(plan.mechanism.law))
+            setting = LevelSetting(Decimal(SANTEXT_EPSILON) / 2)
+            parameters = make_level_parameters(bundle.table, setting, _largest_score(plan.mechanism.law))
             law = SanText.of(bundle.table, bundle.metric, "santext", parameters)
             plan = replace(plan, mechanism=Everywhere(law, lambda: law.channel))
         return make_word_release(self.words, plan)

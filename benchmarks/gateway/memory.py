@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from http import HTTPStatus
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
@@ -71,8 +72,10 @@ async def _ask_often(port: int, requests: int, texts: Iterator[str], look: Calla
     found: list[float] = []
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 26)
     for number in range(requests):
-        status, _ = await ask(reader, writer, asked(port, next(texts)))
-        if status != 200:
+        text = asked(port, next(texts))
+        while (status := (await ask(reader, writer, text))[0]) == HTTPStatus.SERVICE_UNAVAILABLE:
+            await asyncio.sleep(1)  # the machine has other work
+        if status != HTTPStatus.OK:
             sys.exit(f"status {status}")
         if not number or number % 20 == 19:
             found.append(look())

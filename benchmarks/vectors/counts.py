@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from textveil.bundle import HeldOut
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import Count, Estimate, count_codes, count_labels
-from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.data import group_texts, split_groups
 from textveil_training.encoder import (
     NO_TEACHER,
@@ -124,7 +124,9 @@ def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int
     inside: dict[str, list[list[float]]] = {"of_labels": [], "before": [], "decided": []}
     truths, widths, none, refused = [], [], 0, 0
     for pool in found:
-        staircase = integer_channel("counts", make_counts_randomizer(pool.count, drawn_epsilon(epsilon)), epsilon)
+        staircase = make_integer_randomizer(
+            "counts", make_counts_randomizer(pool.count, compute_realized_epsilon(epsilon)), epsilon
+        )
         for held_out, arrived, truth, codes in releases(
             pool, staircase, TEXTS[task], share, count // len(found), generator
         ):

@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 from bounds.channels import Mode, ceiling
 from numpy.typing import NDArray
-from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.dpnr import compute_noise_scale
 from textveil_training.label_randomizers import fit_accuracy_randomizer, make_counts_randomizer
 
@@ -109,14 +109,14 @@ def decision_rows(calibration: Floats, codes: Codes) -> dict[str, dict[str, Figu
         "clean": {"": Release.of_index(np.eye(classes), is_label=True).figures(codes)}
     }
     for epsilon in EPSILONS:
-        value = drawn_epsilon(epsilon)
+        value = compute_realized_epsilon(epsilon)
         # One right decision of each class is added, as bundles do.
         wished = {
             "accuracy": fit_accuracy_randomizer(calibration + np.eye(classes), value),
             "counts": make_counts_randomizer(classes, value),
         }
         for name, channel in wished.items():
-            drawn = integer_channel(name, channel, epsilon).matrix
+            drawn = make_integer_randomizer(name, channel, epsilon).matrix
             rows.setdefault(name, {})[epsilon] = Release.of_index(drawn, is_label=True).figures(codes)
             wish = Release.of_index(channel / channel.sum(axis=1, keepdims=True), is_label=True).figures(codes)
             rows[name][epsilon]["lost_to_integers"] = wish["accuracy"] - rows[name][epsilon]["accuracy"]
@@ -137,7 +137,9 @@ def codebook_rows(codes: Codes) -> dict[str, Figures]:
     count = codes.test.shape[1]
     found = {"": Release.of_index(np.eye(count), is_label=False).figures(codes)}
     for epsilon in EPSILONS:
-        channel = integer_channel("counts", make_counts_randomizer(count, drawn_epsilon(epsilon)), epsilon).matrix
+        channel = make_integer_randomizer(
+            "counts", make_counts_randomizer(count, compute_realized_epsilon(epsilon)), epsilon
+        ).matrix
         found[epsilon] = Release.of_index(channel, is_label=False).figures(codes)
     return found
 

@@ -18,7 +18,7 @@ from textveil.bundle import TextBundle, artifact, open_bundle
 from textveil.bundle.layout import SIGNATURE
 from textveil.bundle.maker import signed_message
 from textveil.errors import BundleTooLarge, CryptoUnavailable, IdentityMismatch, NotTheMaker, OptionError
-from textveil_export.sign import sign_bundle
+from textveil_export.signing import sign_bundle
 
 
 def load_vectors(folder: Path, maker: str | None = None) -> Encoder:
@@ -113,7 +113,7 @@ def test_keys_that_do_not_sign(tmp_path: Path) -> None:
     folder = small_staircase(tmp_path / "bundle")
     for name, path in {
         "no private key": tmp_path / "nowhere",
-        "another kind": key_file(tmp_path / "x.pem", X25519PrivateKey.generate()),
+        "not an Ed25519 key": key_file(tmp_path / "x.pem", X25519PrivateKey.generate()),
     }.items():
         with pytest.raises(KeyFileError, match=name):
             sign_bundle(folder, path)

@@ -13,7 +13,7 @@ from report import vectors as page
 from report.records import read_objects
 from report.vectors_floors import FLOORS
 from scipy.special import betainc
-from textveil_export.index import integer_channel
+from textveil_export.index import make_integer_randomizer
 from textveil_training.data import LabeledExample
 from textveil_training.encoder.codebook import learn_codebook
 from textveil_training.encoder.word_embeddings import DIRECTIONS
@@ -40,7 +40,7 @@ def test_held_out_and_released_texts_are_not_the_same() -> None:
     classes = np.repeat([0, 1, 2], [50, 60, 7])
     codes = (classes + (np.arange(117) % 5 == 0)) % 3
     pool = counts.Pool(labels=("a", "b", "c"), classes=classes, codes=codes, count=3)
-    staircase = integer_channel("counts", np.eye(3), "16")
+    staircase = make_integer_randomizer("counts", np.eye(3), "16")
     tables = set()
     drawn = counts.releases(pool, staircase, 10**9, 0.5, 20, np.random.default_rng(0))
     for held_out, arrived, truth, decided in drawn:

@@ -19,7 +19,7 @@ from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
 from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
 from textveil.errors import BundleDamaged, EngineFailed
 from textveil.text.segmentation.characters import ANY
-from textveil_export.text.characters import characters_json
+from textveil_export.text.contents import format_character_classes
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
@@ -42,7 +42,7 @@ def test_the_runtime_has_the_classes_of_the_bundle_for_every_code_point(name: st
 
 
 def test_all_bundles_have_what_the_exporter_makes() -> None:
-    made = characters_json()
+    made = format_character_classes()
     for folder in (
         DEFAULT_BUNDLE,
         artifact("english-santext"),
@@ -76,7 +76,7 @@ def test_the_second_reader_finds_the_ends_of_ranges() -> None:
     ],
 )  # fmt: skip
 def test_classes_that_are_none_are_refused(change: tuple[str, str]) -> None:
-    made = characters_json()
+    made = format_character_classes()
     assert change[0] in made
     with pytest.raises(BundleDamaged, match=r"^characters\.json: "):
         read_characters(made.replace(*change, 1).encode())

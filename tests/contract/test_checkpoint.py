@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 from textveil_export.encoder.checkpoint import load_checkpoint
-from textveil_export.encoder.evaluation import classify
-from textveil_export.encoder.onnx_graph import Reference
-from textveil_export.errors import CheckpointError
+from textveil_export.encoder.evaluation import classify_vectors
+from textveil_export.encoder.onnx_graph import TorchReference
+from textveil_export.errors import EncoderCheckpointError
 from textveil_training.dpnr.checkpoint import write_checkpoint
 from textveil_training.dpnr.networks import RepresentationModel
 from tiny_training import description, write_encoder
@@ -69,7 +69,7 @@ def test_vectors_and_decisions_are_those_of_training(
 ) -> None:
     model = trained(tmp_path / "checkpoint", mode, dimension, head_hidden, classifier_hidden)
     checkpoint = load_checkpoint(tmp_path / "checkpoint")
-    reference = Reference(checkpoint)
+    reference = TorchReference(checkpoint)
     vectors, expected, logits = [], [], []
     for ids in texts(len(checkpoint.vocabulary)):
         vectors.append(reference(ids))
@@ -80,10 +80,10 @@ def test_vectors_and_decisions_are_those_of_training(
     assert np.abs(np.stack(vectors) - np.stack(expected)).max() < 1e-6
     assert np.ptp(np.stack(expected), axis=0).max() > 0.05  # else anything would agree
     assert np.argmax(logits, axis=1).sum() == 12  # else any classifier would agree
-    assert (classify(checkpoint.classifier, np.stack(vectors), 4) == np.argmax(logits, axis=1)).all()
+    assert (classify_vectors(checkpoint.classifier, np.stack(vectors), 4) == np.argmax(logits, axis=1)).all()
 
 
 def test_a_model_without_privacy_cannot_be_exported(tmp_path: Path) -> None:
     trained(tmp_path / "checkpoint", "none", 0, 0, 0)
-    with pytest.raises(CheckpointError, match="without a private representation"):
+    with pytest.raises(EncoderCheckpointError, match="trained without noise"):
         load_checkpoint(tmp_path / "checkpoint")

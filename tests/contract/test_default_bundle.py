@@ -19,13 +19,12 @@ from textveil.text import Options
 from textveil.text.staircase_plans import StaircasePlans
 from textveil.verify import verify_text
 from textveil_cli.show.staircase_levels import kept_shares, staircase_summaries
-from textveil_export.text import nearest_words, staircase
-from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
-from textveil_export.text.misleading import Misleading
-from textveil_export.text.skeleton_lists import english_skeleton
-from textveil_export.text.sources import Source, read_vectors
-from textveil_export.text.staircase import read_frequencies
-from textveil_export.text.word_sets import LISTS, english_lists
+from textveil_export.text import neighbors, staircase_tables
+from textveil_export.text.staircase_bundle import StaircaseRecipe, build_staircase
+from textveil_export.text.staircase_tables import MisleadingWords, read_frequencies
+from textveil_export.text.template_lists import read_english_template
+from textveil_export.text.word_roles import LISTS, read_english_lists
+from textveil_export.text.word_vectors import WordVectors, read_vectors
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +115,7 @@ def test_rows_are_those_of_the_second_reader(bundle, read):
 def test_what_may_come_out_is_what_the_rule_allows(bundle):
     """Every output is allowed; and a sample of words is left out only for a reason."""
     assert "on both rungs" in verify_text(bundle, pairs=100)
-    mentions, (_, never) = StaircasePlans(bundle), english_lists()
+    mentions, (_, never) = StaircasePlans(bundle), read_english_lists()
     for protect, lower in SLOTS:
         rule = mentions.rule(protect=protect)
         bit = output_role(visible=protect == "words", lower=lower)
@@ -155,12 +154,12 @@ def test_a_name_of_several_tokens_is_judged_token_by_token(bundle):
 
 
 def neighbors_of(symbols):
-    """``nearest_words`` for some symbols, and no neighbors for all others."""
+    """``find_nearest_words`` for some symbols, and no neighbors for all others."""
 
     def nearest(rows, words, k, favor, progress, run):
         near = np.zeros((len(rows), k), np.int64)
         for symbol in symbols.tolist():
-            near[symbol] = [symbol, *nearest_words._nearest_of_row(rows, words, favor, k - 1, symbol)]
+            near[symbol] = [symbol, *neighbors._find_nearest_in_row(rows, words, favor, k - 1, symbol)]
         return near
 
     return nearest
@@ -172,15 +171,17 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
     """Base and roles to the integer; neighbors but for ties that another processor rounds the other way."""
     symbols = np.arange(0, bundle.symbols, step)
     if step > 1:  # products with all words take most of the time
-        monkeypatch.setattr(staircase, "nearest_words", neighbors_of(symbols))
+        monkeypatch.setattr(staircase_tables, "find_nearest_words", neighbors_of(symbols))
     recipe = StaircaseRecipe(
-        lists=english_skeleton(),
+        lists=read_english_template(),
         vectors=read_vectors(LISTS / "words" / "english-3-vectors.txt.gz", 1 << 16),
         per_billion=read_frequencies(LISTS / "words" / "english-3-frequencies.tsv"),
-        never_output=english_lists()[1],
-        misleading=Misleading.read(*(LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))),
+        never_output=read_english_lists()[1],
+        misleading=MisleadingWords.read_lists(
+            *(LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))
+        ),
     )
-    source = Source(
+    source = WordVectors(
         words=bundle.vocabulary, vectors=np.ones((bundle.symbols, 2), np.float32), tokens="word", provenance={}
     )
     part = build_staircase(source, recipe)

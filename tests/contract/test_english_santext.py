@@ -5,7 +5,7 @@ import pytest
 from textveil.bundle import TextBundle, artifact, open_bundle
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
-from textveil_export.text.word_sets import english_lists
+from textveil_export.text.word_roles import read_english_lists
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_about_half_of_the_sensitive_words_change_at_the_default_level(bundle, m
 
 
 def test_the_public_lists_are_in_force(bundle):
-    sensitive, never = english_lists()
+    sensitive, never = read_english_lists()
     roles = bundle.table.roles
     for word in ("doctor", "hospital", "boston", "mary", "money", "church", "senate", "wife"):
         assert word in sensitive

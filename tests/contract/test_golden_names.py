@@ -54,7 +54,7 @@ def test_the_vectors_have_every_option_and_kind() -> None:
         *(pools - {"particle"}),
         *("number", "digits", "year", "day", "age", "time", "date", "ordinal", "decade", "initial", "letter", "phone"),
         *"card ssn account iban postcode ip mac email handle hashtag url path file hash key id".split(),
-        *"symbol other spelled".split(),
+        *"symbol emoji keycap other spelled".split(),
     }
 
 

@@ -71,6 +71,16 @@ def test_members_that_are_common_need_a_capital(kind: str) -> None:
         ]
 
 
+def test_first_names_abroad_are_on_no_list_that_says_something_else() -> None:
+    abroad = set(KINDS["given-abroad"])
+    assert len(abroad) > 5_000
+    assert {"tobias", "diego", "zsófia", "zsofia"} <= abroad
+    closed = "weekday month group title office particle given organization firm-word institution-word street-word"
+    assert abroad.isdisjoint(COMMON)
+    assert all(abroad.isdisjoint(KINDS[kind]) for kind in [*closed.split(), "place-word", "first-word"])
+    assert all(word.isalpha() or "'" in word for word in abroad)
+
+
 def test_groups_are_hidden_in_any_case() -> None:
     for word in "catholic muslim jewish gay lesbian democrat republican german kurdish communist".split():
         assert word in KINDS["group"]

@@ -125,7 +125,7 @@ def all_recipes():
 
 def try_two_recipes(patch):
     from textveil_export.encoder import build as encoder_build
-    from textveil_export.encoder.int8 import RECIPES
+    from textveil_export.encoder.int8_recipes import RECIPES
 
-    real = encoder_build.EncoderSettings
-    patch.setattr(encoder_build, "EncoderSettings", lambda **given: real(**given, recipes=RECIPES[:2]))
+    real = encoder_build.EncoderBuildSettings
+    patch.setattr(encoder_build, "EncoderBuildSettings", lambda **given: real(**given, recipes=RECIPES[:2]))

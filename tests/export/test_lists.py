@@ -4,7 +4,7 @@ import re
 
 import pytest
 from scripts import ROOT, load_script
-from textveil_export.text.skeleton_lists import english_skeleton
+from textveil_export.text.template_lists import read_english_template
 
 build_lists = load_script("artifacts/lists/build.py")
 read_lists = load_script("artifacts/lists/readers.py")
@@ -94,13 +94,13 @@ def test_entries_are_in_order(name: str):
 
 
 def test_the_lists_are_those_of_the_exporter():
-    lists = english_skeleton()
+    lists = read_english_template()
     assert lists.words == {entry: mark == "name-like" for entry, mark in FUNCTION_WORDS.items()}
     assert {kind.name for kind in lists.kinds.kinds} == {*SHAPES, *BY_LIST}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_marks_are_known(name: str):
+def test_lists_have_known_flags_only(name: str):
     allowed = {"", "name-like"} if name == "function-words" else {"", "member-only", "capitalized,member-only"}
     if name.removeprefix("kind.") in DESIGNATIONS:  # no member has a lower-case slot, so outputs may be common words
         allowed = {"capitalized", "capitalized,member-only"}

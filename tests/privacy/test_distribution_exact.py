@@ -34,7 +34,7 @@ from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import LevelParameters
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Rows
-from textveil_export.text.weights import Setting, level_parameters, score_weights
+from textveil_export.text.level_weights import LevelSetting, compute_score_weights, make_level_parameters
 
 Words = NDArray[np.uint64]
 
@@ -63,9 +63,9 @@ def laws(geometry: str, k: int | None, shift: int | None) -> Iterator[tuple[Rows
     found = []
     for exponent in map(Decimal, EXPONENTS):
         if shift is None:
-            found.append(level_parameters(bundle.table, Setting(exponent), largest))
+            found.append(make_level_parameters(bundle.table, LevelSetting(exponent), largest))
         else:
-            weights = np.maximum(1, score_weights(exponent, largest, shift))
+            weights = np.maximum(1, compute_score_weights(exponent, largest, shift))
             found.append(LevelParameters(exponent, weights, None))
     base = np.random.default_rng(13).integers(1, 4, bundle.symbols).astype(np.uint32)
     found.append(replace(found[0], base=base, weights=-(-found[0].weights // 4)))

@@ -26,7 +26,7 @@ from textveil.mechanisms.baselines.table import LevelParameters, Table
 from textveil.mechanisms.metric import Metric
 from textveil.text.statement import TEXTBOOK
 from textveil_export.errors import ExportError
-from textveil_export.text.weights import Setting, level_parameters
+from textveil_export.text.level_weights import LevelSetting, make_level_parameters
 
 MECHANISMS = ("santext", "santext+")
 
@@ -70,7 +70,7 @@ def test_any_base_measure_and_weights_that_end(
     base = np.random.default_rng(6).integers(1, 256, bundle.symbols).astype(np.uint8)
     for level in bundle.levels[:2]:
         law = level.parameters[mechanism]
-        weighted = level_parameters(bundle.table, Setting(law.exponent, base), len(law.weights) - 1)
+        weighted = make_level_parameters(bundle.table, LevelSetting(law.exponent, base), len(law.weights) - 1)
         assert found(bundle, weighted, mechanism) == []
         ended = replace(weighted, weights=weighted.weights[: int(bundle.table.scores.max()) + 1])
         assert found(bundle, ended, mechanism) == []

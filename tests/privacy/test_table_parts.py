@@ -24,8 +24,8 @@ from textveil.mechanisms.baselines.table import Table
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import scores
 from textveil_export.errors import ExportError
-from textveil_export.text.neighbors import nearest
-from textveil_export.text.weights import GRID, Setting, level_parameters, score_weights
+from textveil_export.text.level_weights import GRID, LevelSetting, compute_score_weights, make_level_parameters
+from textveil_export.text.neighbors import find_nearest_outputs
 
 
 def naive_nearest(rows: list[list[int]], candidates: list[int], k: int) -> tuple[list[list[int]], list[list[int]], int]:
@@ -58,7 +58,7 @@ def test_neighbors_are_those_of_a_full_sort(data: st.DataObject) -> None:
     )
     candidates = sorted(data.draw(st.sets(st.integers(0, count - 1), min_size=2)))
     k = data.draw(st.integers(1, len(candidates)))
-    near, squares, median = nearest(np.array(rows, dtype=np.int8), np.array(candidates), k)
+    near, squares, median = find_nearest_outputs(np.array(rows, dtype=np.int8), np.array(candidates), k)
     assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows, candidates, k)
 
 
@@ -67,7 +67,7 @@ def test_neighbors_across_blocks() -> None:
     generator = np.random.default_rng(31)
     rows = generator.integers(-3, 4, (2 * metric.BLOCK + 7, 3)).astype(np.int8)
     candidates = np.flatnonzero(generator.random(len(rows)) < 0.7)
-    near, squares, median = nearest(rows, candidates, 12)
+    near, squares, median = find_nearest_outputs(rows, candidates, 12)
     assert (near.tolist(), squares.tolist(), median) == naive_nearest(rows.tolist(), candidates.tolist(), 12)
 
 
@@ -75,7 +75,7 @@ def test_k_outside_its_range_is_refused() -> None:
     rows = np.array([[0], [1], [5]], dtype=np.int8)
     for k in (0, 3):
         with pytest.raises(ExportError):
-            nearest(rows, np.array([0, 2]), k)
+            find_nearest_outputs(rows, np.array([0, 2]), k)
 
 
 @given(
@@ -173,7 +173,7 @@ def exact_weights(exponent: Decimal, scores: list[int], shift: int) -> list[int]
 @pytest.mark.parametrize(("exponent", "shift"), [("0.25", 60), ("12", 58), ("14.75", 60), ("0.001", 16)])
 def test_every_weight_of_a_long_table(exponent: str, shift: int) -> None:
     """All 20,000 scores: an error of the running product would have grown by the last one."""
-    weights = score_weights(Decimal(exponent), 20_000, shift)
+    weights = compute_score_weights(Decimal(exponent), 20_000, shift)
     assert weights[0] == 1 << shift
     assert weights.tolist() == exact_weights(Decimal(exponent), list(range(20_001)), shift)
 
@@ -181,7 +181,7 @@ def test_every_weight_of_a_long_table(exponent: str, shift: int) -> None:
 @given(st.decimals(Decimal("0.01"), 40, places=3), st.integers(8, 60), st.integers(0, 400))
 @settings(max_examples=30)
 def test_any_weights(exponent: Decimal, shift: int, largest: int) -> None:
-    weights = score_weights(exponent, largest, shift)
+    weights = compute_score_weights(exponent, largest, shift)
     assert weights.tolist() == exact_weights(exponent, list(range(largest + 1)), shift)
 
 
@@ -211,7 +211,7 @@ def test_level_weights_use_the_room_there_is(
 
     room = max(scale for scale in range(61) if scale == 0 or largest_total(scale) < MAX_TOTAL * (1 - 1e-8) - symbols)
     try:
-        law = level_parameters(table, Setting(exponent, base), last)
+        law = make_level_parameters(table, LevelSetting(exponent, base), last)
     except ExportError:
         assert exact_weights(exponent, [last], room)[0] <= smallest * (1 + 1e-8) or room < 16
         return

@@ -22,7 +22,7 @@ from textveil_cli import console
 from textveil_cli.collector import IndexServer, VectorClassifier
 from textveil_cli.files import Selection
 from textveil_cli.integrations.rewriter import Rewriter
-from textveil_export.sign import sign_bundle
+from textveil_export.signing import sign_bundle
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
 from textveil_training.token_randomizer import TokenRandomizer

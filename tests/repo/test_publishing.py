@@ -10,7 +10,7 @@ import pytest
 from hatchling.metadata.core import ProjectMetadata
 from hatchling.plugin.manager import PluginManager
 from textveil import __version__
-from textveil_export.text.attribution import ENGLISH_LICENSE
+from textveil_export.text.contents import ENGLISH_LICENSE
 
 ROOT = Path(__file__).parents[2]
 WHEELS = ("runtime", "cli", "export", "server_training")

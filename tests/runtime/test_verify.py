@@ -20,7 +20,7 @@ from textveil.mechanisms.staircase import staircase_channel
 from textveil.verify import exceeds, largest_losses, verify_text
 from textveil_cli import main as cli
 from textveil_cli.console import run
-from textveil_export.certify.certificate import certify
+from textveil_export.certify.certificate import certify_bundle
 from wrong_staircases import put
 
 
@@ -159,7 +159,7 @@ def test_a_single_row_that_lacks_a_neighbor_is_seen(bundle: TextBundle, row: int
 def test_a_loss_just_above_the_stated_epsilon(bundle: TextBundle) -> None:
     """A label two per cent below what is certified over all pairs is found with a sample of all inputs."""
     level = bundle.levels[1]
-    proven = {mechanism: found.epsilon_certified for mechanism, found in certify(bundle)["l1"].items()}
+    proven = {mechanism: found.epsilon_certified for mechanism, found in certify_bundle(bundle)["l1"].items()}
 
     def labeled(factor: float) -> TextBundle:
         labels = {("l1", mechanism): factor * epsilon for mechanism, epsilon in proven.items()}

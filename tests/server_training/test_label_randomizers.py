@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.errors import InvalidRandomizer
 from textveil_training.label_randomizers import (
     compute_label_probabilities,
@@ -16,7 +16,9 @@ from textveil_training.label_randomizers import (
 
 def test_a_rare_class_is_given_up_at_a_small_epsilon() -> None:
     counts = np.array([[500, 0, 0], [0, 480, 0], [0, 0, 2]])
-    channel = integer_channel("accuracy", fit_accuracy_randomizer(counts, drawn_epsilon("0.5")), "0.5")
+    channel = make_integer_randomizer(
+        "accuracy", fit_accuracy_randomizer(counts, compute_realized_epsilon("0.5")), "0.5"
+    )
     assert channel.base[2] == 0
     assert np.linalg.matrix_rank(channel.matrix) < 3
 

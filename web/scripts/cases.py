@@ -128,13 +128,13 @@ def written(line: dict[str, Any], result: Result) -> str:
 
 def restored(results: Sequence[Result], replies: Sequence[str]) -> dict[str, Any]:
     """Returns what becomes of replies under each set of options for restoring: texts, and what stays and why."""
-    made: dict[str, Any] = {"restored": [], "skipped": [], "stayed": []}
+    made: dict[str, Any] = {"restored": [], "reports": [], "kept_shares": []}
     for result, reply in zip(results, replies, strict=True):
         assert result.mapping is not None
-        streams = [result.mapping.stream(RestorePolicy.parse(**options)) for options in OPTION_SETS]
-        made["restored"].append([stream.feed(reply) + stream.close() for stream in streams])
-        made["skipped"].append([stream.skipped for stream in streams])
-        made["stayed"].append([[stream.placed, stream.unplaced, stream.ambiguous] for stream in streams])
+        found = [result.mapping.restore(reply, RestorePolicy.parse(**options), result.text) for options in OPTION_SETS]
+        made["restored"].append([restored.text for restored in found])
+        made["reports"].append([restored.report.to_dict() for restored in found])
+        made["kept_shares"].append(result.kept_share)
     return made
 
 

@@ -43,8 +43,7 @@ function inPieces(stream, reply, length) {
   let text = "";
   for (let at = 0; at < reply.length; at += length) text += stream.feed(reply.slice(at, at + length));
   text += stream.close();
-  const { restored, skipped, unplaced, ambiguous } = stream;
-  return { text, restored, skipped, unplaced, ambiguous };
+  return { text, ...stream.report.toJSON() };
 }
 
 /** What this reader makes of a record. */
@@ -66,18 +65,19 @@ export function answer(bundle, record) {
   if (record.restored !== undefined) {
     answered.mappings = record.replies.map((_, place) => JSON.parse(found[place].mapping.toText()));
     const reports = record.replies.map((reply, place) =>
-      record.restore_options.map((restoring) => found[place].mapping.restoreWithReport(reply, restoring)),
+      record.restore_options.map((restoring) =>
+        found[place].mapping.restore(reply, restoring, record.outputs[place][0]).toObject(),
+      ),
     );
-    const each = (part) => reports.map((one) => one.map(part));
-    answered.restored = each(({ text }) => text);
-    answered.skipped = each(({ skipped }) => skipped.map(({ written, reason }) => [written, reason]));
-    answered.stayed = each(({ restored, unplaced, ambiguous }) => [restored, unplaced, ambiguous]);
+    answered.restored = reports.map((one) => one.map(({ text }) => text));
+    answered.reports = reports.map((one) => one.map(({ text, ...report }) => report));
+    answered.kept_shares = found.map(({ keptShare }) => keptShare ?? null);
     for (const [at, reply] of record.replies.entries()) {
       const options = record.restore_options[at % record.restore_options.length];
-      const streamed = inPieces(found[at].mapping.stream(options), reply, 1 + (at % 7));
-      const { text, ...whole } = reports[at][at % record.restore_options.length];
-      const active = whole.skipped.some(({ reason }) => reason === "active");
-      if (!active && !isDeepStrictEqual(streamed, { text, ...whole })) answered.restored[at] = streamed;
+      const streamed = inPieces(found[at].mapping.stream(options, record.outputs[at][0]), reply, 1 + (at % 7));
+      const whole = reports[at][at % record.restore_options.length];
+      const active = whole.not_restored.some(({ reason }) => reason === "active");
+      if (!active && !isDeepStrictEqual(streamed, whole)) answered.restored[at] = streamed;
     }
   }
   if (record.skeletons !== undefined) {
@@ -185,12 +185,12 @@ async function main() {
     counts.records++;
     counts.texts += record.documents.flat().length;
     counts.restored += record.restored?.flat().length ?? 0;
-    counts.skipped += record.skipped?.flat(2).length ?? 0;
+    counts.skipped += record.reports?.flat().flatMap((report) => report.not_restored).length ?? 0;
     counts.statements += record.statements.length;
   }
   console.log(
     `${counts.texts} texts under ${counts.records} sets of options: outputs, skeletons and charges; ` +
-      `${counts.restored} replies restored, ${counts.skipped} surrogates skipped; ${counts.statements} statements; ${counts.encoded} texts encoded; ${counts.refused} options refused; ${counts.planted} planted differences seen; ` +
+      `${counts.restored} replies restored, ${counts.skipped} surrogates not restored; ${counts.statements} statements; ${counts.encoded} texts encoded; ${counts.refused} options refused; ${counts.planted} planted differences seen; ` +
       `${wrong} differences`,
   );
   if (wrong > 0 || counts.texts === 0) process.exitCode = 1;

@@ -20,7 +20,7 @@ from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.index import MAX_CODES
 from textveil.text import forms, options, placing, word_characters
-from textveil.text.names import chunks, kinds, lexicon, places, plan, rewrite, spelled, surrogates, words
+from textveil.text.names import chunks, emoji, kinds, lexicon, places, plan, rewrite, spelled, surrogates, words
 from textveil.text.names import strings as names_strings
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import characters, strings
@@ -34,7 +34,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 #: Errors that a reader without files, ledgers, models and other processes can meet.
 ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarge BundleVersion WrongBundle
 IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable
-InputError DocumentTooLong EntropyFailed""".split()
+InputError DocumentTooLong RestoredNotJson EntropyFailed""".split()
 
 
 def pattern(found: "re.Pattern[str] | LatePattern") -> str:
@@ -62,6 +62,12 @@ def base_36(number: int) -> str:
 def steps(boundaries: list[int]) -> str:
     """Returns boundaries of ranges, each as its distance from the one before it."""
     return " ".join(base_36(b - a) for a, b in itertools.pairwise([0, *boundaries]))
+
+
+def steps_of_ranges(written: str) -> str:
+    """Return ranges of code points as steps between the first of each and the one behind its last."""
+    points = emoji.boundaries(written)
+    return steps([point + place % 2 for place, point in enumerate(points)])
 
 
 def every_character() -> Iterable[str]:
@@ -128,6 +134,7 @@ def constants() -> dict[str, object]:
         "REQUESTS": sorted(lexicon.REQUESTS),
         "SHOWN_WHOLE": sorted(chunks._SHOWN_WHOLE),
         "CLITIC_PIECES": sorted(chunks._CLITIC_PIECES),
+        "LONE_CLITIC": pattern(chunks._LONE_CLITIC),
         "EMOTICON": pattern(chunks._EMOTICON),
         "ENTITY": chunks._ENTITY.pattern.replace(r"\b", ""),
         "LINE_BREAKS": "".join(sorted(words.LINE_BREAKS)),
@@ -150,6 +157,8 @@ def constants() -> dict[str, object]:
         "TITLES": surrogates._TITLES,
         "WHOLE": list(kinds._WHOLE),
         "LAST": [list(pair) for pair in kinds._LAST],
+        "ABROAD": kinds._ABROAD,
+        "NO_PERSONS": sorted(kinds._NO_PERSONS),
         "PLACE_BEFORE": sorted(kinds._PLACE_BEFORE),
         "UNLISTED": sorted(kinds.UNLISTED),
         "PEOPLE_TOO": sorted(kinds.PEOPLE_TOO),
@@ -205,6 +214,14 @@ def constants() -> dict[str, object]:
         "NUMERIC_DIGITS": digits_that_are_no_decimals(),
         "WORD_CHARACTERS": steps(word_characters.BOUNDARIES),
         "SYMBOLS": steps(word_characters.SYMBOL_BOUNDARIES),
+        "EMOJI_CLASSES": {name: steps_of_ranges(of) for name, of in emoji.CLASSES.items()},
+        "EMOJI_SEQUENCE": emoji.SEQUENCE,
+        "EMOJI_LISTED": emoji.LISTED,
+        "EMOJI_SPARE": steps_of_ranges(emoji.SPARE),
+        "EMOJI": emoji.EMOJI,
+        "KEYCAP": emoji.KEYCAP,
+        "TONES": emoji.TONES,
+        "TONE": emoji.TONE,
         "REFUSALS": refusals(),
         "STATEMENT": sentences(),
         "NAMES_STATEMENT": sentences_of_names(),

@@ -29,7 +29,7 @@ const ADDRESS = /[/@:\\]|[\p{L}\p{N}_]\.[\p{L}\p{N}_]/u;
 export const isAddressLike = (original: string): boolean => ADDRESS.test(original) && LETTER.test(original);
 
 /** First code point of each range, and the one behind its last, in turn. */
-function boundariesOf(steps: string): number[] {
+export function boundariesOf(steps: string): number[] {
   const boundaries: number[] = [];
   for (const step of steps.split(" ")) boundaries.push((boundaries.at(-1) ?? 0) + Number.parseInt(step, 36));
   return boundaries;

@@ -1,5 +1,5 @@
 // Written by web/scripts/generate.py from the Python package. Do not edit: change it there.
-export const DEFAULT_BUNDLE_ID = "b8266c763ac20d083c4bfd98960b1ec6327822f5770e9e0b203cff4440d84468";
+export const DEFAULT_BUNDLE_ID = "bfbe6f159a04aa91b1783198630e2eb3e25fda6563147f666ba84d9fbe5e56e0";
 export const DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803";
 /** Base of all named errors. `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {
@@ -70,6 +70,11 @@ export class InputError extends TextveilError {
 export class DocumentTooLong extends InputError {
   override readonly name: string = "DocumentTooLong";
   override readonly code: string = "document-too-long";
+}
+/** A restored reply was given to an encoder of JSON as it is; it has `.text` and `.to_dict()` for that. */
+export class RestoredNotJson extends TextveilError {
+  override readonly name: string = "RestoredNotJson";
+  override readonly code: string = "restored-not-json";
 }
 /** The operating system gives no random bytes, too few, or such that no draw comes of them. Nothing was released. */
 export class EntropyFailed extends TextveilError {

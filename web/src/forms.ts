@@ -26,6 +26,8 @@ export interface Pair {
   readonly weak?: boolean;
   /** The folded word or sign that must stand before a weak one. */
   readonly before?: string;
+  /** What stood behind it, where `before` is what stood before it and a reply must quote both (`surroundings.ts`). */
+  readonly after?: string;
 }
 
 /** A form of what came out: folded, and how it is written; nothing where it is as it came out. */
@@ -58,7 +60,7 @@ export const BARE_TAG = "bare tag";
 const BEFORE =
   /([\p{L}\p{N}_][\p{L}\p{N}_'\u2019]*)[^\p{L}\p{N}_$\u20ac\u00a3\u00a5#]{1,3}$|([$\u20ac\u00a3\u00a5#])$/u;
 /** So much of a text is remembered for the words before a place. */
-const BEHIND = 48;
+export const BEHIND = 48;
 
 /** The word, or the sign of a currency or a number, right before the end of a text; folded. */
 export function wordBefore(text: string): string {
@@ -161,7 +163,8 @@ function initialsOf(name: string): Map<string, string> {
 function inCaseOf(written: string, output: string, original: string, cutter: Cutter): string {
   const [pattern, sent] = [casePattern(written), casePattern(output)];
   if (pattern === sent && HAS_UPPER.test(output)) return original;
-  if (cutter.isString(original) || !HAS_LETTER.test(written) || written.startsWith("[")) return original;
+  if (cutter.isString(original) || cutter.isString(output) || !HAS_LETTER.test(written) || written.startsWith("["))
+    return original;
   const own = casePattern(original);
   const ownCase = pattern === TITLE && (sent === UPPER || inCase(keyOf(original), own) !== original);
   if (own === pattern || ownCase) return original;

@@ -17,6 +17,7 @@ export {
   IdentityMismatch,
   InputError,
   OptionError,
+  RestoredNotJson,
   TextveilError,
   UnknownLevel,
   UnknownMechanism,
@@ -24,7 +25,8 @@ export {
 } from "./errors.js";
 export type { Options } from "./options.js";
 export type { RestoreOptions, RestorePlace, SkipReason } from "./policy.js";
-export type { RestoreReport, RestoreStream, SkippedSurrogate } from "./replies.js";
-export type { RestoredReply, Restorer } from "./restore.js";
+export type { RestoreStream } from "./replies.js";
+export type { Restorer } from "./restore.js";
+export { type NotRestored, Restored, RestoreReport } from "./restored.js";
 export { type DocumentResult, type Result, Sanitizer } from "./sanitizer.js";
 export type { Facts, Statement } from "./statement.js";

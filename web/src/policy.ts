@@ -15,8 +15,11 @@ export interface RestoreOptions {
   readonly restoreHosts?: Iterable<string> | undefined;
 }
 
-/** Why a surrogate stays in a reply. */
-export type SkipReason = "link" | "code" | "math" | "json" | "markup" | "active" | "chunk";
+/**
+ * Why a surrogate stays in a reply: its place; or `ambiguous`, it stands for more than one original; or `word`, it may be
+ * a word of the reply that is no surrogate.
+ */
+export type SkipReason = "link" | "code" | "math" | "json" | "markup" | "active" | "chunk" | "ambiguous" | "word";
 
 const PLACES: readonly string[] = ["code", "json", "math", "all"];
 const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?$/;

@@ -3,44 +3,25 @@
 import { ActiveContentDetector } from "./active.js";
 import { Chunk, isAddressLike } from "./chunks.js";
 import { InputError } from "./errors.js";
-import { BARE_TAG, type Form, folded, originalOf, wordBefore } from "./forms.js";
+import { BARE_TAG, BEHIND, type Form, folded, originalOf, type Pair, wordBefore } from "./forms.js";
 import { MOST_BLANKS } from "./generated.js";
 import type { RestorePolicy, SkipReason } from "./policy.js";
 import { type Region, type Role, Scanner } from "./regions.js";
+import { type NotRestored, RestoreReport } from "./restored.js";
 import type { Cutter } from "./segments.js";
-import { isDigit, isLower, WHITE } from "./words.js";
-
-/** What became of the surrogates of a reply, each as the reply has it. */
-export interface RestoreReport {
-  /** Surrogates that were replaced by their originals. */
-  readonly restored: readonly string[];
-  /** Surrogates that stayed because of their place. */
-  readonly skipped: readonly SkippedSurrogate[];
-  /** What may be a word of the reply's own, and stayed. */
-  readonly unplaced: readonly string[];
-  /** What stands for several originals, and stayed. */
-  readonly ambiguous: readonly string[];
-}
-
-/** A surrogate that stayed because of its place. */
-export interface SkippedSurrogate {
-  readonly written: string;
-  readonly reason: SkipReason;
-}
+import { AHEAD, cutBefore, firstOf, lastOf, type QuotationIndex, standsAlone } from "./surroundings.js";
+import { NumberFinder } from "./unknownNumbers.js";
+import { isLower, WHITE } from "./words.js";
 
 /** Where a form may begin: at a word, or at a mark. */
 const START = new RegExp(
   `(?:(?<![\\p{L}\\p{N}])|(?<=\\\\[nrt])(?<!\\\\\\\\[nrt]))[\\p{L}\\p{N}]|[^\\p{L}\\p{N}_${WHITE}]`,
   "gu",
 );
-/** The end of a line, or a tab, as JSON and code write it: a word may begin behind it. */
-const ESCAPE = /(?:^|[^\\])\\[nrt]$/u;
 /** What begins as JSON does: a reply, or a block of code of it; so much of it tells. */
 const JSON_BEGINS = new RegExp(`^[${WHITE}]*(?:json[${WHITE}]+)?(?:\\{[${WHITE}]*["}]|\\[[${WHITE}]*[\\[{"])`, "iu");
 const FENCE = "```";
 const HEAD = 80;
-/** So much of a reply is remembered behind the place that is looked at. */
-const BEHIND = 48;
 const WHITE_ALONE = new RegExp(`^[${WHITE}]$`);
 const BLANKS = new RegExp(`[${WHITE}][${WHITE}>]*`, "g");
 /** What ends a chunk: no other blank ends an address for every reader of Markdown. */
@@ -49,13 +30,7 @@ const SEPARATORS = /[ \t\r\n](?:.*[ \t\r\n])?/s;
 const MATH_MARKS = "{}[]^=\\&<>";
 /** What an address has that takes in the strings of JSON behind it, for a reader of text. */
 const ADDRESS_START = /\/\/$|www\.$/;
-const INSIDE = /^[\p{L}\p{N}\p{M}]/u;
-const ALNUM = /^[\p{L}\p{N}]+$/u;
-const LETTER = /^\p{L}/u;
 const LETTERS = /^\p{L}+$/u;
-const NUMBER = /^[\p{Nd}.,]+$/u;
-const APOSTROPHES = "'\u2019";
-const IN_NUMBERS = ".,:/-\u2013";
 
 const sizeAt = (text: string, place: number): number => ((text.codePointAt(place) ?? 0) > 0xffff ? 2 : 1);
 const charAt = (text: string, place: number): string => text.slice(place, place + sizeAt(text, place));
@@ -75,19 +50,29 @@ interface Candidate {
 interface Found {
   readonly form: Form | undefined;
   readonly end: number;
+  /** The pair whose surroundings the reply repeats. */
+  readonly quoted: Pair | undefined;
+}
+
+/** @internal All that a stream looks for. */
+export interface FormIndex {
+  readonly forms: ReadonlyMap<string, Form | undefined>;
+  /** The beginnings of the forms. */
+  readonly begins: ReadonlySet<string>;
+  readonly quotations: QuotationIndex;
+  /** Whether some forms are numbers that stand for other numbers. */
+  readonly hasNumbers: boolean;
 }
 
 /**
  * Puts originals into one reply that comes in parts. The result is the same however it is cut; but active content
  * keeps only surrogates that are not out yet when it comes.
  */
-export class RestoreStream implements RestoreReport {
-  readonly restored: string[] = [];
-  readonly skipped: SkippedSurrogate[] = [];
-  readonly unplaced: string[] = [];
-  readonly ambiguous: string[] = [];
-  readonly #forms: ReadonlyMap<string, Form | undefined>;
-  readonly #begins: ReadonlySet<string>;
+export class RestoreStream {
+  readonly #restored: string[] = [];
+  readonly #notRestored: NotRestored[] = [];
+  readonly #numbers: NumberFinder | undefined;
+  readonly #index: FormIndex;
   readonly #cutter: Cutter;
   readonly #policy: RestorePolicy;
   readonly #scanner = new Scanner();
@@ -101,20 +86,22 @@ export class RestoreStream implements RestoreReport {
   #region: Region | undefined;
   #run = "";
   #inAddress = false;
+  /** Whether the beginning of the reply is no longer remembered. */
+  #isCut = false;
   /** Half of a character, whose other half comes next. */
   #half = "";
 
   /** @internal */
-  constructor(
-    forms: ReadonlyMap<string, Form | undefined>,
-    begins: ReadonlySet<string>,
-    cutter: Cutter,
-    policy: RestorePolicy,
-  ) {
-    this.#forms = forms;
-    this.#begins = begins;
+  constructor(index: FormIndex, cutter: Cutter, policy: RestorePolicy, sanitized = "") {
+    this.#numbers = index.hasNumbers ? new NumberFinder(sanitized) : undefined;
+    this.#index = index;
     this.#cutter = cutter;
     this.#policy = policy;
+  }
+
+  /** What became of the surrogates so far. */
+  get report(): RestoreReport {
+    return new RestoreReport([...this.#restored], [...this.#notRestored], this.#numbers?.findUnknown() ?? []);
   }
 
   /** Takes the next part of a reply; returns what is decided of it. */
@@ -152,9 +139,14 @@ export class RestoreStream implements RestoreReport {
       }
     }
     this.#readText(text.slice(done, place));
-    if (final) this.#endChunk();
+    if (final) {
+      this.#numbers?.end();
+      this.#endChunk();
+    }
     this.#block = this.#blockUntil(text.slice(start, place));
-    this.#behind = text.slice(Math.max(0, place - BEHIND), place);
+    const behind = lastOf(text.slice(0, place), BEHIND).join("");
+    this.#isCut ||= behind.length < place;
+    this.#behind = behind;
     this.#held = text.slice(place);
     const out = this.#out.join("");
     this.#out = [];
@@ -163,6 +155,7 @@ export class RestoreStream implements RestoreReport {
 
   /** Reads text that is no surrogate. */
   #readText(text: string): void {
+    this.#numbers?.feed(text);
     if (this.#policy.everywhere) {
       this.#out.push(text);
     } else if (this.#policy.places.size > 0) {
@@ -266,19 +259,21 @@ export class RestoreStream implements RestoreReport {
     const inPath = path !== undefined && place >= path[0] && place < path[1];
     if (found === undefined && inChunk && (joined || (this.#chunk.spoiled && !inPath))) found = "chunk";
     if (found !== undefined) {
-      this.skipped.push({ written, reason: found });
+      this.#notRestored.push({ written, reason: found });
       return written;
     }
-    this.restored.push(written);
+    this.#restored.push(written);
     return original;
   }
 
   /** Reads a form of a surrogate. */
-  #readForm(text: string, place: number, { form, end }: Found): void {
+  #readForm(text: string, place: number, found: Found): void {
+    const { end } = found;
     const written = text.slice(place, end);
+    this.#numbers?.end();
     if (this.#policy.everywhere) {
-      const original = this.#put(text, place, end, form);
-      if (original !== undefined) this.restored.push(written);
+      const original = this.#put(text, place, found);
+      if (original !== undefined) this.#restored.push(written);
       this.#out.push(original ?? written);
       return;
     }
@@ -310,7 +305,7 @@ export class RestoreStream implements RestoreReport {
       reason = opened ? undefined : (reason ?? enclosure);
     }
     scanner.markSurrogate();
-    const original = this.#put(text, place, end, form);
+    const original = this.#put(text, place, found);
     if (original === undefined) {
       if (roles.length === 0) roles = characters.map(() => "text");
       for (const [at, character] of characters.entries()) this.#readCharacter(character, roles[at] ?? "text");
@@ -328,7 +323,8 @@ export class RestoreStream implements RestoreReport {
 
   /** The longest form that begins at a place and ends where a word does; `more` where it is not known yet. */
   #longest(text: string, place: number, final: boolean): Found | "more" | undefined {
-    const found: Found[] = [];
+    const { forms, quotations } = this.#index;
+    const found: { form: Form | undefined; end: number; read: string }[] = [];
     let [read, blanks, at] = ["", 0, place];
     for (;;) {
       if (at >= text.length) {
@@ -344,21 +340,37 @@ export class RestoreStream implements RestoreReport {
       }
       blanks = white ? 1 : 0;
       read += white ? " " : folded(character);
-      if (!this.#begins.has(read)) break;
+      if (!this.#index.begins.has(read)) break;
       at += character.length;
-      if (this.#forms.has(read)) found.push({ form: this.#forms.get(read), end: at });
+      if (forms.has(read)) found.push({ form: forms.get(read), end: at, read });
     }
-    for (const one of found.reverse()) {
+    let alone: Found | undefined;
+    for (const { form, end, read } of found.reverse()) {
       // What follows a mark is not known.
-      if (!final && one.end + sizeAt(text, one.end) >= text.length) return "more";
-      if (standsAlone(text, place, one.end)) {
-        const { output, lead = 0 } = one.form?.pair ?? { output: "" };
-        return lead > 0
-          ? { form: one.form, end: endOf(text, place, folded([...output].slice(0, lead).join(""))) }
-          : one;
+      if (!final && end + sizeAt(text, end) >= text.length) return "more";
+      const isAlone = standsAlone(text, place, end);
+      if (quotations.has(read)) {
+        const quoted = this.#findQuotation(read, text, place, end, final, isAlone);
+        if (quoted === "more") return "more";
+        if (quoted !== undefined) return { form, end, quoted };
+      }
+      if (alone === undefined && isAlone) {
+        const { output, lead = 0, weak = false } = form?.pair ?? { output: "" };
+        const lastOfIt = lead > 0 ? endOf(text, place, folded(firstOf(output, lead).join(""))) : end;
+        alone = { form, end: lastOfIt, quoted: undefined };
+        if (form !== undefined && lead === 0 && !weak) break;
       }
     }
-    return undefined;
+    return alone;
+  }
+
+  /** Looks up what stands before and behind a surrogate of the reply. */
+  #findQuotation(read: string, text: string, place: number, end: number, final: boolean, isAlone: boolean) {
+    const behind = text.slice(Math.max(0, place - 2 * BEHIND), place);
+    const near = lastOf(behind, BEHIND).join("");
+    const isStart = !this.#isCut && near.length === place;
+    const rest = firstOf(text.slice(end, end + 2 * AHEAD + 2), AHEAD + 1).join("");
+    return this.#index.quotations.find(read, cutBefore(near, isStart), rest, final, isAlone);
   }
 
   /** How the block of code, or what is outside of one, began that a text ends in. */
@@ -371,16 +383,18 @@ export class RestoreStream implements RestoreReport {
   }
 
   /** The original in the form of a surrogate; nothing where that may be a word of the reply, or is ambiguous. */
-  #put(text: string, place: number, end: number, form: Form | undefined): string | undefined {
+  #put(text: string, place: number, { form: known, end, quoted }: Found): string | undefined {
     const written = text.slice(place, end);
+    const form = quoted === undefined ? known : { text: written, pair: quoted, way: "" };
     if (form === undefined) {
-      this.ambiguous.push(written);
+      this.#notRestored.push({ written, reason: "ambiguous" });
       return undefined;
     }
     const { output, weak = false, before = "" } = form.pair;
     const ordinary = form.way === BARE_TAG || (LETTERS.test(written) && isLower(written) && !isLower(output));
-    if (ordinary || (weak && (before === "" || before !== wordBefore(text.slice(0, place))))) {
-      this.unplaced.push(written);
+    const isKept = quoted === undefined;
+    if (isKept && (ordinary || (weak && (before === "" || before !== wordBefore(text.slice(0, place)))))) {
+      this.#notRestored.push({ written, reason: "word" });
       return undefined;
     }
     let original = originalOf(form, written.replace(BLANKS, " "), this.#cutter);
@@ -414,26 +428,4 @@ function endOf(text: string, place: number, part: string): number {
 /** A destination without the first character of a surrogate, which the scanner has read already. */
 function before(destination: string | undefined, first: string): string | undefined {
   return destination?.endsWith(first) ? destination.slice(0, -first.length) : destination;
-}
-
-/** Whether a form is not a part of a longer word or number. */
-function standsAlone(text: string, place: number, end: number): boolean {
-  const first = charAt(text, place);
-  const last = text.charAt(end - 1);
-  const number = NUMBER.test(text.slice(place, end));
-  const mixed = !number && [...text.slice(place, end)].some(isDigit); // such as a key, which code may have after __
-  const before = [...text.slice(Math.max(0, place - 4), place)].slice(-2);
-  const after = [...text.slice(end, end + 4)].slice(0, 2);
-  const [near = "", far = ""] = [before.at(-1), before.length > 1 ? before[0] : ""];
-  const [next = "", further = ""] = after;
-  if (first !== "[" && near !== "" && !ESCAPE.test(text.slice(Math.max(0, place - 3), place))) {
-    if (INSIDE.test(near) || (LETTER.test(first) && APOSTROPHES.includes(near) && ALNUM.test(far))) return false;
-    if (number && IN_NUMBERS.includes(near) && isDigit(far)) return false;
-    if (near === "_" && next !== "_" && !mixed) return false;
-  }
-  if (last !== "]" && next !== "") {
-    if (INSIDE.test(next) || (next === "_" && near !== "_" && !mixed)) return false;
-    if (number && IN_NUMBERS.includes(next) && isDigit(further)) return false;
-  }
-  return true;
 }

@@ -4,18 +4,15 @@ import { counted } from "./decimal.js";
 import { InputError } from "./errors.js";
 import { type Form, formsOf, type Pair } from "./forms.js";
 import { type RestoreOptions, RestorePolicy } from "./policy.js";
-import { type RestoreReport, RestoreStream } from "./replies.js";
+import { type FormIndex, RestoreStream } from "./replies.js";
+import { Restored } from "./restored.js";
 import type { Cutter } from "./segments.js";
-import { isUpper, keyOf, WHITE } from "./words.js";
+import { QuotationIndex } from "./surroundings.js";
+import { isDigit, isUpper, keyOf, WHITE } from "./words.js";
 
 const LIKE_A_TAG = new RegExp(`\\[(?=[\\p{L}\\p{N}_-]+[${WHITE}]+\\p{Nd})`, "gu");
 const FORMAT = "textveil-mapping";
 const VERSION = 1;
-
-/** A reply with its originals, and what stayed. */
-export interface RestoredReply extends RestoreReport {
-  readonly text: string;
-}
 
 /**
  * Puts the original words back where an output stands for one original only. It undoes the protection: who has it and
@@ -25,8 +22,9 @@ export class Restorer {
   readonly #cutter: Cutter;
   readonly #pairs = new Map<string, Pair>();
   readonly #ambiguous = new Map<string, Pair>();
-  #forms: Map<string, Form | undefined> | undefined;
-  #begins = new Set<string>();
+  /** Pairs with surroundings, each once. */
+  readonly #quoted = new Map<string, Pair>();
+  #forms: FormIndex | undefined;
 
   /** @internal */
   constructor(pairs: Iterable<Pair | readonly [output: string, original: string]>, cutter: Cutter) {
@@ -34,6 +32,10 @@ export class Restorer {
     for (const given of pairs) {
       const pair: Pair = "output" in given ? given : { output: given[0], original: given[1] };
       const { output, original } = pair;
+      if (pair.after !== undefined) {
+        this.#quoted.set(JSON.stringify(quotedEntry(pair)), pair);
+        continue;
+      }
       const key = keyOf(output);
       if (this.#ambiguous.has(key)) continue;
       const first = this.#pairs.get(key);
@@ -72,7 +74,10 @@ export class Restorer {
     const inContext = pairs
       .filter((pair) => pair.lead || pair.weak)
       .map(({ output, original, lead = 0, before = "" }) => [output, original, lead, before]);
-    const more = inContext.length > 0 ? { in_context: inContext } : {};
+    const more = {
+      ...(inContext.length > 0 ? { in_context: inContext } : {}),
+      ...(this.#quoted.size > 0 ? { quoted: [...this.#quoted.values()].map(quotedEntry) } : {}),
+    };
     return `${JSON.stringify({ format: FORMAT, format_version: VERSION, originals, ...more })}\n`;
   }
 
@@ -89,48 +94,51 @@ export class Restorer {
       format_version: version,
       originals,
       in_context: inContext = [],
+      quoted = [],
     } = (found ?? {}) as Record<string, unknown>;
     const entries = typeof originals === "object" && originals !== null ? Object.entries(originals) : undefined;
     const sound = entries?.every((entry): entry is [string, string] => typeof entry[1] === "string");
-    if (format !== FORMAT || version !== VERSION || entries === undefined || !sound || !isInContext(inContext)) {
+    if (
+      format !== FORMAT ||
+      version !== VERSION ||
+      entries === undefined ||
+      !sound ||
+      !isInContext(inContext) ||
+      !isQuoted(quoted)
+    ) {
       throw new InputError("the mapping is not one that textveil has written");
     }
-    const pairs = inContext.map(([output, original, lead, before]) => ({
+    const pairs: Pair[] = inContext.map(([output, original, lead, before]) => ({
       output,
       original,
       lead,
       weak: lead === 0,
       before,
     }));
+    for (const [output, original, weak, before, after] of quoted) pairs.push({ output, original, weak, before, after });
     return new Restorer([...entries, ...pairs], cutter);
   }
 
   /**
-   * Returns a reply with the original words in place of the outputs it mentions: as they came out, in the plural, in
-   * another case, with clitics, with digits in groups, as a date in another order, and over the ends of lines. They come
-   * into running text alone, unless the options open more.
+   * Returns a reply with the original words in place of the outputs it mentions, and a report: as they came out, in the
+   * plural, in another case, with clitics, with digits in groups, as a date in another order, and over the ends of
+   * lines. They come into running text alone, unless the options open more. Numbers of the sanitized text are not
+   * reported as unknown.
    */
-  restore(reply: string, options: RestoreOptions = {}): string {
-    return this.restoreWithReport(reply, options).text;
-  }
-
-  /** Restores a reply, and lists what was restored, and what stayed and why. */
-  restoreWithReport(reply: string, options: RestoreOptions = {}): RestoredReply {
-    const stream = this.stream(options);
+  restore(reply: string, options: RestoreOptions = {}, sanitized = ""): Restored {
+    const stream = this.stream(options, sanitized);
     if (typeof reply !== "string") throw new InputError("the reply is not a string");
     const text = stream.feed(reply) + stream.close();
-    const { restored, skipped, unplaced, ambiguous } = stream;
-    return { text, restored, skipped, unplaced, ambiguous };
+    return new Restored(text, stream.report);
   }
 
-  /** Returns what restores one reply that comes in parts. */
-  stream(options: RestoreOptions = {}): RestoreStream {
-    const forms = this.#index();
-    return new RestoreStream(forms, this.#begins, this.#cutter, new RestorePolicy(options));
+  /** Returns what restores one reply that comes in parts. The numbers of the sanitized text are known to its report. */
+  stream(options: RestoreOptions = {}, sanitized = ""): RestoreStream {
+    return new RestoreStream(this.#index(), this.#cutter, new RestorePolicy(options), sanitized);
   }
 
   /** All forms; nothing for one that stands for several originals. Where two pairs share one, that counts which came so. */
-  #index(): Map<string, Form | undefined> {
+  #index(): FormIndex {
     if (this.#forms !== undefined) return this.#forms;
     const found = new Map<string, Form | undefined>();
     for (const pair of this.#pairs.values()) {
@@ -147,9 +155,11 @@ export class Restorer {
     for (const pair of this.#ambiguous.values()) {
       for (const form of formsOf(pair)) if (form.way === "") found.set(form.text, undefined);
     }
-    for (const text of found.keys()) for (let end = 1; end <= text.length; end++) this.#begins.add(text.slice(0, end));
-    this.#forms = found;
-    return found;
+    const begins = new Set<string>();
+    for (const text of found.keys()) for (let end = 1; end <= text.length; end++) begins.add(text.slice(0, end));
+    const hasNumbers = [...found.values()].some((form) => form !== undefined && replacesNumber(form.pair));
+    this.#forms = { forms: found, begins, quotations: new QuotationIndex(this.#quoted.values()), hasNumbers };
+    return this.#forms;
   }
 }
 
@@ -163,6 +173,36 @@ function isInContext(value: unknown): value is [string, string, number, string][
       if (![output, original, before].every((one) => typeof one === "string")) return false;
       return Number.isSafeInteger(lead) && lead >= 0 && lead < [...output].length;
     })
+  );
+}
+
+/** Whether a pair has a number for another one; a tag tells no number. */
+const replacesNumber = ({ output, original }: Pair): boolean =>
+  !output.startsWith("[") && [...output].some(isDigit) && [...original].some(isDigit);
+
+type QuotedEntry = [output: string, original: string, weak: boolean, before: string, after: string];
+
+/** A pair with surroundings as a mapping has it. */
+const quotedEntry = ({ output, original, weak = false, before = "", after = "" }: Pair): QuotedEntry => [
+  output,
+  original,
+  weak,
+  before,
+  after,
+];
+
+/** Whether these are outputs, each with its original, a flag, and what stands before and behind it. */
+function isQuoted(value: unknown): value is QuotedEntry[] {
+  const types = ["string", "string", "boolean", "string", "string"];
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (entry) =>
+        Array.isArray(entry) &&
+        entry.length === types.length &&
+        entry.every((part, at) => typeof part === types[at]) &&
+        entry[0] !== "",
+    )
   );
 }
 

@@ -73,6 +73,8 @@ export interface Plan {
 export interface Rewritten {
   readonly texts: string[];
   readonly tokens: number;
+  /** On the rung names: how many words on no list are replaced. */
+  readonly replaced?: number;
   readonly pairs: readonly (Pair | readonly [string, string])[];
 }
 

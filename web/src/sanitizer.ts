@@ -10,6 +10,7 @@ import { NamesPlan } from "./names/plan.js";
 import { capOf, epsilonOf, type Given, givenOf, isMany, type Options } from "./options.js";
 import type { RestoreOptions } from "./policy.js";
 import { Restorer } from "./restore.js";
+import type { Restored } from "./restored.js";
 import { type Plan, Rewriter, Slots } from "./rewrite.js";
 import { Rule } from "./skeleton.js";
 import { MentionStatement, type MentionTerms, type Statement } from "./statement.js";
@@ -21,8 +22,13 @@ export interface Result {
   readonly statement: Statement;
   /** What restores words after consistent draws; undefined otherwise. It undoes the protection. */
   readonly mapping: Restorer | undefined;
-  /** Returns a reply about the sanitized text with its original words in running text, on this device. */
-  restore(reply: string, options?: RestoreOptions): string;
+  /**
+   * The share of words that the rung names kept: below a half the text may not be English. Names, numbers and identifiers
+   * are not counted. Undefined on other rungs and without words.
+   */
+  readonly keptShare: number | undefined;
+  /** Returns a reply about the sanitized text with its original words in running text, on this device, and a report. */
+  restore(reply: string, options?: RestoreOptions): Restored;
 }
 
 /** The texts of a document after the draw, with one statement for all of them together. */
@@ -30,6 +36,8 @@ export interface DocumentResult {
   readonly texts: readonly string[];
   readonly statement: Statement;
   readonly mapping: Restorer | undefined;
+  /** As of `Result`, for all texts of the document. */
+  readonly keptShare: number | undefined;
 }
 
 class Drawn implements Result {
@@ -39,6 +47,7 @@ class Drawn implements Result {
     readonly text: string,
     readonly statement: Statement,
     mapping: Restorer | undefined,
+    readonly keptShare: number | undefined,
   ) {
     this.#mapping = mapping;
   }
@@ -48,12 +57,19 @@ class Drawn implements Result {
     return this.#mapping;
   }
 
-  restore(reply: string, options?: RestoreOptions): string {
+  restore(reply: string, options?: RestoreOptions): Restored {
     if (this.#mapping === undefined) {
       throw new OptionError("there is no mapping: words are restored after consistent draws, in the same process");
     }
-    return this.#mapping.restore(reply, options);
+    return this.#mapping.restore(reply, options, this.text);
   }
+}
+
+/** A share to three decimals, as Python rounds: a half, which only sixteenths have exactly, to the even side. */
+function roundShare(share: number): number {
+  if (!Number.isInteger(16 * share)) return Number(share.toFixed(3));
+  const below = Math.floor(1000 * share);
+  return (below + (1000 * share - below === 0.5 && below % 2 === 1 ? 1 : 0)) / 1000;
 }
 
 const BOUNDS_SCALE = 10_000;
@@ -122,7 +138,7 @@ export class Sanitizer {
     return this.#rewrite(
       found.map((text) => [text]),
       options,
-    ).map((document) => new Drawn(document.texts[0] ?? "", document.statement, document.mapping));
+    ).map((document) => new Drawn(document.texts[0] ?? "", document.statement, document.mapping, document.keptShare));
   }
 
   /** Sanitizes documents that have several texts each, such as the cells of a row. */
@@ -165,10 +181,11 @@ export class Sanitizer {
     const given = givenOf(options);
     if (given.protect === "names") {
       const plan = new NamesPlan(this.#bundle, given);
-      return plan.rewrite(documents, this.#take).map(({ texts, tokens, pairs }) => ({
+      return plan.rewrite(documents, this.#take).map(({ texts, tokens, replaced = 0, pairs }) => ({
         texts,
         statement: plan.statement(tokens),
         mapping: plan.style.consistent ? new Restorer(pairs, this.#bundle.cutter) : undefined,
+        keptShare: tokens + replaced > 0 ? roundShare(tokens / (tokens + replaced)) : undefined,
       }));
     }
     const [plan, terms] = this.#plan(given);
@@ -176,6 +193,7 @@ export class Sanitizer {
       texts,
       statement: new MentionStatement(terms, tokens),
       mapping: plan.consistent ? new Restorer(pairs, this.#bundle.cutter) : undefined,
+      keptShare: undefined,
     }));
   }
 

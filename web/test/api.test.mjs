@@ -32,12 +32,12 @@ test("all rungs sanitize, each with a statement that adds up", () => {
 
 test("a reply gets its words back, after consistent draws alone", () => {
   const names = sanitizer.sanitize("Anna Novak met Bob Novak in Boston.", { protect: "names" });
-  assert.equal(names.restore(names.text), "Anna Novak met Bob Novak in Boston.");
+  assert.equal(names.restore(names.text).text, "Anna Novak met Bob Novak in Boston.");
   const tagged = sanitizer.sanitize("Anna wrote [city 1].", { protect: "names", style: "tag", keep: ["number"] });
   assert.equal(tagged.text, "[person 1] wrote [ city 1].");
-  assert.equal(tagged.restore("Thanks, [person 1]! [person 2]"), "Thanks, Anna! [person 2]");
+  assert.equal(`${tagged.restore("Thanks, [person 1]! [person 2]")}`, "Thanks, Anna! [person 2]");
   const kept = sanitizer.readMapping(tagged.mapping.toText());
-  assert.equal(kept.restore("[person 1]"), "Anna");
+  assert.equal(`${kept.restore("[person 1]")}`, "Anna");
   assert.throws(() => sanitizer.sanitize(text, { protect: "words" }).restore(SECRET), refusedAs("option"));
   assert.throws(() => names.restore(5), refusedAs("input"));
   for (const content of ["", "{}", `{"format":"textveil-mapping","format_version":2,"originals":{"${SECRET}":"a"}}`]) {

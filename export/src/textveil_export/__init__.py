@@ -1,1 +1,1 @@
-"""Builds the bundles that textveil loads."""
+"""Build, certify and sign the bundles that ``textveil`` loads."""

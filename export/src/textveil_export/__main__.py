@@ -1,4 +1,4 @@
-"""``python -m textveil_export``."""
+"""Run the command line by ``python -m textveil_export``."""
 
 from textveil_export.cli import main
 

@@ -1,75 +1,89 @@
-"""Named errors of the export commands; branches of the runtime's tree."""
+"""Errors of the export commands, all subclasses of ``textveil.errors.TextveilError``.
+
+TextveilError
+    ExportError              a bundle cannot be built or written
+        SourceError          an input file or an encoder cannot be used
+            EncoderCheckpointError
+        WriteError           the bundle cannot be written to disk
+        CertificationError   the epsilon of a table cannot be proven
+        GateError            an encoder misses a requirement for release
+            ParityError, AccuracyError, CeilingError, BoundError, SizeError
+    SamplerFault             the installed sampler fails its statistical audit
+"""
 
 from textveil.errors import TextveilError
 
 
 class ExportError(TextveilError):
-    """A bundle cannot be built or written."""
+    """Signal that a bundle cannot be built or written."""
 
     code = "export"
 
 
 class SourceError(ExportError):
-    """An encoder, a word list or a vectors file cannot be used."""
+    """Signal that an encoder, a word list, a corpus or a file of vectors cannot be used."""
 
     code = "source"
 
 
 class WriteError(ExportError):
-    """The bundle cannot be written; nothing was left behind."""
+    """Signal that a bundle cannot be written; the target folder is unchanged."""
 
     code = "write"
 
 
 class CertificationError(ExportError):
-    """The table cannot be certified."""
+    """Signal that no epsilon can be certified for a table, or that a label understates it."""
 
     code = "certification"
 
 
-class CheckpointError(SourceError):
-    """A checkpoint of a trained encoder cannot be used."""
+class EncoderCheckpointError(SourceError):
+    """Signal that the checkpoint of a trained encoder is missing, damaged or unsupported."""
 
     code = "checkpoint"
 
 
 class GateError(ExportError):
-    """The encoder as it would ship is not as good, not as bounded or not as small as it must be."""
+    """Signal that an encoder misses a requirement: accuracy, bound on the vector, or size."""
 
     code = "gate"
 
 
 class ParityError(GateError):
-    """Two forms of one model give different vectors."""
+    """Signal that the ONNX graph and PyTorch compute different vectors from one model."""
 
     code = "gate-parity"
 
 
 class AccuracyError(GateError):
-    """Quantization costs more accuracy than is allowed."""
+    """Signal that int8 quantization loses more accuracy than is allowed."""
 
     code = "gate-accuracy"
 
 
 class CeilingError(GateError):
-    """An accuracy is better than privacy allows: something is wrong with the noise or with the evaluation."""
+    """Signal an accuracy above the largest one that the privacy guarantee permits.
+
+    Then the noise is too small, or the evaluation is wrong.
+    """
 
     code = "gate-ceiling"
 
 
 class BoundError(GateError):
-    """A quantized vector lies outside the ball that its noise is made for."""
+    """Signal a quantized vector outside the ball for which the noise is calibrated."""
 
     code = "gate-bound"
 
 
 class SizeError(GateError):
-    """The bundle is larger than a device is asked to hold."""
+    """Signal that a bundle is larger than the limit for a device."""
 
     code = "gate-size"
 
 
 class SamplerFault(TextveilError):
-    """The installed sampler does not draw what it promises."""
+    """Signal that the installed sampler does not follow its stated distribution."""
 
     code = "sampler"

@@ -1,4 +1,4 @@
-"""Work on blocks of words, in order: in this process, on all its cores, or wherever a ``Run`` does it."""
+"""Divide work on rows into blocks, and run the blocks in order, on threads or elsewhere."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -12,38 +12,43 @@ from textveil_export.progress import Progress
 
 Ids = NDArray[np.intp]
 Result = TypeVar("Result")
-#: Rows of a block that ``row_spans`` gives: seconds of work where there are hundreds of thousands of words.
-SPAN = 4096
+#: Rows in a block of ``split_rows``: seconds of work for a vocabulary of hundreds of thousands of words.
+BLOCK_ROWS = 4096
 
 
-class Run(Protocol):
-    """Does the work of blocks."""
+class BlockRunner(Protocol):
+    """Interface of functions that apply a function to blocks of rows."""
 
     def __call__(
         self, work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]
     ) -> Iterator[Result]:
-        """Yields ``work(*shared, start, stop)`` of every block, in order.
+        """Yield ``work(*shared, start, stop)`` for each block, in order.
 
         Args:
-            work: A function of a module.
-            shared: What it needs for every block.
-            blocks: Where each block starts and stops.
+            work: A function at module level, so that it can be pickled.
+            shared: Arguments that are the same for all blocks.
+            blocks: First row of each block, and the row after its last one.
         """
         ...
 
 
-def here(work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]) -> Iterator[Result]:
-    """Does the work of one block after the other in this process; see ``Run``."""
+def run_blocks(
+    work: Callable[..., Result], shared: Sequence[Any], blocks: Iterable[tuple[int, int]]
+) -> Iterator[Result]:
+    """Apply a function to one block after the other in this process; see ``BlockRunner``."""
     return (work(*shared, start, stop) for start, stop in blocks)
 
 
-def row_spans(rows: int, size: int = SPAN) -> list[tuple[int, int]]:
-    """Returns where blocks of consecutive rows start and stop."""
+def split_rows(rows: int, size: int = BLOCK_ROWS) -> list[tuple[int, int]]:
+    """Return the start and stop of consecutive blocks that cover ``rows`` rows."""
     return [(start, min(start + size, rows)) for start in range(0, rows, size)]
 
 
-def in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
-    """Works like ``pool.map``, but only as many items exist at a time as there are workers."""
+def map_in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+    """Yield ``work(item)`` in order, with at most one pending item for each core.
+
+    Unlike ``pool.map`` it does not create all items at once.
+    """
     pending: list[Future[Any]] = []
     for item in items:
         pending.append(pool.submit(work, item))
@@ -53,24 +58,24 @@ def in_order(pool: ThreadPoolExecutor, work: Callable[[Any], Any], items: Iterab
         yield future.result()
 
 
-def blocks(ids: Ids, size: int) -> Iterator[Ids]:
-    """Yields some ids in order, ``size`` of them at a time."""
+def split_ids(ids: Ids, size: int) -> Iterator[Ids]:
+    """Yield consecutive parts of an array, each of at most ``size`` ids."""
     return (ids[start : start + size] for start in range(0, len(ids), size))
 
 
-def each_block(stage: str, ids: Ids, work: Callable[[Ids], Any], progress: Progress, size: int) -> list[Any]:
-    """Does some work for every block of ids, on all cores, and returns the results in order.
+def map_blocks(stage: str, ids: Ids, work: Callable[[Ids], Any], progress: Progress, size: int) -> list[Any]:
+    """Apply a function to blocks of ids on all cores, and return the results in order.
 
     Args:
-        stage: What progress is reported as.
+        stage: Name of the stage in progress reports.
         ids: Ids of words.
-        work: Called with a block of them, on a thread of its own.
-        progress: Called with the stage, ids done and ids in all.
+        work: Function of a block of ids. It runs on a thread.
+        progress: Called with the stage, the ids processed so far, and all ids.
         size: Ids in a block.
     """
     results: list[Any] = []
     with ThreadPoolExecutor(cpu_count()) as pool:
-        for number, result in enumerate(in_order(pool, work, blocks(ids, size)), 1):
+        for number, result in enumerate(map_in_order(pool, work, split_ids(ids, size)), 1):
             results.append(result)
             progress(stage, min(number * size, len(ids)), len(ids))
     return results

@@ -1,21 +1,21 @@
-"""How far long work has come, told to whoever wants to show it."""
+"""Callbacks that report the progress of long work."""
 
 from collections.abc import Callable
 
 Progress = Callable[[str, int, int], None]
-"""Called with a stage, the steps done and the steps in all."""
+"""Callback with the name of a stage, the number of completed steps, and the number of all steps."""
 
 
-def no_progress(stage: str, done: int, total: int) -> None:
-    """Reports nothing."""
+def ignore_progress(stage: str, done: int, total: int) -> None:
+    """Ignore a progress report; the default callback."""
 
 
-def part_of(progress: Progress, number: int, parts: int) -> Progress:
-    """Returns a progress that reports one of several equal parts of every stage.
+def report_part(progress: Progress, number: int, parts: int) -> Progress:
+    """Return a callback that maps the progress of one part to the progress of the whole.
 
     Args:
-        progress: What is reported to.
-        number: Parts that are done.
-        parts: Parts in all.
+        progress: Callback for the whole.
+        number: Number of parts that are complete.
+        parts: Number of parts.
     """
     return lambda stage, done, total: progress(stage, number * total + done, parts * total)

@@ -48,6 +48,7 @@ __all__ = [
     "OutputError",
     "ReceiptError",
     "ReleaseError",
+    "RestoredNotJson",
     "ResumeError",
     "ServeError",
     "TextveilError",
@@ -272,6 +273,10 @@ class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
 
 class ReceiptError(TextveilError, code="receipt"):
     """A receipt is malformed, was altered, or is of another output."""
+
+
+class RestoredNotJson(TextveilError, TypeError, code="restored-not-json"):
+    """A restored reply was given to an encoder of JSON as it is; it has ``.text`` and ``.to_dict()`` for that."""
 
 
 class ConversationChanged(OutputError, code="conversation-changed"):

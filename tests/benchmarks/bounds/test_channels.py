@@ -13,7 +13,7 @@ from bounds.channels import best_channel, ceiling, exceeds, randomized_response,
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.data import load_examples
 from textveil_training.errors import InvalidRandomizer
 from textveil_training.label_randomizers import compute_joint_shares, fit_accuracy_randomizer, make_counts_randomizer
@@ -229,11 +229,11 @@ def accuracy(counts: np.ndarray, channel: np.ndarray) -> float:
 def test_the_channel_that_ships_is_as_accurate_as_any_and_integers_lose_next_to_nothing(seed: int) -> None:
     counts = counted(2 + seed, seed)
     for level in ("0.5", "1", "2", "4", "8"):
-        epsilon = drawn_epsilon(level)
+        epsilon = compute_realized_epsilon(level)
         found = fit_accuracy_randomizer(counts, epsilon)
         best = best_channel(compute_joint_shares(counts), epsilon).accuracy
         assert accuracy(counts, found) == pytest.approx(best, abs=1e-6)
-        drawn = integer_channel("accuracy", found, level).matrix
+        drawn = make_integer_randomizer("accuracy", found, level).matrix
         assert accuracy(counts, drawn) == pytest.approx(best, abs=1e-6)
-        response = integer_channel("counts", make_counts_randomizer(len(counts), epsilon), level).matrix
+        response = make_integer_randomizer("counts", make_counts_randomizer(len(counts), epsilon), level).matrix
         assert accuracy(counts, response) <= best + 1e-6

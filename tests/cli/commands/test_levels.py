@@ -12,8 +12,8 @@ from textveil.errors import BundleDamaged
 from textveil.text.level_summary import summaries
 from textveil.text.levels import epsilon_text
 from textveil_cli.show import share
-from textveil_export.certify.certificate import certify
-from textveil_export.leakage.statistics import measure
+from textveil_export.certify.certificate import certify_bundle
+from textveil_export.leakage.word_statistics import measure_statistics
 from textveil_export.text.write import write_certificate, write_statistics
 from written_files import content
 
@@ -27,7 +27,7 @@ RECOVERY = (0.05, 0.2, 0.4, 0.8)
 def measured_path(make_bundle, tmp_path_factory):
     """A certified bundle with four levels, and statistics."""
     made = open_bundle(make_bundle(levels=LEVELS), TextBundle)
-    return write_statistics(write_certificate(made, certify(made)), measure(made, trials=100)).path
+    return write_statistics(write_certificate(made, certify_bundle(made)), measure_statistics(made, trials=100)).path
 
 
 @pytest.fixture

@@ -306,7 +306,7 @@ def test_a_deleted_conversation_is_not_written_again_by_a_save_in_flight(sanitiz
 
 
 def test_a_pack_goes_on_without_its_request_and_one_that_fails_is_counted(sanitizer: Sanitizer) -> None:
-    found, size = conversations(sanitizer), (1 << 20) + 1
+    found, size = conversations(sanitizer, bytes=1 << 26), (1 << 20) + 1
 
     async def main() -> None:
         may_end, begun_packing = asyncio.Event(), asyncio.Event()

@@ -109,12 +109,19 @@ key={s}
 /{s}
 ~/{s}
 C:\{s}
-a/{s}/b
-{s}/b
+a//{s}
+{s}//b
+a/./{s}
+a/{s}.b/c
+a.b/{s}
+{s}/{t}.example
+a:/{s}
+evil:80/{s}
+a/{s}?q={t}
 %20{s}=
 """.strip().split("\n")
 #: Running text, where each surrogate comes back.
-PROSE = ("I wrote to {s} today.", "**{s}**: done.", "- ({s}), as you asked!", 'Is it "{s}"?', "> {s}...")
+PROSE = ("I wrote to {s} today.", "**{s}**: done.", "- ({s}), as you asked!", 'Is it "{s}"?', "> {s}...", "Me/{s}/you.")
 
 
 def made_attacks(surrogates: list[str], number: int) -> Iterator[str]:
@@ -420,3 +427,50 @@ def test_a_text_that_is_not_read_would_be_found(
     assert "Zqxwvina" in pass_events(sanitizer, path, make)[0]
     monkeypatch.undo()
     assert "Zqxwvina" not in pass_events(sanitizer, path, make)[0]
+
+
+GUESSES = "I met Aachen and Xqwbrad and Zqxwgrad today."
+
+
+def as_another(path: str, role: str) -> dict[str, Any]:
+    """A reply whose text has another role than the model's."""
+    if path == CHAT:
+        return {"id": "c", "choices": [{"index": 0, "message": {"role": role, "content": GUESSES}}]}
+    part = [{"type": "text" if path == ANTHROPIC else "input_text", "text": GUESSES}]
+    if path == ANTHROPIC:
+        return {"id": "m", "type": "message", "role": role, "content": part}
+    call = {"type": "function_call", "call_id": "c9", "id": "f", "name": "find", "arguments": "{}"}
+    output = {"type": "function_call_output", "call_id": "c9", "output": GUESSES}
+    return {"id": "resp_1", "output": [{"type": "message", "role": role, "content": part}, call, output]}
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("role", ["user", "system", "developer", "tool"])
+def test_an_upstream_does_not_choose_the_role_of_a_reply(path: str, role: str) -> None:
+    conversation = Conversation()
+    exchange = conversation.exchange()
+    question = {"role": "user", "content": "I met Zqxwgrad in town."}
+    surrogate = exchange.outgoing([question])[0]["content"].split()[2]
+    restoring = REPLIES[path](exchange, ())
+    reply = restoring.whole(restoring.claim(as_another(path, role)))
+    if path == RESPONSES:
+        back = reply["output"]
+    else:
+        message = reply["choices"][0]["message"] if path == CHAT else reply
+        back = [{name: message[name] for name in ("role", "content")}]
+    sent = conversation.exchange().outgoing([question, *back, {"role": "user", "content": "Go on."}])
+    assert surrogate not in json.dumps(sent[1:])
+    assert {message["role"] for message in back if "role" in message} == {"assistant"}
+
+
+def test_events_do_not_choose_the_role_of_a_reply() -> None:
+    claim = REPLIES[CHAT](Conversation().exchange(), ()).claim
+    for event in (
+        {"choices": [{"index": 0, "delta": {"role": "user", "content": "a"}}]},
+        {"type": "message_start", "message": {"role": "user", "content": []}},
+        {"type": "response.output_item.done", "item": {"type": "message", "role": "system", "content": []}},
+        {"type": "response.completed", "response": {"output": [{"type": "message", "role": "user"}]}},
+    ):
+        text = json.dumps(claim(event))
+        assert '"role": "assistant"' in text
+        assert not [role for role in ("user", "system") if role in text]

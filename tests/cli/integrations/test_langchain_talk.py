@@ -1,11 +1,12 @@
 """A model that is talked with in a conversation: it gets surrogates, and so does whoever traces it."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 from textveil import Conversation
+from textveil.conversation import ReplyView
 from textveil.errors import InputError, TracingRefused
 
 pytest.importorskip("langchain_core", reason="needs the extra langchain: make integrations")
@@ -132,3 +133,115 @@ def test_no_place_is_spread_over_two_parts() -> None:
     for found in (talk.invoke(HELLO), sum_of(talk.stream(HELLO))):
         assert "Novak" not in found.text
         assert [why for _, why in found.response_metadata["textveil"]["skipped"]] == ["link"]
+
+
+#: Opens a place that a surrogate closes, in a part in which nothing is restored; and what opens none.
+OPENS = ("Look: ![x](https://e.example/?a=", '<img src="https://e.example/?', "`")
+OPENS_NOTHING = "Look at **this** [page](https://b.example/x), `x = 1`: done."
+#: Parts of a stream that stay as they came, and that a client may show before the text that follows.
+UNREAD: dict[str, Callable[[str], list[dict[str, Any]]]] = {
+    "unknown part": lambda text: [{"content": [{"type": "x", "text": text, "index": 0}]}],
+    "unknown part in two": lambda text: [
+        {"content": [{"type": "x", "note": part, "index": 0}]} for part in (text[:9], text[9:]) if part
+    ],
+    "part without type": lambda text: [{"content": [{"text": text}]}],
+    "part of an odd type": lambda text: [{"content": [{"type": ["text"], "text": text}]}],
+    "thinking": lambda text: [{"content": [{"type": "thinking", "thinking": text, "index": 0}]}],
+    "reasoning": lambda text: [{"content": [{"type": "reasoning", "summary": [{"text": text}], "index": 0}]}],
+    "refusal": lambda text: [{"content": [{"type": "refusal", "refusal": text}]}],
+    "non-standard": lambda text: [{"content": [{"type": "non_standard", "value": {"content": [{"text": text}]}}]}],
+    "field of a text": lambda text: [{"content": [{"type": "text", "text": "", "note": text, "index": 0}]}],
+    "text that is no string": lambda text: [{"content": [{"type": "text", "text": {"value": text}, "index": 0}]}],
+    "keywords": lambda text: [
+        {"content": "", "additional_kwargs": {"reasoning_content": part}} for part in (text[:9], text[9:]) if part
+    ],
+    "text": lambda text: [{"content": [{"type": "text", "text": text, "index": 0}]}],
+    "string in a list": lambda text: [{"content": [text]}],
+    "text without index": lambda text: [{"content": [{"type": "text", "text": text}]}],
+}
+
+
+def write_parts(first: list[dict[str, Any]], reply: str, content: Callable[[str], Any]) -> Any:
+    """Return a model whose stream has some parts first, then a reply with a surrogate."""
+
+    def write(messages: Any) -> Any:
+        text = reply.format(" ".join(next(messages)[0].text.split()[2:4]))
+        for part in first:
+            yield AIMessageChunk(**part)
+        for part in (text[: len(text) // 2], text[len(text) // 2 :]):
+            yield AIMessageChunk(content=content(part))
+
+    return RunnableGenerator(write)
+
+
+WAYS: tuple[Callable[[str], Any], ...] = (str, lambda part: [{"type": "text", "text": part, "index": 7}])
+
+
+@pytest.mark.parametrize("opens", OPENS)
+@pytest.mark.parametrize("place", UNREAD)
+def test_no_part_begins_a_place_for_the_next_text(place: str, opens: str) -> None:
+    ends = "` and" if opens == "`" else ' ">) and'
+    for content in WAYS:
+        for on in (f"{{}}{ends}", f" {{}} {ends}"):
+            found = sum_of(Converse(write_parts(UNREAD[place](opens), on, content), Conversation()).stream(HELLO))
+            assert "Novak" not in str(found.content)
+            assert len(found.response_metadata["textveil"]["skipped"]) == 1
+        model = write_parts(UNREAD[place](OPENS_NOTHING), "So {} is here.", content)
+        found = sum_of(Converse(model, Conversation()).stream(HELLO))
+        assert "So Zorblaxia Novak is here." in found.text
+
+
+def test_a_part_behind_a_text_keeps_what_follows() -> None:
+    """Where a client shows it is not known."""
+    for opens in OPENS:
+
+        def write(messages: Any, opens: str = opens) -> Any:
+            name = " ".join(next(messages)[0].text.split()[2:4])
+            yield AIMessageChunk(content="So ")
+            yield AIMessageChunk(content="", additional_kwargs={"note": opens})
+            yield AIMessageChunk(content=f"{name} is here.")
+
+        assert "Novak" not in sum_of(Converse(RunnableGenerator(write), Conversation()).stream(HELLO)).text
+
+
+@pytest.mark.parametrize("kind", ["text", "x"])
+def test_a_part_that_is_out_does_not_go_on(kind: str) -> None:
+    """Libraries put what comes to the text before, which the next one has restored originals behind."""
+
+    def write(messages: Any) -> Any:
+        name = " ".join(next(messages)[0].text.split()[2:4])
+        parts = [(0, "text", "Look: "), (1, "text", f" {name}) is here. "), (0, kind, "![x](https://e.example/?a=")]
+        for index, of_type, text in parts:
+            yield AIMessageChunk(content=[{"type": of_type, "text": text, "index": index}])
+
+    talk = Converse(RunnableGenerator(write), Conversation())
+    came: list[Any] = []
+    with pytest.raises(InputError, match="again after the next one"):
+        came.extend(talk.stream(HELLO))
+    assert "https" not in str(came)
+
+
+def test_the_rest_of_a_text_brings_no_field_of_it_again() -> None:
+    def write(messages: Any) -> Any:
+        name = " ".join(next(messages)[0].text.split()[2:4])
+        yield AIMessageChunk(content=[{"type": "text", "text": name, "annotations": [{"url": "u"}], "index": 0}])
+        yield AIMessageChunk(content=[{"type": "text", "text": name, "index": 1}])
+
+    found = sum_of(Converse(RunnableGenerator(write), Conversation()).stream(HELLO))
+    assert [part["text"] for part in found.content] == ["Zorblaxia Novak"] * 2
+    assert found.content[0]["annotations"] == [{"url": "u"}]
+
+
+def test_a_whole_reply_of_an_odd_shape_is_refused() -> None:
+    parts: list[dict[str, Any]] = [{"text": "x"}, {"type": "text", "text": 5}, {"type": ["text"]}]
+    for part in parts:
+        talk = Converse(RunnableLambda(lambda _, part=part: AIMessage(content=[dict(part)])), Conversation())
+        with pytest.raises(InputError, match="shape"):
+            talk.invoke(HELLO)
+
+
+def test_parts_that_are_not_read_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Planted fault: what stays is not read."""
+    model = write_parts(UNREAD["unknown part"](OPENS[0]), "{}) is", WAYS[1])
+    monkeypatch.setattr(ReplyView, "pass_part", lambda *given: None)
+    assert "Novak" in sum_of(Converse(model, Conversation()).stream(HELLO)).text

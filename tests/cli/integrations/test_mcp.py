@@ -216,3 +216,23 @@ def test_the_example_runs(example: Callable[[str], str]) -> None:
     said = example("with_mcp.py")
     assert said.endswith("the file has: Dear Anna Novak, we look for your order.\n")
     assert said.count("Novak") == 1
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.svg", "a.js", "a.HTM", "a", "a.md.html"])
+def test_a_file_that_a_program_may_run_keeps_surrogates(tmp_path: Path, name: str) -> None:
+    (tmp_path / "mail.txt").write_text("I am Zorblaxia.")
+    said: list[str] = []
+    read, write = tools(tmp_path, report=said.append)
+    text = f"var a = 1; {read('mail.txt')}"
+    write(name, text)
+    assert (tmp_path / name).read_text() == text
+    assert any("nothing restored" in line for line in said)
+    write("a.md", text)
+    assert "Zorblaxia" in (tmp_path / "a.md").read_text()
+
+
+def test_the_option_all_restores_in_every_file(tmp_path: Path) -> None:
+    (tmp_path / "mail.txt").write_text("I am Zorblaxia.")
+    read, write = tools(tmp_path, restore_places="all")
+    write("a.html", read("mail.txt"))
+    assert (tmp_path / "a.html").read_text() == "I am Zorblaxia."

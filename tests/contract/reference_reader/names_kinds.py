@@ -12,10 +12,12 @@ from .names_tokens import Tokens
 from .names_words import Token, ending_of
 
 WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
+NO_PERSONS = ("country", "the-country", "state", "organization", "place")
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}
 CALLED = {
     **{"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"},
     **{"year-range": "year"},
+    "keycap": "number",
     **{"spelled-number": "number", "spelled-letters": "letter"},
 }
 #: What a body and a place become in a document without a capital.
@@ -138,7 +140,7 @@ class Reader:
             layout = ending_of(phrase) if kind == "word" else ""
         if kind == "person":
             return Named(kind, list(self.persons(slot)), slot)
-        if kind == "given":
+        if not slot.kind and kind in ("given", "family"):
             phrase = " ".join(word.key for word in self.name_of(slot))
         folded = phrase if not slot.kind or len(slot.words) == 1 else slot.text.lower()
         return Named(kind, [Part(kind, layout, folded)], slot)
@@ -154,11 +156,12 @@ class Reader:
 
     def of_one(self, slot: Slot, phrase: str) -> str:
         """The kind of a run of one word that is on no list of names."""
+        person = "given" if phrase in self.kinds["given-abroad"] else "family"
         if slot.before == TITLE:
-            return "family"
+            return person
         if len(phrase) >= 4 and phrase in self.common and "'" not in phrase:
             return "word"
-        return "acronym" if slot.case == "UPPER" and len(phrase) <= 5 else "family"
+        return "acronym" if slot.case == "UPPER" and len(phrase) <= 5 else person
 
     def of_several(self, slot: Slot) -> str:
         """The kind of a run of several words that is on no list."""
@@ -177,22 +180,48 @@ class Reader:
                     return kind
         if is_initial(own[0]) or own[0].key in self.kinds["given"]:
             return person
-        two = len(slot.words) == 2 and self.of_phrase(first.key) in ("", "family")
-        if two and self.of_phrase(last.key) == "family":
+        two = len(own) == 2 and self.of_phrase(own[0].key) in ("", "family")
+        if two and self.of_phrase(own[1].key) == "family":
             return "person"
-        return "city" if is_in_place(slot) else "organization"
+        abroad = own[0].key in self.kinds["given-abroad"]
+        if is_in_place(slot) and not abroad:
+            return "city"
+        if "&" in slot.text or self.is_body(own, slot.case, abroad):
+            return "organization"
+        return "family" if len(own) == 1 and not abroad else person
+
+    def is_body(self, own: list[Token], case: str, abroad: bool) -> bool:
+        """Whether the name in a run has a word that no name of a person has."""
+        of = [self.of_phrase(word.key) for word in own]
+        if len(own) == 1 and of == ["city"]:
+            return True
+        two = abroad and len(own) == 2 and of[0] in ("", "family")
+        for word, kind in list(zip(own, of, strict=True))[1 if abroad else 0 :]:
+            if word.kind == "particle" or is_initial(word):
+                continue
+            if kind in NO_PERSONS or any(word.key in self.kinds[name] for name in ENDS):
+                return True
+            if word.case == "UPPER" and case != "UPPER":
+                return True
+            if word.key in self.common and kind not in ("given", "family") and not two:
+                return True
+        return False
 
     def name_of(self, slot: Slot) -> list[Token]:
         """The name in a run: all of it, or what is behind the common words that stand before a person's name."""
         words = slot.words
         rest = list(itertools.dropwhile(self.is_before_names, words))
-        if rest and (rest[0].key in self.kinds["given"] or (is_initial(rest[0]) and len(rest) > 1)):
-            return rest
-        return words
+        if not rest or (is_initial(rest[0]) and len(rest) == 1):
+            return words
+        return rest if slot.before != TITLE or is_initial(rest[0]) or self.is_given(rest[0]) else words
+
+    def is_given(self, word: Token) -> bool:
+        """Whether a word is a first name."""
+        return word.key in self.kinds["given"] or word.key in self.kinds["given-abroad"]
 
     def is_before_names(self, word: Token) -> bool:
         """Whether a word may stand before a person's name: it may start a sentence, and is not a given name."""
-        return AT_SENTENCE in word.bits and word.key not in self.kinds["given"]
+        return AT_SENTENCE in word.bits and not self.is_given(word)
 
     def persons(self, slot: Slot) -> list[Part]:
         """The parts of a person's name."""
@@ -201,7 +230,7 @@ class Reader:
         for place, word in enumerate(words):
             if word.cls == "initial" or (is_initial(word) and place < len(words) - 1):
                 found.append(Part("initial", "", word.key))
-            elif place == len(words) - 1 or (place > 0 and word.key not in self.kinds["given"]):
+            elif place == len(words) - 1 or (place > 0 and not self.is_given(word)):
                 rest = " ".join(word.key for word in words[place:])
                 return [*found, Part("family", "", rest)]
             else:

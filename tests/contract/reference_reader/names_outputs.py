@@ -4,6 +4,7 @@ import math
 import re
 from typing import Any
 
+from .names_emoji import SPARE, emoji_member, emoji_size
 from .names_words import title_layout
 
 LEAST = {"0": 0, "1": 1, "2": 10, "3": 100, "4": 2100, "5": 10_000, "7": 10**6, "10": 10**9}
@@ -12,7 +13,7 @@ FIXED = {
     "year": 80, "year-range": 700, "day": 28, "age": 72, "date": 26880, "ordinal": 98, "decade": 8, "initial": 19,
     "letter": 21, "phone": 40000, "card": 10**9, "ssn": 989901, "account": 10**8, "iban": 10**10, "ip": 762,
     "postcode": 99_000, "mac": 256, "path": 9000, "file": 9000, "hash": 2**32, "key": 10**8, "id": 2_600_000,
-    "symbol": 1, "other": 1,
+    "symbol": len(SPARE), "keycap": 10, "other": 1,
 }  # fmt: skip
 SPELLED = {
     "d": "zero one two three four five six seven eight nine".split(), "s": ["hundred", "thousand", "million"],
@@ -37,6 +38,8 @@ def size(pools: dict[str, list[str]], kind: str, layout: str) -> int:
         for group in groups(layout):
             total *= 9 * 10 ** (len(group) - 1)
         return total
+    if kind == "emoji":
+        return emoji_size(layout)
     if kind in ("spelled-number", "spelled-letters"):
         return math.prod(len(words) for words in spelled(pools, kind, layout))
     given, family = len(pools["given"]), len(pools["family"])
@@ -72,6 +75,8 @@ def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: st
         return times(layout, i)
     if kind == "year-range":
         return f"{1950 + i // 10}{layout}{1951 + i // 10 + i % 10}"
+    if kind == "emoji":
+        return emoji_member(layout, i)
     if kind in ("spelled-number", "spelled-letters"):
         return spell(spelled(pools, kind, layout), i, case)
     return MADE[kind](i) if kind in MADE else named(pools, kind, i)
@@ -222,6 +227,7 @@ MADE: dict[str, Any] = {
     "hash": lambda i: f"00000000{i:08x}",
     "key": lambda i: f"EXAMPLEKEY{i:08}",
     "id": lambda i: f"X{'ABCDEFGHIJKLMNOPQRSTUVWXYZ'[i // 10**5]}{i % 10**5:05}",
-    "symbol": lambda i: "□",
+    "symbol": lambda i: SPARE[i],
+    "keycap": lambda i: f"{i}\ufe0f\u20e3",
     "other": lambda i: "(unreadable)",
 }

@@ -1,6 +1,7 @@
 """The rung `names`: draws, tags and what is written (docs/names-rule.md, "Draws")."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,12 +13,13 @@ from .names_kinds import CALLED, Named, Part, Reader
 from .names_outputs import is_consistent, member, size
 from .staircase import find_level
 
+LARGEST_DEALT = 2**20
 LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 
 
 @dataclass(eq=False)
 class Draw:
-    """One integer: below how many, and the deck that it is dealt from, if it is consistent."""
+    """One integer: below how many, and the deck that it is dealt from, if it is dealt from one."""
 
     below: int
     deck: str = ""
@@ -40,7 +42,8 @@ class Document:
         self.draws: list[Draw] = []
         self.words: list[DrawnWord] = []
         self.consistent: dict[Part, Draw] = {}
-        self.tags: dict[str, dict[tuple[Part, ...], str]] = {}
+        self.taken: Counter[str] = Counter()
+        self.tags: dict[str, dict[tuple[object, ...], str]] = {}
 
     def plan(self, named: Named) -> str | DrawnWord | list[tuple[Part, Draw]]:
         """A slot as it is written already, or its parts with their draws."""
@@ -55,26 +58,38 @@ class Document:
             if None not in draws:
                 return [(part, draw) for part, draw in zip(named.parts, draws, strict=True) if draw]
         numbered = self.tags.setdefault(called, {})
-        return numbered.setdefault(tuple(named.parts), f"[{called} {len(numbered) + 1}]")
+        same = (named.slot.case == "JSON", *named.parts)
+        return numbered.setdefault(same, f"[{called} {len(numbered) + 1}]")
 
     def draw(self, part: Part) -> Draw | None:
         """The draw of a part; nothing if it cannot be drawn."""
         members = size(self.pools, part.kind, part.layout)
-        if not self.options.get("consistent", True) or not is_consistent(self.pools, part.kind, part.layout):
-            self.draws.append(Draw(members))
-            return self.draws[-1]
-        if part not in self.consistent:
-            taken = sum((part.kind, part.layout) == (other.kind, other.layout) for other in self.consistent)
-            if taken == members or len(self.consistent) >= self.options.get("consistent_cap", 2000):
-                return None
-            self.draws.append(Draw(members - taken, f"{part.kind} {part.layout}"))
-            self.consistent[part] = self.draws[-1]
-        return self.consistent[part]
+        deck = f"{part.kind} {part.layout}"
+        left = members - self.taken[deck]
+        if not self.options.get("consistent", True):
+            deck, left = "", members
+        elif not is_consistent(self.pools, part.kind, part.layout):
+            if members > LARGEST_DEALT or left == 0:
+                deck, left = "", members
+        elif part in self.consistent:
+            return self.consistent[part]
+        elif left == 0 or len(self.consistent) >= self.options.get("consistent_cap", 2000):
+            return None
+        else:
+            self.consistent[part] = Draw(left, deck)
+            self.taken[deck] += 1
+            self.draws.append(self.consistent[part])
+            return self.consistent[part]
+        self.taken[deck] += 1
+        self.draws.append(Draw(left, deck))
+        return self.draws[-1]
 
     def deal(self) -> None:
         """Turns integers below what is left of a deck into members."""
         decks: dict[str, dict[int, int]] = {}  # of each deck, the places whose entry is another than at first
-        for draw in self.consistent.values():
+        for draw in self.draws:
+            if not draw.deck:
+                continue
             deck = decks.setdefault(draw.deck, {})
             last = deck.pop(draw.below - 1, draw.below - 1)  # the deck has as many entries as the draw is from
             if draw.drawn < draw.below - 1:
@@ -110,10 +125,12 @@ def rewrite_names(
 
     reader = reader_of(bundle, options)
     read = [reader.read(texts) for texts in documents]
+    consistent = options.get("consistent", True)
+    linked = [link_first_names(texts) if consistent else texts for texts, _ in read]
     rules = [Document(bundle.names["pools"], options) for _ in documents]
     plans = [
         [[entry if isinstance(entry, str) else (entry, rule.plan(entry)) for entry in text] for text in texts]
-        for rule, (texts, _) in zip(rules, read, strict=True)
+        for rule, texts in zip(rules, linked, strict=True)
     ]
     draws = [draw for rule in rules for draw in rule.draws]
     for draw, drawn in zip(draws, uniform_below([draw.below for draw in draws], take), strict=True):
@@ -121,11 +138,27 @@ def rewrite_names(
     for rule in rules:
         rule.deal()
     draw_words(bundle, reader.tokens.drawn, options, [word for rule in rules for word in rule.words], take)
-    outputs = [
-        [joined([entry if isinstance(entry, str) else rule.written(*entry) for entry in text]) for text in texts]
-        for rule, texts in zip(rules, plans, strict=True)
-    ]
+    outputs = [[joined(values_of_json(text, rule)) for text in texts] for rule, texts in zip(rules, plans, strict=True)]
     return outputs, [told(texts) for texts, _ in read], [shown for _, shown in read], sum(taken)
+
+
+def link_first_names(texts: list[list[str | Named]]) -> list[list[str | Named]]:
+    """The texts of a document, with a family name alone as a first name if it was one before, and no family name."""
+    names: dict[str, set[str]] = {"given": set(), "family": set(), "initial": set()}
+    found: list[list[str | Named]] = []
+    for text in texts:
+        found.append([])
+        for entry in text:
+            named = entry
+            if isinstance(named, Named) and named.kind == "family":
+                name = named.parts[0].folded
+                if name in names["given"] - names["family"]:
+                    named = named._replace(kind="given", parts=[Part("given", "", name)])
+            if isinstance(named, Named) and named.kind in ("person", "given", "family"):
+                for part in named.parts:
+                    names[part.kind].add(part.folded)
+            found[-1].append(named)
+    return found
 
 
 def draw_words(
@@ -150,11 +183,28 @@ def draw_words(
         word.drawn = bundle.spellings[y][0]
 
 
+def values_of_json(text: list[Any], rule: Document) -> list[str]:
+    """What is shown and written for slots, in turn: for a number of JSON a tag is a string, and nothing is `null`."""
+    found: list[str] = []
+    for entry in text:
+        if isinstance(entry, str):
+            found.append(entry)
+            continue
+        named, planned = entry
+        written = rule.written(named, planned)
+        if named.slot.case == "JSON" and isinstance(planned, str):
+            sign = "-" if found and found[-1].endswith("-") else ""
+            found[-1] = found[-1].removesuffix(sign)
+            written = f'"{sign}{written}"' if written else "null"
+        found.append(written)
+    return found
+
+
 def joined(written: list[str]) -> str:
     """A text from what is shown and what is written for slots, in turn; with a tag, nothing else looks like one."""
     parts = [""]
     for place, entry in enumerate(written):
-        if place % 2 and entry.startswith("["):
+        if place % 2 and entry.startswith(("[", '"[', '"-[')):
             parts += [entry, ""]
         else:
             parts[-1] += entry

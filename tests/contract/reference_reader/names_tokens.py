@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from .characters import is_in
 from .inputs import case_pattern, key_of
+from .names_emoji import cut, kind_of_sequence
 from .names_strings import NUMBERS, half_of_code, is_word_character, kind_of, with_unit
 from .names_words import Token, Words
 
@@ -18,6 +19,7 @@ NUMBERED = {
     8217, 8220, 8221, 8222, 8226, 8230,
 }  # fmt: skip
 LOST_CLITICS = set("s t d m ll re ve".split())
+LONE_CLITICS = {"s", "m", "d", "re", "ve", "ll"}
 ONCE = "/\\"  # of these a core with words has one at most
 JOINERS = set("-‐‑‒–—―…,;:!?/+*\"“”«»()[]{}‘’'|")
 INSIDE = set("-‐‑‒–—―…!+*\"“”«»()[]{}‘’'")
@@ -77,6 +79,10 @@ class Tokens(Words):
             return self.word(chunk)
         if EYES.fullmatch(chunk) or SIGNED.fullmatch(chunk):
             return gap(chunk)
+        bare = chunk.rstrip('.,;:!?")')
+        letters = bare[1:] if bare[:1] in ("'", "’", "‘") else ""
+        if letters in LONE_CLITICS and not self.is_denied(letters):
+            return [Token("shown", bare, key_of(bare)), *gap(chunk[len(bare) :])]
         parts = entities_of(chunk)
         if re.search("#[0-9]+;", "".join(parts[::2])):
             return [Token("alone", chunk, key_of(chunk), kind="key")]
@@ -89,7 +95,11 @@ class Tokens(Words):
         return found + self.solid(behind)
 
     def solid(self, part: str) -> list[Token]:
-        """The tokens of a part without entities: the lead, the core and the tail."""
+        """The tokens of a part without entities: sequences of emoji, or the lead, the core and the tail."""
+        pieces = cut(part)
+        if len(pieces) > 1:
+            tokens = [sequence_of(piece) if i % 2 else self.solid(piece) for i, piece in enumerate(pieces) if piece]
+            return [token for found in tokens for token in found]
         if len(part) <= 40 and FORMATS.fullmatch(part):
             return gap(part)
         start, end = 0, len(part)
@@ -210,6 +220,12 @@ class Tokens(Words):
             spelled = all(token.cls == "digits" or "number" in token.bits for tokens in read for token in tokens)
             return [string(core)] if is_code(parts) and not spelled else between("-", read)
         return [string(core)]
+
+
+def sequence_of(text: str) -> list[Token]:
+    """The token of a sequence of emoji."""
+    kind, layout = kind_of_sequence(text)
+    return [Token("alone", text, text, kind=kind, layout=layout)] if kind else gap(text)
 
 
 def cut_code(core: str) -> list[str]:

@@ -16,17 +16,17 @@ from textveil.bundle import TextBundle, open_bundle
 from textveil.errors import BundleDamaged, IdentityMismatch
 from textveil_cli.console import run
 from textveil_export import cli
-from textveil_export.certify.certificate import certify, false_labels
-from textveil_export.certify.worst_pair import Worst, Worsts
+from textveil_export.certify.certificate import certify_bundle, find_false_labels
+from textveil_export.certify.pair_search import WorstPair, WorstPairs
 from textveil_export.errors import CertificationError
 from textveil_export.text.write import write_certificate
 
 GEOMETRIES = {"scattered": small_bundles.scattered(24, 6, 1), "twins": small_bundles.twins(24, 6, 2)}
 
 
-def test_without_santext_there_is_nothing_to_search(tmp_path):
+def test_a_bundle_without_santext_is_refused(tmp_path):
     with pytest.raises(CertificationError, match="no SanText"):
-        certify(open_bundle(small_staircase(tmp_path), TextBundle))
+        certify_bundle(open_bundle(small_staircase(tmp_path), TextBundle))
 
 
 class TestCertificateInABundle:
@@ -54,9 +54,9 @@ class TestCertificateInABundle:
         assert terms.level == str(terms.epsilon)
 
     def test_certifying_twice_changes_nothing(self, bundle):
-        write_certificate(bundle, certify(bundle))
+        write_certificate(bundle, certify_bundle(bundle))
         before = {path.name: path.read_bytes() for path in bundle.path.iterdir()}
-        write_certificate(bundle, certify(bundle))
+        write_certificate(bundle, certify_bundle(bundle))
         assert {path.name: path.read_bytes() for path in bundle.path.iterdir()} == before
 
     def test_a_dry_run_writes_nothing(self, bundle):
@@ -67,7 +67,7 @@ class TestCertificateInABundle:
     @pytest.mark.slow
     def test_the_certificate_of_another_table_is_refused(self, bundle, tmp_path):
         other = small_bundles.small_bundle(tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"])
-        write_certificate(bundle, certify(other))
+        write_certificate(bundle, certify_bundle(other))
         certificate = (bundle.path / "certificate.json").read_text()
         (bundle.path / "certificate.json").write_text(certificate.replace(bundle.law_identity, other.law_identity))
         sign_manifest(bundle.path, read_json(bundle.path / "manifest.json"))
@@ -76,15 +76,15 @@ class TestCertificateInABundle:
 
     def test_each_false_label_is_found(self, bundle, capsys):
         """A label and its certificate that both lie, under hashes that fit: it loads, and is named; others are not."""
-        certificates = certify(bundle)
+        certificates = certify_bundle(bundle)
         write_certificate(bundle, certificates)
         original = {path: path.read_bytes() for path in bundle.path.iterdir()}
-        assert false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
+        assert find_false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
         labels = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
         for level, mechanism in labels:
             _lie(bundle.path, level.name, mechanism)
-            said = false_labels(open_bundle(bundle.path, TextBundle), certificates)
-            assert [line.split(" says")[0] for line in said] == [f"false label: level {level.name}, {mechanism}"]
+            said = find_false_labels(open_bundle(bundle.path, TextBundle), certificates)
+            assert [line.split(": labeled")[0] for line in said] == [f"false label: level {level.name}, {mechanism}"]
             for path, content in original.items():
                 path.write_bytes(content)
         for level, mechanism in labels:
@@ -92,15 +92,15 @@ class TestCertificateInABundle:
         assert run(cli.app, "textveil-export", ["certify", "--dry-run", str(bundle.path)]) == 1
         told = capsys.readouterr()
         assert told.out.count("false label: ") == len(labels)
-        assert f"{len(labels)} labels of this bundle are less than what was proven" in told.err
+        assert f"{len(labels)} labels are below the proven epsilon" in told.err
         assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
-        assert false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
+        assert find_false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
 
     @pytest.mark.slow
     @pytest.mark.parametrize("failing", range(1, 4))
     @pytest.mark.parametrize("certified_before", [False, True])
     def test_an_interruption_leaves_a_sound_bundle(self, bundle, monkeypatch, failing, certified_before):
-        certificates = certify(bundle)
+        certificates = certify_bundle(bundle)
         if certified_before:
             write_certificate(bundle, certificates)
         with interrupted(monkeypatch, failing):
@@ -113,19 +113,19 @@ class TestCertificateInABundle:
 
 def test_threads_do_not_lose_the_worst_pair(monkeypatch):
     """Two blocks report at once, and the one with the larger ratio is interrupted between reading and writing."""
-    real = Worst.or_worse
+    real = WorstPair.include_pairs
 
     def slow(worst, losses, *where):
         result = real(worst, losses, *where)
         time.sleep(0.05 if losses.max() > 5 else 0)
         return result
 
-    monkeypatch.setattr(Worst, "or_worse", slow)
-    worsts = Worsts(np.ones(10, dtype=bool))
+    monkeypatch.setattr(WorstPair, "include_pairs", slow)
+    worsts = WorstPairs(np.ones(10, dtype=bool))
     with ThreadPoolExecutor(2) as pool:
         for value in (6, 9, 5, 7):
-            pool.submit(worsts.add, np.array([float(value)]), np.array([value]), np.array([0]), np.array([1.0]))
-    assert worsts.over_all == worsts.over_sensitive == Worst(ratio=9.0, first=9, second=0, distance=1.0)
+            pool.submit(worsts.add_pairs, np.array([float(value)]), np.array([value]), np.array([0]), np.array([1.0]))
+    assert worsts.overall == worsts.among_sensitive == WorstPair(ratio=9.0, first=9, second=0, distance=1.0)
 
 
 def _lie(folder, level, mechanism):

@@ -8,17 +8,17 @@ import pytest
 from textveil.mechanisms.staircase import Staircase
 from textveil_export.certify.staircase import certify_staircase
 from textveil_export.errors import CertificationError
-from textveil_export.text.build_staircase import LEVELS
-from textveil_export.text.sources import Source
-from textveil_export.text.staircase import StaircaseSettings, staircase_arrays
+from textveil_export.text.staircase_bundle import LEVELS
+from textveil_export.text.staircase_tables import StaircaseSettings, make_staircase_arrays
+from textveil_export.text.word_vectors import WordVectors
 
 
 @pytest.fixture
 def tensors():
     words = [f"w{'abcdefghij'[n // 10]}{'abcdefghij'[n % 10]}" for n in range(80)]
     vectors = np.random.default_rng(4).standard_normal((80, 6)).astype(np.float32)
-    arrays = staircase_arrays(
-        Source(words=words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(8)
+    arrays = make_staircase_arrays(
+        WordVectors(words=words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(8)
     )
     return {**arrays, "roles": np.full(80, 63, dtype=np.uint8)}
 
@@ -39,24 +39,24 @@ def set_at(name, place, value):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (set_at("neighbours", (7, 2), 7), "row 7: its ids"),
-        (set_at("neighbours", (7, 0), 9), "row 7: its ids"),
-        (set_at("neighbours", (79, 7), 80), "row 79: its ids"),
+        (set_at("neighbours", (7, 2), 7), "row 7: the ids"),
+        (set_at("neighbours", (7, 0), 9), "row 7: the ids"),
+        (set_at("neighbours", (79, 7), 80), "row 79: the ids"),
     ],
 )
-def test_a_faulty_row_is_named(tensors, fault, message):
+def test_the_error_identifies_a_faulty_row(tensors, fault, message):
     fault(tensors)
     with pytest.raises(CertificationError, match=message):
         certify_staircase(tensors, LEVELS)
 
 
-def test_a_level_beyond_the_bound_is_named(tensors):
+def test_the_error_identifies_a_level_beyond_the_bound(tensors):
     with pytest.raises(CertificationError, match=r"level 6: law\.json"):
         certify_staircase(tensors, [replace(LEVELS[1], epsilon=Decimal(17))])
 
 
 @pytest.mark.parametrize("fault", ["beyond the base", "beyond the budget", "negative"])
-def test_a_budget_beyond_the_bound_is_named(tensors, monkeypatch, fault):
+def test_the_error_identifies_a_budget_beyond_the_bound(tensors, monkeypatch, fault):
     budgets = Staircase.budgets
 
     def faulty(self, inputs):
@@ -72,5 +72,5 @@ def test_a_budget_beyond_the_bound_is_named(tensors, monkeypatch, fault):
         return stored, dealt
 
     monkeypatch.setattr(Staircase, "budgets", faulty)
-    with pytest.raises(CertificationError, match="row 5, level 4: its budget"):
+    with pytest.raises(CertificationError, match="row 5, level 4: the budget"):
         certify_staircase(tensors, LEVELS)

@@ -141,7 +141,7 @@ def test_a_worker_that_is_killed_costs_nothing(two_nodes: str, tmp_path: Path) -
     assert not [*out.rglob(".*")]
 
 
-def test_a_bad_row_is_named_and_quarantined(two_nodes: str, tmp_path: Path) -> None:
+def test_a_bad_row_is_reported_and_rejected(two_nodes: str, tmp_path: Path) -> None:
     table, out = tmp_path / "t.csv", tmp_path / "out"
     write_csv(table, 3000, bad=1700)
     options = [table, "--format", "csv", "--text", "note", "--ray-address", two_nodes]

@@ -66,7 +66,7 @@ def test_a_class_that_opens_the_bundle_once(notes: Any) -> None:
     assert is_right(notes.map_batches(Sanitize, concurrency=1))
 
 
-def test_rows(notes: Any) -> None:
+def test_a_rewriter_rewrites_rows_of_a_dataset(notes: Any) -> None:
     rewriter = Rewriter()
     there = notes.filter(lambda row: row["note"] is not None)
     done = there.map(lambda row: {**row, "note": rewriter(row["note"])}).take_all()

@@ -9,7 +9,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 from small_checkpoints import LABELS, VOCABULARY, sign, write_checkpoint
 from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
-from textveil_export.errors import CheckpointError
+from textveil_export.errors import EncoderCheckpointError
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def resign(folder: Path, **settings: object) -> None:
 
 
 def refused(folder: Path) -> str:
-    with pytest.raises(CheckpointError) as caught:
+    with pytest.raises(EncoderCheckpointError) as caught:
         load_checkpoint(folder)
     assert "\n" not in str(caught.value)
     return str(caught.value)
@@ -53,7 +53,7 @@ def test_head_and_classifier_may_be_linear(tmp_path: Path) -> None:
     assert set(checkpoint.head) == set(checkpoint.classifier) == {"out.weight", "out.bias"}
 
 
-def test_a_pooler_is_passed_over_and_any_other_surplus_is_not(folder: Path) -> None:
+def test_a_pooler_is_ignored_and_any_other_surplus_array_is_refused(folder: Path) -> None:
     weights = folder / "extractor" / "model.safetensors"
     arrays = load_file(weights)
     save_file({**arrays, "pooler.dense.bias": np.zeros(32, np.float32)}, weights)
@@ -61,22 +61,22 @@ def test_a_pooler_is_passed_over_and_any_other_surplus_is_not(folder: Path) -> N
     load_checkpoint(folder)
     save_file({**arrays, "adapter.bias": np.zeros(32, np.float32)}, weights)
     resign(folder)
-    assert "is not a model that" in refused(folder)
+    assert "does not fit" in refused(folder)
 
 
 @pytest.mark.parametrize(
     ("settings", "complaint"),
     [
-        ({"format": "textveil-bundle"}, "not a textveil-checkpoint"),
+        ({"format": "textveil-bundle"}, "must be a textveil-checkpoint"),
         ({"format_version": 2}, "of version 1"),
-        ({"mode": "none"}, "without a private representation"),
+        ({"mode": "none"}, "trained without noise"),
         ({"mode": "l3"}, "the mode is not one of"),
         ({"dimension": 4}, "head.safetensors: the arrays"),
         ({"dimension": True}, "the dimension"),
         ({"head_hidden": None}, "head.safetensors: the arrays"),
         ({"pooling": "cls"}, "the pooling"),
         ({"max_tokens": 2}, "max_tokens is below"),
-        ({"max_tokens": 1000}, "beyond the positions"),
+        ({"max_tokens": 1000}, "exceeds the number of positions"),
         ({"labels": ["a", "a"]}, "the labels"),
         ({"labels": ["a", "b", "c"]}, "classifier.safetensors: the arrays"),
         ({"labels": 5}, "the labels"),
@@ -103,7 +103,7 @@ def test_wrong_settings_are_refused(folder: Path, settings: dict, complaint: str
 @pytest.mark.parametrize("name", ["head.safetensors", "extractor/config.json", "extractor/vocab.txt"])
 def test_an_altered_or_missing_file_is_refused(folder: Path, name: str) -> None:
     (folder / name).write_bytes((folder / name).read_bytes() + b" ")
-    assert refused(folder) == f"{name}: does not match its hash"
+    assert refused(folder) == f"{name}: does not match its hash: copy the checkpoint again"
     (folder / name).unlink()
     assert refused(folder) == f"{name}: cannot be read"
 
@@ -134,8 +134,8 @@ def test_numbers_that_are_not_finite_are_refused(folder: Path, name: str) -> Non
 @pytest.mark.parametrize(
     ("pieces", "complaint"),
     [
-        (VOCABULARY[:-1], "not as many"),
-        ([*VOCABULARY[:-1], "the"], "not distinct"),
+        (VOCABULARY[:-1], "distinct pieces"),
+        ([*VOCABULARY[:-1], "the"], "distinct pieces"),
         (["[BLANK]" if piece == "[CLS]" else piece for piece in VOCABULARY], "has no [CLS]"),
     ],
 )
@@ -149,20 +149,20 @@ def test_another_kind_of_model_is_refused(folder: Path) -> None:
     path = folder / "extractor" / "config.json"
     path.write_text(path.read_text("utf-8").replace('"bert"', '"roberta"'), "utf-8")
     resign(folder)
-    assert refused(folder) == "extractor/config.json: not a BERT model"
+    assert refused(folder) == "extractor/config.json: model_type must be bert"
 
 
 def test_a_checkpoint_in_the_middle_of_training_is_refused(folder: Path) -> None:
     record = folder / "record.json"
     record.write_text('{"finished": null}', "utf-8")
-    assert refused(folder) == "record.json: the training has not finished"
+    assert refused(folder) == "record.json: the training has not finished: resume it first"
     record.write_text('{"finished": "2026-11-21T12:00:00+00:00"}', "utf-8")
     assert load_checkpoint(folder).record["finished"]
     record.unlink()
     assert load_checkpoint(folder).record == {}
 
 
-def test_a_folder_that_holds_none_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_checkpoint_is_refused(tmp_path: Path) -> None:
     assert refused(tmp_path) == "checkpoint.json: cannot be read"
     (tmp_path / "checkpoint.json").write_text("[1]", "utf-8")
     assert refused(tmp_path) == "checkpoint.json: is not a JSON object"

@@ -15,10 +15,10 @@ from small_encoders import load_encoder
 from textveil.bundle import open_bundle
 from textveil.bundle.vectors import VectorBundle
 from textveil_export.encoder import build as encoder_build
-from textveil_export.encoder import int8 as encoder_int8
-from textveil_export.encoder.checkpoint import SPECIAL, Checkpoint
-from textveil_export.encoder.evaluation import prepare, read_labeled
-from textveil_export.encoder.session import Session
+from textveil_export.encoder import int8_recipes as encoder_int8
+from textveil_export.encoder.checkpoint import SPECIAL_PIECES, Checkpoint
+from textveil_export.encoder.evaluation import encode_texts, read_labeled_texts
+from textveil_export.encoder.onnx_graph import DeviceSession
 from textveil_export.errors import SourceError
 
 FILES = {"manifest.json", "model.onnx", "vocabulary.txt", "classifier.safetensors", "int8_recipes.json", "README.md"}
@@ -65,9 +65,9 @@ def test_the_device_reads_and_computes_what_was_evaluated(
     encoder_bundle: Path, encoder_data: Path, checkpoint: Checkpoint
 ) -> None:
     """Ids and vectors of the gates are those of ``textveil.Encoder``, bit by bit."""
-    encoder, session = load_encoder(encoder_bundle), Session(encoder_bundle / "model.onnx")
-    rows = [*read_labeled(encoder_data, LABELS)[:60], (0, ""), (0, "Straße, TEAM's 中 " * 40), (1, "[SEP] [UNK]")]
-    prepared = prepare(rows, checkpoint.vocabulary, checkpoint)
+    encoder, session = load_encoder(encoder_bundle), DeviceSession(encoder_bundle / "model.onnx")
+    rows = [*read_labeled_texts(encoder_data, LABELS)[:60], (0, ""), (0, "Straße, TEAM's 中 " * 40), (1, "[SEP] [UNK]")]
+    prepared = encode_texts(rows, checkpoint.vocabulary, checkpoint)
     assert prepared.truncated == 1
     for (_, text), ids in zip(rows, prepared.ids, strict=True):
         read, _ = encoder._extractor.ids(text)
@@ -99,7 +99,7 @@ def test_fewer_pieces_make_a_smaller_bundle(
 @pytest.mark.slow
 def test_pieces_that_matter_cannot_be_left_out(refused: Callable[..., str]) -> None:
     """Without the words that tell the labels apart, the accuracy gate closes."""
-    error = refused("--keep-pieces", str(len({*SPECIAL, *LETTERS})))
+    error = refused("--keep-pieces", str(len({*SPECIAL_PIECES, *LETTERS})))
     assert re.match("textveil-export: gate-accuracy: .*: int8 loses ", error)
     assert "without noise" in error
     assert "(2 int8 recipes tried)" in error
@@ -109,7 +109,7 @@ def test_pieces_that_matter_cannot_be_left_out(refused: Callable[..., str]) -> N
 def test_weights_scrambled_by_quantization_do_not_ship(
     refused: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = encoder_int8.quantize
+    real = encoder_int8.quantize_graph
 
     def scrambled(source: Path, recipe: encoder_int8.Int8Recipe, target: Path) -> None:
         real(source, recipe, target)
@@ -119,7 +119,7 @@ def test_weights_scrambled_by_quantization_do_not_ship(
                 tensor.CopyFrom(numpy_helper.from_array(-numpy_helper.to_array(tensor), tensor.name))
         onnx.save(model, target)
 
-    monkeypatch.setattr("textveil_export.encoder.candidates.quantize", scrambled)
+    monkeypatch.setattr("textveil_export.encoder.int8_recipes.quantize_graph", scrambled)
     assert re.search("gate-accuracy: .*: int8 loses", refused())
 
 
@@ -132,33 +132,35 @@ def test_weights_scrambled_by_quantization_do_not_ship(
         (["--default-level", "3"], "export: the default level is not one of the levels"),
         (["--delta", "1e-6"], "option: l2 needs a delta"),
         (["--grid", "100000"], "option: the grid"),
-        (["--keep-pieces", "5"], "pieces can be kept"),
-        (["--measured", "nowhere.json"], "source: nowhere.json: is not a file of measured figures"),
+        (["--keep-pieces", "5"], "--keep-pieces must be between"),
+        (["--measured", "nowhere.json"], "source: nowhere.json: must be JSON"),
         (["--vocabulary-from", "nowhere.txt"], "source: nowhere.txt: cannot be read"),
     ],
 )
-def test_options_that_do_not_fit(options: list[str], complaint: str, refused: Callable[..., str]) -> None:
+def test_conflicting_options_are_refused(options: list[str], complaint: str, refused: Callable[..., str]) -> None:
     assert complaint in refused(*options)
 
 
 @pytest.mark.slow
-def test_a_folder_that_is_there_stays(
+def test_an_existing_output_folder_is_not_changed(
     checkpoint_folder: Path, encoder_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert export(checkpoint_folder, tmp_path, encoder_data) == 1
-    assert "the output folder exists (use --force)" in capsys.readouterr().err
+    assert "the output folder exists: choose another -o, or use --force" in capsys.readouterr().err
     (tmp_path / "mine").write_text("x", "utf-8")
     assert export(checkpoint_folder, tmp_path, encoder_data, "--force") == 1
     assert "exists and is not a bundle" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_a_damaged_checkpoint_is_named(checkpoint_folder: Path, tmp_path: Path, refused: Callable[..., str]) -> None:
+def test_the_error_identifies_a_damaged_checkpoint(
+    checkpoint_folder: Path, tmp_path: Path, refused: Callable[..., str]
+) -> None:
     copy = Path(shutil.copytree(checkpoint_folder, tmp_path / "copy"))
     (copy / "head.safetensors").unlink()
     assert "checkpoint: head.safetensors: cannot be read" in refused(checkpoint=copy)
     sign(copy, {})
-    assert "checkpoint: checkpoint.json: not a textveil-checkpoint" in refused(checkpoint=copy)
+    assert "checkpoint: checkpoint.json: must be a textveil-checkpoint" in refused(checkpoint=copy)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +168,7 @@ def test_a_damaged_checkpoint_is_named(checkpoint_folder: Path, tmp_path: Path, 
     [
         (b"sport\tteam\nquokkasecret\n", "line 2"),
         (b"sport\tteam\nquokkasecret\tquokkasecret\n", "line 2"),
-        (b"\n", "holds no labeled text"),
+        (b"\n", "contains no labeled text"),
         (b"sport\tquokka\xff", "cannot be read as UTF-8"),
     ],
 )
@@ -174,7 +176,7 @@ def test_texts_are_read_strictly_and_never_repeated(content: bytes, place: str, 
     path = tmp_path / "rows.tsv"
     path.write_bytes(content)
     with pytest.raises(SourceError) as caught:
-        read_labeled(path, LABELS)
+        read_labeled_texts(path, LABELS)
     assert place in str(caught.value)
     assert "quokka" not in str(caught.value)
 
@@ -193,5 +195,5 @@ def test_texts_are_read_strictly_and_never_repeated(content: bytes, place: str, 
 def test_measured_figures_are_read_strictly(content: str, tmp_path: Path) -> None:
     path = tmp_path / "measured.json"
     path.write_text(content, "utf-8")
-    with pytest.raises(SourceError, match=r"measured\.json: is not a file of measured figures"):
-        encoder_build.read_measured(path)
+    with pytest.raises(SourceError, match=r"measured\.json: must be JSON"):
+        encoder_build.read_external_figures(path)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.mechanisms.noise.vector import Releaser
-from textveil_export.encoder.evaluation import classify
-from textveil_export.encoder.gates import DRAWS, below_ceiling, bounded_in_integers, pass_gates, with_noise
+from textveil_export.encoder.evaluation import classify_vectors
+from textveil_export.encoder.gates import DRAWS, check_bound, check_ceiling, check_gates, measure_noisy_accuracy
 from textveil_export.errors import AccuracyError, BoundError, CeilingError
 
 TEXTS = 1000
@@ -33,8 +33,8 @@ def level(mode: str, dimension: int = 3) -> ReleaseParameters:
     )
 
 
-def test_what_is_the_same_passes() -> None:
-    report = pass_gates(SOUND, SOUND, LABELS, CLASSIFIER, LEVELS)
+def test_equal_models_pass() -> None:
+    report = check_gates(SOUND, SOUND, LABELS, CLASSIFIER, LEVELS)
     assert report.accuracy == {"float32": 1, "int8": 1}
     assert report.agreement == 1
     assert set(report.by_level) == {"1", "4"}
@@ -45,26 +45,26 @@ def test_what_is_the_same_passes() -> None:
 
 
 def test_half_a_point_is_allowed_and_more_is_not() -> None:
-    assert pass_gates(SOUND, flipped(5), LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 0.995
+    assert check_gates(SOUND, flipped(5), LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 0.995
     with pytest.raises(AccuracyError, match=r"loses 0\.60 points of accuracy without noise: 99\.40 after 100\.00"):
-        pass_gates(SOUND, flipped(6), LABELS, CLASSIFIER, LEVELS)
-    assert pass_gates(flipped(6), SOUND, LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 1  # better is not a fault
+        check_gates(SOUND, flipped(6), LABELS, CLASSIFIER, LEVELS)
+    assert check_gates(flipped(6), SOUND, LABELS, CLASSIFIER, LEVELS).accuracy["int8"] == 1  # better is not a fault
 
 
-def test_what_is_lost_only_under_noise_is_seen() -> None:
+def test_a_loss_that_only_noise_reveals_is_refused() -> None:
     """Vectors that shrink toward the boundary are classified alike without noise, and worse with it."""
     shrunken = SOUND * np.array([0.8, 1], dtype=np.float32)
     with pytest.raises(AccuracyError, match=f"at epsilon 1, mean of {DRAWS} draws"):
-        pass_gates(SOUND, shrunken, LABELS, CLASSIFIER, LEVELS)
+        check_gates(SOUND, shrunken, LABELS, CLASSIFIER, LEVELS)
 
 
 def test_both_forms_meet_the_same_noise() -> None:
     """Accuracies at epsilon 1 vary by a point from draw to draw; their difference must not."""
     nearly = SOUND + np.float32(1 / 2048)
-    means = with_noise({"float32": SOUND, "int8": nearly}, LABELS, CLASSIFIER, LEVELS[0])
+    means = measure_noisy_accuracy({"float32": SOUND, "int8": nearly}, LABELS, CLASSIFIER, LEVELS[0])
     assert 0 <= abs(means["float32"] - means["int8"]) < 0.001
     assert 0.5 < means["float32"] < 0.9
-    assert means == with_noise({"float32": SOUND, "int8": nearly}, LABELS, CLASSIFIER, LEVELS[0])
+    assert means == measure_noisy_accuracy({"float32": SOUND, "int8": nearly}, LABELS, CLASSIFIER, LEVELS[0])
 
 
 def test_noise_is_that_of_the_device() -> None:
@@ -74,7 +74,7 @@ def test_noise_is_that_of_the_device() -> None:
     """
     for parameters in LEVELS:
         told = 1 - np.exp(-0.35 * float(parameters.exact_epsilon)) / 2
-        means = with_noise({"float32": SOUND}, LABELS, CLASSIFIER, parameters)
+        means = measure_noisy_accuracy({"float32": SOUND}, LABELS, CLASSIFIER, parameters)
         assert means["float32"] == pytest.approx(told, abs=0.02)
 
 
@@ -83,7 +83,7 @@ def test_a_graph_that_leaves_the_ball_gives_bounded_releases(mode: str) -> None:
     generator = np.random.default_rng(1)
     vectors = generator.normal(0, 50, (400, 3)).astype(np.float32)
     parameters = level(mode)
-    assert bounded_in_integers(vectors, parameters) >= 399
+    assert check_bound(vectors, parameters) >= 399
     integers = Releaser(parameters).quantize(vectors)[0]
     if mode == "box":
         assert integers.min() >= 0
@@ -100,43 +100,43 @@ def test_vectors_on_the_surface_do_not_count_as_outside(mode: str) -> None:
     generator = np.random.default_rng(2)
     raw = np.abs(generator.normal(0, 1, (300, 3))).astype(np.float32)
     norms = {"l1": raw.sum(axis=1), "l2": np.sqrt((raw**2).sum(axis=1)), "box": raw.max(axis=1)}[mode]
-    assert bounded_in_integers(raw / norms[:, None], level(mode)) == 0
-    assert bounded_in_integers(1.01 * raw / norms[:, None], level(mode)) == 300
+    assert check_bound(raw / norms[:, None], level(mode)) == 0
+    assert check_bound(1.01 * raw / norms[:, None], level(mode)) == 300
 
 
 @pytest.mark.parametrize("mode", ["l1", "l2", "box"])
-def test_a_clip_that_is_left_out_is_seen(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_clip_is_detected(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def unclipped(self: Releaser, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.rint(vectors * self.parameters.grid).astype(np.int64), np.zeros(len(vectors), dtype=bool)
 
     monkeypatch.setattr(Releaser, "quantize", unclipped)
     vectors = np.zeros((5, 3), dtype=np.float32)
-    assert bounded_in_integers(vectors, level(mode)) == 0
+    assert check_bound(vectors, level(mode)) == 0
     vectors[2] = 0.9
     vectors[3, 0] = -1.1
     expected = 1 if mode == "box" else 2
     with pytest.raises(BoundError, match=f"{expected} of 5 vectors are outside the ball"):
-        bounded_in_integers(vectors, level(mode))
+        check_bound(vectors, level(mode))
 
 
 def test_numbers_that_are_not_finite_are_refused() -> None:
     broken = SOUND.copy()
     broken[7, 1], broken[9, 0] = np.nan, np.inf
-    with pytest.raises(BoundError, match="2 of 1000 texts give numbers that are not finite"):
-        pass_gates(SOUND, broken, LABELS, CLASSIFIER, LEVELS)
+    with pytest.raises(BoundError, match="2 of 1000 texts have vectors that are not finite"):
+        check_gates(SOUND, broken, LABELS, CLASSIFIER, LEVELS)
 
 
 def test_an_accuracy_above_the_ceiling_is_a_fault() -> None:
-    report = pass_gates(SOUND, SOUND, LABELS, CLASSIFIER, LEVELS)
+    report = check_gates(SOUND, SOUND, LABELS, CLASSIFIER, LEVELS)
     reached = report.by_level["4"]["int8"]
-    below_ceiling(report, {"4": reached})
-    below_ceiling(report, {"1": 0.99})
-    below_ceiling(report, {"4": reached - 0.03})  # 2.6 standard errors of 1000 texts
+    check_ceiling(report, {"4": reached})
+    check_ceiling(report, {"1": 0.99})
+    check_ceiling(report, {"4": reached - 0.03})  # 2.6 standard errors of 1000 texts
     with pytest.raises(CeilingError, match="at epsilon 4 is above the ceiling"):
-        below_ceiling(report, {"4": reached - 0.06})
+        check_ceiling(report, {"4": reached - 0.06})
 
 
-def test_the_classifier_is_told_the_level() -> None:
+def test_the_classifier_gets_epsilon_as_input() -> None:
     """One hidden unit that passes ln(epsilon) on: the decision turns at epsilon 2."""
     classifier = {
         "hidden.weight": np.array([[0, 0, 1]], dtype=np.float32),
@@ -146,6 +146,6 @@ def test_the_classifier_is_told_the_level() -> None:
     }
 
     def decide(epsilon: float) -> int:
-        return int(classify(classifier, SOUND[:1], epsilon)[0])
+        return int(classify_vectors(classifier, SOUND[:1], epsilon)[0])
 
     assert [decide(epsilon) for epsilon in (0.5, 1.9, 2.1, 8)] == [0, 0, 1, 1]

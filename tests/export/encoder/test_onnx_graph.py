@@ -13,8 +13,14 @@ from small_checkpoints import MAX_TOKENS, VOCABULARY, write_checkpoint
 from textveil.bundle.onnx.check import check_model
 from textveil_export.encoder import onnx_graph
 from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
-from textveil_export.encoder.onnx_graph import TOLERANCE, Reference, bounded, check_parity, export_graph
-from textveil_export.encoder.session import Session
+from textveil_export.encoder.onnx_graph import (
+    TOLERANCE,
+    DeviceSession,
+    TorchReference,
+    apply_bound,
+    check_parity,
+    export_graph,
+)
 from textveil_export.errors import ExportError, GateError, ParityError
 
 SETTINGS = [("l2", 3, 16), ("box", 5, 16), ("l1", 1, None)]
@@ -25,7 +31,7 @@ def ids(tokens: int, seed: int = 0) -> np.ndarray:
 
 
 def test_graph_and_torch_agree_at_every_length(checkpoint: Checkpoint, graph: Path) -> None:
-    session, reference = Session(graph), Reference(checkpoint)
+    session, reference = DeviceSession(graph), TorchReference(checkpoint)
     for tokens in range(1, MAX_TOKENS + 1):
         assert np.abs(session(ids(tokens, tokens)) - reference(ids(tokens, tokens))).max() <= TOLERANCE
 
@@ -37,7 +43,7 @@ def test_every_mode_exports(tmp_path: Path, mode: str, dimension: int, head_hidd
     checkpoint, path = load_checkpoint(folder), tmp_path / "model.onnx"
     assert export_graph(checkpoint, path) <= TOLERANCE
     check_model(path.read_bytes(), dimension)
-    found = np.stack([Session(path)(ids(tokens)) for tokens in (1, 7, MAX_TOKENS)]).astype(np.float64)
+    found = np.stack([DeviceSession(path)(ids(tokens)) for tokens in (1, 7, MAX_TOKENS)]).astype(np.float64)
     if mode == "box":
         assert found.min() == 0
         assert found.max() == 1
@@ -60,8 +66,8 @@ def test_the_work_of_a_text_is_bounded_where_the_graph_is_made(
     """Two layers of width 32: at least every weight of a matrix once a token, and attention on top."""
     matrices = [weights for name, weights in checkpoint.extractor.encoder.named_parameters() if weights.ndim == 2]
     least = MAX_TOKENS * (sum(weights.numel() for weights in matrices) + 2 * 2 * MAX_TOKENS * 32)
-    assert least < onnx_graph.work(checkpoint) < 1.2 * least
-    monkeypatch.setattr(onnx_graph, "MOST_WORK", least)
+    assert least < onnx_graph.count_multiplications(checkpoint) < 1.2 * least
+    monkeypatch.setattr(onnx_graph, "MAX_MULTIPLICATIONS", least)
     with pytest.raises(
         GateError, match=f"a text of {MAX_TOKENS} tokens takes .* use a smaller encoder, or fewer tokens"
     ):
@@ -79,7 +85,7 @@ def test_positions_beyond_the_longest_text_are_left_out(graph: Path, checkpoint:
 def test_a_masked_token_has_no_path_to_the_vector(graph: Path) -> None:
     session: Any = onnxruntime.InferenceSession(graph)
     kept, mask = ids(9), np.array([[1] * 9 + [0] * 4])
-    alone = Session(graph)(kept)
+    alone = DeviceSession(graph)(kept)
     for seed in range(3):
         batch = np.concatenate([kept, ids(4, 100 + seed)])[None]
         (vectors,) = session.run(None, {"input_ids": batch, "attention_mask": mask})
@@ -101,13 +107,13 @@ def test_a_graph_that_is_slightly_off_is_refused(graph: Path, checkpoint: Checkp
 
 
 def test_a_constant_vector_is_zero_in_the_box() -> None:
-    assert bounded(torch.full((1, 4), 2.5), "box").tolist() == [[0, 0, 0, 0]]
-    assert bounded(torch.tensor([[0.0, 0.0]]), "l1").tolist() == [[0, 0]]
-    assert bounded(torch.tensor([[3.0, -1.0]]), "l1").tolist() == [[0.75, -0.25]]
-    assert bounded(torch.tensor([[3.0, -4.0]]), "l2")[0].tolist() == pytest.approx([0.6, -0.8])
+    assert apply_bound(torch.full((1, 4), 2.5), "box").tolist() == [[0, 0, 0, 0]]
+    assert apply_bound(torch.tensor([[0.0, 0.0]]), "l1").tolist() == [[0, 0]]
+    assert apply_bound(torch.tensor([[3.0, -1.0]]), "l1").tolist() == [[0.75, -0.25]]
+    assert apply_bound(torch.tensor([[3.0, -4.0]]), "l2")[0].tolist() == pytest.approx([0.6, -0.8])
 
 
-def test_what_onnxruntime_cannot_read_has_a_name(tmp_path: Path) -> None:
+def test_a_graph_that_onnxruntime_cannot_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.onnx").write_bytes(b"no graph")
     with pytest.raises(ExportError, match="refuses the graph"):
-        Session(tmp_path / "x.onnx")
+        DeviceSession(tmp_path / "x.onnx")

@@ -15,7 +15,7 @@ from textveil.vector import IndexEncoder, extractor_of
 from textveil_cli import console
 from textveil_export.cli.main import app
 from textveil_export.errors import SourceError
-from textveil_export.index import IndexContents, reopened, with_sentences, write_index
+from textveil_export.index import IndexContents, add_sentences, read_index_contents, write_index_bundle
 
 SECRET = "Zorblaxia 48213977"
 OF_LABELS = "# of whom\nsport\tThey won.\nbusiness\tShares fell.\nhealth\tA cafÃ© for doctors.\n"
@@ -23,7 +23,7 @@ OF_LABELS = "# of whom\nsport\tThey won.\nbusiness\tShares fell.\nhealth\tA cafÃ
 
 @pytest.fixture
 def plain(tmp_path: Path) -> IndexContents:
-    return replace(reopened(small_index.write_index(tmp_path / "given")), measured=MEASURED)
+    return replace(read_index_contents(small_index.write_index(tmp_path / "given")), measured=MEASURED)
 
 
 def written(tmp_path: Path, content: str) -> Path:
@@ -31,9 +31,9 @@ def written(tmp_path: Path, content: str) -> Path:
     return tmp_path / "said.tsv"
 
 
-def test_the_command_changes_nothing_that_is_drawn(plain: IndexContents, tmp_path: Path) -> None:
+def test_the_command_does_not_change_the_randomizers(plain: IndexContents, tmp_path: Path) -> None:
     before, after = tmp_path / "before", tmp_path / "after"
-    write_index(plain, before)
+    write_index_bundle(plain, before)
     arguments = ["sentences", str(before), str(written(tmp_path, OF_LABELS)), "--source", "ours", "-o", str(after)]
     assert console.run(app, "textveil-export", arguments) == 0
     found = IndexEncoder.load(after).bundle
@@ -46,7 +46,7 @@ def test_the_command_changes_nothing_that_is_drawn(plain: IndexContents, tmp_pat
     assert "prints one of 3 public sentences (`sentences.txt`) instead of an index" in card
     assert "None is a paraphrase" in card
     assert "- sentences: ours" in card
-    assert reopened(after).sentences == found.sentences
+    assert read_index_contents(after).sentences == found.sentences
     assert "public sentences" not in (before / "README.md").read_text("utf-8")
     assert console.run(app, "textveil-export", arguments) == 1  # it is there
 
@@ -54,45 +54,45 @@ def test_the_command_changes_nothing_that_is_drawn(plain: IndexContents, tmp_pat
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (OF_LABELS + f"{SECRET}\tThey lost.\n", "sentence 4 is not"),
-        (OF_LABELS + "They lost.\n", "sentence 4 is not"),
-        (OF_LABELS + "sport\tThey lost.\n", "as many sentences of one label"),
-        ("sport\tThey won.\n", "as many sentences of one label"),
+        (OF_LABELS + f"{SECRET}\tThey lost.\n", "sentence 4 must be"),
+        (OF_LABELS + "They lost.\n", "sentence 4 must be"),
+        (OF_LABELS + "sport\tThey lost.\n", "different numbers of sentences"),
+        ("sport\tThey won.\n", "different numbers of sentences"),
     ],
 )
 def test_a_file_for_labels_that_is_wrong(plain: IndexContents, tmp_path: Path, content: str, message: str) -> None:
     with pytest.raises(SourceError, match=message) as raised:
-        with_sentences(plain, written(tmp_path, content))
+        add_sentences(plain, written(tmp_path, content))
     assert SECRET not in str(raised.value)
     with pytest.raises(SourceError, match="cannot be read"):
-        with_sentences(plain, tmp_path / "nowhere.tsv")
+        add_sentences(plain, tmp_path / "nowhere.tsv")
 
 
 @pytest.mark.parametrize("sentence", ["x" * 501, "cafe\u0301", "They won."])
 def test_a_sentence_that_is_wrong_is_not_written(plain: IndexContents, tmp_path: Path, sentence: str) -> None:
     content = OF_LABELS.replace("Shares fell.", sentence)
     with pytest.raises(BundleDamaged, match=r"sentences\.txt"):
-        write_index(with_sentences(plain, written(tmp_path, content)), tmp_path / "bundle")
+        write_index_bundle(add_sentences(plain, written(tmp_path, content)), tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()
 
 
 def test_a_code_gets_the_sentence_that_is_nearest_to_its_center(plain: IndexContents, tmp_path: Path) -> None:
     codes = replace(plain, kind=CODEBOOK)
     said = ["market goal", "goal", "the doctor , goal", "market", "doctor", "goal"]
-    found = with_sentences(codes, written(tmp_path, "\n".join(said)))
+    found = add_sentences(codes, written(tmp_path, "\n".join(said)))
     assert found.sentences == (("market",), ("goal",), ("doctor",))
     # Where two codes want one sentence, none is given twice: of all ways, the one with the largest sum of cosines.
     few = ["goal", "goal goal the", "market goal", "goal doctor"]
     scores = np.array([codes.weight @ extractor_of(codes.extractor).extract(one).vector + codes.bias for one in few])
     cosines = scores / np.linalg.norm(scores, axis=1, keepdims=True)
     best = max(permutations(range(4), 3), key=lambda chosen: cosines[chosen, range(3)].sum())
-    given = with_sentences(codes, written(tmp_path, "\n".join(few))).sentences
+    given = add_sentences(codes, written(tmp_path, "\n".join(few))).sentences
     assert given == tuple((few[at],) for at in best)
-    with pytest.raises(SourceError, match="3 codes need as many sentences: there are 2"):
-        with_sentences(codes, written(tmp_path, "goal\nmarket\ngoal\n"))
+    with pytest.raises(SourceError, match="the bundle has 3 clusters and the file 2 sentences"):
+        add_sentences(codes, written(tmp_path, "goal\nmarket\ngoal\n"))
 
 
 def test_sentences_stay_when_a_bundle_is_written_again(plain: IndexContents, tmp_path: Path) -> None:
     folder = small_index.write_index(tmp_path / "two", files=sentences_of())
-    written_again = write_index(replace(reopened(folder), measured=MEASURED), tmp_path / "again")
+    written_again = write_index_bundle(replace(read_index_contents(folder), measured=MEASURED), tmp_path / "again")
     assert sum(written_again.bundle.sentences, ()) == SENTENCES

@@ -9,7 +9,7 @@ import small_bundles
 from defined_weights import outputs
 from planted import planted
 from textveil_export.leakage import bayes
-from textveil_export.leakage.channels import candidates, channels
+from textveil_export.leakage.word_statistics import find_candidates, load_randomizers
 
 COIN = Fraction(3, 10)
 SEED = 20_877
@@ -18,9 +18,11 @@ SEED = 20_877
 def rates_of_each(bundle, **options):
     """The recovery rates of every law, by level and mechanism."""
     found = {}
-    for number, (key, channel) in enumerate(channels(bundle).items()):
+    for number, (key, channel) in enumerate(load_randomizers(bundle).items()):
         stream = (options.get("seed", SEED), number)
-        found[key] = bayes.recovery_rates(channel, candidates(channel), trials=options.get("trials", 20), stream=stream)
+        found[key] = bayes.measure_recovery(
+            channel, find_candidates(channel), trials=options.get("trials", 20), stream=stream
+        )
     return found
 
 
@@ -62,14 +64,14 @@ RATE_FAULTS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", RATE_FAULTS)
-def test_a_planted_fault_in_the_exact_rate_is_seen(built, monkeypatch, fault):
-    monkeypatch.setattr(bayes, "one_release", planted(bayes.one_release, RATE_FAULTS[fault]))
+def test_a_planted_fault_in_the_exact_rate_is_detected(built, monkeypatch, fault):
+    monkeypatch.setattr(bayes, "guess_from_one_release", planted(bayes.guess_from_one_release, RATE_FAULTS[fault]))
     with pytest.raises(AssertionError):
         test_one_release_is_exact(built, "scattered", 5, True)
 
 
 def test_the_prior_is_in_rank_order():
-    prior = bayes.zipf(20_878)
+    prior = bayes.make_zipf_prior(20_878)
     assert prior.sum() == pytest.approx(1)
     assert prior[0] / prior[-1] == pytest.approx((20_878 + 2.7) / 3.7)
     assert prior[1] / prior[0] == pytest.approx(3.7 / 4.7)
@@ -90,7 +92,7 @@ def enumerated(tiny):
     rates = {}
     for level, mechanism, rows in plain.laws(tiny):
         shares = plain.prior(tiny, plain.candidates(tiny, mechanism))
-        rates |= {(level, mechanism, n): plain.recovery(rows, shares, n) for n in bayes.RELEASES}
+        rates |= {(level, mechanism, n): plain.recovery(rows, shares, n) for n in bayes.RELEASE_COUNTS}
     return rates
 
 
@@ -122,28 +124,31 @@ def test_several_releases_agree_with_enumeration(tiny, enumerated):
 
 SIMULATION_FAULTS = {
     "posteriors without normalizers": ("logs -= log_totals", "pass"),
-    "no prior": ("guess(logs, prior)", "guess(logs, np.ones(len(prior)))"),
+    "no prior": ("guess_inputs(logs, prior)", "guess_inputs(logs, np.ones(len(prior)))"),
     "always the likeliest word": ("* cumulative[-1]", "* 0"),
-    "the same output every time": ("(len(batch), RELEASES[-1]))", "(len(batch), 1)).repeat(RELEASES[-1], 1)"),
+    "the same output every time": (
+        "(len(batch), RELEASE_COUNTS[-1]))",
+        "(len(batch), 1)).repeat(RELEASE_COUNTS[-1], 1)",
+    ),
     "intervals a twentieth as wide": ("margins = ", "margins = 0.05 * "),
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", SIMULATION_FAULTS)
-def test_a_planted_fault_is_seen(tiny, enumerated, monkeypatch, fault):
-    monkeypatch.setattr(bayes, "simulate", planted(bayes.simulate, SIMULATION_FAULTS[fault]))
+def test_a_planted_fault_in_the_simulation_is_detected(tiny, enumerated, monkeypatch, fault):
+    monkeypatch.setattr(bayes, "simulate_releases", planted(bayes.simulate_releases, SIMULATION_FAULTS[fault]))
     assert max(errors(tiny, enumerated)) > 6
 
 
 @pytest.mark.slow
 def test_intervals_cover_as_often_as_they_say(tiny, enumerated):
     """Two hundred simulations of one law: 95 % intervals hold the enumerated rate in all but about ten of them."""
-    (level, mechanism), channel = list(channels(tiny).items())[-1]
-    prior = bayes.among(bayes.zipf(channel.inputs), candidates(channel))
+    (level, mechanism), channel = list(load_randomizers(tiny).items())[-1]
+    prior = bayes.restrict_prior(bayes.make_zipf_prior(channel.inputs), find_candidates(channel))
     covered = 0
     for number in range(200):
-        rate = bayes.simulate(channel, prior, trials=500, stream=(7, number))[2]
+        rate = bayes.simulate_releases(channel, prior, trials=500, stream=(7, number))[2]
         covered += rate.low <= enumerated[level, mechanism, 2] <= rate.high
     assert 180 <= covered <= 199
 

@@ -14,15 +14,15 @@ from textveil.mechanisms.baselines import SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.errors import ExportError, WriteError
-from textveil_export.text import weights, write
-from textveil_export.text.build import Recipe, build_bundle
-from textveil_export.text.calibrate_epsilon import DEFAULT_SHARES
-from textveil_export.text.sources import Source
-from textveil_export.text.weights import Setting
-from textveil_export.text.word_sets import Policy
+from textveil_export.text import level_weights, write
+from textveil_export.text.build import TextBundleRecipe, build_text_bundle
+from textveil_export.text.calibration import DEFAULT_SHARES
+from textveil_export.text.level_weights import LevelSetting
+from textveil_export.text.word_roles import WordPolicy
+from textveil_export.text.word_vectors import WordVectors
 from textveil_export.text.write import write_bundle
 
-POLICY = Policy(share=0.9, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
+POLICY = WordPolicy(share=0.9, sensitive=frozenset(), allow=frozenset(), never_output=frozenset())
 
 
 def words(count):
@@ -33,18 +33,18 @@ def words(count):
 @pytest.fixture(scope="module")
 def source():
     vectors = np.random.default_rng(0).standard_normal((800, 40)).astype(np.float32)
-    return Source(words=words(800), vectors=vectors, tokens="word", provenance={"vectors": "made up"})
+    return WordVectors(words=words(800), vectors=vectors, tokens="word", provenance={"vectors": "made up"})
 
 
 @pytest.fixture(scope="module")
 def contents(source):
-    return build_bundle(source, Recipe(name="made up", policy=POLICY, k=16))
+    return build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16))
 
 
 def median_unchanged(bundle, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
     largest_score = len(bundle.levels[0].parameters["santext+"].weights) - 1
-    law = weights.level_parameters(bundle.table, Setting(exponent), largest_score)
+    law = level_weights.make_level_parameters(bundle.table, LevelSetting(exponent), largest_score)
     channel = SanText.of(bundle.table, bundle.metric, "santext+", law).channel
     words = channel.outputs
     return float(np.median(channel.rows(words)[np.arange(len(words)), words]))
@@ -52,7 +52,9 @@ def median_unchanged(bundle, exponent):
 
 @pytest.mark.slow
 def test_the_default_levels_meet_their_shares(source, tmp_path):
-    bundle = write_bundle(build_bundle(source, Recipe(name="made up", policy=POLICY, k=16)), tmp_path / "bundle")
+    bundle = write_bundle(
+        build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16)), tmp_path / "bundle"
+    )
     assert len(bundle.levels) == len(DEFAULT_SHARES)
     for level, share in zip(bundle.levels, DEFAULT_SHARES, strict=True):
         exponent = level.parameters["santext+"].exponent
@@ -62,25 +64,29 @@ def test_the_default_levels_meet_their_shares(source, tmp_path):
 
 
 def test_levels_that_a_small_vocabulary_cannot_tell_apart():
-    source = Source(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), tokens="word", provenance={})
-    with pytest.raises(ExportError, match="say exponents yourself"):
-        build_bundle(source, Recipe(name="tiny", policy=POLICY, k=2))
+    source = WordVectors(words=["a", "b", "c"], vectors=np.eye(3, dtype=np.float32), tokens="word", provenance={})
+    with pytest.raises(ExportError, match="set them with --exponent"):
+        build_text_bundle(source, TextBundleRecipe(name="tiny", policy=POLICY, k=2))
 
 
-def test_an_exponent_beyond_integers(source):
+def test_an_exponent_too_large_for_integers_is_refused(source):
     with pytest.raises(ExportError, match="too large"):
-        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"1000": Decimal(500)}))
+        build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16, levels={"1000": Decimal(500)}))
 
 
 def test_the_default_level_must_be_a_level(source):
     with pytest.raises(ExportError, match="default level"):
-        build_bundle(source, Recipe(name="made up", policy=POLICY, k=16, levels={"10": Decimal(5)}, default_level="5"))
+        build_text_bundle(
+            source, TextBundleRecipe(name="made up", policy=POLICY, k=16, levels={"10": Decimal(5)}, default_level="5")
+        )
 
 
 @pytest.mark.slow
 def test_bundles_are_reproducible(source, contents, tmp_path):
     first = write_bundle(contents, tmp_path / "first")
-    second = write_bundle(build_bundle(source, Recipe(name="made up", policy=POLICY, k=16)), tmp_path / "second")
+    second = write_bundle(
+        build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16)), tmp_path / "second"
+    )
     assert first.identity == second.identity
     for path in first.path.iterdir():
         assert path.read_bytes() == (second.path / path.name).read_bytes()
@@ -106,7 +112,7 @@ def test_force_replaces_bundles_only(contents, tmp_path):
     assert (target / "thesis.txt").read_text() == "precious"
 
 
-def test_what_the_reader_refuses_is_not_published(contents, tmp_path):
+def test_a_bundle_that_the_reader_refuses_is_not_published(contents, tmp_path):
     broken = {**contents.tensors["table.safetensors"]}
     broken["scores"] = broken["scores"][:, ::-1].copy()
     with pytest.raises(BundleDamaged):
@@ -114,7 +120,7 @@ def test_what_the_reader_refuses_is_not_published(contents, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_parent_that_is_not_there(contents, tmp_path):
+def test_a_missing_parent_folder_is_a_write_error(contents, tmp_path):
     with pytest.raises(WriteError, match="its folder does not exist"):
         write_bundle(contents, tmp_path / "missing" / "bundle")
 
@@ -146,7 +152,7 @@ class TestCommand:
         return path
 
     @pytest.mark.slow
-    def test_from_a_vectors_file(self, vectors, tmp_path, capsys):
+    def test_the_command_builds_a_bundle_from_a_file_of_vectors(self, vectors, tmp_path, capsys):
         target = tmp_path / "bundle"
         lists = tmp_path / "list.txt"
         lists.write_text("aaa\n")
@@ -164,7 +170,7 @@ class TestCommand:
         assert json.loads((target / "manifest.json").read_text())["provenance"]["vectors"] == "vectors.txt"
 
     @pytest.mark.slow
-    def test_from_an_encoder_folder(self, encoder_folder, tmp_path):
+    def test_the_command_builds_a_bundle_from_an_encoder(self, encoder_folder, tmp_path):
         words_file = tmp_path / "words.txt"
         words_file.write_text("the\nof\ndoctor\nnurse\nhospital\nclean\nboston\n")
         for vocabulary in ("wordpiece", str(words_file)):
@@ -180,9 +186,9 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--exponent", "x"], "a number above 0"),
-            (["--exponent", "-1"], "a number above 0"),
-            (["--exponent", "3", "--exponent", "2"], "ascending"),
+            (["--exponent", "x"], "must be above 0"),
+            (["--exponent", "-1"], "must be above 0"),
+            (["--exponent", "3", "--exponent", "2"], "must ascend"),
             (["--exponent", "3", "--default-epsilon", "5"], "default level"),
             (["--vocabulary", "wordpiece"], "--vectors replaces"),
             (["--lists", "french"], "--lists"),
@@ -191,7 +197,7 @@ class TestCommand:
             (["--deny", "missing"], "cannot be read"),
         ],
     )
-    def test_bad_options(self, vectors, tmp_path, capsys, options, message):
+    def test_wrong_options_are_refused(self, vectors, tmp_path, capsys, options, message):
         arguments = ["table", "--vectors", str(vectors), "-o", str(tmp_path / "bundle"), "--lists", "none"]
         assert run(cli.app, "textveil-export", overridden(arguments, options)) == 1
         captured = capsys.readouterr()

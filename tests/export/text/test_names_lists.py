@@ -23,7 +23,7 @@ def lists(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_lists(tmp_path_factory.mktemp("lists"))
 
 
-def test_the_lists_alone(lists: Path, tmp_path: Path) -> None:
+def test_the_command_builds_a_bundle_of_lists(lists: Path, tmp_path: Path) -> None:
     assert export("names", lists, "--license", "MIT", "-o", tmp_path / "new") == 0
     bundle = open_bundle(tmp_path / "new", TextBundle)
     assert bundle.require_names() == open_bundle(write_names(tmp_path / "other"), TextBundle).require_names()
@@ -54,7 +54,7 @@ def same_files(one: Path, other: Path) -> None:
         assert path.name in OF_THE_BUNDLE or path.read_bytes() == (other / path.name).read_bytes()
 
 
-def test_beside_a_staircase(lists: Path, tmp_path: Path) -> None:
+def test_the_command_adds_lists_to_a_copy_of_a_staircase(lists: Path, tmp_path: Path) -> None:
     assert export("names", lists, "--beside", DEFAULT_BUNDLE, "-o", tmp_path / "new") == 0
     before, bundle = (open_bundle(path, TextBundle) for path in (DEFAULT_BUNDLE, tmp_path / "new"))
     kept = [name for name in before.manifest["files"] if before.names is None or name not in before.names.contents]
@@ -82,7 +82,7 @@ def test_other_lists_take_their_place(lists: Path, tmp_path: Path) -> None:
     assert (tmp_path / "1" / "manifest.json").read_bytes() == (tmp_path / "2" / "manifest.json").read_bytes()
 
 
-def test_with_a_new_staircase(lists: Path, tmp_path: Path) -> None:
+def test_the_command_adds_lists_to_a_new_staircase(lists: Path, tmp_path: Path) -> None:
     words = json.loads((GOLDEN / "words" / "manifest.json").read_text("utf-8"))
     assert words["kind"] == "text"
     vectors = tmp_path / "vectors"
@@ -107,10 +107,10 @@ def test_with_a_new_staircase(lists: Path, tmp_path: Path) -> None:
         ({"common-words.txt": "b\na\n"}, "common-words.txt: line 2 is there twice, or out of order"),
         ({"pool.city.txt": ""}, "names.pool.city.txt: is empty"),
         ({"common-words.txt": "friday\n"}, "common-words.txt: line 1 is a weekday, which is never shown"),
-        ({"README.md": "Free.\n"}, "README.md: there is no section Sources"),
+        ({"README.md": "Free.\n"}, "README.md: add a section"),
     ],
 )
-def test_lists_that_are_none(
+def test_malformed_lists_are_refused(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], changed: dict[str, str], message: str
 ) -> None:
     folder = write_lists(tmp_path / "lists")
@@ -121,7 +121,9 @@ def test_lists_that_are_none(
     assert not (tmp_path / "new").exists()
 
 
-def test_what_does_not_fit(lists: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_options_and_bundles_that_do_not_fit_are_refused(
+    lists: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     assert export("names", tmp_path, "-o", tmp_path / "new") == 1
     assert "common-words.txt: cannot be read" in capfd.readouterr().err
     for name in names_lists():
@@ -129,8 +131,8 @@ def test_what_does_not_fit(lists: Path, tmp_path: Path, capfd: pytest.CaptureFix
     for name in [name for name in names_lists() if name.startswith("pool.")]:
         (tmp_path / name).unlink()
     assert export("names", tmp_path, "-o", tmp_path / "new") == 1
-    assert "there is no pool.KIND.txt" in capfd.readouterr().err
+    assert "a surrogate pool is missing" in capfd.readouterr().err
     assert export("names", lists, "-o", tmp_path / "new") == 1
-    assert "--license is needed" in capfd.readouterr().err
+    assert "pass --license" in capfd.readouterr().err
     assert export("names", lists, "--beside", GOLDEN / "words", "-o", tmp_path / "new") == 1
-    assert "beside a staircase alone" in capfd.readouterr().err
+    assert "--beside needs a bundle that has a staircase" in capfd.readouterr().err

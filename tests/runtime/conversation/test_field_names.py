@@ -1,6 +1,7 @@
 """Keys of JSON objects: words of published APIs stay, maps from persons to values do not."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -104,5 +105,11 @@ def test_the_list_has_no_names_but_those_chosen_by_hand() -> None:
     found = {word for word in words if word in kinds["given"] or word in kinds["family"]}
     assert found - by_hand <= {"fields", "max", "page", "price", "repo"}
     listed = Path(textveil.conversation.__file__).with_name("field-words.txt").read_text("ascii").splitlines()
+    assert f": {len(listed):,} words" in (root / "artifacts/field-words/README.md").read_text("utf-8")
+    excluded = re.search(
+        r"NEVER = frozenset\(\((.*?),?\)\)", (root / "artifacts/field-words/build.py").read_text("utf-8")
+    )
+    assert excluded is not None
+    assert words.isdisjoint(word.strip('" ') for word in excluded[1].split(","))
     assert listed == sorted(words)
     assert all(word.isalnum() and word == word.lower() and len(word) > 1 for word in listed)

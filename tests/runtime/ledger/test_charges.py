@@ -15,7 +15,7 @@ from textveil.ledger import Account
 from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.release import DELTA_UNITS, NAT_UNITS, UNBOUNDED, Charge, PerToken, WholeText
 from textveil.vector.statement import vector_statement
-from textveil_export.certify.losses import pure_ldp_levels
+from textveil_export.certify.loss_bounds import compute_pure_ldp_epsilons
 
 TEXT = "The doctor, John's zorblax: the Doctor wasn't 5."
 
@@ -44,7 +44,8 @@ def test_santext_is_charged_its_pure_level_for_all_tokens(tiny: Sanitizer, engli
         charge = sanitizer.sanitize(text, mechanism="santext").statement.charge
         assert charge.epsilon_units is not None
         if sanitizer is tiny:  # no certificate: the bound of any table
-            assert charge.epsilon_units >= 4 * pure_ldp_levels([plan.mechanism.channel_at()])[0][0] * NAT_UNITS  # type: ignore[list-item]
+            (epsilon, *_), *_ = compute_pure_ldp_epsilons([plan.mechanism.channel_at()])  # type: ignore
+            assert charge.epsilon_units >= 4 * epsilon * NAT_UNITS
         else:
             level = english.bundle.certificate["levels"]["moderate"]["santext"]["epsilon_pure_ldp"]  # type: ignore[index]
             assert charge.epsilon_units == -(-4 * Fraction(level) * NAT_UNITS // 1)

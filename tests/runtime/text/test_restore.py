@@ -203,7 +203,8 @@ def test_the_option_json_opens_nothing_between_the_strings_of_broken_json(reply:
 PIECES = ["```", "`", "$", "$$", "\\(", "\\)",
     "\\href{", "}", '{"', '"', "[", "](", ")", "]:", "[x]:", "<b>", "</b>", "<img ",
     "<https://ok.example/", "https://ok.example/", ">", "\n", "\n\n", "> ", "- ", " ", " ", "\\n",
-    "a", "Gomez", "Gomez", "[person 1]", "] (", "!!!", ":::", "\x02", "    >\n", "\n>\n", "\n> ", "![", '(u "', "<b ", "style='",
+    "a", "Gomez", "Gomez", "[person 1]", "] (", "!!!", ":::",
+    "\x02", "    >\n", "\n>\n", "\n> ", "![", '(u "', "<b ", "style='",
     ".", ":", "(", "'", "5", "*", "@", "\u200b", "/", "Gomez ", "**Gomez**", "\u00a0", "5,", "x" * 1030]  # fmt: skip
 POLICIES = [
     PROSE_ONLY, EVERY_PLACE, RestorePolicy.parse(["code"]), RestorePolicy.parse(["json", "math"]),

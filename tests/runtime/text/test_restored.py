@@ -1,5 +1,6 @@
 """``Restored`` acts as its text, tells what was not restored, and is not written to JSON by accident."""
 
+import io
 import json
 import pickle
 import re
@@ -7,9 +8,10 @@ from typing import Any
 
 import pytest
 from textveil import Conversation, Sanitizer
+from textveil.errors import RestoredNotJson, TextveilError
 from textveil.text.placing import Stream
 from textveil.text.restore import Restorer
-from textveil.text.restored import RestoreReport
+from textveil.text.restored import Restored, RestoreReport
 
 HIDDEN = Restorer([("Gomez", "Novak"), ("4718", "9923"), ("57", "12")])
 
@@ -30,12 +32,30 @@ def test_a_restored_reply_acts_as_its_text() -> None:
     assert "Novak" not in repr(restored)
 
 
-@pytest.mark.parametrize("write", [json.dumps, lambda value: json.dumps([value]), json.JSONEncoder(indent=1).encode])
-def test_json_names_the_attribute_that_it_needs(write: Any) -> None:
+@pytest.mark.parametrize(
+    "write",
+    [
+        json.dumps,
+        lambda value: json.dumps([value]),
+        lambda value: json.dumps({"reply": value}, sort_keys=True),
+        json.JSONEncoder(indent=1).encode,
+        lambda value: [*json.JSONEncoder().iterencode({"reply": value})],
+        lambda value: json.dump(value, io.StringIO()),
+    ],
+)
+def test_json_raises_a_named_error_that_says_what_to_use(write: Any) -> None:
     restored = HIDDEN.restore("Gomez")
-    with pytest.raises(TypeError, match=re.escape("Restored (use its .text or .to_dict()) is not JSON serializable")):
+    with pytest.raises(RestoredNotJson, match=re.escape("use its .text, or .to_dict()")) as error:
         write(restored)
+    assert isinstance(error.value, TextveilError)
+    assert isinstance(error.value, TypeError)
+    assert "Novak" not in str(error.value)
     assert json.loads(json.dumps(restored.to_dict()))["text"] == "Novak"
+    assert json.loads(json.dumps(restored, default=str)) == "Novak"
+
+
+def test_the_type_has_its_own_name() -> None:
+    assert (Restored.__name__, Restored.__qualname__, type(HIDDEN.restore("")).__name__) == ("Restored",) * 3
 
 
 def test_a_report_has_each_reason_in_the_order_of_the_reply() -> None:

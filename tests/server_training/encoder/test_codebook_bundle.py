@@ -9,7 +9,7 @@ import pytest
 from textveil.bundle.layout import CODEBOOK
 from textveil.vector import IndexEncoder, pair_buckets, words_of
 from textveil_cli.collector import IndexServer
-from textveil_export.index import drawn_epsilon, integer_channel
+from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.encoder import teacher
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, deduplicate_texts, learn_codebook
 from textveil_training.encoder.codebook_bundle import compute_label_figures
@@ -136,7 +136,7 @@ def test_a_teacher_is_asked_about_so_many_texts(monkeypatch: pytest.MonkeyPatch)
 
 def test_figures_by_hand() -> None:
     train, test = np.array([[9.0, 1, 0], [0, 2, 8]]), np.array([[3.0, 1, 1], [0, 2, 3]])
-    level = integer_channel("counts", make_counts_randomizer(3, drawn_epsilon("1")), "1")
+    level = make_integer_randomizer("counts", make_counts_randomizer(3, compute_realized_epsilon("1")), "1")
     measured = compute_label_figures(("a", "b"), train, test, (level,))
     assert measured["clean"]["recall"] == {"a": 0.6, "b": 1.0}
     channel = level.matrix

@@ -47,7 +47,7 @@ async function answer(asked: Ask): Promise<void> {
   if (sanitizer === undefined) throw new Error("not open");
   if (asked.ask === "restore") {
     const of = copied ?? shown;
-    return say({ id: asked.id, restored: of === undefined ? "" : of.restore(asked.reply) });
+    return say({ id: asked.id, restored: of === undefined ? "" : of.restore(asked.reply).text });
   }
   if (asked.ask === "keep") copied = shown;
   else {

@@ -1,7 +1,17 @@
 /** Pass 3 of the rung `names`: the kind of a slot from its own string, and its parts. */
 
 import type { NamesLists } from "../bundle/names.js";
-import { CALLED, LAST, PEOPLE_TOO, PLACE_BEFORE, SMALL_KINDS, TITLE_BEFORE, WHOLE } from "../generated.js";
+import {
+  ABROAD,
+  CALLED,
+  LAST,
+  NO_PERSONS,
+  PEOPLE_TOO,
+  PLACE_BEFORE,
+  SMALL_KINDS,
+  TITLE_BEFORE,
+  WHOLE,
+} from "../generated.js";
 import { UPPER } from "../words.js";
 import { GROUP, LONE_INITIAL, RUN, type Slot } from "./places.js";
 import { numberKind } from "./strings.js";
@@ -26,6 +36,8 @@ export interface Mention {
 
 const LONGEST_ACRONYM = 5;
 const SHORTEST_WORD = 4;
+/** Lists of whole names that say of a word in a run that the run names no person. */
+const noPersons: ReadonlySet<string> = new Set(NO_PERSONS);
 const places: ReadonlySet<string> = new Set(PLACE_BEFORE);
 const peopleToo: ReadonlySet<string> = new Set(PEOPLE_TOO);
 /** What is drawn for a body and a place in a document without a capital. */
@@ -40,6 +52,24 @@ export const equalOf = (part: Part): string => `${part.kind}\0${part.layout}\0${
 
 /** Whether a word of a run is an initial, or several with dots. */
 const isInitial = (word: Token): boolean => word.cls === INITIAL || (word.bits & INITIALS) !== 0;
+
+/** Links names that stand alone to the first names of persons earlier in a document. */
+export class FirstNames {
+  readonly #given = new Set<string>();
+  readonly #family = new Set<string>();
+
+  /** An entry; a family name alone as a first name if it was one, and no family name, before it. */
+  link(entry: string | Mention): string | Mention {
+    if (typeof entry === "string" || !["person", "given", "family"].includes(entry.kind)) return entry;
+    const part = entry.parts[0] as Part;
+    const linked = entry.kind === "family" && this.#given.has(part.folded) && !this.#family.has(part.folded);
+    const found = linked ? { ...entry, kind: "given", parts: [{ ...part, kind: "given" }] } : entry;
+    for (const { kind, folded } of found.parts) {
+      if (kind !== "initial") (kind === "given" ? this.#given : this.#family).add(folded);
+    }
+    return found;
+  }
+}
 
 /** Names the kinds of slots. */
 export class Kinds {
@@ -103,9 +133,10 @@ export class Kinds {
     let kind = this.#ofPhrase(phrase);
     if (kind === "") kind = slot.tokens.length > 1 ? this.#ofSeveral(slot) : this.#ofOne(slot, phrase);
     if (kind === "family" && places.has(slot.before)) kind = "city";
-    if (kind !== "person" && kind !== "given") return one(slot, kind, kind === "word" ? endingOf(phrase) : "", phrase);
+    const isName = kind === "person" || kind === "given" || kind === "family";
+    if (!isName) return one(slot, kind, kind === "word" ? endingOf(phrase) : "", phrase);
     const first = this.#name(slot);
-    const parts = kind === "person" ? this.#persons(slot, first) : [partFrom(slot, "given", first)];
+    const parts = kind === "person" ? this.#persons(slot, first) : [partFrom(slot, kind, first)];
     const spelling = parts.every((part) => part.kind === "initial") ? UPPER : slot.case; // a word may be left out
     return { kind, case: spelling, parts, slot, named: spelledFrom(slot, first) };
   }
@@ -116,11 +147,12 @@ export class Kinds {
   }
 
   #ofOne(slot: Slot, key: string): string {
-    if (slot.before === TITLE_BEFORE) return "family";
+    const person = this.#isAbroad(key) ? "given" : "family";
+    if (slot.before === TITLE_BEFORE) return person;
     const length = [...key].length;
     const common = this.lists.common.has(key) && !this.denied.has(key);
     if (common && length >= SHORTEST_WORD && !key.includes("'")) return "word";
-    return slot.case === UPPER && length <= LONGEST_ACRONYM ? "acronym" : "family";
+    return slot.case === UPPER && length <= LONGEST_ACRONYM ? "acronym" : person;
   }
 
   #ofSeveral(slot: Slot): string {
@@ -133,26 +165,52 @@ export class Kinds {
     const kind = this.#ofEnd(last.key) || (first.bits & DOTTED ? "place" : this.#ofEnd(first.key));
     if (kind !== "") return kind;
     const begin = slot.tokens[name] as Token;
-    if (isInitial(begin) || this.#isGiven(begin)) return person;
-    const two = slot.tokens.length === 2 && this.#ofPhrase(last.key) === "family";
-    if (two && ["", "family"].includes(this.#ofPhrase(first.key))) return "person";
-    return places.has(slot.before) ? "city" : "organization";
+    if (isInitial(begin) || this.lists.kind("given").has(begin.key)) return person;
+    const two = slot.tokens.length - name === 2 && this.#ofPhrase(last.key) === "family";
+    if (two && ["", "family"].includes(this.#ofPhrase(begin.key))) return "person";
+    const listed = this.#isAbroad(begin.key);
+    if (!listed && places.has(slot.before)) return "city";
+    if (this.#isBody(slot, name)) return "organization";
+    return listed || person === "person" ? person : "family";
+  }
+
+  /** Whether a run, from one of its words on, has a word that no name of a person has. */
+  #isBody(slot: Slot, name: number): boolean {
+    const tokens = slot.tokens.slice(name);
+    const kinds = tokens.map((word) => this.#ofPhrase(word.key));
+    if (slot.text.includes("&") || (tokens.length === 1 && kinds[0] === "city")) return true;
+    const listed = this.#isAbroad((tokens[0] as Token).key);
+    // Behind a first name that is no place, one common word may be a family name.
+    const mayBeCommon = listed && tokens.length === 2 && ["", "family"].includes(kinds[0] ?? "");
+    return tokens.some((word, place) => {
+      const kind = kinds[place] ?? "";
+      if ((listed && place === 0) || word.kind === "particle" || isInitial(word)) return false;
+      const acronym = word.case === UPPER && slot.case !== UPPER;
+      if (this.#ofEnd(word.key) !== "" || noPersons.has(kind) || acronym) return true;
+      const common = this.lists.common.has(word.key) && !this.denied.has(word.key);
+      return common && kind !== "given" && kind !== "family" && !mayBeCommon;
+    });
   }
 
   #ofEnd(key: string): string {
     return LAST.find(([list]) => this.lists.kind(list).has(key))?.[1] ?? "";
   }
 
-  #isGiven(word: Token): boolean {
-    return this.lists.kind("given").has(word.key);
+  #isAbroad(key: string): boolean {
+    return this.lists.kind(ABROAD).has(key);
   }
 
-  /** Where a given name or an initial stands behind words that may start sentences; else 0. */
+  #isGiven(word: Token): boolean {
+    return this.lists.kind("given").has(word.key) || this.#isAbroad(word.key);
+  }
+
+  /** Where a person's name begins behind words that may start sentences; else 0. */
   #name(slot: Slot): number {
     for (let place = 0; place < slot.tokens.length; place++) {
       const word = slot.tokens[place] as Token;
-      if (this.#isGiven(word) || (isInitial(word) && place < slot.tokens.length - 1)) return place;
-      if (!(word.bits & AT_SENTENCE)) break;
+      const initial = isInitial(word);
+      if (this.#isGiven(word) || (initial && place < slot.tokens.length - 1)) return place;
+      if (!(word.bits & AT_SENTENCE)) return initial || slot.before === TITLE_BEFORE ? 0 : place;
     }
     return 0;
   }

@@ -1,8 +1,11 @@
 /** What a reply may mention of a text that went out: pairs of what came out and what stood there. */
 
 import { type Pair, wordBefore } from "../forms.js";
-import { isDigit } from "../words.js";
+import { KEYCAP } from "../generated.js";
+import { cutAfter, cutBefore, lastOf, standsAlone } from "../surroundings.js";
+import { isDigit, isUpper } from "../words.js";
 import type { Mention } from "./kinds.js";
+import { JSON_NUMBER } from "./surrogates.js";
 
 /** A part of a text: what came out, what stood there, its mention, and what came out for each part of that. */
 export interface Piece {
@@ -12,8 +15,18 @@ export interface Piece {
   readonly parts: readonly string[];
 }
 
-const never: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other", "particle"]);
-const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office"]);
+/** Kinds that only surroundings tell from a reply's own. */
+const quotedKinds: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other"]);
+/** Kinds of so few surrogates that long texts repeat them for other originals. */
+const repeated: ReadonlySet<string> = new Set(
+  "weekday month state the-country day age ordinal decade year time".split(" "),
+);
+/** Parts before and behind a mention that its surroundings are taken from, and pairs with surroundings of one text. */
+const BEFORE = 24;
+const AFTER = 16;
+const MOST_QUOTED = 1024;
+const blank: ReadonlySet<string> = new Set(["", " ", "\n"]);
+const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
 const months: ReadonlySet<string> = new Set(["march", "may"]);
 const dates = ["day month year", "month day year", "day month", "month day"];
 const inDates = [" ", ", ", ". "];
@@ -25,11 +38,34 @@ const NEAR = 40;
 
 /** Yields what may be mentioned of a text. */
 export function* findPairs(pieces: readonly Piece[]): Generator<Pair> {
-  for (const [place, { output: whole, mention, parts }] of pieces.entries()) {
+  const spelled = new Map<string, string>();
+  const seen = new Set<string>();
+  for (const pair of findAll(pieces, spelled)) {
+    if (pair.after !== undefined) {
+      const entry = JSON.stringify([pair.output, pair.original, pair.weak, pair.before, pair.after]);
+      if (seen.size >= MOST_QUOTED || seen.has(entry)) continue;
+      seen.add(entry);
+    }
+    yield pair;
+  }
+}
+
+function* findAll(pieces: readonly Piece[], spelled: Map<string, string>): Generator<Pair> {
+  for (const [place, piece] of pieces.entries()) {
+    const { output: whole, mention, parts } = piece;
     if (mention === undefined || whole === "") continue;
     if (parts.length !== 1) yield { output: whole, original: mention.named };
-    if (parts.length === 0) continue;
+    const isOther = isSpelledOtherwise(piece, spelled) || mention.named !== mention.slot.text;
+    if (parts.length === 0) {
+      if (mention.case === JSON_NUMBER) {
+        yield { output: whole.slice(1, -1), original: mention.named };
+        if (whole[1] === "-") yield { output: whole.slice(2, -1), original: mention.named.slice(1) };
+      }
+      if (isOther) yield quoted(pieces, place, false);
+      continue;
+    }
     const date = findDate(pieces, place);
+    let isWeak = false;
     for (const [number, output] of parts.entries()) {
       const part = mention.parts[number];
       if (part === undefined) continue;
@@ -37,7 +73,13 @@ export function* findPairs(pieces: readonly Piece[]): Generator<Pair> {
       const weak = weakKinds.has(kind) || (kind === "month" && months.has(output.toLowerCase()));
       if (weak || ([...output].length === 1 && isDigit(output))) {
         for (const pair of inContext(pieces, place, output, original)) if (pair.output !== date?.output) yield pair;
-      } else if (!never.has(kind)) {
+        isWeak = parts.length === 1;
+      } else if (quotedKinds.has(kind)) {
+        if (parts.length === 1) {
+          yield { output, original, weak: true, before: "" };
+          isWeak = true;
+        }
+      } else if (kind !== "particle") {
         yield { output, original };
         if (kind === "year-range") yield* years(output, original);
         else if (kind === "account") yield { output: output.replace(/^0+/, ""), original };
@@ -48,7 +90,46 @@ export function* findPairs(pieces: readonly Piece[]): Generator<Pair> {
       }
     }
     if (date !== undefined) yield date;
+    const isQuoted = isWeak || isOther || repeated.has(mention.kind) || isJoined(pieces, place);
+    // Values are restored as a whole.
+    if (isQuoted && !(pieces.length === 1 && mention.case === JSON_NUMBER)) yield quoted(pieces, place, !isOther);
   }
+}
+
+/** Whether the same surrogate may be restored in another spelling, that of another place. */
+function isSpelledOtherwise({ output, original }: Piece, spelled: Map<string, string>): boolean {
+  const key = output.toLowerCase();
+  const first = spelled.get(key) ?? original;
+  spelled.set(key, first);
+  const showsNoCase = output.startsWith("[") || [...output].some(isDigit);
+  return first !== original || (showsNoCase && isUpper(original)); // a later one that is not in capitals counts
+}
+
+const join = (pieces: readonly Piece[], from: number, to: number): string =>
+  pieces
+    .slice(Math.max(0, from), to)
+    .map((piece) => piece.output)
+    .join("");
+
+/** Whether a surrogate is a part of a longer word or number. */
+function isJoined(pieces: readonly Piece[], place: number): boolean {
+  const before = lastOf(join(pieces, place - 2, place), 3).join("");
+  const after = [...join(pieces, place + 1, place + 3)].slice(0, 2).join("");
+  if (blank.has(lastOf(before, 1).join("")) && blank.has([...after].slice(0, 1).join(""))) return false;
+  const output = pieces[place]?.output ?? "";
+  return !standsAlone(before + output + after, before.length, before.length + output.length);
+}
+
+/** The pair of a whole mention with what stands before and behind it. */
+function quoted(pieces: readonly Piece[], place: number, weak: boolean): Pair {
+  const { output, original } = pieces[place] as Piece;
+  return {
+    output,
+    original,
+    weak,
+    before: cutBefore(join(pieces, place - BEFORE, place), place <= BEFORE),
+    after: cutAfter(join(pieces, place + 1, place + 1 + AFTER), place + 1 + AFTER >= pieces.length),
+  };
 }
 
 /** The first word of a firm, and the last: replies call it by one of them. */

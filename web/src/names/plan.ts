@@ -12,7 +12,7 @@ import type { Rewritten } from "../rewrite.js";
 import { NamesStatement, type Statement, type Style } from "../statement.js";
 import { LOWER } from "../words.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./json.js";
-import { called, equalOf, Kinds, type Mention, type Part } from "./kinds.js";
+import { called, equalOf, FirstNames, Kinds, type Mention, type Part } from "./kinds.js";
 import { findPairs, type Piece } from "./pairs.js";
 import { Places } from "./places.js";
 import { joinSpelled } from "./spelled.js";
@@ -20,6 +20,8 @@ import { JSON_NUMBER, Surrogates } from "./surrogates.js";
 import { GAP, keysOf, Reader, type Token } from "./tokens.js";
 
 const unlisted: ReadonlySet<string> = new Set(UNLISTED);
+/** The largest pool that is dealt without replacement though equal strings do not become equal. */
+const LARGEST_DEALT = 1 << 20;
 const PIECES = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
 const BEGINS_WORD = /^[\p{L}\p{N}]/u;
 
@@ -111,7 +113,8 @@ class Document {
       const draws = mention.parts.map((part) => this.#draw(part));
       if (!draws.includes(undefined)) return draws as Draw[];
     }
-    const equal = [name, ...mention.parts.map(equalOf)].join("\x01");
+    // A number of JSON has another tag than the same digits in a text: it comes back without quotation marks.
+    const equal = [mention.case === JSON_NUMBER ? "json" : "", name, ...mention.parts.map(equalOf)].join("\x01");
     let found = this.#tags.get(equal);
     if (found === undefined) {
       const number = (this.#counts.get(name) ?? 0) + 1;
@@ -126,21 +129,32 @@ class Document {
   #draw(part: Part): Draw | undefined {
     const { kind, layout } = part;
     const members = this.surrogates.size(kind, layout);
-    if (!this.style.consistent || !this.surrogates.isConsistent(kind, layout)) return this.#new(members, undefined);
+    if (!this.style.consistent) return this.#new(members, undefined);
+    if (!this.surrogates.isConsistent(kind, layout)) {
+      // A surrogate that comes twice for two originals cannot be restored.
+      const dealt = members <= LARGEST_DEALT ? this.#deal(`${kind} ${layout}`, members) : undefined;
+      return dealt ?? this.#new(members, undefined);
+    }
     const equal = equalOf(part);
     let draw = this.#consistent.get(equal);
     if (draw === undefined) {
-      const of = `${kind} ${layout}`;
-      let deck = this.#decks.get(of);
-      if (deck === undefined) {
-        deck = new Deck(members);
-        this.#decks.set(of, deck);
-      }
-      if (deck.free === 0 || this.#consistent.size >= this.style.cap) return undefined;
-      draw = this.#new(deck.free, deck);
-      this.#consistent.set(equal, draw);
-      deck.free--;
+      if (this.#consistent.size >= this.style.cap) return undefined;
+      draw = this.#deal(`${kind} ${layout}`, members);
+      if (draw !== undefined) this.#consistent.set(equal, draw);
     }
+    return draw;
+  }
+
+  /** The draw of a member that no other draw of the document has; nothing if none is left. */
+  #deal(pool: string, members: number): Draw | undefined {
+    let deck = this.#decks.get(pool);
+    if (deck === undefined) {
+      deck = new Deck(members);
+      this.#decks.set(pool, deck);
+    }
+    if (deck.free === 0) return undefined;
+    const draw = this.#new(deck.free, deck);
+    deck.free--;
     return draw;
   }
 
@@ -157,16 +171,18 @@ class Document {
     const texts = this.read.map((text, number) => {
       const planned = this.#planned[number] ?? [];
       let place = 0;
-      const pieces = text.entries.map(
-        (entry): Piece =>
-          typeof entry === "string"
-            ? { output: entry, original: entry, parts: [] }
-            : this.#spelled(entry, planned[place++] ?? ""),
+      const pieces = quoteTagsOfJson(
+        text.entries.map(
+          (entry): Piece =>
+            typeof entry === "string"
+              ? { output: entry, original: entry, parts: [] }
+              : this.#spelled(entry, planned[place++] ?? ""),
+        ),
       );
       for (const pair of findPairs(pieces)) pairs.push(pair);
       const parts = [""];
       for (const { output, mention } of pieces) {
-        if (mention === undefined || !output.startsWith("[")) parts[parts.length - 1] += output;
+        if (mention === undefined || !/^(?:\[|"-?\[)/.test(output)) parts[parts.length - 1] += output;
         else parts.push(output, "");
       }
       // What else looks like a tag is somebody else's, and must not be restored.
@@ -185,6 +201,37 @@ class Document {
     const output = parts.map((part, at) => (mention.parts[at]?.kind === "initial" && at < last ? `${part}.` : part));
     return { output: output.join(" "), original, mention, parts };
   }
+}
+
+/**
+ * Pieces with a string of JSON for each tag of a number of JSON, and `null` for a dropped one. A sign that is shown
+ * before the number goes into the string.
+ */
+function quoteTagsOfJson(pieces: readonly Piece[]): Piece[] {
+  const found: Piece[] = [];
+  for (const piece of pieces) {
+    const { output, mention, parts } = piece;
+    if (mention === undefined || mention.case !== JSON_NUMBER || parts.length > 0) {
+      found.push(piece);
+      continue;
+    }
+    const before = found.at(-1);
+    const sign = before !== undefined && before.mention === undefined && before.output.endsWith("-") ? "-" : "";
+    if (before !== undefined && sign !== "") {
+      const cut = (text: string): string => text.slice(0, -1);
+      found[found.length - 1] = { ...before, output: cut(before.output), original: cut(before.original) };
+    }
+    const original = sign + piece.original;
+    if (output === "") found.push({ output: "null", original, parts: [] });
+    else
+      found.push({
+        output: `"${sign}${output}"`,
+        original,
+        mention: { ...mention, named: sign + mention.named },
+        parts: [],
+      });
+  }
+  return found;
 }
 
 /** How texts are rewritten. */
@@ -261,12 +308,18 @@ export class NamesPlan {
       });
       for (const document of batch) {
         const tokens = document.read.reduce((sum, text) => sum + text.shown, 0);
-        found.push({ ...document.written(), tokens });
+        const mentions = document.read.flatMap(({ entries }) => entries.filter((entry) => typeof entry !== "string"));
+        const replaced = mentions.filter(({ kind }) => kind === "word").length;
+        found.push({ ...document.written(), tokens, replaced });
       }
       [batch, characters] = [[], 0];
     };
     for (const texts of documents) {
-      batch.push(new Document(this.#read(texts, reader, kinds), this.style, this.#surrogates));
+      const names = new FirstNames();
+      const unlinked = this.#read(texts, reader, kinds);
+      const link = (text: Read): Read => ({ ...text, entries: text.entries.map((entry) => names.link(entry)) });
+      const read = this.style.consistent ? unlinked.map(link) : unlinked;
+      batch.push(new Document(read, this.style, this.#surrogates));
       characters += texts.reduce((sum, text) => sum + size(text), 0);
       if (characters > NAMES_BATCH) drawAll();
     }

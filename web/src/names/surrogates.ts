@@ -3,7 +3,9 @@
 import {
   CODE,
   DOMAINS,
+  EMOJI,
   INITIALS,
+  KEYCAP,
   LETTERS,
   MOST_LISTED,
   NETS,
@@ -19,6 +21,7 @@ import {
   WRITTEN_SMALL,
 } from "../generated.js";
 import { capitalized, LOWER, UPPER } from "../words.js";
+import { emojiMember, emojiSize } from "./emoji.js";
 
 const [DAYS, FIRST_YEAR, YEARS, LONGEST_RANGE, AREAS] = [28, 1950, 80, 10, 400];
 const TWO_TIMES = /^([0:.apm]+)([^0:.apm])(.+)$/i;
@@ -80,7 +83,8 @@ export class Surrogates {
       hash: 16 ** 8,
       key: 10 ** 8,
       id: 26 * 10 ** 5,
-      symbol: 1,
+      [KEYCAP]: 10,
+      symbol: emojiSize(""),
       other: 1,
     };
   }
@@ -95,6 +99,7 @@ export class Surrogates {
       "digits",
       "time",
       "person",
+      EMOJI,
       SPELLED_NUMBER,
       SPELLED_LETTERS,
     ];
@@ -112,6 +117,7 @@ export class Surrogates {
       return (layout.match(/0+/g) ?? []).reduce((product, group) => product * 9 * 10 ** (group.length - 1), 1);
     }
     if (kind === "time") return timeSize(layout);
+    if (kind === EMOJI) return emojiSize(layout);
     const lists = this.#spelledFrom(kind, layout);
     if (lists !== undefined) return lists.reduce((product, words) => product * words.length, 1);
     return this.#sizes[kind] ?? 0;
@@ -140,6 +146,7 @@ export class Surrogates {
     if (kind === "digits") return digits(layout, index);
     if (kind === "time") return time(layout, index);
     if (kind === "year-range") return yearRange(layout, index);
+    if (kind === EMOJI) return emojiMember(layout, index);
     const lists = this.#spelledFrom(kind, layout);
     if (lists !== undefined) {
       let rest = index;
@@ -293,6 +300,7 @@ const MADE: Readonly<Record<string, (index: number) => string>> = {
   hash: (i) => `00000000${i.toString(16).padStart(8, "0")}`,
   key: (i) => `EXAMPLEKEY${padded(i, 8)}`,
   id: (i) => `X${String.fromCharCode(65 + Math.floor(i / 10 ** 5))}${padded(i % 10 ** 5, 5)}`,
-  symbol: () => "\u25a1",
+  [KEYCAP]: (i) => `${i}\ufe0f\u20e3`,
+  symbol: (i) => emojiMember("", i),
   other: () => UNREADABLE,
 };

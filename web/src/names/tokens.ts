@@ -13,6 +13,7 @@ import {
   ENTITY,
   FORMS,
   LETTER_CLITICS,
+  LONE_CLITIC,
   LOWER_KINDS,
   NAME_LIKE,
   NO_FORM,
@@ -36,6 +37,7 @@ import {
   TITLE,
   UPPER,
 } from "../words.js";
+import { cutEmoji, emojiKind } from "./emoji.js";
 import { codeHalf, NUMBER_KINDS, stringKind, withUnit } from "./strings.js";
 
 export const GAP = 0;
@@ -91,6 +93,7 @@ export const mayBeLed = (word: Token): boolean =>
 const gap = (text: string): Token[] => (text === "" ? [] : [token(GAP, text, text)]);
 
 const EMOTICONS = new RegExp(EMOTICON);
+const LONE_CLITICS = new RegExp(LONE_CLITIC);
 const ENTITIES = new RegExp(ENTITY, "g");
 const BARE_ENTITY = /^[a-z]/;
 const BY_NUMBER = /#[0-9]+;/;
@@ -187,6 +190,11 @@ export class Reader {
   chunk(chunk: string): Token[] {
     if (ASCII_LETTERS.test(chunk) || this.characters.all(chunk, L)) if (!isLong(chunk)) return this.word(chunk);
     if (EMOTICONS.test(chunk)) return gap(chunk);
+    const lone = LONE_CLITICS.exec(chunk);
+    const [, text = "", tail = ""] = lone ?? [];
+    if (lone !== null && !this.#isDenied(text.slice(1))) {
+      return [token(SHOWN, text, keyOf(text)), ...gap(tail)];
+    }
     const found: Token[] = [];
     let rest = chunk;
     if (chunk.includes("&") || chunk.includes(";")) {
@@ -232,6 +240,12 @@ export class Reader {
   /** The tokens of a part without entities: the lead, the core and the tail. */
   #solid(part: string): Token[] {
     if (part === "") return [];
+    if (!isAscii(part)) {
+      const pieces = cutEmoji(part);
+      if (pieces.length > 1) {
+        return pieces.flatMap((piece, place) => (place % 2 ? this.#emoji(piece) : this.#solid(piece)));
+      }
+    }
     if (part.length <= LONGEST_FORMATS && FORMATS.test(part)) return gap(part);
     const read = new Points(part);
     let start = 0;
@@ -247,6 +261,11 @@ export class Reader {
       length = end > first ? this.#markBefore(read, first, end) : 0;
     }
     return [...gap(read.slice(0, first)), ...this.#core(read.slice(first, end)), ...gap(read.slice(end, read.length))];
+  }
+
+  #emoji(sequence: string): Token[] {
+    const [kind, layout] = emojiKind(sequence);
+    return kind === "" ? gap(sequence) : [token(ALONE, sequence, sequence, LOWER, kind, layout)];
   }
 
   #isMark(point: number): boolean {

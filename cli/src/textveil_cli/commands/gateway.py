@@ -131,7 +131,7 @@ class KeepingOptions:
     ] = 10_000
     mapping_bytes: Annotated[
         int, typer.Option(min=1 << 20, max=1 << 40, help="The most that the mappings of those that rest may take.")
-    ] = 1 << 26
+    ] = 12 << 20
     mappings: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Keep conversations that a header names here, encrypted; else in memory."),

@@ -140,7 +140,7 @@ class _Call:
 
 
 class Answer:
-    """Answers the requests of the paths. It ends what it asks of the upstream when the client goes."""
+    """Handle each request by its path, and cancel the upstream request when the client disconnects."""
 
     def __init__(self, gateway: Gateway, workers: Workers) -> None:
         self._gateway, self._workers = gateway, workers
@@ -352,7 +352,9 @@ class Answer:
                 raise failed("sent a reply that is not an object of JSON")
             audit = CallAudit(restoring.exchange)
             audit.observe(found)
-            written = json.dumps(restoring.whole(found), ensure_ascii=False).encode("utf-8", "backslashreplace")
+            written = json.dumps(restoring.whole(restoring.claim(found)), ensure_ascii=False).encode(
+                "utf-8", "backslashreplace"
+            )
             audit.settle(is_end=True)
             restoring.note_unclear(audit.unclear)
             return written, mark()
@@ -376,7 +378,9 @@ class Answer:
                 for event in events.feed(part):
                     audit.observe(event.data)
                     held = restoring.end() if event.data == DONE else ()
-                    passed = restoring.event(event) if isinstance(event.data, dict) else [event]
+                    passed = [event]
+                    if isinstance(event.data, dict):
+                        passed = restoring.event(event._replace(data=restoring.claim(event.data)))
                     done += [after.written() for after in (*held, *passed)]
             except Refusal as refusal:
                 return done, None, refusal

@@ -53,7 +53,7 @@ class Keeping:
 
     seconds: float = 8 * 3600
     conversations: int = 10_000
-    bytes: int = 1 << 26
+    bytes: int = 12 << 20
     folder: Path | None = None
     key: Path | None = None
 
@@ -210,7 +210,10 @@ class Conversations:
             self._name(kept, exchange, client, name)
 
     def _named_by(self, client: bytes, names: Sequence[str]) -> tuple[Kept, Went | None] | None:
-        """The conversation that names of replies stand for; the first of them tells what went out before."""
+        """Find the conversation of reply ids, and the messages sent before the first known one.
+
+        ``None`` if no id is known, if an id belongs to several conversations, or if the ids belong to different ones.
+        """
         if any(self.marks.of_any_client(name) in self._reused for name in names):
             return None
         replies = [self._known.get(self.marks.reply(client, name)) for name in names]
@@ -226,7 +229,7 @@ class Conversations:
                 self._forgotten.popitem(last=False)
 
     def _name(self, kept: Kept, exchange: Conversation, client: bytes, name: str) -> None:
-        """Let a name that the provider chose stand for a conversation, unless it stood for another one."""
+        """Record a reply id of the provider for a conversation, unless the id already belongs to another one."""
         mark = self.marks.of_any_client(name)
         owner = self._owners.get(mark)
         if mark in self._forgotten or (owner is not None and owner is not kept):

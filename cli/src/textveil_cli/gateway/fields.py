@@ -141,6 +141,8 @@ def read_request(
             messages = [{"role": "user", "content": value}] if isinstance(value, str) else value  # pyright: ignore
             if not isinstance(messages, list):
                 raise InputError(f"{name}: a list is wanted")
+    if any(isinstance(item, Mapping) and item.get("type") == SETTINGS for item in messages):
+        raise InputError("a message has a type that is not known")
     items = [item for item in reversed(messages) if isinstance(item, Mapping)]
     after = [body.get("previous_response_id"), *(item.get("id") for item in items if item.get("type") == _REFERENCE)]
     names = [*dict.fromkeys(name for name in after if isinstance(name, str))]

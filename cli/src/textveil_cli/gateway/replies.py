@@ -56,6 +56,17 @@ class Restoring:
         self.reasons: Counter[str] = Counter()
         self.names: list[str] = []
 
+    def claim(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return a reply, or an event, as the model's own, whatever roles and results the upstream wrote into it.
+
+        Raises:
+            Refusal: It has an item of a type that no API has, or is nested too deeply.
+        """
+        try:
+            return self._exchange.claim_reply(reply)
+        except (InputError, RecursionError):
+            raise failed("wrote an item that no client may take from a reply") from None
+
     def note_unclear(self, count: int) -> None:
         """Note for the log how many times nobody could tell which arguments a call gets."""
         if count:
@@ -194,7 +205,7 @@ class Chat(Restoring):
     def _restore(self, index: Any, delta: dict[str, Any]) -> None:
         texts = {name: delta[name] for name in (*_THOUGHTS, *_ANSWERS) if isinstance(delta.get(name), str)}
         restored = dict.fromkeys(texts, "")
-        for text in find_shown_texts(delta.get(_DETAILS)):  # the thought again, or a part of it
+        for text in find_shown_texts(delta.get(_DETAILS), is_part=True):  # the thought again, or a part of it
             self._view(index).pass_part(_DETAILS, text)
         self._pass_in(index, _without(delta, *texts, _DETAILS))
         for name, text in texts.items():

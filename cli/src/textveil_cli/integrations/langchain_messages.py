@@ -1,12 +1,12 @@
 """Messages of LangChain under a conversation: as they go out, and as a reply, or a stream of it, comes back."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
 from textveil import Conversation
-from textveil.conversation import Incoming
-from textveil.errors import ExtraMissing
+from textveil.conversation import Incoming, ReplyStream, find_shown_texts
+from textveil.errors import ExtraMissing, InputError
 
 try:
     from langchain_core.messages import (
@@ -26,6 +26,8 @@ _STAYED = ("unplaced", "ambiguous", "tools", "skipped")
 _CALLS = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
 #: Parts that a provider wants back as it sent them.
 _SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
+#: What tells a library where a text of a part belongs.
+_PLACE = ("type", "index", "id")
 _NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [], "chunk_position": None}
 
 
@@ -52,8 +54,16 @@ def _without_calls(message: BaseMessage) -> BaseMessage:
 
 
 def restored(conversation: Conversation, reply: AIMessage) -> AIMessage:
-    """Returns a reply with the words of the user; its ``response_metadata["textveil"]`` says what could not be."""
-    found = conversation.incoming(convert_to_openai_messages(reply))
+    """Returns a reply with the words of the user; its ``response_metadata["textveil"]`` says what could not be.
+
+    Raises:
+        InputError: It has a part of a shape that is not known.
+    """
+    try:
+        message = convert_to_openai_messages(reply)
+    except (KeyError, TypeError, ValueError):
+        raise InputError("the reply has a part of a shape that is not known") from None
+    found = conversation.incoming(message)
     (message,) = convert_to_messages([found.reply])
     kept = {name: getattr(reply, name) for name in ("id", "name", "usage_metadata", "invalid_tool_calls")}
     told = {**reply.response_metadata, "textveil": _list_stayed(found)}
@@ -69,34 +79,52 @@ def _list_stayed(found: Incoming) -> dict[str, list[Any]]:
 class Pieces:
     """Restores a reply that comes in chunks: texts as they come, calls of tools at the end.
 
+    What a client may show beside these texts, such as a thought, a part of an unknown type or ``additional_kwargs``,
+    stays as it came and is read: nothing is restored where it may have begun a link. A part without an index is a text
+    of its own. ``response_metadata`` is not shown.
+
     Args:
         conversation: What restores, after the messages were sent: it finds what had gone out by now.
     """
 
     def __init__(self, conversation: Conversation) -> None:
-        self._conversation, self._stream = conversation, conversation.stream()
+        self._conversation = conversation
+        self._stream: ReplyStream | None = None
+        self._view = conversation.view()
         self._calls = AIMessageChunk(content="")
+        #: Where the newest text stands, as a part without its text; ``None`` for a content of one string.
         self._part: dict[str, Any] | None = None
+        self._newest: Any = None
+        self._begun: set[Any] = set()
         self._id: str | None = None
         self._told: dict[str, list[Any]] = {name: [] for name in _STAYED}
 
     def feed(self, chunk: AIMessage) -> AIMessageChunk:
-        """Returns what is decided once a chunk has come, or the whole reply of a model that does not stream."""
+        """Returns what is decided once a chunk has come, or the whole reply of a model that does not stream.
+
+        Raises:
+            InputError: The model wrote to a part of its reply again after the next one, which is out: the text could
+                begin a link that the next one goes on with.
+        """
         if not isinstance(chunk, AIMessageChunk):
             chunk = AIMessageChunk(**chunk.model_dump(exclude={"type"}))
         self._calls += AIMessageChunk(content="", tool_call_chunks=chunk.tool_call_chunks)
         self._id = self._id or chunk.id
+        for name, value in chunk.additional_kwargs.items():
+            self._pass(("additional_kwargs", name), {name: value})
         content: Any = chunk.content
-        content = (
-            self._stream.feed(content)
-            if isinstance(content, str)
-            else [*chain.from_iterable(map(self._parts, content))]
-        )
+        if isinstance(content, list):
+            content = [*chain.from_iterable(map(self._parts, content))]
+        elif content:
+            rest = [*self._begin(None, None)]
+            content = self._feed(content)
+            content = [*rest, {"type": "text", "text": content}] if rest else content
         return chunk.model_copy(update={**_NO_CALLS, "content": content})
 
     def close(self) -> AIMessageChunk:
         """Returns the rest of the text, all calls of tools, and what could not be restored."""
-        content: Any = self._rest() if self._part is None else [{**self._part, "text": self._rest()}]
+        rest = self._rest()
+        content: Any = rest if self._part is None else [{**self._part, "text": rest}]
         calls = self._calls + AIMessageChunk(content="", chunk_position="last")
         whole = restored(self._conversation, AIMessage(content=calls.content, tool_calls=calls.tool_calls))
         self._told["tools"] = whole.response_metadata["textveil"]["tools"]
@@ -112,22 +140,49 @@ class Pieces:
     def _parts(self, part: str | dict[str, Any]) -> Iterator[dict[str, Any]]:
         """What becomes of a part; what is held back of another one comes before it."""
         part = {"type": "text", "text": part} if isinstance(part, str) else part
-        if part.get("type") in _CALLS:
+        kind, text = part.get("type"), part.get("text")
+        kind = kind if isinstance(kind, str) else ""
+        if kind in _CALLS:
             return
-        if self._part is not None and part.get("index") != self._part.get("index") and (rest := self._rest()):
-            yield {**self._part, "text": rest}
-        if part.get("type") in _SIGNED:
+        is_text, index = kind == "text" and isinstance(text, str), part.get("index")
+        shown = {name: value for name, value in part.items() if not (is_text and name == "text")}
+        if text if is_text else any(find_shown_texts(part)):
+            yield from self._begin(object() if index is None else repr(index), part)
+        if kind in _SIGNED:
             self._calls += AIMessageChunk(content=[part])
-        if part.get("type") == "text":
-            self._part = part
-            part = {**part, "text": self._stream.feed(part.get("text") or "")}
-        yield part
+        self._pass((kind, repr(index)), shown)
+        yield {**part, "text": self._feed(text)} if is_text and text else part
+
+    def _begin(self, place: Any, part: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+        """End the text before another place begins, and give the rest of it."""
+        if place != self._newest or (self._part is None) is not (part is None):
+            if place is not None and place in self._begun:
+                raise InputError("the model wrote to a part of its reply again after the next one: ask it again")
+            if rest := self._rest():
+                yield {**(self._part or {"type": "text"}), "text": rest}
+        self._begun.add(place)
+        self._newest = place
+        self._part = None if part is None else {name: part[name] for name in _PLACE if name in part}
+
+    def _pass(self, source: Any, value: Mapping[str, Any]) -> None:
+        """Read what a client may show, and gets as it came."""
+        for name, entry in value.items():
+            for text in find_shown_texts({name: entry}, is_part=True):
+                self._view.pass_part((source, name), text)
+
+    def _feed(self, text: str) -> str:
+        if self._stream is None:
+            self._stream = self._conversation.stream()
+            self._view.begin(self._stream)
+        return self._stream.feed(text)
 
     def _rest(self) -> str:
-        rest = self._stream.close()
-        if self._stream.incoming is not None:
-            for name, stayed in _list_stayed(self._stream.incoming).items():
-                self._told[name] += stayed
-        ended, self._stream = self._stream, self._conversation.stream()
-        self._stream.follow(ended)
+        stream, self._stream = self._stream, None
+        if stream is None:
+            return ""
+        rest = stream.close()
+        self._view.end(stream)
+        assert stream.incoming is not None
+        for name, stayed in _list_stayed(stream.incoming).items():
+            self._told[name] += stayed
         return rest

@@ -28,6 +28,8 @@ except ImportError as error:
 
 #: A file that is read has no more.
 MOST_BYTES = 1 << 22
+#: Suffixes of files in which running text is restored. Programs run or fetch what others have, such as HTML.
+_PLAIN_SUFFIXES = frozenset((".txt", ".md", ".markdown"))
 
 
 def make_server(
@@ -71,6 +73,7 @@ def make_server(
         restore_hosts=restore_hosts,
         **options,
     )
+    everywhere = "all" in ([restore_places] if isinstance(restore_places, str) else restore_places)
     server = MCPServer("textveil")
 
     def path_of(name: str) -> Path:
@@ -104,15 +107,22 @@ def make_server(
     def write_file(name: str, text: str) -> str:
         """Writes a new file, with the real names, places and numbers put back."""
         path = path_of(name)
-        found = conversation.incoming(text, record=False)
+        is_plain = everywhere or path.suffix.lower() in _PLAIN_SUFFIXES
+        found = conversation.incoming(text if is_plain else "", record=False)
         try:
             if path.exists():
                 raise OutputError("it is there")
-            written.write(path, found.reply.encode("utf-8", "replace"), text)
+            content = found.reply if is_plain else text
+            written.write(path, content.encode("utf-8", "replace"), text)
         except (OSError, OutputError):
             raise ToolError(
                 "the file cannot be written there: it must be a new one, in a folder that is there"
             ) from None
+        if not is_plain:
+            report(
+                f"write_file: nothing restored in a {path.suffix[:16] or 'file without suffix'!a}: only in "
+                f"{', '.join(sorted(_PLAIN_SUFFIXES))}; --restore-places all restores in every file"
+            )
         if found.skipped:
             report(f"write_file: {describe_report(found.report)}")
         return "written"  # what was put back, and what not, can tell which originals are equal

@@ -1,1 +1,1 @@
-"""The epsilon of a finished table, proven over all pairs of words."""
+"""Prove the epsilon of a finished table over all pairs of words."""

@@ -1,9 +1,10 @@
-"""Certified epsilons: the textbook's worst case replaced by a computation over all pairs of the shipped table.
+"""Certify epsilons: compute the worst case over all pairs of the shipped table.
 
-    eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x'),
+    eps* = max over ordered pairs x != x' of loss(x, x') / d(x, x')
 
-on finished integers, distances rounded down and log-ratios up. Losses are bounded from above so closely that the value
-attained, printed beside it, is next to nothing less (docs/proofs/santext.md).
+replaces the textbook bound ``2 alpha``. The computation uses the finished integers, rounds distances down and
+log-ratios up. It bounds losses from above so tightly that the attained value, printed beside the bound, is nearly equal
+(docs/proofs/santext.md).
 """
 
 from dataclasses import asdict, dataclass
@@ -16,20 +17,27 @@ from textveil.mechanisms import UNKNOWN
 from textveil.mechanisms.baselines import SANTEXT_OUTPUT, LevelParameters, SanText, Table
 from textveil.release import round_down, round_up
 
-from textveil_export.certify.all_scores import AllScores
-from textveil_export.certify.losses import Losses, pure_ldp_levels
-from textveil_export.certify.search import worst_ratios
-from textveil_export.certify.worst_pair import Worst, Worsts
+from textveil_export.certify.loss_bounds import LossBounds, compute_pure_ldp_epsilons
+from textveil_export.certify.pair_scores import PairScores
+from textveil_export.certify.pair_search import WorstPair, WorstPairs, find_worst_ratios
 from textveil_export.errors import CertificationError
-from textveil_export.progress import Progress, no_progress
+from textveil_export.progress import Progress, ignore_progress
 
 #: Certificates by level name and mechanism.
 Certificates = dict[str, dict[str, "LevelCertificate"]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Attained:
-    """A pair and an output at which a bound is attained, in words; ``epsilon`` is the log-ratio there over ``d``."""
+class AttainedPair:
+    """A pair of words and an output that nearly attain a certified bound.
+
+    Attributes:
+        input: The word ``x``.
+        other_input: The word ``x'``.
+        output: The output at which the log-ratio is largest.
+        distance: ``d(x, x')``.
+        epsilon: Log-ratio at the output, divided by ``d``, rounded down.
+    """
 
     input: str
     other_input: str
@@ -40,24 +48,24 @@ class Attained:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelCertificate:
-    """What was proven about one level and mechanism.
+    """Proven bounds of one level and mechanism.
 
     Attributes:
         exponent: ``alpha``.
         epsilon_textbook: ``2 alpha``.
         epsilon_certified: ``eps*`` over all ordered pairs of inputs, rounded up.
-        attained: A pair and output that come (next to) nothing short of it; their own value is rounded down.
-        epsilon_certified_sensitive: The same over sensitive inputs and ``<unk>`` only.
-        epsilon_pure_ldp: Largest log-ratio over all pairs and outputs, whatever the distance, rounded up.
+        attained: A pair and an output whose loss is nearly ``eps*``.
+        epsilon_certified_sensitive: The same bound over sensitive inputs and ``<unk>`` only.
+        epsilon_pure_ldp: Largest log-ratio over all pairs and outputs, whatever their distance, rounded up.
         pure_ldp_output: The output that attains it.
-        infinite_ratios: Outputs possible under one input and impossible under another; must be 0.
-        pairs: Ordered pairs covered.
+        infinite_ratios: Number of outputs that are possible for one input and impossible for another; must be 0.
+        pairs: Number of ordered pairs.
     """
 
     exponent: str
     epsilon_textbook: float
     epsilon_certified: float
-    attained: Attained
+    attained: AttainedPair
     epsilon_certified_sensitive: float
     epsilon_pure_ldp: float
     pure_ldp_output: str
@@ -65,76 +73,89 @@ class LevelCertificate:
     pairs: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return the fields as values for JSON."""
         return asdict(self)
 
 
-def certify(bundle: TextBundle, progress: Progress = no_progress) -> Certificates:
-    """Certifies every mechanism of every level of a bundle.
+def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> Certificates:
+    """Certify each mechanism of each level of a bundle.
 
     Args:
         bundle: A bundle with SanText.
-        progress: Called with rows done.
+        progress: Called with the number of rows processed.
+
+    Returns:
+        A certificate by level name and mechanism.
 
     Raises:
-        CertificationError: The bundle has no SanText, or would draw from rows that lack a near output.
+        CertificationError: The bundle has no SanText, or its table omits a nearest output of a word.
     """
     if not bundle.levels:
-        raise CertificationError("this bundle has no SanText: its staircase is certified whenever it is opened")
-    every = AllScores.of(bundle.metric, progress)
-    _check_rows(bundle.table, every, progress)
+        raise CertificationError(
+            "this bundle has no SanText to certify; its staircase is checked whenever it is opened"
+        )
+    pair_scores = PairScores.compute(bundle.metric, progress)
+    _check_stored_neighbors(bundle.table, pair_scores, progress)
     laws = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
     losses = [
-        Losses(SanText.of(bundle.table, bundle.metric, mechanism, level.parameters[mechanism]).channel_on(every))
+        LossBounds(
+            SanText.of(bundle.table, bundle.metric, mechanism, level.parameters[mechanism]).channel_on(pair_scores)
+        )
         for level, mechanism in laws
     ]
-    worsts = worst_ratios(every, bundle.table, losses, progress)
-    pure = pure_ldp_levels([of_one.channel for of_one in losses])
+    worsts = find_worst_ratios(pair_scores, bundle.table, losses, progress)
+    pure_epsilons = compute_pure_ldp_epsilons([of_one.channel for of_one in losses])
     certificates: Certificates = {level.name: {} for level in bundle.levels}
-    for (level, mechanism), of_one, worst, found in zip(laws, losses, worsts, pure, strict=True):
-        attained = _attained(bundle, worst.over_all, *of_one.loss(worst.over_all.first, worst.over_all.second))
+    for (level, mechanism), of_one, worst, pure_epsilon in zip(laws, losses, worsts, pure_epsilons, strict=True):
+        attained = _describe_attained_pair(
+            bundle, worst.overall, *of_one.compute_loss(worst.overall.first, worst.overall.second)
+        )
         parameters = level.parameters[mechanism]
-        certificates[level.name][mechanism] = _certificate(bundle, parameters, worst, attained, found)
+        certificates[level.name][mechanism] = _make_level_certificate(bundle, parameters, worst, attained, pure_epsilon)
     return certificates
 
 
-def false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
-    """Returns what the bundle calls certified and is not: labels below what was proven now, one line for each."""
-    found = []
+def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
+    """Return one line for each level whose label is below the proven epsilon."""
+    false = []
     for level in bundle.levels:
         for mechanism in level.parameters:
-            said, proven = bundle.certified_epsilon(level, mechanism), certificates[level.name][mechanism]
-            if said is not None and said < proven.epsilon_certified:
-                found.append(
-                    f"false label: level {level.name}, {mechanism} says {said:g}; proven is "
+            label, proven = bundle.certified_epsilon(level, mechanism), certificates[level.name][mechanism]
+            if label is not None and label < proven.epsilon_certified:
+                false.append(
+                    f"false label: level {level.name}, {mechanism}: labeled {label:g}, proven "
                     f"{proven.epsilon_certified:g}"
                 )
-    return found
+    return false
 
 
-def _check_rows(table: Table, every: AllScores, progress: Progress) -> None:
-    """Refuses a table that does not store the nearest outputs of every input at their right scores.
+def _check_stored_neighbors(table: Table, pair_scores: PairScores, progress: Progress) -> None:
+    """Refuse a table that does not store the nearest outputs of each input with their scores.
 
-    A draw proposes from the table and thins by the metric: only then is its output
-    distribution the one of the metric, which is certified.
+    Sampling proposes outputs from the table and accepts them by the metric. Only if the table is complete is the output
+    distribution the one that is certified.
     """
     candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
 
     def wrong(block: NDArray[np.intp]) -> NDArray[np.intp]:
-        scores = every.scores[block]
+        """Return the inputs of a block whose stored neighbors are incomplete or have wrong scores."""
+        scores = pair_scores.scores[block]
         stored = np.take_along_axis(scores, table.neighbors[block].astype(np.intp), axis=1)
         nearer = (scores[:, candidates] < stored[:, -1:]).sum(axis=1)
         lacking = nearer != (stored < stored[:, -1:]).sum(axis=1)
         return block[lacking | (stored != table.scores[block]).any(axis=1)]
 
-    rows = np.concatenate(every.each("checking neighbors", wrong, progress))
+    rows = np.concatenate(pair_scores.map_blocks("checking neighbors", wrong, progress))
     if len(rows):
-        raise CertificationError(f"row {rows[0]} does not store the nearest outputs at their distances")
+        raise CertificationError(
+            f"row {rows[0]} does not store the nearest outputs with their scores: build the table again"
+        )
 
 
-def _attained(bundle: TextBundle, worst: Worst, loss: float, output: int) -> Attained:
+def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, output: int) -> AttainedPair:
+    """Describe the worst pair in words."""
     names = [*bundle.vocabulary, UNKNOWN]
-    return Attained(
+    return AttainedPair(
         input=names[worst.first],
         other_input=names[worst.second],
         output=names[output],
@@ -143,16 +164,17 @@ def _attained(bundle: TextBundle, worst: Worst, loss: float, output: int) -> Att
     )
 
 
-def _certificate(
-    bundle: TextBundle, parameters: LevelParameters, worst: Worsts, attained: Attained, pure: tuple[float, int]
+def _make_level_certificate(
+    bundle: TextBundle, parameters: LevelParameters, worst: WorstPairs, attained: AttainedPair, pure: tuple[float, int]
 ) -> LevelCertificate:
+    """Assemble the certificate of one level and mechanism."""
     inputs = bundle.symbols + 1
     return LevelCertificate(
         exponent=str(parameters.exponent),
         epsilon_textbook=float(2 * parameters.exponent),
-        epsilon_certified=round_up(worst.over_all.ratio),
+        epsilon_certified=round_up(worst.overall.ratio),
         attained=attained,
-        epsilon_certified_sensitive=round_up(worst.over_sensitive.ratio),
+        epsilon_certified_sensitive=round_up(worst.among_sensitive.ratio),
         epsilon_pure_ldp=round_up(pure[0]),
         pure_ldp_output=bundle.vocabulary[pure[1]],
         infinite_ratios=int((parameters.weights < 1).sum()),

@@ -1,8 +1,8 @@
-"""The certificate of a staircase: the conditions of the theorem (docs/proofs/staircase.md), on every row.
+"""Certify a staircase: check on each row the conditions of docs/proofs/staircase.md.
 
-Of every row: the ids are distinct symbols, the word itself first, and at every level and under every rule of the
-skeleton the budgets lie between 0 and the base and add up to no more than ``H``. Of every level and rule: what
-``Staircase.of`` checks, on the integers that are drawn with. Nothing here compares pairs of words: the theorem does.
+On each row: the ids are distinct symbols, the word itself is first, and at each level and for each set of allowed
+outputs the budgets are between 0 and the base weights and sum to at most ``H``. For each level and set of outputs:
+``Staircase.of`` checks the integers that sampling uses. Pairs of words need no comparison: the theorem covers them.
 """
 
 from collections.abc import Sequence
@@ -15,29 +15,29 @@ from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 
 from textveil_export.errors import CertificationError
-from textveil_export.parallel import Run, here, row_spans
-from textveil_export.progress import Progress, no_progress
+from textveil_export.parallel import BlockRunner, run_blocks, split_rows
+from textveil_export.progress import Progress, ignore_progress
 
 
 def certify_staircase(
     tensors: dict[str, NDArray[Any]],
     levels: Sequence[StaircaseLevel],
-    progress: Progress = no_progress,
-    run: Run = here,
+    progress: Progress = ignore_progress,
+    run: BlockRunner = run_blocks,
 ) -> None:
-    """Certifies what the levels of a staircase claim, before its bundle is written.
+    """Check each row and level of a staircase before its bundle is written.
 
     Args:
-        tensors: The arrays of ``staircase.safetensors``.
-        levels: Its levels.
-        progress: Called with rows done.
-        run: Does the work of blocks of rows.
+        tensors: Arrays of ``staircase.safetensors``.
+        levels: Levels of the staircase.
+        progress: Called with the number of rows processed.
+        run: Runs blocks of rows.
 
     Raises:
-        CertificationError: A row or a level does not fulfill the theorem's conditions.
+        CertificationError: A row or a level violates a condition of the theorem.
     """
     neighbors, base, roles = tensors["neighbours"], tensors["base"], tensors["roles"]
-    spans = row_spans(len(base))
+    spans = split_rows(len(base))
     work = run(certify_rows, (neighbors, base, roles, tuple(levels)), spans)
     for (_, stop), wrong in zip(spans, work, strict=True):
         if wrong is not None:
@@ -53,25 +53,25 @@ def certify_rows(
     start: int,
     stop: int,
 ) -> str | None:
-    """Checks the rows of a block.
+    """Check a block of rows.
 
     Args:
         neighbors: Stored ids of all rows, shape ``(symbols, k)``.
-        base: The base.
-        roles: Under which rules a symbol may come out.
-        levels: The levels.
+        base: Base weights, shape ``(symbols,)``.
+        roles: Bits of the sets of outputs to which each symbol belongs, shape ``(symbols,)``.
+        levels: Levels of the staircase.
         start: First row of the block.
         stop: The row after its last.
 
     Returns:
-        What is wrong with the first row that is, ``None`` if none is.
+        The first violation as text, ``None`` if there is none.
     """
     block = neighbors[start:stop].astype(np.int64)
     ordered = np.sort(block, axis=1)
     unsound = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     unsound |= (block[:, 0] != np.arange(start, stop)) | (ordered[:, -1] >= len(base))
     if unsound.any():
-        return f"row {start + int(np.argmax(unsound))}: its ids are not distinct symbols with its own first"
+        return f"row {start + int(np.argmax(unsound))}: the ids are not distinct symbols beginning with the row's own"
     table = StaircaseTable(neighbors, base, roles)
     for visible, lower in product((True, False), repeat=2):
         outputs = table.outputs(visible=visible, lower=lower)
@@ -84,5 +84,5 @@ def certify_rows(
             beyond = (budgets < 0) | (budgets > staircase.base[stored])
             unsound = beyond.any(axis=1) | (budgets.sum(axis=1) > staircase.budget)
             if unsound.any():
-                return f"row {start + int(np.argmax(unsound))}, level {level.name}: its budget is beyond the bound"
+                return f"row {start + int(np.argmax(unsound))}, level {level.name}: the budget exceeds its bound"
     return None

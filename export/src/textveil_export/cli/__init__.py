@@ -1,4 +1,4 @@
-"""The ``textveil-export`` command."""
+"""The command line ``textveil-export``."""
 
 from textveil_export.cli.main import app, main
 

@@ -1,4 +1,4 @@
-"""``textveil-export audit``: what the installed sampler draws, against what a bundle promises."""
+"""Define ``textveil-export audit``, which audits the installed sampler."""
 
 from pathlib import Path
 from typing import Annotated
@@ -10,37 +10,38 @@ from textveil.mechanisms.staircase import Staircase
 from textveil_cli.options import PinOptions
 
 from textveil_export.errors import SamplerFault
-from textveil_export.sampler import audit_sampler
-from textveil_export.sampler.audit import ALPHA, DRAWS
+from textveil_export.sampler_audit import ALPHA, DRAWS, audit_sampler
 
 
 def audit(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with a staircase or an index.")],
-    draws: Annotated[int, typer.Option(min=1000, help="Draws of each of two inputs at each level.")] = DRAWS,
+    draws: Annotated[int, typer.Option(min=1000, help="Draws from each of two inputs at each level.")] = DRAWS,
     *,
     must_be: PinOptions,
 ) -> None:
-    """Draw from the installed sampler, and bound the realized epsilon from below.
+    """Audit the installed sampler: compare its draws with the probabilities of a bundle.
 
-    Two inputs and an output are chosen at which the loss is largest. Counts of outputs are compared with the exact
-    probabilities, uniform integers with uniform ones, and a process with its copy. A sampler that fails is an error.
+    The audit bounds the realized epsilon from below for two inputs and an output with nearly the largest loss. It
+    compares counts of outputs with exact probabilities, tests uniform integers, and compares a process with its fork. A
+    sampler that fails is an error.
     """
     faults = []
-    for staircase in _staircases(bundle, must_be.pins):
-        found = audit_sampler(staircase, draws)
-        print(found)
-        faults += [f"level {found.level}: {fault}" for fault in found.faults]
+    for staircase in _load_staircases(bundle, must_be.pins):
+        result = audit_sampler(staircase, draws)
+        print(result)
+        faults += [f"level {result.level}: {fault}" for fault in result.faults]
     if faults:
         raise SamplerFault("; ".join(faults))
     print(f"no fault in {draws:,} draws of each input; a sound sampler fails one comparison in {1 / ALPHA:,.0f}")
 
 
-def _staircases(path: Path, pins: Pins) -> list[Staircase]:
+def _load_staircases(path: Path, pins: Pins) -> list[Staircase]:
+    """Open a bundle and return the staircase of each level."""
     bundle = open_bundle(path, TextBundle, IndexBundle, **pins)
     if isinstance(bundle, IndexBundle):
         return [staircase for levels in bundle.channels.values() for staircase in levels]
     table = bundle.staircase
     if table is None:
-        raise SamplerFault("this bundle has no staircase to draw from")
+        raise SamplerFault("this bundle has no staircase to audit: pass a bundle with a staircase or an index")
     outputs = table.outputs(visible=bundle.default_protect == "words")
     return [Staircase.of(table, level, np.asarray(outputs)) for level in bundle.staircase_levels]

@@ -1,4 +1,4 @@
-"""``textveil-export certify``: the epsilon of every level, over all pairs of the finished table."""
+"""Define ``textveil-export certify``, which proves the epsilon of each level."""
 
 from typing import Annotated
 
@@ -15,28 +15,28 @@ from textveil_export.text.write import write_certificate
 
 def certify(
     bundle: BundleFolder,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the certificate, change nothing.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the certificate, and change nothing.")] = False,
     *,
     must_be: PinOptions,
 ) -> None:
-    """Compute the epsilon of every level over all pairs of the finished table, and label the levels with it.
+    """Prove the epsilon of each level over all pairs of words, and label the levels with it.
 
-    A label that was less than that is false, and named; with --dry-run it is an error. The identity of the bundle
+    A label below the proven epsilon is false and is reported; with --dry-run it is an error. The identity of the bundle
     changes, since it covers the labels. An interruption leaves the bundle as it was, or without a certificate.
     """
-    opened = open_bundle(bundle, TextBundle, **must_be.pins)
+    text_bundle = open_bundle(bundle, TextBundle, **must_be.pins)
     with progress_bars() as progress:
-        certificates = certificate.certify(opened, progress)
-    false = certificate.false_labels(opened, certificates)
+        certificates = certificate.certify_bundle(text_bundle, progress)
+    false = certificate.find_false_labels(text_bundle, certificates)
     if not dry_run:
-        write_certificate(opened, certificates)
-    print("\n".join([_table(certificates), *false]))
+        write_certificate(text_bundle, certificates)
+    print("\n".join([_format_table(certificates), *false]))
     if false and dry_run:
-        raise CertificationError(f"{len(false)} labels of this bundle are less than what was proven")
+        raise CertificationError(f"{len(false)} labels are below the proven epsilon: run certify without --dry-run")
 
 
-def _table(certificates: certificate.Certificates) -> str:
-    """Certificates as a table for a terminal."""
+def _format_table(certificates: certificate.Certificates) -> str:
+    """Return certificates as a table for a terminal."""
     lines = [
         f"{'level':<11}{'mechanism':<11}{'alpha':>8}{'textbook':>10}{'certified':>11}{'attained':>10}"
         f"{'sensitive':>11}{'pure LDP':>10}  at"

@@ -1,4 +1,4 @@
-"""The command that makes an encoder bundle: ``textveil-export encoder``."""
+"""Define ``textveil-export encoder``, which builds an encoder bundle."""
 
 import shlex
 import tempfile
@@ -14,19 +14,19 @@ from textveil_export.errors import ExportError
 
 
 @dataclass(frozen=True, kw_only=True)
-class LevelOptions:
-    """The levels, and the noise."""
+class EncoderLevelOptions:
+    """Options of the levels and the noise."""
 
     heading: ClassVar[str] = "Levels and noise"
     levels: Annotated[
         str | None,
-        typer.Option(help="Comma-separated epsilons of the whole text. Default: those it was trained for."),
+        typer.Option(help="Comma-separated epsilons of the whole text. Default: those of the training."),
     ] = None
     default_level: Annotated[
-        str | None, typer.Option(help="Epsilon used when a user names none. Default: 4, or the middle one.")
+        str | None, typer.Option(help="Epsilon for users who choose none. Default: 4, or the middle one.")
     ] = None
     delta: Annotated[
-        str | None, typer.Option(help="Of mode l2, a decimal number. Default: the one it was trained for.")
+        str | None, typer.Option(help="Delta of the mode l2, a decimal number. Default: that of the training.")
     ] = None
     grid: Annotated[int | None, typer.Option(min=1, help="Integer steps per unit. Default: 1024 (box: 64 or 16).")] = (
         None
@@ -34,42 +34,42 @@ class LevelOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PieceOptions:
-    """The WordPieces that the bundle keeps."""
+class WordPieceOptions:
+    """Options of the WordPieces that the bundle keeps."""
 
     heading: ClassVar[str] = "WordPieces"
     keep_pieces: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Keep only this many WordPieces: special symbols, single characters, then the most frequent ones of "
-            "--vocabulary-from, or the first of the vocabulary. The accuracy gate holds for what is left.",
+            help="Keep only this many WordPieces: special pieces, single characters, then the most frequent ones in "
+            "--vocabulary-from, or the first of the vocabulary. The accuracy gate applies to the result.",
         ),
     ] = None
     vocabulary_from: Annotated[
         Path | None,
         typer.Option(
-            help="PUBLIC text, UTF-8, whose pieces are kept: the list ships with the bundle, so it must never come "
-            "from text that is to be protected. Without --keep-pieces every piece in it is kept."
+            help="PUBLIC text, UTF-8, that selects the pieces. The list ships with the bundle, so never use text that "
+            "needs protection. Without --keep-pieces all pieces in the text are kept."
         ),
     ] = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class CardOptions:
-    """What the bundle says of itself."""
+class EncoderCardOptions:
+    """Options of the card."""
 
     heading: ClassVar[str] = "Card"
     measured: Annotated[
         Path | None,
         typer.Option(
-            help="Figures measured elsewhere for the card, JSON: {columns: {TITLE: {EPSILON: SHARE}}, notes: [TEXT]}, "
-            "such as reference and ceiling; no accuracy may exceed the column called ceiling."
+            help="External figures for the card, JSON: {columns: {TITLE: {EPSILON: SHARE}}, notes: [TEXT]}. "
+            "No accuracy may exceed the column ceiling."
         ),
     ] = None
     name: Annotated[str | None, typer.Option(help="Name of the bundle; by default that of the output folder.")] = None
     license: Annotated[str, typer.Option(help="SPDX license expression of the bundle.")] = "not stated"
-    attribution: Annotated[str, typer.Option(help="Whose work the model derives from.")] = ""
+    attribution: Annotated[str, typer.Option(help="Authors and sources of the model.")] = ""
 
 
 def encoder(
@@ -78,62 +78,66 @@ def encoder(
     data: Annotated[
         Path,
         typer.Option(
-            help="Labeled text, label<TAB>text lines without a header: int8 recipes, gates and the card's figures are "
-            "measured on it. Texts that training has not seen; a few hundred at least."
+            help="Labeled texts for int8 recipes, gates and the card: label<TAB>text lines without a header. Use a few "
+            "hundred texts or more, none of them from the training data."
         ),
     ],
-    levels: LevelOptions,
-    pieces: PieceOptions,
-    sample: Annotated[
-        int, typer.Option(min=2, help="Texts that int8 recipes are measured on; all of --data if there are fewer.")
-    ] = 1000,
+    levels: EncoderLevelOptions,
+    pieces: WordPieceOptions,
+    sample: Annotated[int, typer.Option(min=2, help="Number of texts on which int8 recipes are measured.")] = 1000,
     *,
-    card: CardOptions,
+    card: EncoderCardOptions,
     force: Force = False,
 ) -> None:
-    """Make an encoder bundle for textveil encode: one ONNX graph, int8, checked against the model.
+    """Build an encoder bundle for textveil encode from a trained checkpoint.
 
-    Every way to quantize is measured on --data. What ships has lost at most half a point of accuracy, without noise
-    and with the noise of every level, lies in the ball its noise is made for, and has 25 MB at most; otherwise the
-    command ends with an error that tells the figures, and nothing is written.
+    Each way to quantize is measured on --data. The selected one loses at most half a point of accuracy, without noise
+    and with the noise of each level, its vectors are within their bound, and the bundle has at most 25 MB. Otherwise
+    the command ends with an error and writes nothing.
     """
-    from textveil_export.encoder.build import EncoderSettings, build_encoder  # torch and onnx take seconds to import
-    from textveil_export.encoder.write import write_encoder
+    from textveil_export.encoder.build import (  # torch and onnx take seconds to import
+        EncoderBuildSettings,
+        build_encoder,
+    )
+    from textveil_export.encoder.write import write_encoder_bundle
 
     if output.exists() and not force:
-        raise ExportError("the output folder exists (use --force)")
-    chosen = levels.levels
-    settings = EncoderSettings(
+        raise ExportError("the output folder exists: choose another -o, or use --force")
+    epsilons = levels.levels
+    settings = EncoderBuildSettings(
         data=data,
         sample=sample,
         **{**vars(levels), **vars(pieces), **vars(card)}
         | {
             "name": card.name or output.resolve().name,
-            "levels": None if chosen is None else tuple(level.strip() for level in chosen.split(",")),
+            "levels": None if epsilons is None else tuple(level.strip() for level in epsilons.split(",")),
         },
     )
-    reproduce = _told(output, data, levels, pieces, card)
+    reproduce = _format_command(output, data, levels, pieces, card)
     with tempfile.TemporaryDirectory(prefix="textveil-encoder-") as scratch, progress_bars() as progress:
         contents = build_encoder(checkpoint, settings, Path(scratch), progress)
         progress("writing and opening the bundle", 0, 1)
-        written = write_encoder(contents, output, reproduce=reproduce, force=force)
+        written = write_encoder_bundle(contents, output, reproduce=reproduce, force=force)
         progress("writing and opening the bundle", 1, 1)
-    found = contents.manifest["measured"]
-    for epsilon, accuracy in {"none": found["accuracy_without_noise"], **found["accuracy_by_epsilon"]}.items():
+    measured = contents.manifest["measured"]
+    for epsilon, accuracy in {"none": measured["accuracy_without_noise"], **measured["accuracy_by_epsilon"]}.items():
         print(f"epsilon {epsilon:<5} accuracy {accuracy['int8']:.4f} (float32 {accuracy['float32']:.4f})")
-    print(f"{output}: {found['int8']['recipe']}, model of {written.bundle.outline.size:,} bytes")
+    print(f"{output}: {measured['int8']['recipe']}, model of {written.bundle.outline.size:,} bytes")
     print(f"identity {written.bundle.identity}")
 
 
-def _told(output: Path, data: Path, levels: LevelOptions, pieces: PieceOptions, card: CardOptions) -> str:
-    """The command line that makes the bundle again, with the names of files and not their places."""
-    options = {"--data": data.name, **_options(levels), **_options(pieces), **_options(card)}
+def _format_command(
+    output: Path, data: Path, levels: EncoderLevelOptions, pieces: WordPieceOptions, card: EncoderCardOptions
+) -> str:
+    """Return the command that builds the bundle, with names of files instead of paths."""
+    options = {"--data": data.name, **_collect_options(levels), **_collect_options(pieces), **_collect_options(card)}
     options["--attribution"] = card.attribution or None
-    told = [f"{key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]
-    return " ".join(["textveil-export encoder CHECKPOINT", *told, f"-o {shlex.quote(output.resolve().name)}"])
+    arguments = [f"{key} {shlex.quote(str(value))}" for key, value in options.items() if value is not None]
+    return " ".join(["textveil-export encoder CHECKPOINT", *arguments, f"-o {shlex.quote(output.resolve().name)}"])
 
 
-def _options(group: LevelOptions | PieceOptions | CardOptions) -> dict[str, object]:
+def _collect_options(group: EncoderLevelOptions | WordPieceOptions | EncoderCardOptions) -> dict[str, object]:
+    """Return the options of a group by name, with names of files instead of paths."""
     return {
         f"--{name.replace('_', '-')}": value.name if isinstance(value, Path) else value
         for name, value in vars(group).items()

@@ -1,21 +1,21 @@
-"""The ``textveil-export`` command: its commands are imported when they are called."""
+"""Define the command line ``textveil-export``; each command is imported when it is called."""
 
 import sys
 
 from textveil import __version__
 from textveil_cli.console import command_line, run
 
-#: What each command is for: the first sentence of its documentation.
+#: Commands with the first sentence of their documentation.
 COMMANDS = {
-    "table": "Build a bundle: the staircase with its lists, and SanText with exact neighbors and its sets.",
-    "staircase": "Build a bundle with a staircase alone, over the words of a finished one.",
-    "names": "Build a bundle with the lists of the rung names, alone or beside a staircase, which stays byte for byte.",
-    "certify": "Compute the epsilon of every level over all pairs of the finished table, and label the levels with it.",
-    "statistics": "Measure what every level does to words, and write it into the bundle.",
-    "sign": "Sign a bundle as its maker, and print the public key that users pin with --maker.",
-    "audit": "Draw from the installed sampler, and bound the realized epsilon from below.",
-    "sentences": "Give a bundle the sentences of textveil encode --as-text; what it draws stays byte for byte.",
-    "encoder": "Make an encoder bundle for textveil encode: one ONNX graph, int8, checked against the model.",
+    "table": "Build a text bundle from words and vectors: a staircase, SanText, or both.",
+    "staircase": "Build a bundle with only a staircase, over the words of a finished bundle.",
+    "names": "Build a bundle with the lists of the mode names, alone or beside a copy of a staircase.",
+    "certify": "Prove the epsilon of each level over all pairs of words, and label the levels with it.",
+    "statistics": "Measure what each level does to words, and add the figures to the bundle.",
+    "sign": "Sign a bundle, and print the public key that users pass to --maker.",
+    "audit": "Audit the installed sampler: compare its draws with the probabilities of a bundle.",
+    "sentences": "Copy an index bundle and add the sentences of textveil encode --as-text.",
+    "encoder": "Build an encoder bundle for textveil encode from a trained checkpoint.",
 }
 
 app = command_line(
@@ -27,5 +27,5 @@ app = command_line(
 
 
 def main() -> None:
-    """Runs the ``textveil-export`` command."""
+    """Run the command ``textveil-export``."""
     sys.exit(run(app, "textveil-export"))

@@ -1,4 +1,4 @@
-"""The command that makes a bundle with the lists of the rung ``names``: ``textveil-export names``."""
+"""Define ``textveil-export names``, which adds the lists of the mode ``names``."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,7 +9,12 @@ from textveil_cli.options import PinOptions
 
 from textveil_export.cli.options import Force, NewBundle
 from textveil_export.errors import ExportError
-from textveil_export.text.names_lists import finished_staircase, names_alone, read_names_folder, with_names
+from textveil_export.text.names_lists import (
+    add_names_lists,
+    make_names_contents,
+    read_names_lists,
+    read_staircase_contents,
+)
 from textveil_export.text.write import write_bundle
 
 
@@ -18,26 +23,28 @@ def names(
     output: NewBundle,
     beside: Annotated[
         Path | None,
-        typer.Option(
-            metavar="BUNDLE", help="Put them beside the staircase of this bundle, in the place of those it has."
-        ),
+        typer.Option(metavar="BUNDLE", help="Copy the staircase of this bundle, and replace its lists if it has any."),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the new bundle; that of BUNDLE, or of its folder.")] = None,
+    name: Annotated[
+        str | None, typer.Option(help="Name of the new bundle. Default: that of BUNDLE, or of the output folder.")
+    ] = None,
     license: Annotated[
-        str | None, typer.Option(help="SPDX license expression of the new bundle; that of BUNDLE if left out.")
+        str | None, typer.Option(help="SPDX license expression of the new bundle. Default: that of BUNDLE.")
     ] = None,
     force: Force = False,
     *,
     must_be: PinOptions,
 ) -> None:
-    """Build a bundle with the lists of the rung names, alone or beside a staircase, which stays byte for byte."""
-    read = read_names_folder(lists)
+    """Build a bundle with the lists of the mode names, alone or beside a copy of a staircase."""
+    names_lists = read_names_lists(lists)
     if beside is None:
         if license is None:
-            raise ExportError("--license is needed: the lists are the whole bundle")
-        contents = names_alone(read, name or output.resolve().name, license)
+            raise ExportError("pass --license: a bundle of lists alone has no other license to take over")
+        contents = make_names_contents(names_lists, name or output.resolve().name, license)
     else:
-        contents = with_names(finished_staircase(open_bundle(beside, TextBundle, **must_be.pins)), read)
-        contents.manifest.update({key: given for key, given in (("name", name), ("licence", license)) if given})
-    made = write_bundle(contents, output, force=force)
-    print(f"{output}: {len(made.require_names().common):,} common words, identity {made.identity}")
+        contents = add_names_lists(
+            read_staircase_contents(open_bundle(beside, TextBundle, **must_be.pins)), names_lists
+        )
+        contents.manifest.update({key: value for key, value in (("name", name), ("licence", license)) if value})
+    written = write_bundle(contents, output, force=force)
+    print(f"{output}: {len(written.require_names().common):,} common words, identity {written.identity}")

@@ -1,4 +1,4 @@
-"""Options of the exporter's commands, in groups."""
+"""Options that several commands of ``textveil-export`` share."""
 
 import re
 from dataclasses import dataclass
@@ -8,17 +8,16 @@ from typing import Annotated, ClassVar
 import typer
 
 from textveil_export.errors import ExportError
-from textveil_export.text import sources
-from textveil_export.text.build_staircase import StaircaseRecipe
-from textveil_export.text.misleading import Misleading
-from textveil_export.text.skeleton_lists import SkeletonLists, english_skeleton, read_skeleton_lists
-from textveil_export.text.staircase import StaircaseSettings, read_frequencies
-from textveil_export.text.word_sets import LISTS
+from textveil_export.text import word_vectors
+from textveil_export.text.staircase_bundle import StaircaseRecipe
+from textveil_export.text.staircase_tables import MisleadingWords, StaircaseSettings, read_frequencies
+from textveil_export.text.template_lists import TemplateLists, read_english_template, read_template_lists
+from textveil_export.text.word_roles import LISTS
 
 ENGLISH_VECTORS = LISTS / "words" / "english-3-vectors.txt.gz"
 _ENGLISH_FREQUENCIES = LISTS / "words" / "english-3-frequencies.tsv"
 _OPPOSITES, _ALARMING = (LISTS / "words" / name for name in ("english-3-opposites.txt", "alarming.txt"))
-#: Names of kinds are names of files, and are printed.
+#: Names of entity types are parts of file names, and are printed.
 _KIND_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 BundleFolder = Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle.")]
@@ -28,80 +27,84 @@ Force = Annotated[bool, typer.Option("--force", help="Replace an existing bundle
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseOptions:
-    """What a staircase is made of."""
+    """Options of a staircase."""
 
     heading: ClassVar[str] = "Staircase"
-    staircase_neighbors: Annotated[int, typer.Option(min=1, help="Stored neighbors per word, itself included.")] = (
-        StaircaseSettings().k
-    )
+    staircase_neighbors: Annotated[
+        int, typer.Option(min=1, help="Stored neighbors per word, the word itself included.")
+    ] = StaircaseSettings().k
     function_words: Annotated[
-        Path | None, typer.Option(help="Function words of another language; the English ones if left out.")
+        Path | None, typer.Option(help="Function words of another language. Default: English ones.")
     ] = None
     kind: Annotated[
         list[str] | None,
         typer.Option(
-            help="NAME=FILE, the words of one kind (repeatable, in the order that settles a word on two lists); with "
-            "--function-words. The English lists if both are left out."
+            help="NAME=FILE, the words of an entity type; repeatable, the first list wins for a word on two. Requires "
+            "--function-words. Default: English lists."
         ),
     ] = None
     word_frequencies: Annotated[
-        Path | None, typer.Option(help="Public frequencies, a word, a tab and a count per line; else the order counts.")
+        Path | None, typer.Option(help="Public frequencies: WORD<TAB>COUNT lines. Default: estimated from the order.")
     ] = None
     opposites: Annotated[
-        Path | None, typer.Option(help="Words, a tab and their opposites per line: neither becomes the other.")
+        Path | None, typer.Option(help="WORDS<TAB>OPPOSITES lines: they are not neighbors of each other.")
     ] = None
-    alarming: Annotated[Path | None, typer.Option(help="Words that no other word becomes, one per line.")] = None
+    alarming: Annotated[
+        Path | None, typer.Option(help="Words that are not neighbors of any other word, one per line.")
+    ] = None
 
     @property
-    def given(self) -> bool:
-        """Whether a list is named."""
+    def has_lists(self) -> bool:
+        """Whether an option with a list is given."""
         lists = (self.function_words, self.word_frequencies, self.opposites, self.alarming)
         return bool(self.kind) or any(one is not None for one in lists)
 
-    def recipe(self, vectors: sources.Source | None, *, english: bool, never_output: frozenset[str]) -> StaircaseRecipe:
-        """Returns how the staircase is made.
+    def make_recipe(
+        self, vectors: word_vectors.WordVectors | None, *, english: bool, never_output: frozenset[str]
+    ) -> StaircaseRecipe:
+        """Return the recipe of the staircase.
 
         Args:
             vectors: A vector for each word; ``None`` for those of the bundle.
             english: Whether the words are those of the built-in English list.
-            never_output: Words that never come out.
+            never_output: Words that are never outputs.
 
         Raises:
-            ExportError: A list cannot be used, or does not go with another.
+            ExportError: A list cannot be used, or options conflict.
         """
         return StaircaseRecipe(
-            lists=self._skeleton(),
+            lists=self._read_template_lists(),
             vectors=vectors,
-            per_billion=self._frequencies(english),
+            per_billion=self._read_frequencies(english),
             settings=StaircaseSettings(k=self.staircase_neighbors),
             never_output=never_output,
-            misleading=Misleading.read(
+            misleading=MisleadingWords.read_lists(
                 self.opposites or (_OPPOSITES if english else None),
                 self.alarming or (_ALARMING if english else None),
             ),
         )
 
-    def _skeleton(self) -> SkeletonLists:
-        """The lists that are named, the built-in English ones if none are."""
+    def _read_template_lists(self) -> TemplateLists:
+        """Read the given lists of the template, or the built-in English ones."""
         if self.function_words is None:
             if self.kind:
-                raise ExportError("--kind goes with --function-words")
-            return english_skeleton()
-        named = [entry.partition("=") for entry in self.kind or []]
-        if not all(name and path for name, _, path in named):
-            raise ExportError("--kind takes NAME=FILE")
-        if not all(_KIND_NAME.fullmatch(name) for name, _, _ in named):
-            raise ExportError("--kind: a name is of lower-case letters, with single hyphens between them")
-        return read_skeleton_lists(self.function_words, [(name, Path(path)) for name, _, path in named])
+                raise ExportError("--kind requires --function-words")
+            return read_english_template()
+        entries = [entry.partition("=") for entry in self.kind or []]
+        if not all(name and path for name, _, path in entries):
+            raise ExportError("--kind must be NAME=FILE")
+        if not all(_KIND_NAME.fullmatch(name) for name, _, _ in entries):
+            raise ExportError("--kind: a name must be lower-case letters with single hyphens between them")
+        return read_template_lists(self.function_words, [(name, Path(path)) for name, _, path in entries])
 
-    def _frequencies(self, english: bool) -> dict[str, int] | None:
-        """The public frequencies that are named; without them those of the built-in English list, or none."""
+    def _read_frequencies(self, english: bool) -> dict[str, int] | None:
+        """Read the given frequencies, or those of the built-in English list."""
         if self.word_frequencies is None:
             return read_frequencies(_ENGLISH_FREQUENCIES) if english else None
         return read_frequencies(self.word_frequencies)
 
 
-def require_lists(lists: str) -> None:
-    """Raises ``ExportError`` for lists that there are not."""
+def check_lists_option(lists: str) -> None:
+    """Raise ``ExportError`` unless ``--lists`` is ``english`` or ``none``."""
     if lists not in ("english", "none"):
         raise ExportError("--lists must be english or none")

@@ -1,4 +1,4 @@
-"""``textveil-export sentences``: what a bundle of an index prints in the place of one."""
+"""Define ``textveil-export sentences``, which adds public sentences to an index bundle."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,18 +7,23 @@ import typer
 from textveil_cli.options import PinOptions
 
 from textveil_export.cli.options import BundleFolder, Force, NewBundle
-from textveil_export.index import reopened, with_sentences, write_index
+from textveil_export.index import add_sentences, read_index_contents, write_index_bundle
 
 
 def sentences(
     bundle: BundleFolder,
-    file: Annotated[Path, typer.Argument(help="LABEL<TAB>SENTENCE lines; for codes sentences to choose from.")],
+    file: Annotated[Path, typer.Argument(help="LABEL<TAB>SENTENCE lines; for clusters candidate sentences.")],
     output: NewBundle,
-    source: Annotated[str, typer.Option(help="Whose the sentences are and on what terms, for the card.")] = "",
+    source: Annotated[str, typer.Option(help="Source and license of the sentences, for the card.")] = "",
     force: Force = False,
     *,
     must_be: PinOptions,
 ) -> None:
-    """Give a bundle the sentences of textveil encode --as-text; what it draws stays byte for byte."""
-    made = write_index(with_sentences(reopened(bundle, **must_be.pins), file, source), output, force=force).bundle
-    print(f"{output}: {sum(map(len, made.sentences))} sentences, identity {made.identity}")
+    """Copy an index bundle and add the sentences of textveil encode --as-text.
+
+    The randomizers are copied byte for byte.
+    """
+    written = write_index_bundle(
+        add_sentences(read_index_contents(bundle, **must_be.pins), file, source), output, force=force
+    ).bundle
+    print(f"{output}: {sum(map(len, written.sentences))} sentences, identity {written.identity}")

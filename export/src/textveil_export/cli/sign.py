@@ -1,4 +1,4 @@
-"""``textveil-export sign``: the signature of a bundle's maker."""
+"""Define ``textveil-export sign``, which signs a bundle."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,18 +7,19 @@ import typer
 from textveil_cli.options import PinOptions
 
 from textveil_export.cli.options import BundleFolder
-from textveil_export.sign import sign_bundle
+from textveil_export.signing import sign_bundle
 
 
 def sign(
     bundle: BundleFolder,
     key: Annotated[
-        Path, typer.Option(help="Private Ed25519 key in PEM, as openssl genpkey -algorithm ed25519 makes it.")
+        Path,
+        typer.Option(help="Private Ed25519 key in PEM format; create one with openssl genpkey -algorithm ed25519."),
     ],
     must_be: PinOptions,
 ) -> None:
-    """Sign a bundle as its maker, and print the public key that users pin with --maker.
+    """Sign a bundle, and print the public key that users pass to --maker.
 
-    The signature lies beside the manifest, in manifest.json.sig. Whatever changes the bundle makes it void.
+    The signature is in manifest.json.sig. Any change of the bundle invalidates it.
     """
     print(sign_bundle(bundle, key, **must_be.pins))

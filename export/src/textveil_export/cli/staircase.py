@@ -1,4 +1,4 @@
-"""The command that makes a staircase over the words of a finished bundle: ``textveil-export staircase``."""
+"""Define ``textveil-export staircase``, which builds a staircase over the words of a bundle."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,12 +8,12 @@ from textveil.bundle import TextBundle, open_bundle
 from textveil_cli.console import progress_bars
 from textveil_cli.options import PinOptions
 
-from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions, require_lists
-from textveil_export.text.attribution import ENGLISH_LICENSE, NEIGHBORS, SKELETON, credited
-from textveil_export.text.names_lists import read_names_folder, with_names
-from textveil_export.text.sources import read_vectors
-from textveil_export.text.staircase_alone import staircase_alone
-from textveil_export.text.word_sets import english_lists
+from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions, check_lists_option
+from textveil_export.text.contents import ENGLISH_LICENSE, NEIGHBORS_CREDIT, TEMPLATE_CREDIT, add_credits
+from textveil_export.text.names_lists import add_names_lists, read_names_lists
+from textveil_export.text.staircase_bundle import build_staircase_bundle
+from textveil_export.text.word_roles import read_english_lists
+from textveil_export.text.word_vectors import read_vectors
 from textveil_export.text.write import write_bundle
 
 
@@ -22,45 +22,45 @@ def staircase(
     output: NewBundle,
     vectors: Annotated[
         Path | None,
-        typer.Option(help="A vector for each word as text: GloVe, word2vec, fastText. Else the English ones."),
+        typer.Option(help="File with a vector for each word (GloVe, word2vec, fastText). Default: English ones."),
     ] = None,
     lists: Annotated[
-        str, typer.Option(help="english: the built-in list of words that never come out. none: no list.")
+        str, typer.Option(help="english: the built-in list of words that are never outputs. none: no list.")
     ] = "english",
-    name: Annotated[str | None, typer.Option(help="Name of the new bundle; by default that of its folder.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the new bundle. Default: that of its folder.")] = None,
     license: Annotated[
-        str | None, typer.Option(help="SPDX license expression of the new bundle; that of BUNDLE if left out.")
+        str | None, typer.Option(help="SPDX license expression of the new bundle. Default: that of BUNDLE.")
     ] = None,
     attribution: Annotated[
         str | None,
-        typer.Option(help="Whose work the new bundle is; BUNDLE's and that of built-in lists if left out."),
+        typer.Option(help="Attribution of the new bundle. Default: that of BUNDLE and of built-in lists."),
     ] = None,
     names: Annotated[
-        Path | None, typer.Option(help="A folder of lists for the rung names, which the new bundle has too.")
+        Path | None, typer.Option(help="Folder of lists for the mode names, which are added to the new bundle.")
     ] = None,
     force: Force = False,
     *,
-    of: StaircaseOptions,
+    options: StaircaseOptions,
     must_be: PinOptions,
 ) -> None:
-    """Build a bundle with a staircase alone, over the words of a finished one."""
-    require_lists(lists)
-    names_lists = None if names is None else read_names_folder(names)
+    """Build a bundle with only a staircase, over the words of a finished bundle."""
+    check_lists_option(lists)
+    names_lists = None if names is None else read_names_lists(names)
     opened = open_bundle(bundle, TextBundle, **must_be.pins)
-    never_output = english_lists()[1] if lists == "english" else frozenset()
+    never_output = read_english_lists()[1] if lists == "english" else frozenset()
     source = read_vectors(vectors or ENGLISH_VECTORS, 1 << 16)
-    recipe = of.recipe(source, english=vectors is None, never_output=never_output)
+    recipe = options.make_recipe(source, english=vectors is None, never_output=never_output)
     credits = {
-        SKELETON: of.function_words is None,
-        NEIGHBORS: vectors is None,
+        TEMPLATE_CREDIT: options.function_words is None,
+        NEIGHBORS_CREDIT: vectors is None,
     }
     if attribution is None:
         attribution = str(opened.manifest.get("attribution", ""))
-        attribution = credited(attribution, *(credit for credit, applies in credits.items() if applies))
+        attribution = add_credits(attribution, *(credit for credit, applies in credits.items() if applies))
     if license is None:
-        license = ENGLISH_LICENSE if of.function_words is None else str(opened.manifest.get("licence"))
+        license = ENGLISH_LICENSE if options.function_words is None else str(opened.manifest.get("licence"))
     with progress_bars() as progress:
-        contents = staircase_alone(
+        contents = build_staircase_bundle(
             opened,
             recipe,
             name=name or output.resolve().name,
@@ -70,6 +70,6 @@ def staircase(
             progress=progress,
         )
         if names_lists is not None:
-            contents = with_names(contents, names_lists)
-        made = write_bundle(contents, output, force=force)
-    print(f"{output}: {made.symbols:,} symbols, identity {made.identity}")
+            contents = add_names_lists(contents, names_lists)
+        written = write_bundle(contents, output, force=force)
+    print(f"{output}: {written.symbols:,} symbols, identity {written.identity}")

@@ -1,4 +1,4 @@
-"""``textveil-export statistics``: what every level does to words."""
+"""Define ``textveil-export statistics``, which measures what each level does to words."""
 
 from typing import Annotated
 
@@ -10,23 +10,23 @@ from textveil_cli.show import levels_table
 
 from textveil_export.cli.options import BundleFolder
 from textveil_export.leakage.bayes import TRIALS
-from textveil_export.leakage.statistics import SEED, measure
+from textveil_export.leakage.word_statistics import SEED, measure_statistics
 from textveil_export.text.write import write_statistics
 
 
 def statistics(
     bundle: BundleFolder,
-    trials: Annotated[int, typer.Option(min=2, help="Words in the simulation of repeated releases.")] = TRIALS,
-    seed: Annotated[int, typer.Option(min=0, help="Of that simulation; it is recorded.")] = SEED,
+    trials: Annotated[int, typer.Option(min=2, help="Sampled words in the simulation of repeated releases.")] = TRIALS,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation; the bundle records it.")] = SEED,
     *,
     must_be: PinOptions,
 ) -> None:
-    """Measure what every level does to words, and write it into the bundle.
+    """Measure what each level does to words, and add the figures to the bundle.
 
-    textveil levels prints it. The identity of the bundle changes. An interruption leaves the bundle as it
-    was, or without statistics.
+    textveil levels prints them. The identity of the bundle changes. An interruption leaves the bundle as it was, or
+    without statistics.
     """
     opened = open_bundle(bundle, TextBundle, **must_be.pins)
     with progress_bars() as progress:
-        measured = measure(opened, progress, trials=trials, seed=seed)
+        measured = measure_statistics(opened, progress, trials=trials, seed=seed)
     print(levels_table(write_statistics(opened, measured)))

@@ -1,81 +1,288 @@
-"""The command that makes a text bundle: ``textveil-export table``."""
+"""Define ``textveil-export table``, which builds a text bundle from words and vectors."""
 
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Annotated
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Annotated, ClassVar
 
 import typer
-from textveil.bundle import layout
-from textveil_cli.console import progress_bars
+from textveil.bundle import TextBundle, layout
+from textveil_cli.console import progress_bars, say
 from textveil_cli.options import RayOptions
 
-from textveil_export.certify.certificate import certify
+from textveil_export.certify.certificate import certify_bundle
 from textveil_export.certify.staircase import certify_staircase
-from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions
-from textveil_export.cli.table_options import CardOptions, PolicyOptions, SanTextOptions, SourceOptions
+from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions, check_lists_option
 from textveil_export.errors import ExportError
-from textveil_export.leakage.statistics import measure
-from textveil_export.on_ray import on_ray
-from textveil_export.parallel import here
-from textveil_export.text import sources
-from textveil_export.text.attribution import ENGLISH_LICENSE, MINILM, NEIGHBORS, NEVER_DRAWN, SKELETON, WORDS
-from textveil_export.text.build import Recipe, build_bundle
-from textveil_export.text.build_staircase import StaircaseRecipe
-from textveil_export.text.word_sets import Policy
+from textveil_export.leakage.word_statistics import measure_statistics
+from textveil_export.parallel import run_blocks
+from textveil_export.progress import Progress
+from textveil_export.ray_cluster import open_ray_runner
+from textveil_export.text import word_vectors
+from textveil_export.text.build import DEFAULT_K, TextBundleRecipe, build_text_bundle
+from textveil_export.text.contents import (
+    ENGLISH_LICENSE,
+    MINILM_CREDIT,
+    NEIGHBORS_CREDIT,
+    NEVER_OUTPUT_CREDIT,
+    TEMPLATE_CREDIT,
+    WORDS_CREDIT,
+)
+from textveil_export.text.staircase_bundle import StaircaseRecipe
+from textveil_export.text.word_roles import LISTS, WordPolicy, read_english_lists
+from textveil_export.text.word_vectors import rank_by_frequency
 from textveil_export.text.write import write_bundle, write_certificate, write_statistics
+
+_ENGLISH_WORDS = LISTS / "words" / "english-3.txt"
+
+LevelNumbers = dict[str, Decimal]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSourceOptions:
+    """Options of the words and their vectors."""
+
+    heading: ClassVar[str] = "Words and vectors"
+    encoder: Annotated[
+        str, typer.Option(help="minilm (an installed package), a model folder, or a model id on a hub.")
+    ] = word_vectors.DEFAULT_ENCODER
+    vocabulary: Annotated[
+        str,
+        typer.Option(
+            help="english: the built-in word list. wordpiece: the encoder's pieces and input embeddings. Or a file "
+            "with one word per line, most frequent first, which the encoder embeds one by one."
+        ),
+    ] = "english"
+    vectors: Annotated[
+        Path | None,
+        typer.Option(help="A GloVe, word2vec or fastText text file; replaces encoder and vocabulary."),
+    ] = None
+    max_words: Annotated[int, typer.Option(min=2, help="Largest number of entries read from --vectors.")] = 30_000
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(help="Public text for frequency ranks; repeatable. Default: the order of the source."),
+    ] = None
+
+    @property
+    def uses_english_words(self) -> bool:
+        """Whether the words are those of the built-in list."""
+        return self.vectors is None and self.vocabulary == "english"
+
+    @property
+    def uses_default_encoder(self) -> bool:
+        """Whether the vectors are those of the default encoder."""
+        return self.vectors is None and self.encoder == word_vectors.DEFAULT_ENCODER
+
+    def read_words(self, santext: bool, progress: Progress) -> word_vectors.WordVectors:
+        """Read the words and their vectors in order of frequency.
+
+        Args:
+            santext: Whether SanText is built; otherwise the built-in words need no encoder.
+            progress: Called as stages advance.
+        """
+        if self.uses_english_words and not santext:
+            source = word_vectors.read_vectors(ENGLISH_VECTORS, 1 << 16, progress)
+        elif self.vectors is not None:
+            source = word_vectors.read_vectors(self.vectors, self.max_words, progress)
+        elif self.vocabulary == "wordpiece":
+            source = word_vectors.WordEncoder(self.encoder).read_piece_vectors()
+        else:
+            words = word_vectors.read_list(_ENGLISH_WORDS if self.uses_english_words else Path(self.vocabulary))
+            source = word_vectors.WordEncoder(self.encoder).embed_words(words, progress)
+            source.provenance["words"] = (
+                "built-in English list" if self.uses_english_words else Path(self.vocabulary).name
+            )
+        return rank_by_frequency(source, self.corpus, progress) if self.corpus else source
+
+
+@dataclass(frozen=True, kw_only=True)
+class SanTextOptions:
+    """Options of the tables and levels of SanText."""
+
+    heading: ClassVar[str] = "SanText"
+    neighbors: Annotated[int, typer.Option("--neighbors", "-k", min=1, help="Stored neighbors per word.")] = DEFAULT_K
+    exponent: Annotated[
+        list[str] | None,
+        typer.Option(help="Exponent of a level; repeatable, strictest first. Default: six levels fitted to the words."),
+    ] = None
+    certified_epsilon: Annotated[
+        str | None,
+        typer.Option(
+            help="Comma-separated targets, strictest first. Exponents are searched whose epsilon, certified over all "
+            "pairs, is at most the target; the certificate is written too. Takes minutes."
+        ),
+    ] = None
+    flatten_to: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            max=2,
+            help="With --certified-epsilon: target ratio of certified epsilon to exponent. 1 makes normalizers as even "
+            "as possible; a larger ratio (WordPieces: 1.25) leaves more probability to words in crowded places.",
+        ),
+    ] = 1.0
+    default_epsilon: Annotated[
+        str | None, typer.Option(help="Epsilon of the level for users who choose none. Default: the middle one.")
+    ] = None
+    statistics: Annotated[
+        bool, typer.Option(help="Measure what the levels do to words, for textveil levels. Takes minutes.")
+    ] = True
+
+    def parse_levels(self) -> tuple[LevelNumbers | None, LevelNumbers | None, str | None]:
+        """Return exponents by level name, targets by level name, and the name of the default level.
+
+        Exponents or targets are ``None`` if the option is not given. A level is named by its epsilon.
+
+        Raises:
+            ExportError: The options conflict.
+        """
+        if self.exponent and self.certified_epsilon is not None:
+            raise ExportError("pass either --exponent or --certified-epsilon, not both")
+        exponents = (
+            {_format_epsilon(2 * one): one for one in _parse_ascending(self.exponent)} if self.exponent else None
+        )
+        targets = self.certified_epsilon
+        default = None if self.default_epsilon is None else _format_epsilon(*_parse_ascending([self.default_epsilon]))
+        return (
+            exponents,
+            None if targets is None else {_format_epsilon(t): t for t in _parse_ascending(targets.split(","))},
+            default,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordPolicyOptions:
+    """Options of sensitive words and of words that are never outputs."""
+
+    heading: ClassVar[str] = "Lists of words"
+    share: Annotated[float, typer.Option(help="Share of the words, the rarest ones, that is sensitive (w).")] = 0.9
+    lists: Annotated[
+        str, typer.Option(help="english: the built-in sensitive and never-output lists. none: no lists.")
+    ] = "english"
+    deny: Annotated[list[Path] | None, typer.Option(help="More words that are always sensitive.")] = None
+    allow: Annotated[list[Path] | None, typer.Option(help="Words that are never sensitive.")] = None
+    never_output: Annotated[list[Path] | None, typer.Option(help="More words that are never outputs.")] = None
+
+    def make_policy(self) -> WordPolicy:
+        """Return the word sets.
+
+        Raises:
+            ExportError: A list cannot be used.
+        """
+        check_lists_option(self.lists)
+        sensitive, never = read_english_lists() if self.lists == "english" else (frozenset[str](), frozenset[str]())
+        allowed = _read_entries(self.allow)
+        return WordPolicy(
+            share=self.share,
+            sensitive=sensitive | _read_entries(self.deny),
+            allow=allowed,
+            never_output=never | _read_entries(self.never_output),
+        )
+
+    def report_matches(self, bundle: TextBundle) -> None:
+        """Print how many words of each given list are in the vocabulary.
+
+        The user must notice a list without effect.
+        """
+        for option, paths in (("deny", self.deny), ("allow", self.allow), ("never-output", self.never_output)):
+            if words := _read_entries(paths):
+                matches = sum(word_vectors.make_lookup_key(word) in bundle.ids for word in words)
+                say(f"textveil-export: --{option}: {matches} of {len(words)} words are in the vocabulary")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextCardOptions:
+    """Options of the card."""
+
+    heading: ClassVar[str] = "Name and license"
+    name: Annotated[str | None, typer.Option(help="Name of the bundle. Default: that of the output folder.")] = None
+    license: Annotated[
+        str | None,
+        typer.Option(help="SPDX license expression of the bundle. Default: known for the default encoder only."),
+    ] = None
+    attribution: Annotated[str, typer.Option(help="Authors and sources of the vectors and words.")] = ""
+
+
+def _read_entries(paths: list[Path] | None) -> frozenset[str]:
+    """Read the entries of several lists."""
+    return frozenset(word for path in paths or [] for word in word_vectors.read_list(path))
+
+
+def _format_epsilon(epsilon: Decimal) -> str:
+    """Return the name of a level."""
+    return f"{epsilon.normalize():f}"
+
+
+def _parse_ascending(options: list[str]) -> list[Decimal]:
+    """Parse positive numbers, each larger than the one before."""
+    try:
+        numbers = [Decimal(option.strip()) for option in options]
+    except InvalidOperation:
+        numbers = [Decimal("NaN")]
+    if not all(number.is_finite() and number > 0 for number in numbers):
+        raise ExportError("the number of a level must be above 0")
+    if sorted(set(numbers)) != numbers:
+        raise ExportError("list levels strictest first: numbers must ascend")
+    return numbers
+
 
 DEFAULT_MECHANISMS = "staircase,santext"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
-    """Everything that the command line says."""
+class TableArguments:
+    """All arguments of the command."""
 
     output: NewBundle
     mechanisms: Annotated[
-        str, typer.Option(help="Comma-separated: staircase, santext (with santext+). The staircase is for words.")
+        str, typer.Option(help="Comma-separated: staircase, santext (with santext+). A staircase needs words.")
     ] = DEFAULT_MECHANISMS
     force: Force = False
-    source: SourceOptions
+    source: WordSourceOptions
     santext: SanTextOptions
-    policy: PolicyOptions
+    policy: WordPolicyOptions
     staircase: StaircaseOptions
-    card: CardOptions
+    card: TextCardOptions
     ray: RayOptions
     workers: Annotated[
         int | None,
-        typer.Option(min=1, rich_help_panel=RayOptions.heading, help="With --ray: processes; all cores if left out."),
+        typer.Option(
+            min=1, rich_help_panel=RayOptions.heading, help="With --ray: number of processes. Default: one per core."
+        ),
     ] = None
 
     @property
-    def chosen(self) -> tuple[str, ...]:
-        """The mechanisms that are made."""
-        return _mechanisms(self.mechanisms, self.source.vocabulary)
+    def chosen_mechanisms(self) -> tuple[str, ...]:
+        """The mechanisms to build."""
+        return _parse_mechanisms(self.mechanisms, self.source.vocabulary)
 
-    def check(self) -> None:
-        """Raises ``ExportError`` for options that do not go together."""
-        source, chosen = self.source, self.chosen
-        if "staircase" not in chosen and self.staircase.given:
-            raise ExportError("--function-words, --kind and --word-frequencies belong to the staircase")
-        if source.vectors is not None and (source.encoder != sources.MINILM or source.vocabulary != "english"):
-            raise ExportError("--vectors replaces --encoder and --vocabulary: name one or the other")
+    def check_options(self) -> None:
+        """Raise ``ExportError`` for options that conflict."""
+        source, mechanisms = self.source, self.chosen_mechanisms
+        if "staircase" not in mechanisms and self.staircase.has_lists:
+            raise ExportError("--function-words, --kind and --word-frequencies need --mechanisms staircase")
+        if source.vectors is not None and (
+            source.encoder != word_vectors.DEFAULT_ENCODER or source.vocabulary != "english"
+        ):
+            raise ExportError("--vectors replaces --encoder and --vocabulary: pass one or the other")
         if self.output.exists() and not self.force:
-            raise ExportError("the output folder exists (use --force)")
+            raise ExportError("the output folder exists: choose another -o, or use --force")
         if not self.ray.ray and (self.ray.ray_address is not None or self.workers is not None):
-            raise ExportError("--ray-address and --workers go with --ray")
-        if self.ray.ray and chosen != ("staircase",):
-            raise ExportError("--ray makes staircases: --mechanisms staircase")
+            raise ExportError("--ray-address and --workers require --ray")
+        if self.ray.ray and mechanisms != ("staircase",):
+            raise ExportError("--ray builds only staircases: pass --mechanisms staircase")
 
-    def recipe(self, policy: Policy) -> Recipe:
-        """Returns everything that decides the bundle besides its source.
+    def make_recipe(self, policy: WordPolicy) -> TextBundleRecipe:
+        """Return the recipe of the bundle.
 
         Raises:
-            ExportError: Options do not go together, or a list cannot be used.
+            ExportError: Options conflict, or a list cannot be used.
         """
-        levels, targets, default_level = self.santext.levels()
-        staircase = self._staircase(policy)
-        credits, license = self._credits(staircase is not None)
-        return Recipe(
+        levels, targets, default_level = self.santext.parse_levels()
+        staircase = self._make_staircase_recipe(policy)
+        credits, license = self._collect_credits(staircase is not None)
+        return TextBundleRecipe(
             name=self.card.name or self.output.resolve().name,
             policy=policy,
             k=self.santext.neighbors,
@@ -83,7 +290,7 @@ class Asked:
             certified_epsilons=targets,
             flatten_to=self.santext.flatten_to,
             default_level=default_level,
-            santext="santext" in self.chosen,
+            santext="santext" in self.chosen_mechanisms,
             staircase=staircase,
             license=license,
             attribution=" ".join([*credits, self.card.attribution]).strip(),
@@ -96,59 +303,61 @@ class Asked:
             },
         )
 
-    def _staircase(self, policy: Policy) -> StaircaseRecipe | None:
-        if "staircase" not in self.chosen:
+    def _make_staircase_recipe(self, policy: WordPolicy) -> StaircaseRecipe | None:
+        """Return the recipe of the staircase, if there is one."""
+        if "staircase" not in self.chosen_mechanisms:
             return None
-        english = self.source.english
-        vectors = sources.read_vectors(ENGLISH_VECTORS, 1 << 16) if english else None
-        return self.staircase.recipe(vectors, english=english, never_output=policy.never_output)
+        english = self.source.uses_english_words
+        vectors = word_vectors.read_vectors(ENGLISH_VECTORS, 1 << 16) if english else None
+        return self.staircase.make_recipe(vectors, english=english, never_output=policy.never_output)
 
-    def _credits(self, staircase: bool) -> tuple[list[str], str]:
-        """Whose work the bundle derives from, and its license."""
+    def _collect_credits(self, staircase: bool) -> tuple[list[str], str]:
+        """Return the credits of the attribution, and the license."""
         english_lists_used = staircase and self.staircase.function_words is None
         credits = {
-            MINILM: self.source.default_encoder and "santext" in self.chosen,
-            WORDS: self.source.english,
-            NEVER_DRAWN: self.policy.lists == "english",
-            SKELETON: english_lists_used,
-            NEIGHBORS: staircase and self.source.english,
+            MINILM_CREDIT: self.source.uses_default_encoder and "santext" in self.chosen_mechanisms,
+            WORDS_CREDIT: self.source.uses_english_words,
+            NEVER_OUTPUT_CREDIT: self.policy.lists == "english",
+            TEMPLATE_CREDIT: english_lists_used,
+            NEIGHBORS_CREDIT: staircase and self.source.uses_english_words,
         }
-        built_in = ENGLISH_LICENSE if self.source.english or english_lists_used else "Apache-2.0"
-        license = self.card.license or (built_in if self.source.default_encoder else "not stated")
+        built_in = ENGLISH_LICENSE if self.source.uses_english_words or english_lists_used else "Apache-2.0"
+        license = self.card.license or (built_in if self.source.uses_default_encoder else "not stated")
         return [credit for credit, applies in credits.items() if applies], license
 
 
-def table(asked: Asked) -> None:
-    """Build a bundle: the staircase with its lists, and SanText with exact neighbors and its sets."""
-    asked.check()
-    recipe = asked.recipe(asked.policy.policy())
+def table(options: TableArguments) -> None:
+    """Build a text bundle from words and vectors: a staircase, SanText, or both."""
+    options.check_options()
+    recipe = options.make_recipe(options.policy.make_policy())
     with progress_bars() as progress, ExitStack() as stack:
-        source = asked.source.read(recipe.santext, progress)
-        run = here
-        if asked.ray.ray:
-            store = 2 * source.vectors.size + 4 * asked.staircase.staircase_neighbors * len(source.words)
-            run = stack.enter_context(on_ray(asked.ray.ray_address, asked.workers, store))
-        contents = build_bundle(source, recipe, progress, run)
+        source = options.source.read_words(recipe.santext, progress)
+        run = run_blocks
+        if options.ray.ray:
+            store = 2 * source.vectors.size + 4 * options.staircase.staircase_neighbors * len(source.words)
+            run = stack.enter_context(open_ray_runner(options.ray.ray_address, options.workers, store))
+        contents = build_text_bundle(source, recipe, progress, run)
         if recipe.staircase is not None:
             certify_staircase(contents.tensors[layout.STAIRCASE], recipe.staircase.levels, progress, run)
         stack.close()
-        bundle = write_bundle(contents, asked.output, force=asked.force)
-        asked.policy.tell_found(bundle)
+        bundle = write_bundle(contents, options.output, force=options.force)
+        options.policy.report_matches(bundle)
         targets = recipe.certified_epsilons
         if targets is not None and recipe.santext:
             labels = {name: float(target) for name, target in targets.items()}
-            bundle = write_certificate(bundle, certify(bundle, progress), labels)
-        if asked.santext.statistics and recipe.santext:
-            bundle = write_statistics(bundle, measure(bundle, progress))
-    print(f"{asked.output}: {bundle.symbols:,} symbols, identity {bundle.identity}")
+            bundle = write_certificate(bundle, certify_bundle(bundle, progress), labels)
+        if options.santext.statistics and recipe.santext:
+            bundle = write_statistics(bundle, measure_statistics(bundle, progress))
+    print(f"{options.output}: {bundle.symbols:,} symbols, identity {bundle.identity}")
 
 
-def _mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
-    chosen = tuple(name.strip() for name in names.split(","))
-    if set(chosen) - {"staircase", "santext"} or len(set(chosen)) != len(chosen):
-        raise ExportError("--mechanisms takes staircase, santext or both, each once")
+def _parse_mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:
+    """Parse ``--mechanisms``."""
+    mechanisms = tuple(name.strip() for name in names.split(","))
+    if set(mechanisms) - {"staircase", "santext"} or len(set(mechanisms)) != len(mechanisms):
+        raise ExportError("--mechanisms must be staircase, santext or both, each once")
     if vocabulary == "wordpiece":
-        if names != DEFAULT_MECHANISMS and "staircase" in chosen:
-            raise ExportError("the staircase is for words: leave it out with --vocabulary wordpiece")
+        if names != DEFAULT_MECHANISMS and "staircase" in mechanisms:
+            raise ExportError("a staircase needs words: with --vocabulary wordpiece pass --mechanisms santext")
         return ("santext",)
-    return chosen
+    return mechanisms

@@ -1,5 +1,5 @@
-"""From a trained checkpoint to a bundle that ``textveil.Encoder`` loads."""
+"""Build encoder bundles, which ``textveil.Encoder`` loads, from trained checkpoints."""
 
-from textveil_export.encoder.pooled import PooledModel, onnx_parts
+from textveil_export.encoder.pooled_model import PooledModel, export_onnx_parts
 
-__all__ = ["PooledModel", "onnx_parts"]
+__all__ = ["PooledModel", "export_onnx_parts"]

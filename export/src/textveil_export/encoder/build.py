@@ -1,4 +1,4 @@
-"""From a checkpoint to the contents of an encoder bundle: export, int8, gates; what ships is measured here."""
+"""Build an encoder bundle from a checkpoint: export, quantize, check and measure it."""
 
 import importlib.metadata
 import json
@@ -12,49 +12,52 @@ from textveil import __version__
 from textveil.bundle import layout
 from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser
 
-from textveil_export.encoder.candidates import MIN_SAMPLE, by_preference, measure
-from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, load_checkpoint
-from textveil_export.encoder.evaluation import prepare, read_labeled, vectors
-from textveil_export.encoder.footprint import speed_by_length
-from textveil_export.encoder.gates import below_ceiling, pass_gates
-from textveil_export.encoder.int8 import RECIPES, Int8Recipe, graph_name
-from textveil_export.encoder.onnx_graph import Reference, export_graph
-from textveil_export.encoder.session import Session
-from textveil_export.encoder.vocabulary import keep_pieces
+from textveil_export.bundle_files import format_json
+from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, keep_pieces, load_checkpoint
+from textveil_export.encoder.device_cost import describe_processor, measure_speed
+from textveil_export.encoder.evaluation import compute_vectors, encode_texts, read_labeled_texts
+from textveil_export.encoder.gates import check_ceiling, check_gates
+from textveil_export.encoder.int8_recipes import (
+    MIN_SAMPLE,
+    RECIPES,
+    Int8Recipe,
+    make_graph_name,
+    measure_recipes,
+    select_candidates,
+)
+from textveil_export.encoder.onnx_graph import DeviceSession, TorchReference, export_graph
 from textveil_export.errors import AccuracyError, ExportError, SizeError, SourceError
-from textveil_export.processor import processor
-from textveil_export.progress import Progress, no_progress
-from textveil_export.text.write import to_json
+from textveil_export.progress import Progress, ignore_progress
 
-#: Most bytes of a bundle, all files together.
+#: Largest size of a bundle in bytes, all files together.
 MAX_BYTES = 25_000_000
-#: The column of figures measured elsewhere that no accuracy may exceed.
-CEILING = "ceiling"
-#: Every int8 recipe that was tried, with its figures.
+#: Column of external figures that no accuracy may exceed.
+CEILING_COLUMN = "ceiling"
+#: File with the figures of all int8 recipes.
 RECIPES_FILE = "int8_recipes.json"
-#: Kept free for the manifest and the card.
-PAPERS = 40_000
+#: Bytes reserved for the manifest and the card.
+RESERVED_BYTES = 40_000
 _PACKAGES = ("torch", "transformers", "onnx", "onnxruntime", "optimum-onnx")
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncoderSettings:
-    """Everything that decides an encoder bundle besides its checkpoint.
+class EncoderBuildSettings:
+    """Settings of an encoder bundle, besides its checkpoint.
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        data: Labeled text for recipes, gates and the card; public.
-        levels: Whole-text epsilons, decimal strings; the checkpoint's own if ``None``.
-        default_level: The level used when a user names none; ``"4"`` or the middle one if ``None``.
-        delta: Delta of the ``l2`` mode, a decimal string; the checkpoint's own if ``None``.
-        grid: Integer steps per unit; ``default_grid`` if ``None``.
-        keep_pieces: How many pieces stay, or ``None``.
-        vocabulary_from: Public text to choose pieces by, or ``None``.
-        sample: How many texts int8 recipes are measured on, where there are so many.
-        measured: A file of figures measured elsewhere, for the card, or ``None``.
+        data: Public labeled texts for recipes, gates and the card.
+        levels: Epsilons of the whole text, decimal strings; ``None`` for those of the checkpoint.
+        default_level: Level for users who choose none; ``None`` for ``"4"``, or the middle one.
+        delta: Delta of the mode ``l2``, a decimal string; ``None`` for that of the checkpoint.
+        grid: Integer steps per unit; ``None`` for ``choose_grid``.
+        keep_pieces: Number of WordPieces to keep, or ``None``.
+        vocabulary_from: Public text that selects WordPieces, or ``None``.
+        sample: Number of texts on which int8 recipes are measured.
+        measured: File of external figures for the card, or ``None``.
         license: SPDX expression of the bundle.
-        attribution: Whose work it is derived from.
-        recipes: Ways to quantize that are tried.
+        attribution: Authors and sources of the model.
+        recipes: int8 recipes to try, in order of preference.
     """
 
     name: str
@@ -74,12 +77,12 @@ class EncoderSettings:
 
 @dataclass(frozen=True)
 class EncoderContents:
-    """An encoder bundle in memory.
+    """Content of an encoder bundle.
 
     Attributes:
         files: Content of the model, the vocabulary, the classifier and ``RECIPES_FILE``, by file name.
-        release: The manifest's ``release``: what decides what a device releases, besides model and vocabulary.
-        manifest: ``manifest.json`` without that and ``files``.
+        release: Manifest entry ``release``: all settings of the release, besides model and vocabulary.
+        manifest: ``manifest.json`` without ``release`` and ``files``.
     """
 
     files: dict[str, bytes]
@@ -88,74 +91,74 @@ class EncoderContents:
 
 
 def build_encoder(
-    folder: Path, settings: EncoderSettings, scratch: Path, progress: Progress = no_progress
+    folder: Path, settings: EncoderBuildSettings, scratch: Path, progress: Progress = ignore_progress
 ) -> EncoderContents:
-    """Exports a checkpoint, quantizes it in every way there is, and keeps the first in order that passes the gates.
+    """Export a checkpoint, quantize it by each recipe, and select the first that passes.
 
     Args:
         folder: The checkpoint.
-        settings: What the bundle is to be.
-        scratch: An empty folder for graphs; the caller removes it.
+        settings: Settings of the bundle.
+        scratch: An empty folder for graphs, which the caller removes.
         progress: Called as stages advance.
 
     Raises:
-        CheckpointError, SourceError: An input cannot be used.
+        EncoderCheckpointError, SourceError: An input cannot be used.
         OptionError, ExportError: The settings do not fit the checkpoint.
-        GateError: What would ship is not good, not small or not bounded enough.
+        GateError: No quantized model is accurate, small and bounded enough.
     """
     original = load_checkpoint(folder)
-    levels = release_levels(original, settings)
-    default = _default_level([level.epsilon for level in levels], settings.default_level)
-    elsewhere = read_measured(settings.measured) if settings.measured is not None else None
-    rows = read_labeled(settings.data, original.labels)
-    texts = prepare(rows, original.vocabulary, original)
+    levels = make_release_levels(original, settings)
+    default = _choose_default_level([level.epsilon for level in levels], settings.default_level)
+    external = read_external_figures(settings.measured) if settings.measured is not None else None
+    rows = read_labeled_texts(settings.data, original.labels)
+    texts = encode_texts(rows, original.vocabulary, original)
     checkpoint, shipped_texts = original, texts
     if settings.keep_pieces is not None or settings.vocabulary_from is not None:
         checkpoint = keep_pieces(original, settings.keep_pieces, settings.vocabulary_from)
-        shipped_texts = prepare(rows, checkpoint.vocabulary, checkpoint)
+        shipped_texts = encode_texts(rows, checkpoint.vocabulary, checkpoint)
 
     progress("exporting the graph", 0, 1)
     source = scratch / "float32.onnx"
     parity = export_graph(original, source)
     progress("exporting the graph", 1, 1)
-    expected = vectors(Session(source), texts, "float32 vectors", progress)
+    expected = compute_vectors(DeviceSession(source), texts, "float32 vectors", progress)
     if checkpoint is not original:
         source = scratch / "trimmed.onnx"
         parity = max(parity, export_graph(checkpoint, source))
 
     vocabulary = "".join(f"{piece}\n" for piece in checkpoint.vocabulary).encode()
-    room = MAX_BYTES - len(vocabulary) - len(checkpoint.classifier_bytes) - PAPERS
+    room = MAX_BYTES - len(vocabulary) - len(checkpoint.classifier_bytes) - RESERVED_BYTES
     largest = float(levels[-1].exact_epsilon)
-    sample = shipped_texts.take(settings.sample)
-    reference = Reference(checkpoint)
-    candidates = measure(
+    sample = shipped_texts.sample_evenly(settings.sample)
+    reference = TorchReference(checkpoint)
+    candidates = measure_recipes(
         source, sample, checkpoint.classifier, largest, scratch, reference, recipes=settings.recipes, progress=progress
     )
-    order = by_preference(candidates, room)
+    order = select_candidates(candidates, room)
     if not order:
-        smallest = min(found.model_bytes for found in candidates.values())
+        smallest = min(candidate.model_bytes for candidate in candidates.values())
         raise SizeError(
-            f"the smallest graph has {smallest / 1e6:.1f} MB, and {room / 1e6:.1f} MB are left for it: "
-            "use a smaller encoder or keep fewer pieces"
+            f"the smallest graph has {smallest / 1e6:.1f} MB (at most {room / 1e6:.1f} MB): "
+            "use a smaller encoder or lower --keep-pieces"
         )
-    refused: list[str] = []
+    refusals: list[str] = []
     for candidate in order:
-        graph = scratch / graph_name(candidate.recipe)
-        shipped = vectors(Session(graph), shipped_texts, f"gates: {candidate.recipe.name}", progress)
+        graph = scratch / make_graph_name(candidate.recipe)
+        shipped = compute_vectors(DeviceSession(graph), shipped_texts, f"gates: {candidate.recipe.name}", progress)
         try:
-            report = pass_gates(expected, shipped, texts.labels, checkpoint.classifier, levels)
+            report = check_gates(expected, shipped, texts.labels, checkpoint.classifier, levels)
         except AccuracyError as error:
-            refused.append(f"{candidate.recipe.name}: {error}")
+            refusals.append(f"{candidate.recipe.name}: {error}")
             continue
         break
     else:
-        raise AccuracyError(f"{refused[0]} ({len(refused)} int8 recipes tried)")
-    if elsewhere is not None:
-        below_ceiling(report, elsewhere["columns"].get(CEILING, {}))
+        raise AccuracyError(f"{refusals[0]} ({len(refusals)} int8 recipes tried): train longer or use another encoder")
+    if external is not None:
+        check_ceiling(report, external["columns"].get(CEILING_COLUMN, {}))
     manifest = {
         "name": settings.name,
         "licence": settings.license,
-        "provenance": _provenance(original, checkpoint, settings),
+        "provenance": _describe_provenance(original, checkpoint, settings),
         "created_by": f"textveil-export {__version__}",
         "labels": list(checkpoint.labels),
         "measured": {
@@ -165,8 +168,8 @@ def build_encoder(
             "onnx_parity_max": float(f"{parity:.2g}"),
             "int8": candidate.as_json(),
             "int8_sample_texts": len(sample.ids),
-            "speed": {"processor": processor(), **speed_by_length(Session(graph), reference, checkpoint)},
-            **({"elsewhere": elsewhere} if elsewhere is not None else {}),
+            "speed": {"processor": describe_processor(), **measure_speed(DeviceSession(graph), reference, checkpoint)},
+            **({"elsewhere": external} if external is not None else {}),
         },
     }
     release = {
@@ -182,59 +185,61 @@ def build_encoder(
     recipes = {
         "data": settings.data.name,
         "texts": len(sample.ids),
-        "processor": processor(),
-        "candidates": [found.as_json() for found in candidates.values()],
-        "refused": refused,
+        "processor": describe_processor(),
+        "candidates": [candidate.as_json() for candidate in candidates.values()],
+        "refused": refusals,
     }
     files = {
         layout.MODEL: graph.read_bytes(),
         layout.PIECES: vocabulary,
         layout.CLASSIFIER: checkpoint.classifier_bytes,
-        RECIPES_FILE: to_json(recipes).encode(),
+        RECIPES_FILE: format_json(recipes).encode(),
     }
     return EncoderContents(files, release, manifest)
 
 
-def release_levels(checkpoint: Checkpoint, settings: EncoderSettings) -> tuple[ReleaseParameters, ...]:
-    """Returns release parameters of every level, epsilon ascending; the noise of each has been built once.
+def make_release_levels(checkpoint: Checkpoint, settings: EncoderBuildSettings) -> tuple[ReleaseParameters, ...]:
+    """Return the release parameters of each level, epsilon ascending.
+
+    The noise of each level is constructed once, which validates it.
 
     Raises:
         OptionError: A level, delta or the grid is out of range.
-        ExportError: A level occurs twice, or delta is given to a mode without one.
+        ExportError: A level occurs twice, or delta is given to a mode without delta.
     """
-    grid = settings.grid or default_grid(checkpoint)
+    grid = settings.grid or choose_grid(checkpoint)
     delta = settings.delta or checkpoint.delta
-    chosen = settings.levels or checkpoint.levels
+    epsilons = settings.levels or checkpoint.levels
     levels = [
         ReleaseParameters(mode=checkpoint.mode, dimension=checkpoint.dimension, grid=grid, epsilon=level, delta=delta)
-        for level in chosen
+        for level in epsilons
     ]
     levels.sort(key=lambda level: level.exact_epsilon)
     if len({level.exact_epsilon for level in levels}) != len(levels):
-        raise ExportError("a level occurs twice")
+        raise ExportError("a level occurs twice: remove it from --levels")
     for level in levels:
         Releaser(level)
     return tuple(levels)
 
 
-def default_grid(checkpoint: Checkpoint) -> int:
-    """Returns 1024 steps per unit; for ``box`` fewer: 64, or 16 beyond 64 coordinates.
+def choose_grid(checkpoint: Checkpoint) -> int:
+    """Return the default number of steps per unit: 1024, and 64 or 16 for the mode ``box``.
 
-    The noise of ``box`` spans many more units.
+    The noise of ``box`` spans many more units, so a coarser grid suffices.
     """
     if checkpoint.mode != BOX:
         return 1024
     return 64 if checkpoint.dimension <= 64 else 16
 
 
-def read_measured(path: Path) -> dict[str, Any]:
-    """Reads figures that were measured elsewhere, such as the ceiling and the reference of every epsilon.
+def read_external_figures(path: Path) -> dict[str, Any]:
+    """Read figures that were measured elsewhere, such as a ceiling by epsilon.
 
-    A JSON object with ``columns``, an object from a column's title to an object from epsilon (a decimal string) to a
+    The file is a JSON object with ``columns``, an object from title to an object from epsilon (a decimal string) to a
     number, and optionally ``notes``, a list of strings.
 
     Raises:
-        SourceError: The file is something else.
+        SourceError: The file has another format.
     """
     try:
         content = json.loads(path.read_bytes().decode("utf-8"))
@@ -243,21 +248,23 @@ def read_measured(path: Path) -> dict[str, Any]:
         for title, figures in columns.items():
             sound = sound and bool(title) and all(type(figure) in (int, float) for figure in figures.values())
     except (OSError, ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise SourceError(f"{path.name}: is not a file of measured figures") from error
+        raise SourceError(f"{path.name}: must be JSON {{columns: {{TITLE: {{EPSILON: SHARE}}}}}}") from error
     if not sound:
-        raise SourceError(f"{path.name}: is not a file of measured figures")
+        raise SourceError(f"{path.name}: must be JSON {{columns: {{TITLE: {{EPSILON: SHARE}}}}, notes: [TEXT]}}")
     return {"columns": columns, "notes": notes}
 
 
-def _default_level(levels: Sequence[str], wished: str | None) -> str:
-    if wished is None:
+def _choose_default_level(levels: Sequence[str], requested: str | None) -> str:
+    """Return the requested level, or "4", or the middle one."""
+    if requested is None:
         return "4" if "4" in levels else levels[len(levels) // 2]
-    if wished not in levels:
-        raise ExportError("the default level is not one of the levels")
-    return wished
+    if requested not in levels:
+        raise ExportError("the default level is not one of the levels: correct --default-level")
+    return requested
 
 
-def _provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderSettings) -> dict[str, Any]:
+def _describe_provenance(original: Checkpoint, shipped: Checkpoint, settings: EncoderBuildSettings) -> dict[str, Any]:
+    """Return the manifest entry about the origin of the model."""
     trimmed = len(shipped.vocabulary) < len(original.vocabulary)
     recipe = original.record.get("recipe")
     recipe = recipe if isinstance(recipe, dict) else {}

@@ -1,10 +1,10 @@
-"""The model card of an encoder bundle: what it promises, and only figures that were measured or handed over."""
+"""Format the model card of an encoder bundle: its promise, and measured or supplied figures."""
 
 import textwrap
 from typing import Any
 
 from textveil_export.encoder.build import RECIPES_FILE
-from textveil_export.text.card import bullets, percent
+from textveil_export.text.card import format_bullets, format_percent
 
 _NOISE = {
     "l1": "The vector lies in the unit L1 ball, and its noise is discrete Laplace.",
@@ -14,20 +14,23 @@ the whole text: what one coordinate costs times the number of coordinates.""",
 }
 
 
-def encoder_card(release: dict[str, Any], manifest: dict[str, Any], sizes: dict[str, int], reproduce: str) -> str:
-    """Returns the card as Markdown.
+def format_encoder_card(
+    release: dict[str, Any], manifest: dict[str, Any], sizes: dict[str, int], reproduce: str
+) -> str:
+    """Return the card as Markdown.
 
     Args:
-        release: The manifest's ``release``.
+        release: Manifest entry ``release``.
         manifest: ``manifest.json`` without ``files``.
-        sizes: Bytes of every file but manifest and card.
-        reproduce: The command that makes the bundle.
+        sizes: Size in bytes of each file but manifest and card.
+        reproduce: Command that builds the bundle.
     """
     measured, provenance = manifest["measured"], manifest["provenance"]
+    pieces = _format_pieces(provenance)
     return f"""# {manifest["name"]}
 
 A textveil encoder bundle: text to a vector of {release["dimension"]} numbers, with noise that covers the whole text.
-{_pieces(provenance)}, at most {release["max_tokens"]} of them per text. {sum(sizes.values()):,} bytes, of which the
+{pieces}, at most {release["max_tokens"]} of them per text. {sum(sizes.values()):,} bytes, of which the
 model takes {sizes["model.onnx"]:,}.
 
 `textveil info` prints its identity.
@@ -38,7 +41,7 @@ textveil encode --bundle . --expect-id IDENTITY --epsilon {release["default_leve
 
 ## What it promises
 
-{_promise(release)}
+{_format_guarantee(release)}
 
 - levels (epsilon of the whole text): {", ".join(release["levels"])}; the default is {release["default_level"]}
 - labels that the classifier tells apart: {", ".join(manifest["labels"])}
@@ -50,21 +53,22 @@ the epsilon of one word and gives the whole text nothing.
 
 ## Accuracy
 
-{_accuracies(measured)}
+{_format_accuracies(measured)}
 
 ## Size, time and memory
 
-{_costs(measured)}
+{_format_costs(measured)}
 
 ## Source
 
-{bullets(provenance, _plain)}
+{format_bullets(provenance, _format_value)}
 
 License: {manifest["licence"]}.
-{_reproduction(reproduce)}"""
+{_format_reproduction(reproduce)}"""
 
 
-def _pieces(provenance: dict[str, Any]) -> str:
+def _format_pieces(provenance: dict[str, Any]) -> str:
+    """Return the number of WordPieces and how they were selected."""
     if not provenance["pieces_chosen_by"]:
         return f"{provenance['pieces']:,} WordPieces"
     return (
@@ -73,7 +77,8 @@ def _pieces(provenance: dict[str, Any]) -> str:
     )
 
 
-def _promise(release: dict[str, Any]) -> str:
+def _format_guarantee(release: dict[str, Any]) -> str:
+    """Return the paragraph about the guarantee and the noise."""
     delta = f", and by delta {release['delta']} on top" if release["delta"] is not None else ""
     return f"""For any two texts, the probabilities of any released vector differ by a factor of at most
 exp(epsilon){delta}: local differential privacy of the whole text.
@@ -82,43 +87,48 @@ It is brought into that set in integers after the model has run: the promise doe
 Encoding the same text again is a second release, and epsilons add up."""
 
 
-def _accuracies(measured: dict[str, Any]) -> str:
-    elsewhere: dict[str, Any] = measured.get("elsewhere", {"columns": {}, "notes": []})
-    columns, without = elsewhere["columns"], measured["accuracy_without_noise"]
+def _format_accuracies(measured: dict[str, Any]) -> str:
+    """Return the table of accuracies by epsilon."""
+    external: dict[str, Any] = measured.get("elsewhere", {"columns": {}, "notes": []})
+    columns, without = external["columns"], measured["accuracy_without_noise"]
     titles = ["epsilon", "as shipped (int8)", "float32", *columns]
     lines = [titles, ["---"] * len(titles)]
     for epsilon, forms in measured["accuracy_by_epsilon"].items():
         figures = [forms["int8"], forms["float32"], *(column.get(epsilon) for column in columns.values())]
-        lines.append([epsilon, *map(percent, figures)])
+        lines.append([epsilon, *map(format_percent, figures)])
     rows = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    notes = "".join(f"\n\n{textwrap.fill(note, 118)}" for note in elsewhere["notes"])
+    int8, float32 = format_percent(without["int8"]), format_percent(without["float32"])
+    notes = "".join(f"\n\n{textwrap.fill(note, 118)}" for note in external["notes"])
     return f"""{measured["texts"]:,} texts of `{measured["data"]}`, {measured["truncated_texts"]} of them longer than
 the model, classified by `classifier.safetensors` on a server; with noise the mean of {measured["draws"]} draws.
 
 {rows}
 
-Without noise: {percent(without["int8"])} as shipped, {percent(without["float32"])} in float32; both agree on
-{percent(measured["agreement_without_noise"])} of the texts.{notes}"""
+Without noise: {int8} as shipped, {float32} in float32; both agree on
+{format_percent(measured["agreement_without_noise"])} of the texts.{notes}"""
 
 
-def _costs(measured: dict[str, Any]) -> str:
-    chosen, device = measured["int8"], measured["device"]
+def _format_costs(measured: dict[str, Any]) -> str:
+    """Return the list of size, time and memory."""
+    recipe, device = measured["int8"], measured["device"]
     speed = dict(measured["speed"])
-    told = f"on one core of {speed.pop('processor')}"
+    machine = f"on one core of {speed.pop('processor')}"
     ratios = ", ".join(f"{ratio:g} at {tokens} tokens" for tokens, ratio in speed.items())
     texts = f"{measured['int8_sample_texts']:,} texts"
-    return f"""- int8 recipe: {chosen["recipe"]}, chosen by accuracy and size on {texts}; all that were tried are in
+    return f"""- int8 recipe: {recipe["recipe"]}, chosen by accuracy and size on {texts}; all that were tried are in
   `{RECIPES_FILE}` with their figures
-- mean distance of the int8 vector from the float32 one: {chosen["deviation_l1_mean"]:g} (L1)
-- times as fast as PyTorch in float32, in one run {told}: {ratios}
+- mean distance of the int8 vector from the float32 one: {recipe["deviation_l1_mean"]:g} (L1)
+- times as fast as PyTorch in float32, in one run {machine}: {ratios}
 - memory of a process that encodes: {device["resident_mb"]:g} MB, {device["peak_mb"]:g} MB at its peak"""
 
 
-def _reproduction(command: str) -> str:
+def _format_reproduction(command: str) -> str:
+    """Return the section with the command that builds the bundle."""
     return f"\n## How to reproduce\n\n```sh\n{command}\n```\n" if command else ""
 
 
-def _plain(value: Any) -> str:
+def _format_value(value: Any) -> str:
+    """Return a value of the provenance as text."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {number}" for key, number in value.items())
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -1,9 +1,16 @@
-"""A checkpoint of a trained encoder: a folder that training hands over, read strictly and without any pickle."""
+"""Read the checkpoint of a trained encoder without pickle, and reduce its vocabulary.
 
+Privacy:
+    The list of WordPieces ships with the bundle and can be read by anybody. Select pieces by public text only, never by
+    private texts or private training data.
+"""
+
+import copy
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -14,16 +21,17 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
 from textveil.bundle import unique_keys
+from textveil.text import WordPiece
 from transformers import BertConfig, BertModel
 
-from textveil_export.errors import CheckpointError
+from textveil_export.errors import EncoderCheckpointError, ExportError, SourceError
 
 FORMAT, FORMAT_VERSION = "textveil-checkpoint", 1
 CHECKPOINT, HEAD, CLASSIFIER, RECORD = "checkpoint.json", "head.safetensors", "classifier.safetensors", "record.json"
 CONFIG, WEIGHTS, VOCABULARY = "extractor/config.json", "extractor/model.safetensors", "extractor/vocab.txt"
 MODES = ("l1", "l2", "box")
-#: Pieces that carry a meaning of their own; a text never produces them, and trimming never drops them.
-SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+#: Pieces with a meaning of their own: no text produces them, and ``keep_pieces`` never removes them.
+SPECIAL_PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 _KEYS = {
     "format",
@@ -48,26 +56,27 @@ Arrays = dict[str, NDArray[np.float32]]
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """An encoder and the classifier that reads what it releases, as training left them.
+    """A trained encoder and the classifier for the vectors it releases.
 
     Attributes:
-        mode: ``l1``, ``l2`` or ``box``: the set that the representation lies in.
-        dimension: Coordinates of the representation, k.
+        mode: ``l1``, ``l2`` or ``box``: the set that contains the vector.
+        dimension: Coordinates of the vector, k.
         head_hidden: Width of the head's hidden layer, or ``None`` for a linear head.
         max_tokens: Longest input in pieces, [CLS] and [SEP] included.
-        labels: What the classifier tells apart, in the order of its outputs.
-        lowercase: Whether texts are lower cased and lose their accents.
-        levels: Whole-text epsilons it was trained for, decimal strings, ascending.
-        delta: Delta of the ``l2`` mode, a decimal string; ``None`` elsewhere.
+        labels: Labels of the classifier, in the order of its outputs.
+        lowercase: Whether texts are lower-cased and stripped of accents.
+        levels: Epsilons of the whole text in training, decimal strings, ascending.
+        delta: Delta of the mode ``l2``, a decimal string; ``None`` for other modes.
         word_dropout: Probability with which training dropped words, a decimal string.
         extractor: The BERT model in float32, in evaluation mode.
         vocabulary: Pieces by id.
-        head: ``hidden.weight`` (head_hidden, width) and ``hidden.bias`` where there is a hidden layer,
+        head: Arrays ``hidden.weight`` (head_hidden, width) and ``hidden.bias`` if there is a hidden layer,
             ``out.weight`` (k, head_hidden or width) and ``out.bias``.
-        classifier: As the head, from k + 1 inputs (the released vector, then ln epsilon) to one output for each label.
-        classifier_bytes: The classifier's file as it is.
-        identity: SHA-256 of ``checkpoint.json``, which holds the hashes of the rest.
-        record: The record of the training run, empty if there is none.
+        classifier: Arrays named like those of the head, from k + 1 inputs (the released vector, then ln epsilon) to one
+            output per label.
+        classifier_bytes: Content of the classifier's file.
+        identity: SHA-256 of ``checkpoint.json``, which contains the hashes of the other files.
+        record: Record of the training run, empty if there is none.
     """
 
     mode: str
@@ -89,33 +98,33 @@ class Checkpoint:
 
 
 def load_checkpoint(folder: Path) -> Checkpoint:
-    """Reads a checkpoint: every key known, every hash checked, every shape as the configuration says.
+    """Read a checkpoint, and check each key, hash and shape.
 
     Args:
-        folder: The folder that training wrote.
+        folder: Folder that training wrote.
 
     Raises:
-        CheckpointError: A file is missing, altered or malformed, or the model is of another kind.
+        EncoderCheckpointError: A file is missing, changed or malformed, or the model is not supported.
     """
-    content = _json(folder, CHECKPOINT)
+    content = _read_json(folder, CHECKPOINT)
     if content.get("format") != FORMAT or content.get("format_version") != FORMAT_VERSION:
-        raise CheckpointError(f"{CHECKPOINT}: not a {FORMAT} of version {FORMAT_VERSION}")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: must be a {FORMAT} of version {FORMAT_VERSION}")
     if set(content) != _KEYS:
-        raise CheckpointError(f"{CHECKPOINT}: unknown or missing keys")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: unknown or missing keys: train with the same version of textveil")
     try:
         _check_settings(content)
         _check_files(folder, content["files"])
     except (AttributeError, TypeError, ValueError) as error:
-        raise CheckpointError(f"{CHECKPOINT}: a value is malformed") from error
-    extractor = _extractor(folder, content)
-    vocabulary = _vocabulary(folder, extractor.config.vocab_size)
+        raise EncoderCheckpointError(f"{CHECKPOINT}: a value is malformed") from error
+    extractor = _load_extractor(folder, content)
+    vocabulary = _read_vocabulary(folder, extractor.config.vocab_size)
     width, dimension = extractor.config.hidden_size, content["dimension"]
-    head = _layers(_bytes(folder, HEAD), HEAD, width, dimension)
+    head = _read_layers(_read_bytes(folder, HEAD), HEAD, width, dimension)
     hidden = head["hidden.bias"].shape[0] if "hidden.bias" in head else None
     if hidden != content["head_hidden"]:
-        raise CheckpointError(f"{HEAD}: the arrays are not the ones that {CHECKPOINT} describes")
-    classifier_bytes = _bytes(folder, CLASSIFIER)
-    classifier = _layers(classifier_bytes, CLASSIFIER, dimension + 1, len(content["labels"]))
+        raise EncoderCheckpointError(f"{HEAD}: the arrays are not the ones that {CHECKPOINT} describes")
+    classifier_bytes = _read_bytes(folder, CLASSIFIER)
+    classifier = _read_layers(classifier_bytes, CLASSIFIER, dimension + 1, len(content["labels"]))
     return Checkpoint(
         mode=content["mode"],
         dimension=dimension,
@@ -131,34 +140,39 @@ def load_checkpoint(folder: Path) -> Checkpoint:
         head=head,
         classifier=classifier,
         classifier_bytes=classifier_bytes,
-        identity=hashlib.sha256(_bytes(folder, CHECKPOINT)).hexdigest(),
-        record=_record(folder),
+        identity=hashlib.sha256(_read_bytes(folder, CHECKPOINT)).hexdigest(),
+        record=_read_record(folder),
     )
 
 
 def is_decimal(text: object) -> bool:
-    """Tells whether a value is a positive decimal number written as text, such as ``"0.5"`` or ``"1e-6"``."""
+    """Return whether a value is a positive decimal number as text, such as ``"1e-6"``."""
     return isinstance(text, str) and _DECIMAL.fullmatch(text) is not None and Decimal(text) > 0
 
 
-def _record(folder: Path) -> dict[str, Any]:
+def _read_record(folder: Path) -> dict[str, Any]:
+    """Read the record of the training run."""
     if not (folder / RECORD).is_file():
         return {}
-    record = _json(folder, RECORD)
+    record = _read_json(folder, RECORD)
     if "finished" in record and record["finished"] is None:
-        raise CheckpointError(f"{RECORD}: the training has not finished")
+        raise EncoderCheckpointError(f"{RECORD}: the training has not finished: resume it first")
     return record
 
 
 def _check_settings(content: dict[str, Any]) -> None:
+    """Check the type and range of each setting."""
+
     def refuse_unless(condition: bool, complaint: str) -> None:
+        """Raise an error unless a condition holds."""
         if not condition:
-            raise CheckpointError(f"{CHECKPOINT}: {complaint}")
+            raise EncoderCheckpointError(f"{CHECKPOINT}: {complaint}")
 
     def positive(value: object) -> bool:
+        """Return whether a value is a positive integer."""
         return type(value) is int and value >= 1
 
-    refuse_unless(content["mode"] != "none", "a model without a private representation cannot be exported")
+    refuse_unless(content["mode"] != "none", "the model was trained without noise, so it has no private release")
     refuse_unless(content["mode"] in MODES, f"the mode is not one of {', '.join(MODES)}")
     refuse_unless(positive(content["dimension"]), "the dimension is not a positive integer")
     refuse_unless(content["head_hidden"] is None or positive(content["head_hidden"]), "head_hidden is malformed")
@@ -179,90 +193,148 @@ def _check_settings(content: dict[str, Any]) -> None:
 
 
 def _check_files(folder: Path, files: dict[str, str]) -> None:
+    """Check that the required files are listed, and the hash of each listed file."""
     missing = sorted(_REQUIRED - files.keys())
     if missing:
-        raise CheckpointError(f"{CHECKPOINT}: does not list {missing[0]}")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: does not list {missing[0]}")
     for name, digest in files.items():
         parts = Path(name).parts
         if Path(name).is_absolute() or ".." in parts or name == CHECKPOINT:
-            raise CheckpointError(f"{CHECKPOINT}: lists a file outside the checkpoint")
+            raise EncoderCheckpointError(f"{CHECKPOINT}: lists a file outside the checkpoint")
         try:
             with (folder / name).open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
+                actual = hashlib.file_digest(file, "sha256").hexdigest()
         except OSError as error:
-            raise CheckpointError(f"{name}: cannot be read") from error
-        if found != digest:
-            raise CheckpointError(f"{name}: does not match its hash")
+            raise EncoderCheckpointError(f"{name}: cannot be read") from error
+        if actual != digest:
+            raise EncoderCheckpointError(f"{name}: does not match its hash: copy the checkpoint again")
 
 
-def _extractor(folder: Path, content: dict[str, Any]) -> BertModel:
-    config = _json(folder, CONFIG)
+def _load_extractor(folder: Path, content: dict[str, Any]) -> BertModel:
+    """Load the BERT model from configuration and weights."""
+    config = _read_json(folder, CONFIG)
     if config.get("model_type") != "bert":
-        raise CheckpointError(f"{CONFIG}: not a BERT model")
+        raise EncoderCheckpointError(f"{CONFIG}: model_type must be bert")
     try:
         configuration = BertConfig.from_dict(config)
         configuration._attn_implementation = "eager"
         model = BertModel(configuration, add_pooling_layer=False)
-        state = load_tensors(_bytes(folder, WEIGHTS))
+        state = load_tensors(_read_bytes(folder, WEIGHTS))
     except (SafetensorError, TypeError, ValueError, KeyError, RuntimeError) as error:
-        raise CheckpointError(f"{WEIGHTS}: is not a model that {CONFIG} describes") from error
-    wanted = {name: tuple(value.shape) for name, value in model.state_dict().items() if "position_ids" not in name}
-    # A pooler is not used: sentence encoders carry one from pretraining.
-    given = {name: value for name, value in state.items() if name in wanted}
-    surplus = [name for name in state if name not in wanted and not name.startswith("pooler.")]
-    shapes = {name: value.shape for name, value in given.items()}
-    if shapes != wanted or [name for name in surplus if "position_ids" not in name]:
-        raise CheckpointError(f"{WEIGHTS}: is not a model that {CONFIG} describes")
-    if not all(value.dtype == np.float32 and np.isfinite(value).all() for value in given.values()):
-        raise CheckpointError(f"{WEIGHTS}: an array is not finite float32")
-    model.load_state_dict({name: torch.from_numpy(value) for name, value in given.items()}, strict=False)
+        raise EncoderCheckpointError(f"{WEIGHTS}: does not fit {CONFIG}") from error
+    expected = {name: tuple(value.shape) for name, value in model.state_dict().items() if "position_ids" not in name}
+    # Sentence encoders have a pooler from pretraining; it is not used.
+    arrays = {name: value for name, value in state.items() if name in expected}
+    surplus = [name for name in state if name not in expected and not name.startswith("pooler.")]
+    shapes = {name: value.shape for name, value in arrays.items()}
+    if shapes != expected or [name for name in surplus if "position_ids" not in name]:
+        raise EncoderCheckpointError(f"{WEIGHTS}: does not fit {CONFIG}")
+    if not all(value.dtype == np.float32 and np.isfinite(value).all() for value in arrays.values()):
+        raise EncoderCheckpointError(f"{WEIGHTS}: an array is not finite float32")
+    model.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()}, strict=False)
     if content["max_tokens"] > configuration.max_position_embeddings:
-        raise CheckpointError(f"{CHECKPOINT}: max_tokens is beyond the positions of the model")
+        raise EncoderCheckpointError(f"{CHECKPOINT}: max_tokens exceeds the number of positions of the model")
     return model.eval()
 
 
-def _vocabulary(folder: Path, size: int) -> tuple[str, ...]:
+def _read_vocabulary(folder: Path, size: int) -> tuple[str, ...]:
+    """Read the vocabulary, and check its size and special pieces."""
     try:
-        pieces = _bytes(folder, VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
+        pieces = _read_bytes(folder, VOCABULARY).decode("utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
-        raise CheckpointError(f"{VOCABULARY}: is not UTF-8") from error
+        raise EncoderCheckpointError(f"{VOCABULARY}: must be UTF-8") from error
     if len(pieces) != size or len(set(pieces)) != size or "" in pieces:
-        raise CheckpointError(f"{VOCABULARY}: the pieces are not distinct or not as many as the model has")
+        raise EncoderCheckpointError(f"{VOCABULARY}: must have {size} distinct pieces, one per row of the model")
     missing = [piece for piece in ("[UNK]", "[CLS]", "[SEP]") if piece not in pieces]
     if missing:
-        raise CheckpointError(f"{VOCABULARY}: has no {missing[0]}")
+        raise EncoderCheckpointError(f"{VOCABULARY}: has no {missing[0]}")
     return tuple(pieces)
 
 
-def _layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
-    """Reads one linear layer ``out``, with a layer ``hidden`` before it or not: ``width`` inputs to ``outputs``."""
+def _read_layers(data: bytes, name: str, width: int, outputs: int) -> Arrays:
+    """Read a linear layer ``out`` from ``width`` inputs, optionally after a layer ``hidden``."""
     try:
         arrays = load_tensors(data)
     except (SafetensorError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{name}: is not a safetensors file") from error
+        raise EncoderCheckpointError(f"{name}: is not a safetensors file") from error
     shapes = {"out.bias": (outputs,), "out.weight": (outputs, width)}
     if "hidden.bias" in arrays:
         units = arrays["hidden.bias"].size
         shapes |= {"out.weight": (outputs, units), "hidden.weight": (units, width), "hidden.bias": (units,)}
     if {key: array.shape for key, array in arrays.items()} != shapes:
-        raise CheckpointError(f"{name}: the arrays are not the ones that {CHECKPOINT} describes")
+        raise EncoderCheckpointError(f"{name}: the arrays are not the ones that {CHECKPOINT} describes")
     if not all(array.dtype == np.float32 and np.isfinite(array).all() for array in arrays.values()):
-        raise CheckpointError(f"{name}: an array is not finite float32")
+        raise EncoderCheckpointError(f"{name}: an array is not finite float32")
     return arrays
 
 
-def _bytes(folder: Path, name: str) -> bytes:
+def _read_bytes(folder: Path, name: str) -> bytes:
+    """Read a file."""
     try:
         return (folder / name).read_bytes()
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{name}: cannot be read") from error
+        raise EncoderCheckpointError(f"{name}: cannot be read") from error
 
 
-def _json(folder: Path, name: str) -> dict[str, Any]:
+def _read_json(folder: Path, name: str) -> dict[str, Any]:
+    """Read a JSON object without repeated keys."""
     try:
-        content = json.loads(_bytes(folder, name).decode("utf-8"), object_pairs_hook=unique_keys)
+        content = json.loads(_read_bytes(folder, name).decode("utf-8"), object_pairs_hook=unique_keys)
     except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{name}: is not readable JSON") from error
+        raise EncoderCheckpointError(f"{name}: is not readable JSON") from error
     if not isinstance(content, dict):
-        raise CheckpointError(f"{name}: is not a JSON object")
+        raise EncoderCheckpointError(f"{name}: is not a JSON object")
     return content
+
+
+def keep_pieces(checkpoint: Checkpoint, count: int | None, text: Path | None) -> Checkpoint:
+    """Return the encoder with fewer pieces, renumbered in their old order.
+
+    Special pieces and single characters always remain, so that any word can be spelled. Then follow the pieces most
+    frequent in a public text, then those first in the vocabulary (BERT's is sorted by frequency). The tokenizer takes
+    the longest piece first, so a text whose pieces all remain is tokenized as before.
+
+    Args:
+        checkpoint: The encoder; it is not changed.
+        count: Number of pieces to keep; ``None`` for all that occur in ``text``.
+        text: Public UTF-8 text; ``None`` to use the order of the vocabulary alone.
+
+    Raises:
+        ExportError: Neither ``count`` nor ``text`` is given, or ``count`` is out of range.
+        SourceError: The text cannot be read.
+    """
+    if count is None and text is None:
+        raise ExportError("pass --keep-pieces, --vocabulary-from or both")
+    pieces = checkpoint.vocabulary
+    needed = {i for i, piece in enumerate(pieces) if piece in SPECIAL_PIECES or len(piece.removeprefix("##")) == 1}
+    used = Counter() if text is None else _count_pieces(checkpoint, text)
+    if count is None:
+        remaining = sorted(needed | used.keys())
+    else:
+        unused = {i for i, piece in enumerate(pieces) if piece.startswith("[unused") and piece.endswith("]")}
+        if not len(needed) <= count <= len(pieces) - len(unused):
+            raise ExportError(
+                f"--keep-pieces must be between {len(needed)} (special pieces and single characters) and "
+                f"{len(pieces) - len(unused)}"
+            )
+        rest = sorted(set(range(len(pieces))) - needed - unused, key=lambda i: (-used[i], i))
+        remaining = sorted(needed | set(rest[: count - len(needed)]))
+    extractor = copy.deepcopy(checkpoint.extractor)
+    rows = extractor.embeddings.word_embeddings.weight.detach()[remaining].clone()
+    extractor.embeddings.word_embeddings = torch.nn.Embedding.from_pretrained(rows)
+    extractor.config.vocab_size = len(remaining)
+    return replace(checkpoint, extractor=extractor, vocabulary=tuple(pieces[i] for i in remaining))
+
+
+def _count_pieces(checkpoint: Checkpoint, path: Path) -> Counter[int]:
+    """Count the occurrences of each piece in a public text."""
+    numbers = {piece: number for number, piece in enumerate(checkpoint.vocabulary)}
+    cut = WordPiece(numbers, lowercase=checkpoint.lowercase, special=SPECIAL_PIECES)
+    counts: Counter[int] = Counter()
+    try:
+        with path.open(encoding="utf-8") as file:
+            for line in file:
+                counts.update(cut.encode(line))
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
+    return counts

@@ -1,4 +1,4 @@
-"""How well an encoder does on labeled texts, run as a device runs it: one text at a time, never padded."""
+"""Evaluate an encoder on labeled texts as a device runs it: one text at a time, unpadded."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,46 +10,46 @@ from numpy.typing import NDArray
 from textveil.text import WordPiece
 from textveil_cli.collector import label_scores, layers_of
 
-from textveil_export.encoder.checkpoint import SPECIAL, Arrays
+from textveil_export.encoder.checkpoint import SPECIAL_PIECES, Arrays
 from textveil_export.errors import SourceError
-from textveil_export.progress import Progress, no_progress
+from textveil_export.progress import Progress, ignore_progress
 
-Vector = Callable[[NDArray[np.int64]], NDArray[np.float32]]
-"""From the ids of one text, shape (tokens,), to its representation before the noise, shape (k,)."""
+VectorFunction = Callable[[NDArray[np.int64]], NDArray[np.float32]]
+"""Function from the ids of one text, shape (tokens,), to its vector before the noise, shape (k,)."""
 
 
 @dataclass(frozen=True)
-class Texts:
-    """Labeled texts as a model reads them.
+class LabeledTexts:
+    """Tokenized texts with labels.
 
     Attributes:
         ids: Ids of each text, [CLS] and [SEP] included, at most ``max_tokens``.
-        labels: Index of each text's label, shape (texts,).
-        truncated: How many texts were longer than the model.
+        labels: Index of the label of each text, shape (texts,).
+        truncated: Number of texts longer than the model's input.
     """
 
     ids: tuple[NDArray[np.int64], ...]
     labels: NDArray[np.intp]
     truncated: int
 
-    def take(self, count: int) -> "Texts":
-        """Returns at most ``count`` of the texts, evenly spread."""
+    def sample_evenly(self, count: int) -> "LabeledTexts":
+        """Return at most ``count`` of the texts, evenly spaced."""
         chosen = np.unique(np.linspace(0, len(self.ids) - 1, min(count, len(self.ids))).astype(int))
-        return Texts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
+        return LabeledTexts(tuple(self.ids[i] for i in chosen), self.labels[chosen], self.truncated)
 
 
-def read_labeled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
-    """Reads ``label<TAB>text`` lines.
+def read_labeled_texts(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
+    """Read ``label<TAB>text`` lines.
 
     Args:
-        path: A UTF-8 file without a header.
-        labels: The labels there are, in the order of the classifier's outputs.
+        path: UTF-8 file without a header.
+        labels: Known labels, in the order of the classifier's outputs.
 
     Returns:
-        Index of the label and the text, for every line.
+        Index of the label and the text of each line.
 
     Raises:
-        SourceError: The file cannot be read, or a line has another shape (with its number, never its text).
+        SourceError: The file cannot be read, or a line has another format (with its number, never its text).
     """
     index = {label: number for number, label in enumerate(labels)}
     rows: list[tuple[int, str]] = []
@@ -64,16 +64,16 @@ def read_labeled(path: Path, labels: Sequence[str]) -> list[tuple[int, str]]:
                 raise SourceError(f"{path.name} line {number}: expected a known label, a tab and a text")
             rows.append((index[label], text))
     if not rows:
-        raise SourceError(f"{path.name}: holds no labeled text")
+        raise SourceError(f"{path.name}: contains no labeled text: write label<TAB>text lines")
     return rows
 
 
-class Cut(Protocol):
-    """How texts are cut: a ``Checkpoint``, or a ``PooledModel``."""
+class TokenizerSettings(Protocol):
+    """Interface of models that define how texts are tokenized: ``Checkpoint``, ``PooledModel``."""
 
     @property
     def lowercase(self) -> bool:
-        """Whether texts are lower cased and lose their accents."""
+        """Whether texts are lower-cased and stripped of accents."""
         ...
 
     @property
@@ -82,45 +82,49 @@ class Cut(Protocol):
         ...
 
 
-def prepare(rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], cut: Cut) -> Texts:
-    """Cuts texts into the pieces of a vocabulary: [CLS], at most ``max_tokens`` - 2 pieces, [SEP].
+def encode_texts(
+    rows: Sequence[tuple[int, str]], vocabulary: Sequence[str], settings: TokenizerSettings
+) -> LabeledTexts:
+    """Tokenize texts: [CLS], at most ``max_tokens`` - 2 pieces, [SEP].
 
     Args:
-        rows: Label index and text.
-        vocabulary: Pieces by id; the model's own, or a trimmed one.
-        cut: Says how long texts may be and whether they are lower cased.
+        rows: Index of the label, and text.
+        vocabulary: Pieces by id, all of the model or a part.
+        settings: Model whose ``lowercase`` and ``max_tokens`` apply.
     """
     numbers = {piece: number for number, piece in enumerate(vocabulary)}
-    pieces = WordPiece(numbers, lowercase=cut.lowercase, special=SPECIAL)
-    first, last, room = numbers["[CLS]"], numbers["[SEP]"], cut.max_tokens - 2
+    pieces = WordPiece(numbers, lowercase=settings.lowercase, special=SPECIAL_PIECES)
+    first, last, room = numbers["[CLS]"], numbers["[SEP]"], settings.max_tokens - 2
     encoded = [pieces.encode(text) for _, text in rows]
-    return Texts(
+    return LabeledTexts(
         tuple(np.array([first, *ids[:room], last], dtype=np.int64) for ids in encoded),
         np.array([label for label, _ in rows], dtype=np.intp),
         sum(len(ids) > room for ids in encoded),
     )
 
 
-def vectors(run: Vector, texts: Texts, stage: str = "", progress: Progress = no_progress) -> NDArray[np.float32]:
-    """Runs a model on texts and returns representations before the noise, shape (texts, k)."""
-    found = []
+def compute_vectors(
+    run: VectorFunction, texts: LabeledTexts, stage: str = "", progress: Progress = ignore_progress
+) -> NDArray[np.float32]:
+    """Run a model on texts and return their vectors before the noise, shape (texts, k)."""
+    rows = []
     for done, ids in enumerate(texts.ids, 1):
-        found.append(run(ids))
+        rows.append(run(ids))
         if stage and (done % 50 == 0 or done == len(texts.ids)):
             progress(stage, done, len(texts.ids))
-    return np.stack(found)
+    return np.stack(rows)
 
 
-def classify(classifier: Arrays, released: NDArray[np.floating], epsilon: float) -> NDArray[np.intp]:
-    """Returns the label that the server's classifier gives each vector, by the code that servers run.
+def classify_vectors(classifier: Arrays, released: NDArray[np.floating], epsilon: float) -> NDArray[np.intp]:
+    """Classify released vectors with the code that servers run.
 
     Args:
-        classifier: Its arrays, as a checkpoint holds them.
-        released: Shape (texts, k).
-        epsilon: The whole-text epsilon that the vectors were released with; the classifier is told it.
+        classifier: Arrays of the classifier, as in a checkpoint.
+        released: Released vectors, shape (texts, k).
+        epsilon: Epsilon of the whole text, an input of the classifier.
 
     Returns:
-        Label indices, shape (texts,).
+        Index of the label of each text, shape (texts,).
     """
     scores = label_scores(layers_of(classifier), released.astype(np.float32), np.full((1, 1), np.log(epsilon)))
     return np.argmax(scores, axis=1)

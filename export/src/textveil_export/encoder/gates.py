@@ -1,7 +1,7 @@
-"""The gates of an int8 encoder before it ships: as accurate as in float32, and bounded whatever it computes.
+"""Check an int8 encoder before it ships: as accurate as in float32, and bounded.
 
-Released vectors come from ``textveil.mechanisms``, the code that runs on devices. The two models are compared under
-the *same* noise: the difference of their accuracies is then their own, not that of two draws.
+Released vectors come from ``textveil.mechanisms``, the code that runs on devices. Both models get the *same* noise, so
+that the difference of their accuracies is due to the models alone.
 """
 
 from collections.abc import Sequence
@@ -13,30 +13,30 @@ from numpy.typing import NDArray
 from textveil.mechanisms.noise import BOX, L1, ReleaseParameters, Releaser
 
 from textveil_export.encoder.checkpoint import Arrays
-from textveil_export.encoder.evaluation import classify
+from textveil_export.encoder.evaluation import classify_vectors
 from textveil_export.errors import AccuracyError, BoundError, CeilingError
 
 #: Percentage points of accuracy that quantization may cost.
 ALLOWED_POINTS = 0.5
-#: Draws of noise that accuracies with noise are the mean of.
+#: Number of noise samples over which accuracies are averaged.
 DRAWS = 20
-#: Seed of the generator of these draws. Evaluation is repeatable; releases never are.
+#: Seed of the generator of these samples. Evaluation is reproducible; releases are not.
 SEED = 20
-# A float32 vector on the surface of the ball may be a rounding error beyond it; such are not counted as outside.
+# A float32 vector on the surface of the ball may exceed it by a rounding error and does not count as outside.
 _ROUNDING = 1 + 1e-5
-_EXACT = 1e-9  # what floating point makes of half a point
+_EXACT = 1e-9  # floating-point error of half a percentage point
 
 
 @dataclass(frozen=True, kw_only=True)
 class GateReport:
-    """What the gates measured; all of them were passed.
+    """Measurements of the gates, all of which passed.
 
     Attributes:
-        texts: How many texts.
-        accuracy: Without noise, ``float32`` and ``int8``, as shares.
-        agreement: Share of texts to which both give the same label, without noise.
-        by_level: Mean accuracy over ``DRAWS`` draws by epsilon, ``float32`` and ``int8``.
-        outside: How many of the int8 vectors lay outside the ball and were brought back in integers.
+        texts: Number of texts.
+        accuracy: Accuracy without noise, ``float32`` and ``int8``, as shares.
+        agreement: Share of texts with the same label from both models, without noise.
+        by_level: Mean accuracy over ``DRAWS`` noise samples by epsilon, ``float32`` and ``int8``.
+        outside: Number of int8 vectors that lay outside the ball before the integer clip.
     """
 
     texts: int
@@ -46,7 +46,7 @@ class GateReport:
     outside: int
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the figures with a name, for the manifest."""
+        """Return the figures by name, for the manifest."""
         return {
             "texts": self.texts,
             "accuracy_without_noise": {form: round(value, 4) for form, value in self.accuracy.items()},
@@ -60,72 +60,78 @@ class GateReport:
         }
 
 
-def pass_gates(
+def check_gates(
     expected: NDArray[np.float32],
     shipped: NDArray[np.float32],
     labels: NDArray[np.intp],
     classifier: Arrays,
     levels: Sequence[ReleaseParameters],
 ) -> GateReport:
-    """Checks an int8 encoder against its float32 original.
+    """Check an int8 encoder against its float32 original.
 
     Args:
         expected: Vectors of the original before the noise, in units, shape (texts, k).
         shipped: Vectors of the int8 graph for the same texts.
-        labels: The true labels, as indices.
+        labels: True labels, as indices.
         classifier: The server's classifier.
-        levels: Release parameters of every level, which differ in epsilon alone.
+        levels: Release parameters of each level, which differ in epsilon only.
 
     Raises:
-        BoundError: A vector is not finite, or outside the ball after the clip in integers.
+        BoundError: A vector is not finite, or outside the ball after the integer clip.
         AccuracyError: The int8 encoder loses more than ``ALLOWED_POINTS``, without noise or at a level.
     """
-    outside = bounded_in_integers(shipped, levels[0])
+    outside = check_bound(shipped, levels[0])
     largest = max(levels, key=lambda level: level.exact_epsilon)
     epsilon = float(largest.exact_epsilon)
-    decisions = {form: classify(classifier, v, epsilon) for form, v in (("float32", expected), ("int8", shipped))}
-    accuracy = {form: float(np.mean(decided == labels)) for form, decided in decisions.items()}
-    _compare(accuracy, "without noise")
+    decisions = {
+        form: classify_vectors(classifier, v, epsilon) for form, v in (("float32", expected), ("int8", shipped))
+    }
+    accuracy = {form: float(np.mean(decided_labels == labels)) for form, decided_labels in decisions.items()}
+    _check_accuracy(accuracy, "without noise")
     by_level = {}
     for level in levels:
-        by_level[level.epsilon] = with_noise({"float32": expected, "int8": shipped}, labels, classifier, level)
-        _compare(by_level[level.epsilon], f"at epsilon {level.epsilon}, mean of {DRAWS} draws")
+        by_level[level.epsilon] = measure_noisy_accuracy(
+            {"float32": expected, "int8": shipped}, labels, classifier, level
+        )
+        _check_accuracy(by_level[level.epsilon], f"at epsilon {level.epsilon}, mean of {DRAWS} draws")
     agreement = float(np.mean(decisions["float32"] == decisions["int8"]))
     return GateReport(texts=len(labels), accuracy=accuracy, agreement=agreement, by_level=by_level, outside=outside)
 
 
-def with_noise(
+def measure_noisy_accuracy(
     vectors: dict[str, NDArray[np.float32]], labels: NDArray[np.intp], classifier: Arrays, level: ReleaseParameters
 ) -> dict[str, float]:
-    """Measures mean accuracy over ``DRAWS`` draws of noise, the same noise for every form of the model.
+    """Measure mean accuracy over ``DRAWS`` noise samples, the same for each form of the model.
 
     Args:
         vectors: Vectors before the noise by form, each of shape (texts, k).
-        labels: The true labels.
+        labels: True labels, as indices.
         classifier: The server's classifier.
         level: Release parameters.
     """
     releaser, generator = Releaser(level), np.random.default_rng(SEED)
-    bounded = {form: releaser.quantize(found)[0] for form, found in vectors.items()}
+    bounded = {form: releaser.quantize(unbounded)[0] for form, unbounded in vectors.items()}
     correct = dict.fromkeys(vectors, 0.0)
     for _ in range(DRAWS):
         shape = (len(labels), level.dimension)
         words = generator.integers(0, 1 << 64, shape, dtype=np.uint64)
         for form, integers in bounded.items():
             released = releaser.dequantize(releaser.add_noise(integers, words))
-            correct[form] += float(np.mean(classify(classifier, released, float(level.exact_epsilon)) == labels))
+            correct[form] += float(
+                np.mean(classify_vectors(classifier, released, float(level.exact_epsilon)) == labels)
+            )
     return {form: total / DRAWS for form, total in correct.items()}
 
 
-def below_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
-    """Checks that no accuracy is better than any private release can be, beyond four standard errors.
+def check_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
+    """Check that no accuracy exceeds the ceiling of private releases by four standard errors.
 
     Args:
-        report: What the gates measured.
-        ceiling: By epsilon, the largest accuracy that a private release of these texts can have, as a share.
+        report: Measurements of the gates.
+        ceiling: Largest accuracy of any private release of these texts by epsilon, as a share.
 
     Raises:
-        CeilingError: One is: the noise is too small, or the evaluation is wrong.
+        CeilingError: An accuracy does: the noise is too small, or the evaluation is wrong.
     """
     for epsilon, forms in report.by_level.items():
         most = ceiling.get(epsilon, 1)
@@ -138,50 +144,59 @@ def below_ceiling(report: GateReport, ceiling: dict[str, float]) -> None:
             )
 
 
-def bounded_in_integers(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
-    """Checks that the clip in integers puts every vector into the ball that the noise is made for.
+def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
+    """Check that the integer clip puts each vector into the ball that the noise assumes.
 
-    Two vectors in the ball are at most the sensitivity apart, whatever the graph computed: quantization can cost
-    accuracy, never privacy. This is a check of that clip by other means, on the vectors that will be met.
+    Two vectors in the ball differ by at most the sensitivity, whatever the graph computes. So quantization can cost
+    accuracy, never privacy. This function checks the clip independently, on real vectors.
 
     Args:
-        vectors: From the graph, shape (texts, k).
+        vectors: Output of the graph, shape (texts, k).
         level: Release parameters.
 
     Returns:
-        How many vectors lay outside before the clip.
+        Number of vectors outside the ball before the clip.
 
     Raises:
         BoundError: A vector is not finite, or is outside after the clip.
     """
     integers, fixed = Releaser(level).quantize(vectors)
     if fixed.any():
-        raise BoundError(f"{int(fixed.sum())} of {len(vectors)} texts give numbers that are not finite")
-    after = int(np.count_nonzero(_size(integers.astype(object), level) > _limit(level)))
+        raise BoundError(f"{int(fixed.sum())} of {len(vectors)} texts have vectors that are not finite")
+    after = int(np.count_nonzero(_measure_reach(integers.astype(object), level) > _compute_limit(level)))
     if after:
         raise BoundError(f"{after} of {len(vectors)} vectors are outside the ball after the clip in integers")
-    return int(np.count_nonzero(_size(vectors.astype(np.float64) * level.grid, level) > _limit(level) * _ROUNDING))
+    return int(
+        np.count_nonzero(
+            _measure_reach(vectors.astype(np.float64) * level.grid, level) > _compute_limit(level) * _ROUNDING
+        )
+    )
 
 
-def _size(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
-    """Returns how far each vector reaches, in steps (``l2``: squared); below ``box`` counts as far beyond it."""
+def _measure_reach(vectors: NDArray[Any], level: ReleaseParameters) -> NDArray[Any]:
+    """Return the norm of each vector in steps, squared for ``l2``.
+
+    For ``box`` it is the largest coordinate; a negative coordinate ``v`` counts as ``grid - v``.
+    """
     if level.mode == BOX:
         return np.where(vectors < 0, level.grid - vectors, vectors).max(axis=1)
     return np.abs(vectors).sum(axis=1) if level.mode == L1 else (vectors * vectors).sum(axis=1)
 
 
-def _limit(level: ReleaseParameters) -> int:
+def _compute_limit(level: ReleaseParameters) -> int:
+    """Return the radius of the ball in steps, squared for ``l2``."""
     return level.grid if level.mode in (BOX, L1) else level.grid**2
 
 
-def allowed_loss(float32: float, int8: float) -> bool:
-    """Tells whether accuracy in int8 is at most ``ALLOWED_POINTS`` below the one in float32; both are shares."""
+def is_allowed_loss(float32: float, int8: float) -> bool:
+    """Return whether int8 accuracy is at most ``ALLOWED_POINTS`` below float32; both are shares."""
     return 100 * (float32 - int8) <= ALLOWED_POINTS + _EXACT
 
 
-def _compare(accuracy: dict[str, float], where: str) -> None:
+def _check_accuracy(accuracy: dict[str, float], where: str) -> None:
+    """Raise ``AccuracyError`` if int8 loses too much accuracy."""
     lost = 100 * (accuracy["float32"] - accuracy["int8"])
-    if not allowed_loss(accuracy["float32"], accuracy["int8"]):
+    if not is_allowed_loss(accuracy["float32"], accuracy["int8"]):
         raise AccuracyError(
             f"int8 loses {lost:.2f} points of accuracy {where}: {100 * accuracy['int8']:.2f} after "
             f"{100 * accuracy['float32']:.2f} (at most {ALLOWED_POINTS:g})"

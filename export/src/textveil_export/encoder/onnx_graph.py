@@ -1,7 +1,8 @@
-"""A trained encoder as one ONNX graph: BERT, mean pooling, head and bound, up to the vector before the noise.
+"""Export a trained encoder as an ONNX graph, check it, and run it as a device does.
 
-The graph is exported by Optimum from a wrapped model with a configuration of its own, and checked against torch
-(docs/decisions/0009-encoder-export.md). Batch 1, never padded: that is how a device runs it.
+The graph contains BERT, mean pooling, head and bound, up to the vector before the noise. Optimum exports it from a
+wrapped model with a configuration of its own (docs/decisions/0009-encoder-export.md). Batch 1, unpadded, as on a
+device.
 """
 
 import logging
@@ -16,29 +17,72 @@ from numpy.typing import NDArray
 from transformers import BertModel, BertPreTrainedModel
 
 from textveil_export.encoder.checkpoint import Arrays
-from textveil_export.encoder.session import Session
 from textveil_export.errors import ExportError, GateError, ParityError
 
+#: Session key that prevents saturation of s8 weights on x86 processors without VNNI instructions.
+#: Without the key such a processor adds pairs of 8-bit products in 16 bits and clips large sums, so vectors from
+#: 8-bit s8 weights are less accurate and differ from those of other processors. Devices set the key.
+PRECISION = "session.x64quantprecision"
+
+
+class DeviceSession:
+    """An onnxruntime session with the settings of a device: one thread, one text at a time.
+
+    Args:
+        model: An ONNX file, or its bytes.
+        precise: Value of the session key ``session.x64quantprecision``; devices set it.
+
+    Raises:
+        ExportError: onnxruntime is missing or refuses the graph.
+    """
+
+    def __init__(self, model: Path | bytes, *, precise: bool = True) -> None:
+        try:
+            import onnxruntime
+        except ImportError as error:
+            raise ExportError(
+                "the package onnxruntime is missing: "
+                "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
+            ) from error
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+        options.log_severity_level = 4
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.add_session_config_entry(PRECISION, "1" if precise else "0")
+        source = str(model) if isinstance(model, Path) else model
+        try:
+            self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # onnxruntime's errors have no other common base
+            raise ExportError(f"onnxruntime refuses the graph ({type(error).__name__}): check its version") from error
+
+    def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return the vector of one text, shape (k,), from its ids, shape (tokens,)."""
+        batch = np.asarray(ids, dtype=np.int64)[None]
+        (vectors,) = self._session.run(["representation"], {"input_ids": batch, "attention_mask": np.ones_like(batch)})
+        return np.asarray(vectors, dtype=np.float32)[0]
+
+
 INPUTS, OUTPUT, OPSET = ("input_ids", "attention_mask"), "representation", 18
-#: Largest difference of any coordinate between the graph and torch, both in float32.
+#: Largest allowed difference of a coordinate between the graph and PyTorch, both in float32.
 TOLERANCE = 2e-5
-#: Lengths at which it is measured.
-LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64, 100, 127, 128)
+#: Text lengths in pieces at which this difference is measured.
+PARITY_LENGTHS = (1, 2, 3, 5, 8, 16, 32, 64, 100, 127, 128)
 _TINY = 1e-30
 
 
-#: Most multiplications that a device is asked for, for one text.
-MOST_WORK = 1 << 35
-#: The mode of a vector without a bound.
-NONE = "none"
+#: Largest number of multiplications for one text.
+MAX_MULTIPLICATIONS = 1 << 35
+#: Mode of a vector without a bound.
+NO_BOUND = "none"
 
 
-class Model(Protocol):
-    """What a graph is made of: a ``Checkpoint``, or a ``PooledModel``, which has neither head nor bound."""
+class GraphModel(Protocol):
+    """Interface of models that can be exported: ``Checkpoint`` and ``PooledModel``."""
 
     @property
     def mode(self) -> str:
-        """``l1``, ``l2`` or ``box``: the set that the vector is brought into; ``none`` for no bound."""
+        """The set to which the vector is bounded, ``l1``, ``l2`` or ``box``; ``none`` for no bound."""
         ...
 
     @property
@@ -58,22 +102,23 @@ class Model(Protocol):
 
     @property
     def head(self) -> Arrays:
-        """Layers between the pooled vector and the bound, none of them if empty."""
+        """Arrays of the layers between the pooled vector and the bound; empty for none."""
         ...
 
 
 class Representation(BertPreTrainedModel):
-    """From token ids to the bounded vector f(x): BERT, mean pooling, head, bound (Lyu, He, Li 2020, Algorithm 2).
+    """Network from token ids to the bounded vector f(x): BERT, mean pooling, head, bound.
 
-    With h the head's output, ``l1`` gives h / max(1, |h|_1), ``l2`` gives h / max(1, |h|_2), and ``box`` gives
-    (h - min h) / (max h - min h), where a constant h gives zeros. ``none`` gives h.
+    It follows Lyu, He, Li 2020, Algorithm 2. With h the output of the head, ``l1`` gives h / max(1, |h|_1), ``l2``
+    gives h / max(1, |h|_2), and ``box`` gives (h - min h) / (max h - min h), or zeros for a constant h. ``none`` gives
+    h.
 
-    Positions beyond ``max_tokens`` are left out and the one token type there is is added to the others: the file is
-    smaller, the function the same. A token with mask 0 has no path to the output: attention and pooling leave it out.
+    To make the file smaller, positions beyond ``max_tokens`` are removed, and the only token type is added to the
+    position embeddings; the function is the same. A token with mask 0 does not influence the output.
     """
 
-    def __init__(self, model: Model) -> None:
-        """Shares the layers of a model, which stays as it is."""
+    def __init__(self, model: GraphModel) -> None:
+        """Share the layers of a model, which is not changed."""
         super().__init__(model.extractor.config)
         embeddings = model.extractor.embeddings
         self.mode = model.mode
@@ -82,10 +127,10 @@ class Representation(BertPreTrainedModel):
         self.positions = torch.nn.Parameter((positions + embeddings.token_type_embeddings.weight[0]).detach())
         self.norm = embeddings.LayerNorm
         self.encoder = model.extractor.encoder
-        self.head = head(model)
+        self.head = build_head(model)
 
     def forward(self, input_ids: torch.Tensor, attention_mask: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Runs the model.
+        """Run the network.
 
         Args:
             input_ids: Shape (batch, tokens), int64.
@@ -96,25 +141,33 @@ class Representation(BertPreTrainedModel):
         """
         states = self.norm(self.words(input_ids) + self.positions[: input_ids.shape[1]])
         weights = attention_mask.to(states.dtype)
-        barred = (1 - weights[:, None, None, :]) * torch.finfo(states.dtype).min
-        states = self.encoder(states, attention_mask=barred).last_hidden_state
-        return {OUTPUT: bounded(self.head(pooled(states, weights)), self.mode)}
+        mask = (1 - weights[:, None, None, :]) * torch.finfo(states.dtype).min
+        states = self.encoder(states, attention_mask=mask).last_hidden_state
+        return {OUTPUT: apply_bound(self.head(pool_states(states, weights)), self.mode)}
 
 
-def head(model: Model) -> torch.nn.Sequential:
-    """Returns the head of a model: out(tanh(hidden(x))), out(x) without a hidden layer, or x if there is no head."""
-    hidden = [_linear(model.head, "hidden"), torch.nn.Tanh()] if "hidden.weight" in model.head else []
-    return torch.nn.Sequential(*hidden, *([_linear(model.head, "out")] if model.head else []))
+def build_head(model: GraphModel) -> torch.nn.Sequential:
+    """Build the head: out(tanh(hidden(x))), out(x) without a hidden layer, or x without a head."""
+    hidden = [_build_linear(model.head, "hidden"), torch.nn.Tanh()] if "hidden.weight" in model.head else []
+    return torch.nn.Sequential(*hidden, *([_build_linear(model.head, "out")] if model.head else []))
 
 
-def pooled(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """Returns the mean of states (batch, tokens, width) over tokens that count: weights (batch, tokens) of 0 and 1."""
+def pool_states(states: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Return the mean of states (batch, tokens, width) over tokens whose weight is 1.
+
+    Args:
+        states: Last hidden states, shape (batch, tokens, width).
+        weights: 0 or 1, shape (batch, tokens).
+
+    Returns:
+        Shape (batch, width).
+    """
     return (states * weights[..., None]).sum(1) / weights.sum(1, keepdim=True)
 
 
-def bounded(vector: torch.Tensor, mode: str) -> torch.Tensor:
-    """Applies the bound of a mode, row by row; ``vector`` has shape (batch, k)."""
-    if mode == NONE:
+def apply_bound(vector: torch.Tensor, mode: str) -> torch.Tensor:
+    """Apply the bound of a mode to each row of ``vector``, shape (batch, k)."""
+    if mode == NO_BOUND:
         return vector
     if mode == "l1":
         return vector / vector.abs().sum(1, keepdim=True).clamp(min=1)
@@ -124,12 +177,14 @@ def bounded(vector: torch.Tensor, mode: str) -> torch.Tensor:
     return (vector - low) / (high - low).clamp(min=_TINY)
 
 
-def work(model: Model) -> int:
-    """Bounds the multiplications that the longest text takes: ``tokens (parameters + 2 layers tokens width)``.
+def count_multiplications(model: GraphModel) -> int:
+    """Return a bound on the number of multiplications for the longest text.
 
-    Each parameter of the layers and of the head is multiplied once for every token at most, and attention multiplies
-    the ``width`` numbers of every token with those of every other, twice in each layer. The bound is the exporter's: a
-    device runs a model that its user pinned, and bounds nothing.
+    The bound is ``tokens (parameters + 2 layers tokens width)``.
+
+    Each parameter of the layers and of the head is used at most once per token. Attention multiplies the ``width``
+    numbers of each token with those of each other token, twice in each layer. Only the exporter has this bound: a
+    device runs the model that its user chose.
     """
     config = model.extractor.config
     parameters = sum(weights.numel() for weights in model.extractor.encoder.parameters())
@@ -137,63 +192,63 @@ def work(model: Model) -> int:
     return model.max_tokens * (parameters + 2 * config.num_hidden_layers * model.max_tokens * config.hidden_size)
 
 
-def export_graph(model: Model, path: Path) -> float:
-    """Writes the float32 graph of a model and checks it.
+def export_graph(model: GraphModel, path: Path) -> float:
+    """Write the float32 graph of a model and check it.
 
     Args:
         model: The trained encoder.
-        path: The ONNX file to write.
+        path: ONNX file to write.
 
     Returns:
-        The largest difference of any coordinate between the graph and torch.
+        Largest difference of a coordinate between the graph and PyTorch.
 
     Raises:
-        GateError: The longest text would take more than ``MOST_WORK``.
-        ExportError: The packages of the ``encoder`` extra are missing, or the exporter refuses the model.
-        ParityError: The graph and torch disagree by more than ``TOLERANCE``.
+        GateError: The longest text would need more than ``MAX_MULTIPLICATIONS``.
+        ExportError: The packages of the extra ``encoder`` are missing, or the exporter refuses the model.
+        ParityError: The graph and PyTorch differ by more than ``TOLERANCE``.
     """
-    if work(model) > MOST_WORK:
+    if count_multiplications(model) > MAX_MULTIPLICATIONS:
         raise GateError(
-            f"a text of {model.max_tokens} tokens takes {work(model):.1e} multiplications (at most {MOST_WORK:.1e}): "
-            "use a smaller encoder, or fewer tokens"
+            f"a text of {model.max_tokens} tokens takes {count_multiplications(model):.1e} multiplications "
+            f"(at most {MAX_MULTIPLICATIONS:.1e}): use a smaller encoder, or fewer tokens"
         )
     _run_exporter(Representation(model).eval(), path)
     graph = onnx.load(path)
-    strip(graph)
+    strip_metadata(graph)
     onnx.save(graph, path)
     return check_parity(model, path)
 
 
-def check_parity(model: Model, path: Path, tolerance: float = TOLERANCE) -> float:
-    """Compares a float32 graph with torch on random ids of many lengths, batch 1.
+def check_parity(model: GraphModel, path: Path, tolerance: float = TOLERANCE) -> float:
+    """Compare a float32 graph with PyTorch on random ids of many lengths.
 
     Args:
         model: The trained encoder.
         path: Its graph.
-        tolerance: Largest difference of a coordinate that is allowed.
+        tolerance: Largest allowed difference of a coordinate.
 
     Returns:
-        The largest difference of any coordinate.
+        Largest difference of a coordinate.
 
     Raises:
-        ParityError: It is above the tolerance, with the figure and the length.
+        ParityError: The difference exceeds the tolerance; the message has the value and the length.
     """
-    session, reference = Session(path), Reference(model)
+    session, reference = DeviceSession(path), TorchReference(model)
     generator = np.random.default_rng(0)
     worst = 0.0
-    for tokens in sorted({*LENGTHS, model.max_tokens} & set(range(1, model.max_tokens + 1))):
+    for tokens in sorted({*PARITY_LENGTHS, model.max_tokens} & set(range(1, model.max_tokens + 1))):
         ids = generator.integers(0, len(model.vocabulary), tokens)
         difference = float(np.abs(session(ids) - reference(ids)).max())
-        if not difference <= tolerance:  # NaN is above every tolerance
+        if not difference <= tolerance:  # true for NaN too
             raise ParityError(
-                f"the graph differs from torch by {difference:.2g} at {tokens} tokens (at most {tolerance:g})"
+                f"the graph differs from PyTorch by {difference:.2g} at {tokens} tokens (at most {tolerance:g})"
             )
         worst = max(worst, difference)
     return worst
 
 
-def strip(graph: onnx.ModelProto) -> None:
-    """Takes out what says nothing about the computation: exporter, documentation, paths of source lines."""
+def strip_metadata(graph: onnx.ModelProto) -> None:
+    """Remove metadata without effect on the computation: exporter, documentation, source paths."""
     graph.producer_name, graph.producer_version, graph.doc_string = "textveil-export", "", ""
     graph.graph.name, graph.graph.doc_string = OUTPUT, ""
     del graph.metadata_props[:]
@@ -202,22 +257,23 @@ def strip(graph: onnx.ModelProto) -> None:
         del node.metadata_props[:]
 
 
-class Reference:
-    """The same function by torch and by the model class of transformers, as training saved it: what must be met."""
+class TorchReference:
+    """The same function in PyTorch, by the model class of transformers, as training saved it."""
 
-    def __init__(self, model: Model) -> None:
-        """Takes the layers of a model."""
-        self._extractor, self._head, self._mode = model.extractor.eval(), head(model).eval(), model.mode
+    def __init__(self, model: GraphModel) -> None:
+        """Share the layers of a model."""
+        self._extractor, self._head, self._mode = model.extractor.eval(), build_head(model).eval(), model.mode
 
     def __call__(self, ids: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Returns the representation of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""
+        """Return the vector of one unpadded text in float32: ids of shape (tokens,) to shape (k,)."""
         with torch.inference_mode():
             inputs = torch.from_numpy(np.asarray(ids, dtype=np.int64))[None]
             states = self._extractor(input_ids=inputs, attention_mask=torch.ones_like(inputs)).last_hidden_state
-            return bounded(self._head(pooled(states, torch.ones(inputs.shape))), self._mode)[0].numpy()
+            return apply_bound(self._head(pool_states(states, torch.ones(inputs.shape))), self._mode)[0].numpy()
 
 
-def _linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
+def _build_linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
+    """Build a linear layer from arrays ``name.weight`` and ``name.bias``."""
     weight, bias = (torch.from_numpy(arrays[f"{name}.{part}"].copy()) for part in ("weight", "bias"))
     layer = torch.nn.Linear(weight.shape[1], weight.shape[0])
     layer.weight.data, layer.bias.data = weight, bias
@@ -225,24 +281,27 @@ def _linear(arrays: dict[str, Any], name: str) -> torch.nn.Linear:
 
 
 def _run_exporter(model: Representation, path: Path) -> None:
+    """Export a network with Optimum."""
     try:
         from optimum.exporters.onnx.convert import export
         from optimum.exporters.onnx.model_configs import BertOnnxConfig
     except ImportError as error:
         raise ExportError(
-            "an encoder needs further packages: "
+            "the packages for encoders are missing: "
             "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
         ) from error
 
     class RepresentationConfig(BertOnnxConfig):
-        """Inputs and output of our graph: one text, any number of tokens, one vector."""
+        """Inputs and output of the graph: one text of any number of tokens, one vector."""
 
         @property
         def inputs(self) -> dict[str, dict[int, str]]:
+            """Dynamic axes of the inputs."""
             return {name: {1: "tokens"} for name in INPUTS}
 
         @property
         def outputs(self) -> dict[str, dict[int, str]]:
+            """Dynamic axes of the output."""
             return {OUTPUT: {}}
 
     logging.getLogger("optimum").setLevel(logging.ERROR)
@@ -252,4 +311,4 @@ def _run_exporter(model: Representation, path: Path) -> None:
             configuration = RepresentationConfig(model.config, task="feature-extraction")
             export(model, configuration, path, OPSET, input_shapes={"batch_size": 1, "sequence_length": 16})
     except (RuntimeError, ValueError, TypeError, torch.onnx.errors.OnnxExporterError) as error:
-        raise ExportError(f"the exporter refuses the model ({type(error).__name__})") from error
+        raise ExportError(f"Optimum refuses the model ({type(error).__name__}): check its version") from error

@@ -1,37 +1,38 @@
-"""Writes an encoder bundle so that it is there whole or not at all, and only if the device's reader opens it."""
+"""Write an encoder bundle: whole or not at all, and only if the device's reader opens it."""
 
 from pathlib import Path
 
 from textveil.bundle import VectorBundle, layout
 from textveil.vector import Encoder
 
-from textveil_export.atomic import whole_folder
+from textveil_export.bundle_files import add_bundle_file, format_json, stage_bundle_folder
 from textveil_export.encoder.build import MAX_BYTES, EncoderContents
-from textveil_export.encoder.card import encoder_card
-from textveil_export.encoder.footprint import footprint
+from textveil_export.encoder.card import format_encoder_card
+from textveil_export.encoder.device_cost import measure_memory
 from textveil_export.errors import SizeError
-from textveil_export.text.write import add_file, to_json
 
 
-def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False) -> Encoder:
-    """Writes, measures, checks and publishes an encoder bundle.
+def write_encoder_bundle(
+    contents: EncoderContents, folder: Path, *, reproduce: str = "", force: bool = False
+) -> Encoder:
+    """Write, measure, check and publish an encoder bundle.
 
     Args:
         contents: The bundle in memory.
-        folder: Where it goes. Its parent must exist.
-        reproduce: The command that makes this bundle, for the card.
-        force: Replace a bundle that is already there.
+        folder: Target folder. Its parent must exist.
+        reproduce: Command that builds this bundle, for the card.
+        force: Whether an existing bundle is replaced.
 
     Returns:
-        The encoder, loaded from its place.
+        The encoder, loaded from the target.
 
     Raises:
-        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
-        SizeError: All files together are larger than ``MAX_BYTES``. Nothing is left behind.
-        BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses it. Nothing is left behind.
+        WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
+        SizeError: The files together exceed ``MAX_BYTES``. The target is unchanged.
+        BundleError, EncoderUnavailable, EncoderFailed: The device's reader refuses it. The target is unchanged.
     """
-    with whole_folder(folder, force=force) as partial:
-        entries = {name: add_file(partial, name, data) for name, data in contents.files.items()}
+    with stage_bundle_folder(folder, force=force) as partial:
+        entries = {name: add_bundle_file(partial, name, data) for name, data in contents.files.items()}
         manifest = {
             "format": layout.FORMAT,
             "format_version": layout.FORMAT_VERSION,
@@ -39,20 +40,23 @@ def write_encoder(contents: EncoderContents, folder: Path, *, reproduce: str = "
             **contents.manifest,
             "release": contents.release,
         }
-        unmeasured = add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())
-        device = footprint(partial, str(unmeasured["sha256"]))
+        unmeasured = add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())
+        device = measure_memory(partial, str(unmeasured["sha256"]))
         (partial / layout.MANIFEST).unlink()
         manifest["measured"] = {**contents.manifest["measured"], "device": device}
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
-        card = encoder_card(contents.release, manifest, sizes, reproduce)
-        entries[layout.CARD] = add_file(partial, layout.CARD, card.encode())
-        identity = str(add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())["sha256"])
+        card = format_encoder_card(contents.release, manifest, sizes, reproduce)
+        entries[layout.CARD] = add_bundle_file(partial, layout.CARD, card.encode())
+        identity = str(
+            add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())["sha256"]
+        )
         _check_size(partial)
         Encoder.load(partial, expect_id=identity)
     return Encoder.load(folder, expect_id=identity)
 
 
 def _check_size(folder: Path) -> None:
+    """Raise ``SizeError`` if the files together exceed ``MAX_BYTES``."""
     total = sum(path.stat().st_size for path in folder.iterdir())
     if total > MAX_BYTES:
-        raise SizeError(f"the bundle has {total / 1e6:.1f} MB (at most {MAX_BYTES / 1e6:.0f} MB): keep fewer pieces")
+        raise SizeError(f"the bundle has {total / 1e6:.1f} MB (at most {MAX_BYTES / 1e6:.0f} MB): lower --keep-pieces")

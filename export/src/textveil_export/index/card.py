@@ -1,4 +1,4 @@
-"""The card of an index bundle: what it promises, what was measured, and what it is made from."""
+"""Format the model card of an index bundle."""
 
 import textwrap
 from typing import Any
@@ -6,25 +6,25 @@ from typing import Any
 from textveil.bundle import HeldOut, layout
 
 from textveil_export.index.contents import IndexContents
-from textveil_export.text.card import bullets, percent
+from textveil_export.text.card import format_bullets, format_percent
 
 
-def index_card(manifest: dict[str, Any], sizes: dict[str, int], contents: IndexContents) -> str:
-    """Returns the card as Markdown.
+def format_index_card(manifest: dict[str, Any], sizes: dict[str, int], contents: IndexContents) -> str:
+    """Return the card as Markdown.
 
     Args:
         manifest: ``manifest.json`` without ``files``.
-        sizes: Bytes of every file but manifest and card.
-        contents: What the bundle is made from.
+        sizes: Size in bytes of each file but manifest and card.
+        contents: Content of the bundle.
     """
     release, measured = manifest["release"], manifest["measured"]
     default = release["default"]
     static = release["extractor"]["kind"] == layout.STATIC
-    pin = "" if static else "--expect-id IDENTITY "  # the card is part of what the identity covers
+    pin = "" if static else "--expect-id IDENTITY "  # the identity covers this card, so the card cannot contain it
     return f"""# {manifest["name"]}
 
 A textveil bundle: text to one of {release["codes"]} indices, with a bound for the whole text. {sum(sizes.values()):,}
-bytes; {_needs(release["extractor"])}.
+bytes; {_format_requirements(release["extractor"])}.
 
 ```sh
 # on the device: index, digits of the identity, epsilon, channel
@@ -45,31 +45,33 @@ epsilon {default["epsilon"]}.
 ## What it does not protect
 
 That the tool was used, how often and when. Timing shows the length of a text. **The bundle is not private toward the
-texts it was trained on.** {_contents(manifest)}
+texts it was trained on.** {_format_training_data(manifest)}
 
-{_told(contents.held_out)}{_sentences(contents.sentences)}{_codes(manifest)}## Accuracy
+{_format_held_out(contents.held_out)}{_format_sentences(contents.sentences)}{_format_codes(manifest)}## Accuracy
 
-{_data(measured)}
+{_format_data(measured)}
 
-{_channels(measured, manifest["certificate"])}
+{_format_randomizers(measured, manifest["certificate"])}
 
 Every figure is an exact expectation over the draw, of the test texts. *Gain* is the most by which anybody's guess of a
 text's code gets likelier, on average. *Condition* is the condition number of the channel: the larger, the noisier are
 its counts. Where there is none, the channel cannot tell all labels apart, and counts are refused.
 
-{_labels(measured)}{_compared(measured)}## Source
+{_format_labels(measured)}{_format_comparison(measured)}## Source
 
-{bullets(manifest["provenance"], _plain)}
+{format_bullets(manifest["provenance"], _format_value)}
 
 License: {manifest["licence"]}.
 """
 
 
-def _needs(extractor: dict[str, Any]) -> str:
+def _format_requirements(extractor: dict[str, Any]) -> str:
+    """Return the packages that a device needs."""
     return "numpy alone" if extractor["kind"] == layout.STATIC else "the extra `textveil[encoder]` on the device"
 
 
-def _contents(manifest: dict[str, Any]) -> str:
+def _format_training_data(manifest: dict[str, Any]) -> str:
+    """Return what the bundle contains of its training texts."""
     if manifest["release"]["extractor"]["kind"] != layout.STATIC:
         return "Its pieces of words are\nthose of the public model that it was made from."
     least = manifest["provenance"].get("min_texts", "some")
@@ -77,18 +79,20 @@ def _contents(manifest: dict[str, Any]) -> str:
 than {least} training texts."""
 
 
-def _told(held_out: HeldOut | None) -> str:
+def _format_held_out(held_out: HeldOut | None) -> str:
+    """Return the paragraph about decisions on held-out texts."""
     if held_out is None:
         return ""
-    told = (
+    paragraph = (
         f"`{layout.HELD_OUT}` has the decisions on {held_out.texts:,} texts that were not trained on, as counts by "
         "label. With them a server counts the texts of each label and not only the model's decisions, if texts of a "
         "label are like the held-out ones of that label. The shares of the labels may be others."
     )
-    return f"{textwrap.fill(told, 118)}\n\n"
+    return f"{textwrap.fill(paragraph, 118)}\n\n"
 
 
-def _sentences(sentences: tuple[tuple[str, ...], ...]) -> str:
+def _format_sentences(sentences: tuple[tuple[str, ...], ...]) -> str:
+    """Return the section about public sentences."""
     if not sentences:
         return ""
     return f"""## Sentences
@@ -100,7 +104,8 @@ paraphrase, and where the model is wrong, or another index is drawn, the sentenc
 """
 
 
-def _data(measured: dict[str, Any]) -> str:
+def _format_data(measured: dict[str, Any]) -> str:
+    """Return the paragraph about texts for training, calibration and test."""
     texts = measured["texts"]
     sizes = (
         f"{texts['train']:,} texts of `{measured['data']}` for training, {texts['calibration']:,} for the channels, "
@@ -113,31 +118,33 @@ def _data(measured: dict[str, Any]) -> str:
         f"{measured['largest_group']:,} texts, and {measured['left_out']:,} were left out because they are too close "
         "to a given test text."
     )
-    told = textwrap.fill(f"{sizes} {near}", 118)
+    paragraph = textwrap.fill(f"{sizes} {near}", 118)
     if "clean" not in measured:
-        return told
+        return paragraph
     clean = measured["clean"]
-    return f"""{told}
+    return f"""{paragraph}
 
-Without noise {percent(clean["accuracy"])} (standard error {percent(clean["standard_error"])}), balanced
-{percent(clean["balanced_accuracy"])}. The commonest label has {percent(measured["majority"])}."""
+Without noise {format_percent(clean["accuracy"])} (standard error {format_percent(clean["standard_error"])}), balanced
+{format_percent(clean["balanced_accuracy"])}. The commonest label has {format_percent(measured["majority"])}."""
 
 
-def _channels(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> str:
+def _format_randomizers(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> str:
+    """Return the table of accuracies by randomizer and epsilon."""
     lines = [
         "| channel | epsilon | accuracy | balanced | worst label | gain | condition |",
         "|---|---|---|---|---|---|---|",
     ]
     for entry in certificate:
-        found = measured.get("channels", {}).get(entry["channel"], {}).get(entry["epsilon"], {})
+        shares = measured.get("channels", {}).get(entry["channel"], {}).get(entry["epsilon"], {})
         condition = "none" if entry["condition"] is None else f"{entry['condition']:.3g}"
-        figures = [percent(found.get(key)) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
+        figures = [format_percent(shares.get(key)) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
         cells = [entry["channel"], entry["epsilon"], *figures, f"{entry['guess_gain']:.3g}", condition]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
-def _codes(manifest: dict[str, Any]) -> str:
+def _format_codes(manifest: dict[str, Any]) -> str:
+    """Return the section about clusters."""
     if manifest["release"]["kind"] != layout.CODEBOOK:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_code", "some")
@@ -163,49 +170,53 @@ that knows the codes of some labeled texts tells labels from indices. Accuracies
 """
 
 
-def _labels(measured: dict[str, Any]) -> str:
+def _format_labels(measured: dict[str, Any]) -> str:
+    """Return the table of recalls by label."""
     if "shares" not in measured:
         return ""
     lines = ["| label | share of the test texts | recall without noise | never decided by |", "|---|---|---|---|"]
     for label, share in measured["shares"].items():
-        given_up = [
+        abandoned_at = [
             f"{name} at {epsilon}"
             for name, levels in measured["channels"].items()
-            for epsilon, found in levels.items()
-            if label in found["abandoned"]
+            for epsilon, figures in levels.items()
+            if label in figures["abandoned"]
         ]
         recall = measured["clean"]["recall"][label]
-        cells = [_cell(label), percent(share), percent(recall), ", ".join(given_up)]
+        cells = [_escape_cell(label), format_percent(share), format_percent(recall), ", ".join(abandoned_at)]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(["## By label", "", *lines, "", ""])
 
 
-def _compared(measured: dict[str, Any]) -> str:
-    if "compared" not in measured:  # ag-static and ag-minilm have it, and nothing measures it any more
+def _format_comparison(measured: dict[str, Any]) -> str:
+    """Return the section that compares extractors."""
+    if "compared" not in measured:  # only the older bundles ag-static and ag-minilm have these figures
         return ""
-    found = measured["compared"]
-    levels = list(next(iter(found["extractors"].values()))["counts"])
+    comparison = measured["compared"]
+    levels = list(next(iter(comparison["extractors"].values()))["counts"])
     lines = [["extractor", "bytes", "time", "without noise", *(f"at {level}" for level in levels)]]
     lines.append(["---"] * len(lines[0]))
-    for name, figures in found["extractors"].items():
-        ratio = f"{found['time']['ratio']:g}" if name != layout.STATIC else "1"
-        shares = map(percent, [figures["clean"], *figures["counts"].values()])
+    for name, figures in comparison["extractors"].items():
+        ratio = f"{comparison['time']['ratio']:g}" if name != layout.STATIC else "1"
+        shares = map(format_percent, [figures["clean"], *figures["counts"].values()])
         lines.append([name, f"{figures['bytes']:,}", ratio, *shares])
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    difference, error = (f"{100 * found[key]:.2f}" for key in ("difference", "standard_error"))
-    told = (
-        f"The same {found['texts']:,} texts; released through `counts`. MiniLM's accuracy is larger by {difference} "
-        f"points (standard error {error}): take {found['take']}. Time is that of one text, both extractors in one run, "
-        f"on {found['time']['processor']}."
+    difference, error = (f"{100 * comparison[key]:.2f}" for key in ("difference", "standard_error"))
+    summary = (
+        f"The same {comparison['texts']:,} texts; released through `counts`. MiniLM's accuracy is larger by "
+        f"{difference} points (standard error {error}): take {comparison['take']}. Time is that of one text, both "
+        f"extractors in one run, on {comparison['time']['processor']}."
     )
-    return f"## Extractors compared\n\n{table}\n\n{textwrap.fill(told, 118)}\n\n"
+    return f"## Extractors compared\n\n{table}\n\n{textwrap.fill(summary, 118)}\n\n"
 
 
-def _plain(value: Any) -> str:
+def _format_value(value: Any) -> str:
+    """Return a value of the provenance as text."""
     if isinstance(value, dict):
-        return "; ".join(f"{key.replace('_', ' ')} {_plain(part)}" for key, part in value.items() if part != [])
+        return "; ".join(f"{key.replace('_', ' ')} {_format_value(part)}" for key, part in value.items() if part != [])
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
+    """Return text that is safe in a cell of a Markdown table."""
     return text.replace("|", "\\|").replace("\n", " ")

@@ -1,49 +1,62 @@
-"""An index bundle in memory, and the integers of its extractor."""
+"""Hold an index bundle in memory, read one back, and quantize its extractor."""
 
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import HeldOut, OnnxParts, StaticParts, layout
+from safetensors.numpy import load as load_tensors
+from textveil.bundle import HeldOut, IndexBundle, OnnxParts, Pins, StaticParts, layout, open_bundle, read_checked
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import condition
 
-Floats = NDArray[np.float32]
-#: Largest absolute value of an int8 row.
-_LARGEST = 127
+Float32Array = NDArray[np.float32]
+#: Largest absolute value in a quantized row.
+_INT8_LIMIT = 127
 
 
 @dataclass(frozen=True, kw_only=True)
 class IndexContents:
-    """Everything that an index bundle is made from.
+    """Content of an index bundle.
 
     Attributes:
-        name: Its name, as ``textveil info`` prints it.
-        labels: Name of every code.
-        extractor: From a text to a vector.
-        weight: From vector to scores of the codes, shape ``(codes, dimension)``.
-        bias: Added to them, shape ``(codes,)``.
-        channels: The levels of every channel, epsilon ascending.
-        default: Channel and epsilon that are meant where none is given.
-        kind: ``DECISION`` or ``CODEBOOK``.
-        probabilities: ``P(label | index)`` by ``channel.epsilon``, shape ``(codes, codes)``.
-        held_out: Decisions on texts that the extractor was not trained on, by label; None if there are no labels.
-        sentences: Public sentences of each code, as many of one as of another; empty if there are none.
-        license: SPDX expression, or what is known.
-        provenance: Where data and weights come from, for people.
-        measured: Figures for people, as ``index_card`` reads them.
+        name: Name, as ``textveil info`` prints it.
+        labels: Name of each class or cluster.
+        extractor: Model from a text to a vector.
+        weight: Linear map from a vector to scores of the classes, shape ``(classes, dimension)``.
+        bias: Added to the scores, shape ``(classes,)``.
+        channels: Levels of each randomizer by name, epsilon ascending.
+        default: Randomizer and epsilon for users who choose none.
+        kind: ``DECISION`` (classes) or ``CODEBOOK`` (clusters).
+        probabilities: ``P(label | released index)`` by ``randomizer.epsilon``, shape ``(classes, classes)``.
+        held_out: Decisions on texts outside the training data, by label; ``None`` without labels.
+        sentences: Public sentences of each class, equally many for each; empty if there are none.
+        license: SPDX expression, if known.
+        provenance: Origin of data and weights, for the card.
+        measured: Figures for the card, as ``format_index_card`` reads them.
+
+    Example:
+        >>> import numpy as np
+        >>> parts = quantize_static_parts({"good": 0}, np.ones((3, 2), np.float32), np.ones((1, 2), np.float32), 100)
+        >>> weight, bias = np.eye(2, dtype=np.float32), np.zeros(2, np.float32)
+        >>> contents = IndexContents(
+        ...     name="tiny", labels=("no", "yes"), extractor=parts, weight=weight, bias=bias, channels={},
+        ...     default=("counts", "2"),
+        ... )
+        >>> contents.kind == layout.DECISION
+        True
     """
 
     name: str
     labels: tuple[str, ...]
     extractor: StaticParts | OnnxParts
-    weight: Floats
-    bias: Floats
+    weight: Float32Array
+    bias: Float32Array
     channels: dict[str, tuple[IndexStaircase, ...]]
     default: tuple[str, str]
     kind: str = layout.DECISION
-    probabilities: dict[str, Floats] = field(default_factory=dict)
+    probabilities: dict[str, Float32Array] = field(default_factory=dict)
     held_out: HeldOut | None = None
     sentences: tuple[tuple[str, ...], ...] = ()
     license: str = "not stated"
@@ -51,18 +64,26 @@ class IndexContents:
     measured: dict[str, Any] = field(default_factory=dict)
 
 
-def static_parts(words: dict[str, int], word_rows: Floats, pair_rows: Floats, max_characters: int) -> StaticParts:
-    """Rounds the rows of a static extractor to int8, with one scale for words and one for pairs.
+def quantize_static_parts(
+    words: dict[str, int], word_rows: Float32Array, pair_rows: Float32Array, max_characters: int
+) -> StaticParts:
+    """Round the rows of a static extractor to int8, with one scale for words and one for pairs.
 
-    A scale covers all but one in 10,000 numbers; those beyond are cut off.
+    A scale covers 99.99 % of the numbers; larger ones are clipped.
 
     Args:
-        words: Row by word, ascending from 0.
+        words: Row of each word, from 0 in order.
         word_rows: Shape ``(words + 2, dimension)``.
         pair_rows: Shape ``(pairs, dimension)``.
-        max_characters: Longer texts are cut.
+        max_characters: Length to which a device cuts texts.
+
+    Example:
+        >>> import numpy as np
+        >>> rows = np.array([[1.0, -0.5], [0.0, 1.0], [0.25, 0.0]], np.float32)
+        >>> quantize_static_parts({"good": 0}, rows, rows[:1], 100).word_rows.tolist()
+        [[127, -64], [0, 127], [32, 0]]
     """
-    quantized = [_int8(rows) for rows in (word_rows, pair_rows)]
+    quantized = [_quantize_to_int8(rows) for rows in (word_rows, pair_rows)]
     scales = np.array([scale for _, scale in quantized], dtype=np.float32)
     return StaticParts(
         words=words,
@@ -73,8 +94,17 @@ def static_parts(words: dict[str, int], word_rows: Floats, pair_rows: Floats, ma
     )
 
 
-def certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[str, Any]]:
-    """Returns the integers of every channel that its bound is about, and what they say of it, for the manifest."""
+def make_certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[str, Any]]:
+    """Return the manifest entries that state and support the bound of each level.
+
+    An entry has the integers on which the bound depends, and properties of the randomizer.
+
+    Example:
+        >>> from textveil_export.index import make_integer_randomizer
+        >>> level = make_integer_randomizer("counts", [[0.75, 0.25], [0.25, 0.75]], "2")
+        >>> [entry["epsilon"] for entry in make_certificate({"counts": (level,)})]
+        ['2']
+    """
     return [
         {
             "channel": name,
@@ -92,8 +122,45 @@ def certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[st
     ]
 
 
-def _int8(rows: Floats) -> tuple[NDArray[np.int8], float]:
+def _quantize_to_int8(rows: Float32Array) -> tuple[NDArray[np.int8], float]:
+    """Round rows to int8 with one scale for all, and return both."""
     sizes = np.abs(rows[rows != 0])
     largest = float(np.quantile(sizes, 0.9999)) if sizes.size else 1.0
-    scale = largest / _LARGEST
-    return np.clip(np.rint(rows / scale), -_LARGEST, _LARGEST).astype(np.int8), scale
+    scale = largest / _INT8_LIMIT
+    return np.clip(np.rint(rows / scale), -_INT8_LIMIT, _INT8_LIMIT).astype(np.int8), scale
+
+
+def read_index_contents(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
+    """Read a bundle back into memory, to write it again with changes.
+
+    ``write_index_bundle`` writes the same extractor, classes, randomizers and probabilities byte for byte.
+
+    Args:
+        folder: The bundle.
+        **pins: Expected properties of the bundle, as ``textveil.bundle.open_bundle`` takes them.
+
+    Raises:
+        BundleError: The folder has no index bundle, or a damaged one.
+
+    Example:
+        >>> read_index_contents(Path("my-bundle"), expect_id=identity).labels  # doctest: +SKIP
+    """
+    bundle = open_bundle(folder, IndexBundle, **pins)
+    manifest, level = bundle.manifest, bundle.default.level
+    shares = manifest["files"].get(layout.LABELS)
+    return IndexContents(
+        name=str(manifest.get("name")),
+        labels=bundle.labels,
+        extractor=bundle.extractor,
+        weight=bundle.weight,
+        bias=bundle.bias,
+        channels=bundle.channels,
+        default=(level.name, f"{level.epsilon:f}"),
+        kind=bundle.codes_are,
+        probabilities={} if shares is None else load_tensors(read_checked(folder / layout.LABELS, shares["sha256"])),
+        held_out=bundle.held_out,
+        sentences=bundle.sentences,
+        license=str(manifest.get("licence")),
+        provenance=manifest.get("provenance", {}),
+        measured=manifest.get("measured", {}),
+    )

@@ -1,4 +1,4 @@
-"""Public sentences for the indices of a bundle: given for the labels of classes, chosen for codes."""
+"""Attach public sentences to the classes of an index bundle."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,46 +11,58 @@ from textveil.vector import extractor_of
 
 from textveil_export.errors import SourceError
 from textveil_export.index.contents import IndexContents
-from textveil_export.text.sources import read_lines
+from textveil_export.text.word_vectors import read_list
 
 
-def with_sentences(contents: IndexContents, file: Path, source: str = "") -> IndexContents:
-    """Returns a bundle whose devices can print sentences; what they draw stays. The writer checks each sentence.
+def add_sentences(contents: IndexContents, file: Path, source: str = "") -> IndexContents:
+    """Return a bundle with public sentences; its randomizers do not change.
 
-    A code gets one of the sentences, no two the same: those that are nearest to all centers together. Near is the score
-    of the code over the norm of all its scores, the cosine of vector and center but for what no center sees.
+    Each cluster gets one sentence, all different: the assignment maximizes the sum of similarities. The similarity is
+    the score of the cluster divided by the norm of all scores of the sentence, which is the cosine of vector and center
+    up to directions that no center has. The writer checks each sentence.
 
     Args:
         contents: The bundle.
-        file: Of classes ``LABEL<TAB>SENTENCE`` lines, as many of each label; of codes sentences to choose from.
-        source: Whose the sentences are and on what terms, for the card.
+        file: For classes: ``LABEL<TAB>SENTENCE`` lines, equally many for each label. For clusters: candidate sentences.
+        source: Source and license of the sentences, for the card.
 
     Raises:
-        SourceError: The file cannot be read, has another label, or too few sentences.
-        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot be run here.
+        SourceError: The file cannot be read, contains an unknown label, or has too few sentences.
+        EncoderUnavailable, EncoderFailed: The bundle's model cannot be run here.
+
+    Example:
+        >>> add_sentences(contents, Path("sentences.tsv"), "our team, CC0-1.0")  # doctest: +SKIP
     """
-    lines = list(dict.fromkeys(read_lines(file)))
-    found = _nearest(contents, lines) if contents.kind == layout.CODEBOOK else _of_labels(contents.labels, lines)
+    lines = list(dict.fromkeys(read_list(file)))
+    sentences = (
+        _assign_sentences(contents, lines)
+        if contents.kind == layout.CODEBOOK
+        else _group_by_label(contents.labels, lines)
+    )
     provenance = {**contents.provenance, "sentences": source or file.name}
-    return replace(contents, sentences=tuple(map(tuple, found)), provenance=provenance)
+    return replace(contents, sentences=tuple(map(tuple, sentences)), provenance=provenance)
 
 
-def _nearest(contents: IndexContents, sentences: Sequence[str]) -> list[list[str]]:
+def _assign_sentences(contents: IndexContents, sentences: Sequence[str]) -> list[list[str]]:
+    """Assign one sentence to each cluster by the largest sum of similarities."""
     if len(sentences) < len(contents.labels):
-        raise SourceError(f"{len(contents.labels)} codes need as many sentences: there are {len(sentences)}")
+        raise SourceError(
+            f"the bundle has {len(contents.labels)} clusters and the file {len(sentences)} sentences: add some"
+        )
     extractor = extractor_of(contents.extractor)
     scores = np.array([contents.weight @ extractor.extract(one).vector + contents.bias for one in sentences])
-    near = np.nan_to_num(scores / np.maximum(np.linalg.norm(scores, axis=1, keepdims=True), 1e-12))
-    return [[sentences[int(at)]] for at in linear_sum_assignment(near.T, maximize=True)[1]]
+    similarity = np.nan_to_num(scores / np.maximum(np.linalg.norm(scores, axis=1, keepdims=True), 1e-12))
+    return [[sentences[int(at)]] for at in linear_sum_assignment(similarity.T, maximize=True)[1]]
 
 
-def _of_labels(labels: Sequence[str], lines: Sequence[str]) -> list[list[str]]:
-    found: dict[str, list[str]] = {label: [] for label in labels}
+def _group_by_label(labels: Sequence[str], lines: Sequence[str]) -> list[list[str]]:
+    """Return the sentences of each label."""
+    sentences: dict[str, list[str]] = {label: [] for label in labels}
     for number, line in enumerate(lines, 1):
         label, tab, sentence = line.partition("\t")
-        if not tab or label not in found:
-            raise SourceError(f"sentence {number} is not LABEL<TAB>SENTENCE with a label of the bundle")
-        found[label].append(sentence)
-    if len(set(map(len, found.values()))) != 1:
-        raise SourceError("there are not as many sentences of one label as of another")
-    return list(found.values())
+        if not tab or label not in sentences:
+            raise SourceError(f"sentence {number} must be LABEL<TAB>SENTENCE with a label of the bundle")
+        sentences[label].append(sentence)
+    if len(set(map(len, sentences.values()))) != 1:
+        raise SourceError("the labels have different numbers of sentences: give each label equally many")
+    return list(sentences.values())

@@ -1,4 +1,4 @@
-"""Writes an index bundle so that it is there whole or not at all, and only if the device's reader opens it."""
+"""Write an index bundle: whole or not at all, and only if the device's reader opens it."""
 
 import json
 from collections.abc import Iterable
@@ -13,39 +13,46 @@ from textveil.bundle import IndexBundle, OnnxParts, StaticParts, layout
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 
-from textveil_export.atomic import whole_folder
-from textveil_export.index.card import index_card
-from textveil_export.index.contents import IndexContents, certificate
-from textveil_export.text.write import add_file, to_json
+from textveil_export.bundle_files import add_bundle_file, format_json, stage_bundle_folder
+from textveil_export.index.card import format_index_card
+from textveil_export.index.contents import IndexContents, make_certificate
 
 
-def write_index(contents: IndexContents, folder: Path, *, force: bool = False) -> IndexEncoder:
-    """Writes, checks and publishes an index bundle.
+def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = False) -> IndexEncoder:
+    """Write, check and publish an index bundle.
 
     Args:
         contents: The bundle in memory.
-        folder: Where it goes. Its parent must exist.
-        force: Replace a bundle that is already there.
+        folder: Target folder. Its parent must exist.
+        force: Whether an existing bundle is replaced.
 
     Returns:
-        The encoder, loaded from its place.
+        The encoder, loaded from the target.
 
     Raises:
-        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
-        BundleError: The device's reader refuses it. Nothing is left behind.
+        WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
+        BundleError: The device's reader refuses the bundle. The target is unchanged.
+
+    Example:
+        >>> write_index_bundle(contents, Path("my-bundle")).bundle.identity  # doctest: +SKIP
     """
-    with whole_folder(folder, force=force) as partial:
-        entries = {name: add_file(partial, name, data) for name, data in _files(contents).items()}
-        manifest = _manifest(contents)
+    with stage_bundle_folder(folder, force=force) as partial:
+        entries = {name: add_bundle_file(partial, name, data) for name, data in _make_files(contents).items()}
+        manifest = _make_manifest(contents)
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
-        entries[layout.CARD] = add_file(partial, layout.CARD, index_card(manifest, sizes, contents).encode())
-        identity = str(add_file(partial, layout.MANIFEST, to_json({**manifest, "files": entries}).encode())["sha256"])
+        entries[layout.CARD] = add_bundle_file(
+            partial, layout.CARD, format_index_card(manifest, sizes, contents).encode()
+        )
+        identity = str(
+            add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())["sha256"]
+        )
         IndexEncoder.load(partial, expect_id=identity)
         IndexServer.load(partial)
     return IndexEncoder.load(folder, expect_id=identity)
 
 
-def _files(contents: IndexContents) -> dict[str, bytes]:
+def _make_files(contents: IndexContents) -> dict[str, bytes]:
+    """Return the content of all files but manifest and card."""
     channels = {
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
         for name, levels in contents.channels.items()
@@ -54,7 +61,7 @@ def _files(contents: IndexContents) -> dict[str, bytes]:
     }
     codes = {"weight": contents.weight.astype(np.float32), "bias": contents.bias.astype(np.float32)}
     files = {
-        **_extractor_files(contents.extractor),
+        **_make_extractor_files(contents.extractor),
         layout.CODES: save_tensors(codes),
         layout.CHANNELS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
     }
@@ -64,22 +71,25 @@ def _files(contents: IndexContents) -> dict[str, bytes]:
     if contents.held_out is not None:
         files[layout.HELD_OUT] = f"{json.dumps(contents.held_out.to_dict(), ensure_ascii=False)}\n".encode()
     if contents.sentences:
-        files[layout.SENTENCES] = _lines(chain.from_iterable(contents.sentences))
+        files[layout.SENTENCES] = _join_lines(chain.from_iterable(contents.sentences))
     return files
 
 
-def _extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
+def _make_extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
+    """Return the content of the extractor's files."""
     if isinstance(parts, OnnxParts):
-        return {layout.MODEL: parts.model, layout.PIECES: _lines(parts.vocabulary)}
+        return {layout.MODEL: parts.model, layout.PIECES: _join_lines(parts.vocabulary)}
     rows = {"words": parts.word_rows, "pairs": parts.pair_rows, "scales": parts.scales}
-    return {layout.WORDS: _lines(parts.words), layout.ROWS: save_tensors(rows)}
+    return {layout.WORDS: _join_lines(parts.words), layout.ROWS: save_tensors(rows)}
 
 
-def _lines(words: Iterable[str]) -> bytes:
+def _join_lines(words: Iterable[str]) -> bytes:
+    """Return words as the content of a text file, one per line."""
     return "".join(f"{word}\n" for word in words).encode()
 
 
-def _extractor_entry(parts: StaticParts | OnnxParts) -> dict[str, Any]:
+def _describe_extractor(parts: StaticParts | OnnxParts) -> dict[str, Any]:
+    """Return the manifest entry of the extractor."""
     if isinstance(parts, OnnxParts):
         constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
         return {"kind": layout.ONNX, "dimension": parts.dimension, **constants}
@@ -91,7 +101,8 @@ def _extractor_entry(parts: StaticParts | OnnxParts) -> dict[str, Any]:
     }
 
 
-def _manifest(contents: IndexContents) -> dict[str, Any]:
+def _make_manifest(contents: IndexContents) -> dict[str, Any]:
+    """Return the manifest without ``files``."""
     channel, epsilon = contents.default
     return {
         "format": layout.FORMAT,
@@ -105,13 +116,13 @@ def _manifest(contents: IndexContents) -> dict[str, Any]:
         "release": {
             "kind": contents.kind,
             "codes": len(contents.labels),
-            "extractor": _extractor_entry(contents.extractor),
+            "extractor": _describe_extractor(contents.extractor),
             "channels": {
                 name: [f"{staircase.level.epsilon:f}" for staircase in levels]
                 for name, levels in contents.channels.items()
             },
             "default": {"channel": channel, "epsilon": epsilon},
         },
-        "certificate": certificate(contents.channels),
+        "certificate": make_certificate(contents.channels),
         "measured": contents.measured,
     }

@@ -1,5 +1,5 @@
-"""Measures what a sanitized word still tells: how far words spread, how often an attacker guesses them."""
+"""Measure what a randomized word reveals: spread of words, and recovery by an attacker."""
 
-from textveil_export.leakage.bayes import guess, one_release, zipf
+from textveil_export.leakage.bayes import guess_from_one_release, guess_inputs, make_zipf_prior
 
-__all__ = ["guess", "one_release", "zipf"]
+__all__ = ["guess_from_one_release", "guess_inputs", "make_zipf_prior"]

@@ -1,12 +1,13 @@
-"""Bayes-optimal recovery: how often an attacker who knows everything public guesses a word from its releases.
+"""Bayes-optimal recovery: how often an attacker with all public knowledge guesses a word.
 
-The attacker knows the mechanism and a prior ``pi`` over inputs, and guesses the likeliest one. From one release the
-guess is right with probability
+The attacker knows the mechanism ``M`` and a prior ``pi`` over inputs, and guesses the likeliest input. From one release
+the guess is correct with probability
 
     sum over y of max over x of pi(x) Pr[M(x) = y],
 
-exactly (``one_release``). From ``n`` independent releases of the same word it is right with the mean of the largest
-posterior, which is simulated (``simulate``). It is a rate under this prior, not a bound: context helps.
+which ``guess_from_one_release`` computes exactly. From ``n`` independent releases of the same word it is correct with
+the mean of the largest posterior, which ``simulate_releases`` estimates. Both are rates under this prior, not bounds:
+an attacker who knows the context of a word succeeds more often.
 """
 
 from collections.abc import Mapping
@@ -17,30 +18,30 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Channel, Floats, ScoreChannel
 
-from textveil_export.parallel import Ids, each_block
-from textveil_export.progress import Progress, no_progress
+from textveil_export.parallel import Ids, map_blocks
+from textveil_export.progress import Progress, ignore_progress
 
-#: Zipf-Mandelbrot's shift of ranks, for words of English text.
-OFFSET = 2.7
-#: Numbers of releases that are simulated.
-RELEASES = (2, 5, 10)
+#: Shift of ranks in the Zipf-Mandelbrot law, for words of English text.
+ZIPF_OFFSET = 2.7
+#: Simulated numbers of releases.
+RELEASE_COUNTS = (2, 5, 10)
 TRIALS = 10_000
-#: Of a 95 % interval of a mean, in standard errors.
+#: Half width of a 95 % interval of a mean, in standard errors.
 _STANDARD_ERRORS = 1.959964
 _BLOCK = 8
 _CELLS_AT_ONCE = 1 << 17
-#: A posterior below ``exp`` of this, of the largest one, is left out of their sum.
+#: Posteriors below this log-ratio to the largest one are omitted from the normalizer.
 _NEGLIGIBLE = -40.0
 
 
 @dataclass(frozen=True)
-class Rate:
-    """How often a guess is right.
+class RecoveryRate:
+    """Rate of correct guesses.
 
     Attributes:
-        rate: Share of right guesses.
-        low: Lower end of its 95 % interval; ``None`` where the rate is exact.
-        high: Upper end of it.
+        rate: Share of correct guesses.
+        low: Lower end of its 95 % interval; ``None`` if the rate is exact.
+        high: Upper end of the interval.
     """
 
     rate: float
@@ -48,63 +49,86 @@ class Rate:
     high: float | None = None
 
     def to_dict(self) -> dict[str, float]:
-        """Returns plain values for JSON, six decimals."""
+        """Return the fields for JSON, rounded to six decimals, without those that are ``None``."""
         return {name: round(value, 6) for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True)
-class Guesses:
-    """The best guess from one release.
+class BestGuesses:
+    """The best guess for each output of one release.
 
     Attributes:
-        rate: Probability that it is right, under the prior.
-        inputs: The guess for every output, shape ``(symbols,)``.
+        rate: Probability of a correct guess under the prior.
+        inputs: Guessed input of each output, shape ``(symbols,)``.
     """
 
     rate: float
     inputs: Ids
 
 
-def zipf(inputs: int) -> Floats:
-    """Returns the public prior ``pi(x)`` proportional to ``1 / (rank + 2.7)``, shape ``(inputs,)``; sums to 1.
+def make_zipf_prior(inputs: int) -> Floats:
+    """Return the public prior, proportional to ``1 / (rank + 2.7)``, shape ``(inputs,)``.
 
-    Rank 1 is the first line of the vocabulary, which is ordered by public text; ``<unk>`` has the last rank.
+    Rank 1 is the first line of the vocabulary, which is ordered by frequency in public text; ``<unk>`` has the last
+    rank. The prior sums to 1.
+
+    Example:
+        >>> make_zipf_prior(3).round(3).tolist()
+        [0.41, 0.323, 0.266]
     """
-    shares = 1 / (np.arange(1, inputs + 1) + OFFSET)
+    shares = 1 / (np.arange(1, inputs + 1) + ZIPF_OFFSET)
     return shares / shares.sum()
 
 
-def among(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
-    """Returns a prior given that the input is one of some, 0 elsewhere, shape ``(inputs,)``; sums to 1."""
+def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
+    """Return the prior conditional on a set of inputs, shape ``(inputs,)``.
+
+    Args:
+        prior: Shape ``(inputs,)``.
+        inputs: Whether each input belongs to the set, shape ``(inputs,)``.
+    """
     shares = np.where(inputs, prior, 0)
     return shares / shares.sum()
 
 
-def one_release(channel: Channel, priors: Mapping[str, Floats], progress: Progress = no_progress) -> dict[str, Guesses]:
-    """Returns the best guess for every output, and ``sum over y of max over x of pi(x) Pr[M(x) = y]``, exact.
+def guess_from_one_release(
+    channel: Channel, priors: Mapping[str, Floats], progress: Progress = ignore_progress
+) -> dict[str, BestGuesses]:
+    """Compute the best guess for each output, and the exact probability that it is correct.
 
-    The coin of SanText+ counts where the channel has one; ``channel.drawn`` leaves it out.
+    The probability is ``sum over y of max over x of pi(x) Pr[M(x) = y]``. If the channel keeps words with some
+    probability (as SanText+ does), kept words count; pass ``channel.drawn`` to exclude them.
 
     Args:
-        channel: The output distribution.
-        priors: Priors by name, shape ``(inputs,)`` each. One that sums to less than 1 gives its part of the sum.
-        progress: Called with outputs done.
+        channel: Output distribution.
+        priors: Priors by name, each of shape ``(inputs,)``. A prior with a smaller sum contributes its part.
+        progress: Called with the number of outputs processed.
 
     Returns:
-        By name of the prior.
+        Guesses by name of the prior.
+
+    Example:
+        >>> import numpy as np
+        >>> from types import SimpleNamespace
+        >>> rows = np.array([[0.9, 0.1], [0.2, 0.8]])  # Pr[M(x) = y], a row per input
+        >>> channel = SimpleNamespace(symbols=2, columns=lambda outputs: rows.T[outputs])
+        >>> guesses = guess_from_one_release(channel, {"even": np.array([0.5, 0.5])})["even"]
+        >>> round(guesses.rate, 6), guesses.inputs.tolist()
+        (0.85, [0, 1])
     """
 
     def likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
-        columns, found = channel.columns(outputs), {}
+        """Return guesses and joint probabilities for a block of outputs."""
+        columns, best = channel.columns(outputs), {}
         for name, prior in priors.items():
             joint = columns * prior
             guesses = joint.argmax(axis=1)
-            found[name] = guesses, joint[np.arange(len(outputs)), guesses]
-        return found
+            best[name] = guesses, joint[np.arange(len(outputs)), guesses]
+        return best
 
-    blocks = each_block("guessing", np.arange(channel.symbols), likeliest, progress, _BLOCK)
+    blocks = map_blocks("guessing", np.arange(channel.symbols), likeliest, progress, _BLOCK)
     return {
-        name: Guesses(
+        name: BestGuesses(
             float(np.concatenate([block[name][1] for block in blocks]).sum()),
             np.concatenate([block[name][0] for block in blocks]),
         )
@@ -112,13 +136,21 @@ def one_release(channel: Channel, priors: Mapping[str, Floats], progress: Progre
     }
 
 
-def guess(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
-    """Returns the likeliest input of every token, and its posterior probability, shapes ``(tokens,)``.
+def guess_inputs(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
+    """Return the likeliest input of each token and its posterior, shapes ``(tokens,)``.
 
     Args:
-        log_likelihoods: ``ln Pr[releases of the token | x]``, up to a constant for each token, shape
-            ``(tokens, inputs)``.
-        prior: Shape ``(inputs,)``.
+        log_likelihoods: ``ln Pr[releases of the token | x]`` up to a constant per token, shape ``(tokens, inputs)``.
+        prior: Prior probability of each input, shape ``(inputs,)``.
+
+    Returns:
+        Input ids and posterior probabilities.
+
+    Example:
+        >>> import numpy as np
+        >>> inputs, posteriors = guess_inputs(np.log([[0.9, 0.1]]), np.array([0.5, 0.5]))
+        >>> inputs.tolist(), posteriors.round(2).tolist()
+        ([0], [0.9])
     """
     with np.errstate(divide="ignore"):
         logs = log_likelihoods + np.log(prior)
@@ -129,85 +161,88 @@ def guess(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
     return guesses, 1 / np.add.reduceat(posteriors, np.cumsum(near.sum(axis=1)) - near.sum(axis=1))
 
 
-def simulate(
+def simulate_releases(
     channel: ScoreChannel,
     prior: Floats,
     *,
     trials: int,
     stream: tuple[int, ...],
-    progress: Progress = no_progress,
-) -> dict[int, Rate]:
-    """Simulates guesses from several releases of the same word: the mean of the largest posterior over the trials.
+    progress: Progress = ignore_progress,
+) -> dict[int, RecoveryRate]:
+    """Estimate the recovery rate from several releases of the same word by simulation.
 
-    A word is drawn from the prior, its outputs from its integer weights; the first of them serve the smaller numbers
-    of releases too. Nothing here protects anybody's text: a seeded generator is right.
+    The rate is the mean of the largest posterior.
+
+    Each trial samples a word from the prior and its outputs from the integer weights. Smaller numbers of releases
+    use the first of these outputs. The generator is seeded, which is safe because no user's text is involved.
 
     Args:
-        channel: The output distribution of a draw; a coin is left out.
+        channel: Output distribution of randomized words, without words that are kept.
         prior: Shape ``(inputs,)``.
-        trials: Words drawn.
-        stream: Seed of the generator; each batch of trials adds its number.
-        progress: Called with trials done.
+        trials: Number of sampled words.
+        stream: Seed of the generator; the number of the batch is appended.
+        progress: Called with the number of trials processed.
 
     Returns:
-        By number of releases.
+        Rate by number of releases.
     """
     log_totals, totals = channel.log_totals, channel.totals
     cumulative = np.cumsum(prior)
 
     def largest_posteriors(batch: Ids) -> Floats:
+        """Return the largest posterior of each trial of a batch, by number of releases."""
         generator = np.random.default_rng([*stream, int(batch[0])])
         uniform = generator.random(len(batch)) * cumulative[-1]
         words = np.minimum(np.searchsorted(cumulative, uniform, side="right"), np.flatnonzero(prior)[-1])
         rows = np.cumsum(channel.weights_from(words), axis=1)
-        drawn = generator.integers(0, totals[words, None], (len(batch), RELEASES[-1]))
-        outputs = [np.searchsorted(row, uniform, side="right") for row, uniform in zip(rows, drawn, strict=True)]
+        samples = generator.integers(0, totals[words, None], (len(batch), RELEASE_COUNTS[-1]))
+        outputs = [np.searchsorted(row, uniform, side="right") for row, uniform in zip(rows, samples, strict=True)]
         logs = np.zeros((len(batch), len(prior)))
         largest: list[Floats] = []
         for number, output in enumerate(np.transpose(outputs), 1):
             logs += np.take(channel.log_weights, channel.scores.to_outputs(output))  # q(y) is the same for every x
             logs -= log_totals
-            if number in RELEASES:
-                largest.append(guess(logs, prior)[1])
+            if number in RELEASE_COUNTS:
+                largest.append(guess_inputs(logs, prior)[1])
         return np.stack(largest, axis=1)
 
     size = max(1, _CELLS_AT_ONCE // len(prior))
     stage = "guessing from several releases"
-    largest = np.concatenate(each_block(stage, np.arange(trials), largest_posteriors, progress, size))
+    largest = np.concatenate(map_blocks(stage, np.arange(trials), largest_posteriors, progress, size))
     means = largest.mean(axis=0)
     margins = _STANDARD_ERRORS * largest.std(axis=0, ddof=1) / np.sqrt(trials)
     return {
-        n: Rate(float(mean), max(0.0, float(mean - margin)), min(1.0, float(mean + margin)))
-        for n, mean, margin in zip(RELEASES, means, margins, strict=True)
+        n: RecoveryRate(float(mean), max(0.0, float(mean - margin)), min(1.0, float(mean + margin)))
+        for n, mean, margin in zip(RELEASE_COUNTS, means, margins, strict=True)
     }
 
 
-def recovery_rates(
+def measure_recovery(
     channel: ScoreChannel,
     inputs: NDArray[np.bool_],
     *,
     trials: int,
     stream: tuple[int, ...],
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> dict[str, Any]:
-    """Returns the recovery rates of one channel, as the statistics of a bundle hold them.
+    """Measure the recovery rates of one mechanism as ``statistics.json`` stores them.
 
     Args:
-        channel: The output distribution, with its coin if it has one.
-        inputs: The inputs that the attacker decides between after a draw, shape ``(inputs,)``.
-        trials: Words drawn in the simulation.
+        channel: Output distribution, including words that are kept if the mechanism keeps some.
+        inputs: Candidates of the attacker for a randomized word, shape ``(inputs,)``.
+        trials: Number of sampled words in the simulation.
         stream: Seed of the simulation.
-        progress: Called with outputs and trials done.
+        progress: Called with the numbers of outputs and trials processed.
 
     Returns:
-        ``bayes_recovery``, by number of releases, and ``bayes_recovery_with_kept_words`` where there is a coin: among
-        all inputs then, since a word that comes out may have been kept.
+        ``bayes_recovery`` by number of releases. If the mechanism keeps words, also
+        ``bayes_recovery_with_kept_words`` over all inputs, since a word in the output may have been kept.
     """
-    prior = among(zipf(channel.inputs), inputs)
-    rate = one_release(channel.drawn, {"drawn": prior}, progress)["drawn"].rate
-    simulated = simulate(channel.drawn, prior, trials=trials, stream=stream, progress=progress)
-    found = {"bayes_recovery": {str(n): rate.to_dict() for n, rate in {1: Rate(rate), **simulated}.items()}}
+    prior = restrict_prior(make_zipf_prior(channel.inputs), inputs)
+    rate = guess_from_one_release(channel.drawn, {"drawn": prior}, progress)["drawn"].rate
+    simulated = simulate_releases(channel.drawn, prior, trials=trials, stream=stream, progress=progress)
+    rates = {"bayes_recovery": {str(n): rate.to_dict() for n, rate in {1: RecoveryRate(rate), **simulated}.items()}}
     if channel.keepable is not None:
-        rate = one_release(channel, {"all": zipf(channel.inputs)}, progress)["all"].rate
-        found["bayes_recovery_with_kept_words"] = {"1": Rate(rate).to_dict()}
-    return found
+        rate = guess_from_one_release(channel, {"all": make_zipf_prior(channel.inputs)}, progress)["all"].rate
+        rates["bayes_recovery_with_kept_words"] = {"1": RecoveryRate(rate).to_dict()}
+    return rates

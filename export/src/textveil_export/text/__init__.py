@@ -1,5 +1,5 @@
-"""From words and their vectors to a bundle that ``textveil.Sanitizer`` loads."""
+"""Build text bundles, which ``textveil.Sanitizer`` loads, from words and their vectors."""
 
-from textveil_export.text.weights import Setting, level_parameters
+from textveil_export.text.level_weights import LevelSetting, make_level_parameters
 
-__all__ = ["Setting", "level_parameters"]
+__all__ = ["LevelSetting", "make_level_parameters"]

@@ -1,4 +1,4 @@
-"""From a source to the contents of a bundle: every number that ships is decided here."""
+"""Build a text bundle: turn a vocabulary with vectors into all numbers that ship."""
 
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -7,48 +7,48 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil import __version__
-from textveil.bundle import TextBundle, layout
+from textveil.bundle import layout
 from textveil.mechanisms import Metric, squared_distances
 from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, Table
 
 from textveil_export.errors import ExportError
-from textveil_export.parallel import Run, here
-from textveil_export.progress import Progress, no_progress
-from textveil_export.text.build_staircase import StaircaseRecipe, build_staircase
-from textveil_export.text.calibrate_epsilon import Key, by_certified_epsilon, by_unchanged_share
-from textveil_export.text.characters import characters_json
+from textveil_export.parallel import BlockRunner, run_blocks
+from textveil_export.progress import Progress, ignore_progress
+from textveil_export.text.calibration import LevelKey, calibrate_certified_epsilon, calibrate_unchanged_share
+from textveil_export.text.contents import TextContents, format_character_classes, make_manifest_head
+from textveil_export.text.level_weights import GRID, LevelSetting, make_level_parameters
 from textveil_export.text.near_duplicates import merge_near_duplicates
-from textveil_export.text.neighbors import nearest, smallest
-from textveil_export.text.quantize import quantize, unknown_row
-from textveil_export.text.sources import Source
-from textveil_export.text.weights import GRID, Setting, level_parameters
-from textveil_export.text.word_sets import Policy, assign_roles
+from textveil_export.text.neighbors import find_nearest_outputs, find_smallest
+from textveil_export.text.quantize import place_unknown, quantize_vectors
+from textveil_export.text.staircase_bundle import StaircaseRecipe, build_staircase
+from textveil_export.text.word_roles import WordPolicy, assign_roles
+from textveil_export.text.word_vectors import WordVectors
 
 DEFAULT_REPLACEMENT_PROBABILITY = "0.3"
 DEFAULT_K = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """Everything that decides a bundle besides its source.
+class TextBundleRecipe:
+    """Settings of a text bundle, besides its vocabulary.
 
     Attributes:
         name: Name of the bundle, as ``textveil info`` prints it.
-        policy: Sets of SanText+.
+        policy: Word sets of SanText+.
         k: Stored neighbors per input.
-        levels: Exponent ``alpha`` by level name, strictest first; if ``None`` the default levels are fitted.
-        certified_epsilons: Certified epsilon by level name, strictest first, instead of exponents.
-        flatten_to: Certified epsilon over exponent that flattening aims for (``flatten.flat_base``), with them.
-        default_level: The level used when a user names none; the middle one if left out.
+        levels: Exponent ``alpha`` by level name, strictest first; ``None`` chooses the default levels.
+        certified_epsilons: Target epsilon by level name, strictest first, instead of exponents.
+        flatten_to: Target of flattening for these (``calibration.compute_flat_base``).
+        default_level: Level for users who choose none; the middle one by default.
         license: SPDX expression of the bundle.
-        attribution: Whose work it is derived from.
+        attribution: Authors and sources of the data.
         lists: Names of the lists in the policy, for the manifest.
         santext: Whether the bundle has SanText and SanText+.
-        staircase: Its staircase, or ``None``.
+        staircase: Settings of its staircase, or ``None``.
     """
 
     name: str
-    policy: Policy
+    policy: WordPolicy
     k: int = DEFAULT_K
     levels: dict[str, Decimal] | None = None
     certified_epsilons: dict[str, Decimal] | None = None
@@ -61,46 +61,29 @@ class Recipe:
     staircase: StaircaseRecipe | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class Contents:
-    """A bundle in memory.
-
-    Attributes:
-        tensors: Arrays of each safetensors file, by file name.
-        texts: Content of each text file, by file name; ``law.json`` without its ``files``.
-        law: ``law.json`` without ``files``.
-        manifest: ``manifest.json`` without ``files`` and ``identity``.
-        statistics: What was measured on the way, for the card.
-    """
-
-    tensors: dict[str, dict[str, NDArray[Any]]]
-    texts: dict[str, str]
-    law: dict[str, Any]
-    manifest: dict[str, Any]
-    statistics: dict[str, Any]
-
-
-def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progress, run: Run = here) -> Contents:
-    """Builds the tables of a bundle.
+def build_text_bundle(
+    source: WordVectors, recipe: TextBundleRecipe, progress: Progress = ignore_progress, run: BlockRunner = run_blocks
+) -> TextContents:
+    """Build the contents of a text bundle.
 
     Args:
-        source: Vocabulary in rank order with its vectors.
-        recipe: Policy, ``k``, levels and what the manifest says.
+        source: Vocabulary in order of frequency with its vectors.
+        recipe: Settings of the bundle.
         progress: Called as stages advance.
-        run: Does the work of blocks of rows, for near-duplicates and the staircase.
+        run: Runs blocks of rows, for near-duplicates and the staircase.
 
     Raises:
-        ExportError: The recipe does not fit the source.
+        ExportError: The recipe does not fit the vocabulary.
     """
     if not recipe.santext and recipe.staircase is None:
-        raise ExportError("a bundle has a mechanism at least")
-    rows = quantize(source.vectors)
-    kept, merged = merge_near_duplicates(rows, progress, run)
-    if len(kept) < 2:
-        raise ExportError("all vectors are near-duplicates of one another")
-    rows = rows[kept]
-    spellings = [[source.words[i]] for i in kept]
-    position = {original: index for index, original in enumerate(kept)}
+        raise ExportError("the recipe has no mechanism: choose SanText, a staircase or both")
+    rows = quantize_vectors(source.vectors)
+    representatives, merged = merge_near_duplicates(rows, progress, run)
+    if len(representatives) < 2:
+        raise ExportError("all vectors are near-duplicates of one another: check the file of vectors")
+    rows = rows[representatives]
+    spellings = [[source.words[i]] for i in representatives]
+    position = {original: index for index, original in enumerate(representatives)}
     for original, representative in sorted(merged.items()):
         spellings[position[representative]].append(source.words[original])
 
@@ -108,7 +91,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
     law |= {"santext": None, "staircase": None, "skeleton": None, "defaults": {}}
     tensors: dict[str, dict[str, NDArray[Any]]] = {}
     vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
-    texts = {layout.VOCABULARY: vocabulary, layout.CHARACTERS: characters_json()}
+    texts = {layout.VOCABULARY: vocabulary, layout.CHARACTERS: format_character_classes()}
     labels: dict[str, Any] = {}
     statistics: dict[str, Any] = {
         "symbols": len(rows),
@@ -132,7 +115,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
             "k": recipe.k,
         }
     if recipe.staircase is not None:
-        part = build_staircase(source.take(kept), recipe.staircase, progress, run=run)
+        part = build_staircase(source.select_entries(representatives), recipe.staircase, progress, run=run)
         tensors[layout.STAIRCASE] = part.tensors
         texts |= part.texts
         law |= part.law
@@ -140,7 +123,7 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
         statistics["staircase_k"] = part.tensors["neighbours"].shape[1]
     law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
     manifest = {
-        **manifest_head(recipe.name, recipe.license, recipe.attribution),
+        **make_manifest_head(recipe.name, recipe.license, recipe.attribution),
         "levels": labels,
         "provenance": {
             **source.provenance,
@@ -149,41 +132,27 @@ def build_bundle(source: Source, recipe: Recipe, progress: Progress = no_progres
             "lists": recipe.lists,
         },
     }
-    return Contents(tensors=tensors, texts=texts, law=law, manifest=manifest, statistics=statistics)
-
-
-def manifest_head(name: str, license: str, attribution: str) -> dict[str, Any]:
-    """Returns what the manifest of every bundle for text begins with."""
-    return {
-        "format": layout.FORMAT,
-        "format_version": layout.FORMAT_VERSION,
-        "kind": TextBundle.KIND,
-        "name": name,
-        "label": "textbook",
-        "licence": license,
-        "attribution": attribution,
-        "levels": {},
-    }
+    return TextContents(tensors=tensors, texts=texts, law=law, manifest=manifest, statistics=statistics)
 
 
 def _build_santext(
-    tokens: str, rows: NDArray[np.int8], spellings: list[list[str]], recipe: Recipe, progress: Progress
+    tokens: str, rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, progress: Progress
 ) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8]]:
-    """Returns SanText's arrays by file, its part of ``law.json``, the labels of its levels, and the roles."""
+    """Return SanText's arrays by file, entry in ``law.json``, labels of levels, and roles."""
     roles = assign_roles(spellings, tokens, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT)
-    near, squares, median = nearest(rows, outputs, recipe.k, progress)
+    near, squares, median = find_nearest_outputs(rows, outputs, recipe.k, progress)
     if median == 0:
-        raise ExportError("more than half of all pairs of vectors are equal: there is no metric to speak of")
-    unknown, extra = unknown_row(rows, median)
+        raise ExportError("more than half of all pairs of vectors are equal: check the file of vectors")
+    unknown, extra = place_unknown(rows, median)
     ((_, to_unknown),) = squared_distances(unknown[None], rows[outputs])
-    unknown_near, unknown_squares = smallest(to_unknown + extra, outputs, recipe.k)
+    unknown_near, unknown_squares = find_smallest(to_unknown + extra, outputs, recipe.k)
     near = np.concatenate([near, unknown_near])
     all_rows = np.concatenate([rows, unknown[None]])
     distances = Metric(rows=all_rows, grid=GRID, median_squared=median, unknown_extra=extra)
     near_scores = distances.scores(np.concatenate([squares, unknown_squares]))
     if near_scores.max() > np.iinfo(np.uint16).max:
-        raise ExportError("a neighbor is more than ten times the median distance away")
+        raise ExportError("a neighbor is more than ten times the median distance away: remove outliers or lower -k")
 
     symbols = len(rows)
     tensors: dict[str, NDArray[Any]] = {
@@ -198,51 +167,55 @@ def _build_santext(
         "unknown_extra_squared_distance": extra,
     }
     table = Table.from_tensors(tensors, {**constants, "symbols": symbols})
-    settings = _settings(table, distances, recipe, progress)
+    settings = _choose_level_settings(table, distances, recipe, progress)
     names = list(dict.fromkeys(name for name, _ in settings))
     if recipe.default_level not in (None, *names):
-        raise ExportError("the default level is not one of the levels")
+        raise ExportError("the default level is not one of the levels: correct --default-epsilon")
     law_levels: list[dict[str, Any]] = []
     labels: dict[str, dict[str, Any]] = {}
-    largest = _largest_score(distances, outputs)
+    largest = _find_largest_score(distances, outputs)
     for number, name in enumerate(names):
         laws: dict[str, Any] = {}
         labels[name] = {}
         for mechanism in layout.TABLE_MECHANISMS:
-            level = level_parameters(table, settings[name, mechanism], largest)
-            base = None if level.base is None else _named(tensors, f"base.{name}.{mechanism}", level.base)
-            weights = _named(tensors, f"weights.{name}.{mechanism}", level.weights)
+            level = make_level_parameters(table, settings[name, mechanism], largest)
+            base = None if level.base is None else _add_tensor(tensors, f"base.{name}.{mechanism}", level.base)
+            weights = _add_tensor(tensors, f"weights.{name}.{mechanism}", level.weights)
             laws[mechanism] = {"exponent": str(level.exponent), "weights": weights, "base": base}
             labels[name][mechanism] = {"epsilon_textbook": float(2 * level.exponent), "epsilon_certified": None}
         law_levels.append({"name": name, "laws": laws})
-        progress("weighing levels", number + 1, len(names))
+        progress("computing weights of levels", number + 1, len(names))
     files = {layout.TABLE: tensors, layout.EMBEDDINGS: {"rows": all_rows}}
     return files, {**constants, "levels": law_levels}, labels, roles
 
 
-def _settings(table: Table, distances: Metric, recipe: Recipe, progress: Progress) -> dict[Key, Setting]:
-    """Returns exponent and base measure, by level name and mechanism; levels in order."""
+def _choose_level_settings(
+    table: Table, distances: Metric, recipe: TextBundleRecipe, progress: Progress
+) -> dict[LevelKey, LevelSetting]:
+    """Return exponent and base measure by level name and mechanism, in order of the levels."""
     if recipe.certified_epsilons is not None:
-        return by_certified_epsilon(table, distances, recipe.certified_epsilons, progress, flatten_to=recipe.flatten_to)
+        return calibrate_certified_epsilon(
+            table, distances, recipe.certified_epsilons, progress, flatten_to=recipe.flatten_to
+        )
     if recipe.levels is None:
-        return by_unchanged_share(table, distances)
+        return calibrate_unchanged_share(table, distances)
     return {
-        (name, mechanism): Setting(exponent)
+        (name, mechanism): LevelSetting(exponent)
         for name, exponent in recipe.levels.items()
         for mechanism in layout.TABLE_MECHANISMS
     }
 
 
-def _named(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
-    """Puts an array among the tensors, once: mechanisms that share one name it alike."""
-    for other, known in tensors.items():
-        if known.dtype == array.dtype and np.array_equal(known, array):
+def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]) -> str:
+    """Add an array to the tensors, or return the name of an equal array that is there already."""
+    for other, existing in tensors.items():
+        if existing.dtype == array.dtype and np.array_equal(existing, array):
             return other
     tensors[name] = array
     return name
 
 
-def _largest_score(distances: Metric, outputs: NDArray[np.intp]) -> int:
-    """Returns the largest score of any input and output."""
+def _find_largest_score(distances: Metric, outputs: NDArray[np.intp]) -> int:
+    """Return the largest score of any input and output."""
     inputs = np.arange(len(distances.rows))
     return max(int(distances.scores(squared[:, outputs].max())) for _, squared in distances.squared_to_all(inputs))

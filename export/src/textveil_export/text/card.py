@@ -1,20 +1,25 @@
-"""The model card that lies in every bundle."""
+"""Format the model card of a text bundle."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from textveil.bundle import layout
 
-from textveil_export.text.build import Contents
+from textveil_export.text.contents import TextContents
 
 
-def card(contents: Contents, table_bytes: dict[str, int]) -> str:
-    """Returns the card as Markdown: what the bundle is, what it promises, its numbers, its license."""
+def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str:
+    """Return the card as Markdown: content, promise, figures and license of a bundle.
+
+    Args:
+        contents: The bundle.
+        table_bytes: Size of each safetensors file, by file name.
+    """
     manifest, numbers, law = contents.manifest, contents.statistics, contents.law
     provenance = manifest["provenance"]
     kind = "words" if law["tokens"] == "word" else "WordPieces"
     mechanisms = law["staircase"] is not None or law["santext"] is not None
-    source = bullets({key: value for key, value in provenance.items() if key != "lists"})
+    source = format_bullets({key: value for key, value in provenance.items() if key != "lists"})
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
     tables = ", ".join(f"`{name}` {size:,} bytes" for name, size in table_bytes.items())
     holds = f"{numbers['symbols']:,} {kind}; {tables}" if mechanisms else "the lists of the rung `names`"
@@ -24,11 +29,11 @@ def card(contents: Contents, table_bytes: dict[str, int]) -> str:
 A textveil bundle: {holds}. `textveil info` prints its identity."""
     ]
     if law["staircase"] is not None:
-        parts.append(_staircase(law, numbers))
+        parts.append(_format_staircase(law, numbers))
     if law["santext"] is not None:
-        parts.append(_santext(contents))
+        parts.append(_format_santext(contents))
     if "names" in law:
-        parts.append(_names(law["names"], contents.texts))
+        parts.append(_format_names(law["names"], contents.texts))
     if mechanisms:
         parts.append(f"""## What it does not protect
 
@@ -53,11 +58,12 @@ License: {manifest["licence"]}. {manifest["attribution"]}""")
     return "\n\n".join(parts) + "\n"
 
 
-def _names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
+def _format_names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
+    """Return the section about the mode ``names``."""
     common = texts[layout.COMMON_WORDS].splitlines()
     shown = sum("name" in line.partition("\t")[2].split(",") for line in common)
     rows = "\n".join(
-        f"| {kind} | {_lines(texts, layout.NAMES_KIND, kind)} | {_lines(texts, layout.NAMES_POOL, kind)} |"
+        f"| {kind} | {_count_lines(texts, layout.NAMES_KIND, kind)} | {_count_lines(texts, layout.NAMES_POOL, kind)} |"
         for kind in sorted({*entry["kinds"], *entry["pools"]})
     )
     return f"""## The rung `names`
@@ -71,12 +77,14 @@ what a text is about.
 {rows}"""
 
 
-def _lines(texts: dict[str, str], pattern: str, kind: str) -> str:
+def _count_lines(texts: dict[str, str], pattern: str, kind: str) -> str:
+    """Return the number of lines of the list of an entity type, ``-`` if there is none."""
     content = texts.get(pattern.format(kind))
     return "-" if content is None else format(content.count("\n"), ",")
 
 
-def _staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
+def _format_staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
+    """Return the section about the staircase."""
     levels = "\n".join(
         f"| {level['epsilon']} | {level['share']} | {level['own_share']} |" for level in law["staircase"]["levels"]
     )
@@ -100,7 +108,8 @@ its neighborhood, and how much a guess gains. Drawn words are other words: this 
 a text that a language model or a colleague acts on. They take the rung `names`, where the bundle has it."""
 
 
-def _santext(contents: Contents) -> str:
+def _format_santext(contents: TextContents) -> str:
+    """Return the section about SanText and SanText+."""
     manifest, numbers = contents.manifest, contents.statistics
     santext, defaults = contents.law["santext"], contents.law["defaults"]["santext"]
     levels = "\n".join(
@@ -134,12 +143,12 @@ The default is `{defaults["level"]}` with `{defaults["mechanism"]}`.
 - {numbers["never_output"]:,} words that nothing may draw"""
 
 
-def bullets(provenance: Mapping[str, Any], plain: Callable[[Any], str] = str) -> str:
-    """Returns what a bundle is made from as a list in Markdown, without what is not known."""
-    told = {key: value for key, value in provenance.items() if value not in (None, "")}
-    return "\n".join(f"- {key.replace('_', ' ')}: {plain(value)}" for key, value in told.items())
+def format_bullets(provenance: Mapping[str, Any], plain: Callable[[Any], str] = str) -> str:
+    """Return provenance as a Markdown list, without empty entries."""
+    entries = {key: value for key, value in provenance.items() if value not in (None, "")}
+    return "\n".join(f"- {key.replace('_', ' ')}: {plain(value)}" for key, value in entries.items())
 
 
-def percent(share: float | None) -> str:
-    """Returns a share as a cell of a table."""
+def format_percent(share: float | None) -> str:
+    """Return a share as a cell of a table."""
     return "" if share is None else f"{100 * share:.2f} %"

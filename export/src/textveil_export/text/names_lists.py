@@ -1,4 +1,4 @@
-"""The part of a bundle that the rung ``names`` needs, from a folder of lists, alone or beside a staircase."""
+"""Add the lists of the mode ``names`` to a bundle, alone or beside a staircase."""
 
 import json
 import re
@@ -9,26 +9,32 @@ from textveil import __version__
 from textveil.bundle import TextBundle, layout, parse_tensors
 
 from textveil_export.errors import ExportError, SourceError
-from textveil_export.text.attribution import NAMES_LISTS, credited
-from textveil_export.text.build import Contents, manifest_head
-from textveil_export.text.characters import characters_json
-from textveil_export.text.sources import read_text
-from textveil_export.text.staircase_alone import vocabulary_statistics
+from textveil_export.text.contents import (
+    NAMES_CREDIT,
+    TextContents,
+    add_credits,
+    format_character_classes,
+    make_manifest_head,
+    summarize_vocabulary,
+)
+from textveil_export.text.word_vectors import read_text
 
-#: Where the card of a folder of lists says whose they are.
-_SOURCES = re.compile(r"^## Sources(?: of the lists of the rung names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
-_LIST = re.compile(r"(kind|pool)\.([a-z]+(?:-[a-z]+)*)\.txt")
+#: The section of a folder's README.md with sources and licenses of the lists.
+_SOURCES_SECTION = re.compile(
+    r"^## Sources(?: of the lists of the rung names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
+)
+_LIST_FILE = re.compile(r"(kind|pool)\.([a-z]+(?:-[a-z]+)*)\.txt")
 
 
 @dataclass(frozen=True, kw_only=True)
-class NamesFolder:
-    """The lists of a folder, as a bundle has them.
+class NamesListFiles:
+    """Lists of a folder, as a bundle stores them.
 
     Attributes:
         texts: Content by the name of the file in the bundle.
-        kinds: Kinds with members by list.
-        pools: Kinds with outputs.
-        sources: Sources and licenses of the lists, for the card.
+        kinds: Entity types with a list of their words.
+        pools: Entity types with a surrogate pool.
+        sources: Section of the card about sources and licenses.
     """
 
     texts: dict[str, str]
@@ -37,38 +43,41 @@ class NamesFolder:
     sources: str
 
 
-def read_names_folder(folder: Path) -> NamesFolder:
-    """Reads a folder of lists: common words, capitals, symbols, ``kind.KIND.txt``, ``pool.KIND.txt``, ``README.md``.
+def read_names_lists(folder: Path) -> NamesListFiles:
+    """Read a folder of lists: common words, capitals, symbols, entity types, surrogate pools.
 
-    A bundle is such a folder too: it has them as ``names.kind.KIND.txt`` and ``names.pool.KIND.txt``. What stands in
-    the lists is checked when the new bundle is written.
+    Files of entity types are named ``kind.TYPE.txt`` and ``pool.TYPE.txt``; ``README.md`` has the sources. A bundle is
+    accepted too: its files are named ``names.kind.TYPE.txt`` and ``names.pool.TYPE.txt``. The content of the lists is
+    checked when the new bundle is written.
 
     Raises:
         SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
     """
     texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.SHOWN_CAPITALS, layout.SYMBOLS)}
-    found: dict[str, list[str]] = {"kind": [], "pool": []}
+    names_of_role: dict[str, list[str]] = {"kind": [], "pool": []}
     patterns = {"kind": layout.NAMES_KIND, "pool": layout.NAMES_POOL}
     prefix = "names." if (folder / layout.MANIFEST).is_file() else ""
     for path in sorted(folder.glob(f"{prefix}*.txt")):
-        if match := _LIST.fullmatch(path.name.removeprefix(prefix)):
+        if match := _LIST_FILE.fullmatch(path.name.removeprefix(prefix)):
             role, kind = match[1], match[2]
-            found[role].append(kind)
+            names_of_role[role].append(kind)
             texts[patterns[role].format(kind)] = read_text(path)
-    if not found["pool"]:
-        raise SourceError(f"{folder.name}: there is no pool.KIND.txt")
-    sources = _SOURCES.search(read_text(folder / "README.md"))
+    if not names_of_role["pool"]:
+        raise SourceError(f"{folder.name}: a surrogate pool is missing, add files pool.TYPE.txt")
+    sources = _SOURCES_SECTION.search(read_text(folder / "README.md"))
     if sources is None:
-        raise SourceError("README.md: there is no section Sources, which says whose the lists are")
+        raise SourceError('README.md: add a section "## Sources" with sources and licenses of the lists')
     card = f"## Sources\n{sources[1]}"
-    return NamesFolder(texts=texts, kinds=tuple(found["kind"]), pools=tuple(found["pool"]), sources=card)
+    return NamesListFiles(
+        texts=texts, kinds=tuple(names_of_role["kind"]), pools=tuple(names_of_role["pool"]), sources=card
+    )
 
 
-def names_alone(lists: NamesFolder, name: str, license: str) -> Contents:
-    """Returns a bundle with the lists and nothing else."""
-    nothing = Contents(
+def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextContents:
+    """Return a bundle that contains only the lists."""
+    nothing = TextContents(
         tensors={},
-        texts={layout.CHARACTERS: characters_json()},
+        texts={layout.CHARACTERS: format_character_classes()},
         law={
             "tokens": "word",
             "symbols": 0,
@@ -77,43 +86,45 @@ def names_alone(lists: NamesFolder, name: str, license: str) -> Contents:
             "skeleton": None,
             "defaults": {"mechanism": None},
         },
-        manifest=manifest_head(name, license, "")
+        manifest=make_manifest_head(name, license, "")
         | {"provenance": {"exporter": f"textveil-export {__version__}", "lists": {}}},
         statistics={"symbols": 0, "merged": {}},
     )
-    return with_names(nothing, lists)
+    return add_names_lists(nothing, lists)
 
 
-def with_names(contents: Contents, lists: NamesFolder) -> Contents:
-    """Returns a bundle that has the lists too."""
+def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextContents:
+    """Return a copy of a bundle with the lists added."""
     return replace(
         contents,
         texts={**contents.texts, **lists.texts},
         law={**contents.law, "names": {"kinds": list(lists.kinds), "pools": list(lists.pools)}},
-        manifest={**contents.manifest, "attribution": credited(contents.manifest["attribution"], NAMES_LISTS)},
+        manifest={**contents.manifest, "attribution": add_credits(contents.manifest["attribution"], NAMES_CREDIT)},
         statistics={**contents.statistics, "names_sources": lists.sources},
     )
 
 
-def finished_staircase(bundle: TextBundle) -> Contents:
-    """Returns what a finished bundle was written from, byte for byte, but for lists of the rung ``names``.
+def read_staircase_contents(bundle: TextBundle) -> TextContents:
+    """Read a finished staircase bundle back into memory, byte for byte.
+
+    Lists of the mode ``names`` are omitted.
 
     Raises:
-        ExportError: It has more than a staircase, or none.
+        ExportError: The bundle has no staircase, or has SanText too.
     """
     if bundle.staircase is None or bundle.levels:
-        raise ExportError("the lists can be put beside a staircase alone")
+        raise ExportError("--beside needs a bundle that has a staircase and no SanText")
     law = json.loads((bundle.path / layout.LAW).read_bytes())
     law.pop("names", None)
     of_names = set() if bundle.names is None else set(bundle.names.contents)
     files = {name: (bundle.path / name).read_bytes() for name in law.pop("files") if name not in of_names}
     tensors = {name: parse_tensors(data, name) for name, data in files.items() if name.endswith(".safetensors")}
     texts = {name: data.decode("utf-8") for name, data in files.items() if name not in tensors}
-    return Contents(
+    return TextContents(
         tensors=tensors,
         texts=texts,
         law=law,
         manifest={key: value for key, value in bundle.manifest.items() if key != "files"},
-        statistics=vocabulary_statistics(texts[layout.VOCABULARY])
+        statistics=summarize_vocabulary(texts[layout.VOCABULARY])
         | {"staircase_k": bundle.staircase.neighbors.shape[1]},
     )

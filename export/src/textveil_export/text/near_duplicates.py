@@ -1,4 +1,4 @@
-"""Words so close to one another that they become one symbol: casing, spelling variants."""
+"""Merge words with nearly equal vectors into one symbol: casing, spelling variants."""
 
 import math
 from functools import lru_cache
@@ -7,92 +7,93 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import squared_distances
 
-from textveil_export.parallel import Run, here, row_spans
-from textveil_export.progress import Progress, no_progress
+from textveil_export.parallel import BlockRunner, run_blocks, split_rows
+from textveil_export.progress import Progress, ignore_progress
 
-#: Two words closer than this share of the median distance become one symbol.
+#: Words at a distance below this share of the median distance become one symbol.
 MERGE_DISTANCE = 0.1
 _SAMPLED_PAIRS = 1 << 20
 _TILE = 1024  # rows and columns of a product
-_FIRST = 64  # coordinates that are looked at first
+_FIRST = 64  # coordinates that are compared first
 
 
 def merge_near_duplicates(
-    rows: NDArray[np.int8], progress: Progress = no_progress, run: Run = here
+    rows: NDArray[np.int8], progress: Progress = ignore_progress, run: BlockRunner = run_blocks
 ) -> tuple[list[int], dict[int, int]]:
-    """Finds words so close that they should be one symbol (casing, spelling variants).
+    """Find words that are so close that they become one symbol.
 
-    Greedy representatives in rank order: a word joins the most frequent earlier representative within
-    ``MERGE_DISTANCE`` times the median distance, else it represents itself. Left apart, such a pair would dominate
-    the certified epsilon through a small difference of its normalizers.
+    Words are processed in order of frequency. A word joins the most frequent earlier representative within
+    ``MERGE_DISTANCE`` times the median distance, otherwise it becomes a representative. If such pairs remained
+    separate, a small difference of their normalizers would dominate the certified epsilon.
 
     Args:
-        rows: int8 rows in rank order, shape ``(symbols, dimension)``.
-        progress: Called with rows done.
-        run: Does the work of blocks of rows.
+        rows: int8 rows in order of frequency, shape ``(symbols, dimension)``.
+        progress: Called with the number of rows processed.
+        run: Runs blocks of rows.
 
     Returns:
-        Indices of the representatives in rank order, and the representative of every other index.
+        Indices of the representatives in order, and the representative of each other index.
     """
-    threshold = MERGE_DISTANCE**2 * _sampled_median(rows)
+    threshold = MERGE_DISTANCE**2 * _estimate_median(rows)
     merged: dict[int, int] = {}
-    if threshold > 0:  # it is not a number where there is one word alone
-        spans = row_spans(len(rows))
-        for (_, stop), pairs in zip(spans, run(close_pairs, (rows, threshold), spans), strict=True):
+    if threshold > 0:  # NaN for a single word
+        spans = split_rows(len(rows))
+        for (_, stop), pairs in zip(spans, run(find_close_pairs, (rows, threshold), spans), strict=True):
             for index, other in pairs.tolist():
                 if other not in merged:
-                    merged.setdefault(index, other)  # the pairs are in order: the first is the most frequent
+                    merged.setdefault(index, other)  # pairs are sorted, so the first one is the most frequent
             progress("finding near-duplicates", stop, len(rows))
     return [i for i in range(len(rows)) if i not in merged], merged
 
 
-def close_pairs(rows: NDArray[np.int8], threshold: float, start: int, stop: int) -> NDArray[np.int64]:
-    """Finds the pairs of a row of a block and a row before it whose squared distance is below the threshold, exactly.
+def find_close_pairs(rows: NDArray[np.int8], threshold: float, start: int, stop: int) -> NDArray[np.int64]:
+    """Find pairs of a row in a block and an earlier row that are closer than a threshold.
 
-    The squared distance over the first coordinates is no larger than that over all, so most pairs are settled by them.
+    The result is exact. The squared distance over the first coordinates is a lower bound, which excludes most pairs.
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
-        threshold: Above 0.
+        threshold: Squared distance, above 0.
         start: First row of the block.
         stop: The row after its last.
 
     Returns:
-        Pairs of indices, the later first, in ascending order, shape ``(pairs, 2)``.
+        Pairs of indices, the later one first, in ascending order, shape ``(pairs, 2)``.
     """
     below = math.ceil(threshold)
     first = rows[:, :_FIRST]
-    found: list[NDArray[np.int64]] = []
+    blocks: list[NDArray[np.int64]] = []
     for top in range(start, stop, _TILE):
         bottom = min(top + _TILE, stop)
-        left = _negated(first[top:bottom])
+        left = _make_left_factor(first[top:bottom])
         for begin in range(0, bottom, _TILE):
-            negative = left @ _beside(first[begin : min(begin + _TILE, bottom)]).T
+            negative = left @ _make_right_factor(first[begin : min(begin + _TILE, bottom)]).T
             row, column = np.divmod(np.flatnonzero(negative > -below), negative.shape[1])
             later, earlier = row + top, column + begin
             before = earlier < later
             pairs = np.stack([later[before], earlier[before]], axis=1)
-            found.append(pairs if rows.shape[1] <= _FIRST else pairs[_are_below(rows, pairs, below)])
-    every = np.concatenate(found)
-    return every[np.lexsort((every[:, 1], every[:, 0]))]
+            blocks.append(pairs if rows.shape[1] <= _FIRST else pairs[_check_below(rows, pairs, below)])
+    all_pairs = np.concatenate(blocks)
+    return all_pairs[np.lexsort((all_pairs[:, 1], all_pairs[:, 0]))]
 
 
-def _negated(rows: NDArray[np.int8]) -> NDArray[np.float32]:
-    """``(2 x, -|x|^2, -1)``, whose product with ``(y, 1, |y|^2)`` is ``-|x - y|^2``.
+def _make_left_factor(rows: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return ``(2 x, -|x|^2, -1)``, whose product with ``(y, 1, |y|^2)`` is ``-|x - y|^2``.
 
-    It is exact: with so few coordinates no partial sum is beyond the integers that float32 has.
+    The product is exact: for so few coordinates, float32 represents each partial sum.
     """
     norms = (rows.astype(np.int64) ** 2).sum(axis=1, keepdims=True)
     return np.hstack([2 * rows.astype(np.float32), -norms, np.full_like(norms, -1)]).astype(np.float32)
 
 
-def _beside(rows: NDArray[np.int8]) -> NDArray[np.float32]:
+def _make_right_factor(rows: NDArray[np.int8]) -> NDArray[np.float32]:
+    """Return ``(y, 1, |y|^2)`` of each row; see ``_make_left_factor``."""
     norms = (rows.astype(np.int64) ** 2).sum(axis=1, keepdims=True)
     return np.hstack([rows, np.ones_like(norms), norms]).astype(np.float32)
 
 
-def _are_below(rows: NDArray[np.int8], pairs: NDArray[np.int64], below: int) -> NDArray[np.bool_]:
-    """Tells which pairs of rows have a squared distance below a number."""
+def _check_below(rows: NDArray[np.int8], pairs: NDArray[np.int64], below: int) -> NDArray[np.bool_]:
+    """Return which pairs of rows have a squared distance below a number."""
     answers = [
         ((rows[part[:, 0]].astype(np.int64) - rows[part[:, 1]]) ** 2).sum(axis=1) < below
         for part in np.array_split(pairs, 1 + len(pairs) // _TILE)
@@ -100,17 +101,21 @@ def _are_below(rows: NDArray[np.int8], pairs: NDArray[np.int64], below: int) -> 
     return np.concatenate(answers)
 
 
-def _sampled_median(rows: NDArray[np.int8]) -> float:
-    # A fixed sample of public vectors: reproducible, and precise to three digits, enough for a merging rule.
-    if len(rows) ** 2 <= _SAMPLED_PAIRS:  # fewer pairs than are sampled: each is computed once
-        every = np.concatenate([block for _, block in squared_distances(rows, rows)]).ravel()
-        order = np.argsort(every)
-        upto = np.cumsum(_times_sampled(len(rows))[order])
+def _estimate_median(rows: NDArray[np.int8]) -> float:
+    """Return the median squared distance of pairs, from a fixed sample of pairs.
+
+    The sample is reproducible and precise to about three digits, enough for merging. If the vocabulary has fewer pairs
+    than the sample, each distance is computed once and weighted by how often the sample contains the pair.
+    """
+    if len(rows) ** 2 <= _SAMPLED_PAIRS:
+        distances = np.concatenate([block for _, block in squared_distances(rows, rows)]).ravel()
+        order = np.argsort(distances)
+        upto = np.cumsum(_count_samples(len(rows))[order])
         if not upto[-1]:
-            return float("nan")  # one word alone: nothing is near it
+            return float("nan")  # a single word has no pairs
         middle = np.array([(upto[-1] - 1) // 2, upto[-1] // 2])
-        return float(np.mean(every[order[np.searchsorted(upto, middle, side="right")]]))
-    first, second = _sampled_pairs(len(rows))
+        return float(np.mean(distances[order[np.searchsorted(upto, middle, side="right")]]))
+    first, second = _sample_pairs(len(rows))
     squares = [
         ((rows[a].astype(np.int64) - rows[b]) ** 2).sum(axis=1)
         for a, b in zip(np.array_split(first, 64), np.array_split(second, 64), strict=True)
@@ -118,13 +123,14 @@ def _sampled_median(rows: NDArray[np.int8]) -> float:
     return float(np.median(np.concatenate(squares)))
 
 
-def _sampled_pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sample_pairs(count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return a fixed sample of ordered pairs of different indices below ``count``."""
     first, second = np.random.default_rng(0).integers(0, count, (2, _SAMPLED_PAIRS))
     return first[first != second], second[first != second]
 
 
 @lru_cache(maxsize=8)
-def _times_sampled(count: int) -> NDArray[np.int64]:
-    # How often each pair is in the sample, shape (count * count,): the same for all vocabularies of that many words.
-    first, second = _sampled_pairs(count)
+def _count_samples(count: int) -> NDArray[np.int64]:
+    """Return how often the sample contains each pair, shape ``(count * count,)``."""
+    first, second = _sample_pairs(count)
     return np.bincount(first * count + second, minlength=count * count)

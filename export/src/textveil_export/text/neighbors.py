@@ -1,34 +1,41 @@
-"""Exact nearest neighbors by brute force, in blocks."""
+"""Find exact nearest neighbors: outputs by Euclidean distance, words by cosine similarity.
+
+The search by cosine has two steps. A float product selects all words that can be among the nearest, with a margin for
+its rounding errors. For these few the exact integer cosine decides. So the result does not depend on the machine, on
+the library that multiplies, or on where a block runs.
+"""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import squared_distances
 
 from textveil_export.errors import ExportError
-from textveil_export.progress import Progress, no_progress
+from textveil_export.parallel import BlockRunner, run_blocks, split_rows
+from textveil_export.progress import Progress, ignore_progress
 
 
-def nearest(
+def find_nearest_outputs(
     rows: NDArray[np.int8],
     candidates: NDArray[np.int64],
     k: int,
-    progress: Progress = no_progress,
+    progress: Progress = ignore_progress,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-    """Finds the ``k`` candidates nearest to every row, the row itself included where it is a candidate.
+    """Find the ``k`` candidates nearest to each row by Euclidean distance.
 
-    Ties are broken by id. Memory is one block of the distance matrix.
+    A row is its own neighbor if it is a candidate. Ties are broken by id. Memory is one block of the distance matrix.
 
     Args:
         rows: int8 rows, shape ``(symbols, dimension)``.
         candidates: Ids (rows) that may be neighbors, ascending, shape ``(candidates,)``.
         k: Neighbors per row.
-        progress: Called with rows done.
+        progress: Called with the number of rows processed.
 
     Returns:
-        Neighbor ids, nearest first, shape ``(symbols, k)``; their squared distances, same shape; and the median
-        squared distance over all pairs of two different candidates.
+        Neighbor ids, nearest first, shape ``(symbols, k)``; their squared distances, same shape; and the median squared
+        distance over all pairs of two different candidates.
 
     Raises:
         ExportError: ``k`` is not between 1 and the number of candidates.
@@ -39,21 +46,27 @@ def nearest(
     squares = np.empty((len(rows), k), dtype=np.int64)
     is_candidate = np.zeros(len(rows), dtype=bool)
     is_candidate[candidates] = True
-    pairs = MedianOfPairs.up_to(4 * int((rows.astype(np.int64) ** 2).sum(axis=1).max()))
+    pairs = PairMedian.make_empty(4 * int((rows.astype(np.int64) ** 2).sum(axis=1).max()))
     for start, block in squared_distances(rows, rows[candidates]):
         stop = start + len(block)
-        pairs.add(block[is_candidate[start:stop]])
-        neighbors[start:stop], squares[start:stop] = smallest(block, candidates, k)
+        pairs.add_block(block[is_candidate[start:stop]])
+        neighbors[start:stop], squares[start:stop] = find_smallest(block, candidates, k)
         progress("finding neighbors", stop, len(rows))
-    return neighbors, squares, pairs.median(len(candidates))
+    return neighbors, squares, pairs.find_median(len(candidates))
 
 
-def smallest(
+def find_smallest(
     squared: NDArray[np.int64], candidates: NDArray[np.int64], k: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Finds ids and values of the ``k`` smallest entries of each row, ascending by (value, id)."""
+    """Return ids and values of the ``k`` smallest entries of each row, by value, then id.
+
+    Args:
+        squared: Values, shape ``(rows, candidates)``.
+        candidates: Ids of the columns, ascending.
+        k: Entries per row.
+    """
     width = len(candidates)
-    keys = squared * width + np.arange(width)  # value first, then id: one integer orders both
+    keys = squared * width + np.arange(width)  # one integer orders by value, then by id
     if k < width:
         keys = np.partition(keys, k - 1, axis=1)[:, :k]
     keys = np.sort(keys, axis=1)
@@ -61,23 +74,253 @@ def smallest(
 
 
 @dataclass
-class MedianOfPairs:
-    """The exact median of integer squared distances over all ordered pairs, gathered block by block."""
+class PairMedian:
+    """The exact median of integer squared distances over all ordered pairs.
+
+    Distances are counted block by block.
+
+    Attributes:
+        counts: Number of pairs at each squared distance.
+    """
 
     counts: NDArray[np.int64]
 
     @classmethod
-    def up_to(cls, largest: int) -> "MedianOfPairs":
-        """Makes an empty count of squared distances from 0 to ``largest``."""
+    def make_empty(cls, largest: int) -> "PairMedian":
+        """Return an empty count of squared distances from 0 to ``largest``."""
         return cls(np.zeros(largest + 1, dtype=np.int64))
 
-    def add(self, squared: NDArray[np.int64]) -> None:
-        """Counts a block."""
+    def add_block(self, squared: NDArray[np.int64]) -> None:
+        """Count the squared distances of a block."""
         counted = np.bincount(squared.ravel())
         self.counts[: len(counted)] += counted
 
-    def median(self, identical: int) -> int:
-        """Returns the lower median, leaving out ``identical`` pairs of a word with itself (squared distance 0)."""
+    def find_median(self, identical: int) -> int:
+        """Return the lower median without ``identical`` pairs of a word with itself (distance 0)."""
         counts = self.counts.copy()
         counts[0] -= identical
         return int(np.searchsorted(np.cumsum(counts), (counts.sum() + 1) // 2))
+
+
+#: Steps of a cosine of 1.
+COSINE_STEPS = 1 << 20
+_WORST_VALUE = 1 << 60  # farther than any word
+_TILE = 1024  # rows and columns of a product
+_PAIRS = 1 << 16  # exact cosines computed at a time
+
+
+class _NeighborCandidates(NamedTuple):
+    """Words that may be among the nearest of a row.
+
+    Attributes:
+        rows: Row in the tile.
+        columns: Position among the words.
+        values: Approximate similarity.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    values: NDArray[np.float32]
+
+
+def find_nearest_words(
+    rows: NDArray[np.int8],
+    words: NDArray[np.intp],
+    k: int,
+    favor: NDArray[np.int64],
+    progress: Progress = ignore_progress,
+    run: BlockRunner = run_blocks,
+) -> NDArray[np.uint32]:
+    """Find the words nearest to each row by cosine similarity plus a bonus per word.
+
+    The row itself comes first. Ties are broken by id.
+
+    Args:
+        rows: int8 rows, shape ``(symbols, dimension)``.
+        words: Ids that may be neighbors, ascending.
+        k: Ids per row.
+        favor: Bonus of each of ``words``, in steps of the cosine (``COSINE_STEPS`` per 1).
+        progress: Called with the number of rows processed.
+        run: Runs blocks of rows.
+
+    Returns:
+        Ids, shape ``(symbols, k)``.
+
+    Raises:
+        ExportError: There are fewer words than ``k``.
+    """
+    if k > len(words):
+        raise ExportError(f"k must be at most the number of words, {len(words)}")
+    near = np.empty((len(rows), k), dtype=np.uint32)
+    near[:, 0] = np.arange(len(rows))
+    if k == 1:
+        return near
+    spans = split_rows(len(rows))
+    shared = (rows, words, favor, compute_inverse_norms(rows), k - 1)
+    for (start, stop), nearest in zip(spans, run(find_nearest_in_block, shared, spans), strict=True):
+        near[start:stop, 1:] = nearest
+        progress("finding neighbors", stop, len(rows))
+    return near
+
+
+def find_nearest_in_block(
+    rows: NDArray[np.int8],
+    words: NDArray[np.intp],
+    favor: NDArray[np.int64],
+    inverse_norms: NDArray[np.float64],
+    count: int,
+    start: int,
+    stop: int,
+) -> NDArray[np.uint32]:
+    """Find the nearest words of the rows in a block, without the rows themselves.
+
+    Args:
+        rows: int8 rows, shape ``(symbols, dimension)``.
+        words: Ids that may be neighbors, ascending.
+        favor: Bonus of each of them, in steps of the cosine.
+        inverse_norms: ``1 / |row|`` of all rows.
+        count: Words per row, below ``len(words)``.
+        start: First row of the block.
+        stop: The row after its last.
+
+    Returns:
+        Ids, nearest first, shape ``(stop - start, count)``.
+    """
+    near = np.empty((stop - start, count), dtype=np.uint32)
+    for top in range(start, stop, _TILE):
+        bottom = min(top + _TILE, stop)
+        candidates, crowded = _collect_candidates(rows, words, favor, inverse_norms, count, top, bottom)
+        far = np.empty(len(candidates.rows), dtype=np.int64)
+        for at in range(0, len(far), _PAIRS):
+            part = slice(at, at + _PAIRS)
+            x, y = candidates.rows[part] + top, words[candidates.columns[part]]
+            cosines = np.einsum(
+                "ij,ij->i", rows[x].astype(_choose_exact_type(rows)), rows[y].astype(_choose_exact_type(rows))
+            )
+            steps = _round_cosines(cosines.astype(np.float64), inverse_norms[x], inverse_norms[y])
+            far[part] = -favor[candidates.columns[part]] - steps
+        order = np.lexsort((candidates.columns, far, candidates.rows))
+        begins = np.searchsorted(candidates.rows[order], np.arange(bottom - top))
+        clear = np.flatnonzero(~crowded)
+        best = order[begins[clear][:, None] + np.arange(count)]
+        near[top - start + clear] = words[candidates.columns[best]]
+        for row in (np.flatnonzero(crowded) + top).tolist():
+            near[row - start] = _find_nearest_in_row(rows, words, favor, count, row)
+    return near
+
+
+def _collect_candidates(
+    rows: NDArray[np.int8],
+    words: NDArray[np.intp],
+    favor: NDArray[np.int64],
+    inverse_norms: NDArray[np.float64],
+    count: int,
+    top: int,
+    bottom: int,
+) -> tuple[_NeighborCandidates, NDArray[np.bool_]]:
+    """Return a superset of the nearest words of each row, and which rows are crowded.
+
+    A crowded row has too many candidates.
+
+    A value is the cosine in steps plus the bonus, at most ``margin`` from the exact integer. If ``count`` words
+    have a value of at least ``v``, a word with a value below ``v - 2 margin`` is not among the ``count`` nearest.
+    """
+    largest_favor = float(np.abs(favor).max())
+    # d roundings of a product of d terms (Higham 2002, 3.1), two for each factor, half a step of the cosine.
+    margin = 2.0**-24 * (COSINE_STEPS * (rows.shape[1] + 8) + 4 * largest_favor) * 1.01 + 2
+    left = rows[top:bottom] * inverse_norms[top:bottom, None].astype(np.float32)
+    own = np.searchsorted(words, np.arange(top, bottom))
+    is_word = words[np.minimum(own, len(words) - 1)] == np.arange(top, bottom)
+    threshold = np.full(bottom - top, -np.inf, dtype=np.float32)
+    most = 8 * count + _TILE
+    crowded = np.zeros(bottom - top, dtype=bool)
+    candidates = _NeighborCandidates(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0, np.float32))
+    last_size = 0
+    for begin in range(0, len(words), _TILE):
+        ids = words[begin : begin + _TILE]
+        right = rows[ids] * (inverse_norms[ids, None] * COSINE_STEPS).astype(np.float32)
+        values = (left @ right.T).astype(np.float32, copy=False)
+        if largest_favor:
+            values += favor[begin : begin + _TILE].astype(np.float32)
+        inside = is_word & (own >= begin) & (own < begin + len(ids))
+        values[inside, own[inside] - begin] = -np.inf  # a word is not a neighbor of itself
+        if not begin and len(ids) > count:
+            threshold[:] = np.partition(values, -count, axis=1)[:, -count] - np.float32(2 * margin)
+        row, column = np.divmod(np.flatnonzero(values >= threshold[:, None]), len(ids))
+        candidates = _NeighborCandidates(
+            np.append(candidates.rows, row),
+            np.append(candidates.columns, column + begin),
+            np.append(candidates.values, values[row, column]),
+        )
+        if len(candidates.rows) > 2 * last_size + 4 * count * len(left) or begin + _TILE >= len(words):
+            candidates = _discard_distant(candidates, threshold, crowded, count, most, 2 * margin)
+            last_size = len(candidates.rows)
+    return candidates, crowded
+
+
+def _discard_distant(
+    candidates: _NeighborCandidates,
+    threshold: NDArray[np.float32],
+    crowded: NDArray[np.bool_],
+    count: int,
+    most: int,
+    slack: float,
+) -> _NeighborCandidates:
+    """Discard candidates that cannot be among the nearest; raise thresholds; mark crowded rows.
+
+    A crowded row has more than ``most`` candidates. It is searched exactly later, so its candidates are dropped.
+    Changes ``threshold`` and ``crowded`` in place.
+    """
+    order = np.lexsort((-candidates.values, candidates.rows))
+    row, column, value = candidates.rows[order], candidates.columns[order], candidates.values[order]
+    begins = np.searchsorted(row, np.arange(len(threshold) + 1))
+    full = np.flatnonzero(np.diff(begins) >= count)
+    threshold[full] = np.maximum(threshold[full], value[begins[full] + count - 1] - np.float32(slack))
+    remaining = (value >= threshold[row]) & (value > -np.inf)
+    crowded |= np.bincount(row[remaining], minlength=len(threshold)) > most
+    threshold[crowded] = np.inf  # these rows are searched exactly later
+    remaining &= ~crowded[row]
+    return _NeighborCandidates(row[remaining], column[remaining], value[remaining])
+
+
+def _find_nearest_in_row(
+    rows: NDArray[np.int8], words: NDArray[np.intp], favor: NDArray[np.int64], count: int, row: int
+) -> NDArray[np.intp]:
+    """Find the nearest words of one row by exact cosines of all words.
+
+    This serves rows with too many candidates, such as a row of zeros, to which all words are equally near.
+    """
+    products = (rows[words].astype(_choose_exact_type(rows)) @ rows[row].astype(_choose_exact_type(rows))).astype(
+        np.float64
+    )
+    far = -favor - _round_cosines(
+        products, compute_inverse_norms(rows[row : row + 1]), compute_inverse_norms(rows[words])
+    )
+    far[words == row] = _WORST_VALUE // len(words)
+    return find_smallest(far[None], words, count)[0][0]
+
+
+def _round_cosines(
+    products: NDArray[np.float64], left: NDArray[np.float64], right: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return cosines in steps of 2^-20 from inner products and inverse norms.
+
+    The products are integers that the float type represents exactly, whatever the order of summation. The following
+    operations are single IEEE 754 operations, equal on all machines. Changes ``products`` in place.
+    """
+    products *= left
+    products *= right
+    products *= COSINE_STEPS
+    return np.rint(products).astype(np.int64)
+
+
+def _choose_exact_type(rows: NDArray[np.int8]) -> type[np.float32 | np.float64]:
+    """Return the smallest float type that represents each partial sum of a product of two rows."""
+    return np.float32 if rows.shape[1] * 128**2 < 1 << 24 else np.float64
+
+
+def compute_inverse_norms(rows: NDArray[np.int8]) -> NDArray[np.float64]:
+    """Return ``1 / |row|`` of int8 rows, shape ``(rows,)``, and 0 for a row of zeros."""
+    squares = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(rows, 1 + len(rows) // _TILE)]
+    norms = np.concatenate(squares)
+    return np.where(norms > 0, 1 / np.sqrt(np.maximum(norms, 1).astype(np.float64)), 0.0)

@@ -1,31 +1,31 @@
-"""Where floats become int8 rows: vectors of words, the row of ``<unk>``, embeddings of an encoder."""
+"""Round float vectors to int8: words, the unknown word, embeddings of an encoder."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from textveil_export.errors import SourceError
 
-_MAX_DIMENSIONS = 1 << 16  # squared distances times the squared grid stay inside 64-bit integers
-_ROWS_AT_ONCE = 1 << 14  # what is between the floats and the int8 rows is in memory for so many
+_MAX_DIMENSIONS = 1 << 16  # squared distances times the squared grid fit 64-bit integers
+_ROWS_AT_ONCE = 1 << 14  # limits the memory of intermediate float64 arrays
 
 
-def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
-    """Rounds vectors to int8 with one step for all, so that the largest component becomes 127.
+def quantize_vectors(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Round vectors to int8 with one step for all, so that the largest component becomes 127.
 
-    One step keeps distances: those between the int8 rows are the metric of a text bundle.
+    One common step preserves distances. The distances between int8 rows are the metric of a text bundle.
 
     Args:
-        vectors: Shape ``(symbols, dimension)``, finite.
+        vectors: Finite vectors, shape ``(symbols, dimension)``.
 
     Returns:
-        Shape ``(symbols, dimension)``.
+        int8 rows of the same shape.
 
     Raises:
-        SourceError: All vectors are zero, or there are too many dimensions for exact arithmetic.
+        SourceError: All vectors are zero, or the dimension is too large for exact arithmetic.
     """
     largest = max(float(vectors.max()), -float(vectors.min()))
     if largest < 1e-300 or vectors.shape[1] > _MAX_DIMENSIONS:
-        raise SourceError("the vectors are all zero or have too many dimensions")
+        raise SourceError(f"the vectors are all zero, or have more than {_MAX_DIMENSIONS:,} dimensions")
     rows = np.empty(vectors.shape, dtype=np.int8)
     for start in range(0, len(vectors), _ROWS_AT_ONCE):
         part = slice(start, start + _ROWS_AT_ONCE)
@@ -33,17 +33,17 @@ def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     return rows
 
 
-def quantize_by_row(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
-    """Rounds rows to int8 with a step for each, so that the largest component of every row becomes 127.
+def quantize_rows(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArray[np.float32]]:
+    """Round rows to int8 with one step per row, so that each largest component becomes 127.
 
-    Finer than one step for all where rows differ in length, as the embeddings of an encoder do.
+    If rows differ in length, as embeddings of an encoder do, this is more precise than one step for all.
 
     Args:
-        rows: Shape ``(rows, dimension)``, finite.
+        rows: Finite rows, shape ``(rows, dimension)``.
 
     Returns:
-        The int8 rows, same shape, and their steps, shape ``(rows, 1)``: ``rows`` is nearly their product. The step of
-        a row of zeros is 1.
+        The int8 rows, same shape, and their steps, shape ``(rows, 1)``. Their product is nearly ``rows``. The step of a
+        row of zeros is 1.
     """
     rounded, steps = np.empty(rows.shape, dtype=np.int8), np.empty((len(rows), 1), dtype=np.float32)
     for start in range(0, len(rows), _ROWS_AT_ONCE):
@@ -54,11 +54,15 @@ def quantize_by_row(rows: NDArray[np.float32]) -> tuple[NDArray[np.int8], NDArra
     return rounded, steps
 
 
-def unknown_row(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np.int8], int]:
-    """Places ``<unk>`` above the mean of all words, so high that its median distance to them is one unit.
+def place_unknown(rows: NDArray[np.int8], median_squared: int) -> tuple[NDArray[np.int8], int]:
+    """Place ``<unk>`` above the mean of all words, at a median distance of one unit.
 
-    At the mean itself ``<unk>`` would be close to everything and raise the epsilon of the whole table. A coordinate
-    of its own, of squared length ``extra``, keeps all distances Euclidean.
+    At the mean itself ``<unk>`` would be close to all words and raise the epsilon of the whole table. A coordinate of
+    its own, of squared length ``extra``, keeps all distances Euclidean.
+
+    Args:
+        rows: int8 rows of the words, shape ``(symbols, dimension)``.
+        median_squared: Squared length of one unit, the median squared distance of two words.
 
     Returns:
         The int8 row, shape ``(dimension,)``, and ``extra``, at least 0.

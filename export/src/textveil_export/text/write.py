@@ -1,9 +1,9 @@
-"""Writes text bundles: the bundle itself, and later its certificate and its statistics.
+"""Write a text bundle, and later add its certificate or statistics.
 
-A bundle is there whole or not at all. A certificate or statistics are put into a bundle that is already there. Its
-identity changes with them, since it covers what promises are read from; the hash of ``law.json`` stays. An old record
-is first taken out of the manifest. An interruption therefore leaves a sound bundle without the record, never one with
-half of it or with another bundle's.
+A bundle is written whole or not at all. A certificate or statistics are added to an existing bundle. They change its
+identity, which covers everything that states a promise, but not the hash of ``law.json``. An old record is first
+removed from the manifest. So an interruption leaves a valid bundle without the record, never one with a partial or
+wrong record.
 """
 
 import hashlib
@@ -17,33 +17,35 @@ from safetensors.numpy import save as save_tensors
 from textveil import __version__
 from textveil.bundle import MAX_BUNDLE_BYTES, TextBundle, layout, open_bundle
 
-from textveil_export.atomic import replace_file, whole_folder
+from textveil_export.bundle_files import add_bundle_file, format_json, replace_file, stage_bundle_folder
 from textveil_export.certify.certificate import Certificates
-from textveil_export.text.build import Contents
-from textveil_export.text.card import card
+from textveil_export.text.card import format_text_card
+from textveil_export.text.contents import TextContents
 
 _NUMBERS = re.compile(r"\[\s+(-?[\d.][^\[\]{}\"]*?)\s+\]")
 
 
-def write_bundle(contents: Contents, folder: Path, *, force: bool = False) -> TextBundle:
-    """Writes, checks and publishes a bundle.
+def write_bundle(contents: TextContents, folder: Path, *, force: bool = False) -> TextBundle:
+    """Write a bundle to a hidden folder, check it, and rename it into place.
+
+    The device's reader checks it.
 
     Args:
         contents: The bundle in memory.
-        folder: Where it goes. Its parent must exist.
-        force: Replace a bundle that is already there.
+        folder: Target folder. Its parent must exist.
+        force: Whether an existing bundle is replaced.
 
     Returns:
-        The bundle, opened from its place, however large it is. Who opens it again says ``max_bytes`` beyond the cap.
+        The opened bundle, whatever its size. To open a bundle above the limit again, pass ``max_bytes``.
 
     Raises:
-        WriteError: The target exists, or the disk is full or not writable. Nothing is left behind.
+        WriteError: The target exists, or the disk is full or not writable. The target is unchanged.
     """
-    with whole_folder(folder, force=force) as partial:
-        write_files(contents, partial)
+    with stage_bundle_folder(folder, force=force) as partial:
+        write_staged_files(contents, partial)
         size = max(MAX_BUNDLE_BYTES, sum(file.stat().st_size for file in partial.iterdir()))
         if (opened := open_bundle(partial, TextBundle, max_bytes=size)).names is not None:
-            opened.require_names()  # reads the lists, which opening does not
+            opened.require_names()  # also checks the lists, which opening does not read
     return open_bundle(folder, TextBundle, max_bytes=size)
 
 
@@ -52,13 +54,12 @@ def write_certificate(
     certificates: Certificates,
     labels: dict[str, float] | None = None,
 ) -> TextBundle:
-    """Writes ``certificate.json`` and labels the levels with what was proven.
+    """Write ``certificate.json`` and label the levels with proven epsilons.
 
     Args:
-        bundle: The bundle that was certified.
-        certificates: By level name and mechanism.
-        labels: What to call the levels by, by level name, no less than what was proven; the proven value
-            itself if left out.
+        bundle: The certified bundle.
+        certificates: Certificates by level name and mechanism.
+        labels: Label of each level by name, at least the proven epsilon; by default the proven epsilon.
 
     Returns:
         The bundle, opened again.
@@ -70,20 +71,21 @@ def write_certificate(
         name: {mechanism: certificate.to_dict() for mechanism, certificate in mechanisms.items()}
         for name, mechanisms in certificates.items()
     }
-    content = _headed(bundle, layout.CERTIFICATE_FORMAT, layout.CERTIFICATE_VERSION, {"levels": levels})
+    content = _add_header(bundle, layout.CERTIFICATE_FORMAT, layout.CERTIFICATE_VERSION, {"levels": levels})
 
     def label(manifest: dict[str, Any], there: bool) -> None:
-        _label(manifest, certificates if there else None, labels)
+        """Label the levels in the manifest."""
+        _label_levels(manifest, certificates if there else None, labels)
 
-    return _write(bundle, layout.CERTIFICATE, to_json(content), label)
+    return _write_record(bundle, layout.CERTIFICATE, format_json(content), label)
 
 
 def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBundle:
-    """Writes ``statistics.json``.
+    """Write ``statistics.json``.
 
     Args:
-        bundle: The bundle that was measured.
-        statistics: What ``statistics.measure`` gives.
+        bundle: The measured bundle.
+        statistics: Result of ``leakage.word_statistics.measure_statistics``.
 
     Returns:
         The bundle, opened again.
@@ -91,59 +93,55 @@ def write_statistics(bundle: TextBundle, statistics: dict[str, Any]) -> TextBund
     Raises:
         WriteError: The disk is full or not writable.
     """
-    text = to_json(_headed(bundle, layout.STATISTICS_FORMAT, layout.STATISTICS_VERSION, statistics))
-    # Arrays of numbers are histograms: one line each.
+    text = format_json(_add_header(bundle, layout.STATISTICS_FORMAT, layout.STATISTICS_VERSION, statistics))
+    # Write each array of numbers, a histogram, on one line.
     text = _NUMBERS.sub(lambda match: "[" + " ".join(match[1].split()) + "]", text)
-    return _write(bundle, layout.STATISTICS, text, lambda manifest, there: None)
+    return _write_record(bundle, layout.STATISTICS, text, lambda manifest, there: None)
 
 
-def add_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
-    """Writes a new file of ``whole_folder``; returns its entry in the manifest: ``sha256`` and ``bytes``."""
-    with (folder / name).open("xb") as file:
-        file.write(data)
-    return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-
-
-def to_json(content: dict[str, Any]) -> str:
-    """Returns JSON as it is written to bundles: readable, stable, UTF-8, newline at the end."""
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-
-
-def write_files(contents: Contents, folder: Path) -> None:
-    """Writes the files of a bundle into a folder of ``whole_folder``."""
+def write_staged_files(contents: TextContents, folder: Path) -> None:
+    """Write all files of a bundle into a staged folder."""
     entries: dict[str, dict[str, object]] = {}
     for name, tensors in contents.tensors.items():
-        entries[name] = add_file(folder, name, save_tensors(tensors))
+        entries[name] = add_bundle_file(folder, name, save_tensors(tensors))
     for name, text in contents.texts.items():
-        entries[name] = add_file(folder, name, text.encode())
+        entries[name] = add_bundle_file(folder, name, text.encode())
     law = {**contents.law, "files": {name: entry["sha256"] for name, entry in entries.items()}}
-    entries[layout.LAW] = add_file(folder, layout.LAW, to_json(law).encode())
+    entries[layout.LAW] = add_bundle_file(folder, layout.LAW, format_json(law).encode())
     table_bytes = {name: int(str(entries[name]["bytes"])) for name in contents.tensors}
-    entries[layout.CARD] = add_file(folder, layout.CARD, card(contents, table_bytes).encode())
-    add_file(folder, layout.MANIFEST, to_json({**contents.manifest, "files": entries}).encode())
+    entries[layout.CARD] = add_bundle_file(folder, layout.CARD, format_text_card(contents, table_bytes).encode())
+    add_bundle_file(folder, layout.MANIFEST, format_json({**contents.manifest, "files": entries}).encode())
 
 
-def _headed(bundle: TextBundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
+def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
+    """Return a record with its format, the identity of the table, and the software."""
     software = f"textveil-export {__version__}"
     return {"format": name, "format_version": version, "identity": bundle.law_identity, "software": software, **content}
 
 
-def _write(bundle: TextBundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]) -> TextBundle:
-    """Puts a file beside the manifest and lists it there; ``label`` adapts the manifest to its being there, or not."""
+def _write_record(
+    bundle: TextBundle, name: str, text: str, label: Callable[[dict[str, Any], bool], None]
+) -> TextBundle:
+    """Write a file and list it in the manifest.
+
+    ``label`` changes the manifest. It is called with ``False`` before an old file is removed from the manifest, and
+    with ``True`` when the new one is added.
+    """
     manifest = json.loads((bundle.path / layout.MANIFEST).read_text(encoding="utf-8"))
     data = text.encode()
     if manifest["files"].pop(name, None) is not None:
         label(manifest, False)
-        replace_file(bundle.path / layout.MANIFEST, to_json(manifest))
+        replace_file(bundle.path / layout.MANIFEST, format_json(manifest))
     replace_file(bundle.path / name, text)
     manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
     label(manifest, True)
-    (bundle.path / layout.SIGNATURE).unlink(missing_ok=True)  # it is of the manifest that was
-    replace_file(bundle.path / layout.MANIFEST, to_json(manifest))
+    (bundle.path / layout.SIGNATURE).unlink(missing_ok=True)  # it signs the old manifest
+    replace_file(bundle.path / layout.MANIFEST, format_json(manifest))
     return open_bundle(bundle.path, TextBundle, max_bytes=bundle.max_bytes)
 
 
-def _label(manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, float] | None) -> None:
+def _label_levels(manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, float] | None) -> None:
+    """Set the labels of all levels to the proven epsilons, or remove them."""
     manifest["label"] = "textbook" if certificates is None else "certified"
     for level, mechanisms in manifest["levels"].items():
         for mechanism, labels in mechanisms.items():

@@ -24,6 +24,7 @@ from textveil.conversation.reply_records import (
     own_fields,
     units_of,
 )
+from textveil.conversation.reply_roles import claim_reply
 from textveil.conversation.reply_view import ReplyView
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped, is_signed, results_of, sender_of
 from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL, ToolGuesses
@@ -36,7 +37,7 @@ from textveil.text.forms import Pair
 from textveil.text.names.also import hide
 from textveil.text.names.kinds import CALLED_BY_OTHERS, Piece, called
 from textveil.text.names.read import Read, ReadStream, TextReader
-from textveil.text.names.reply_pairs import find_pairs, write
+from textveil.text.names.reply_pairs import write
 from textveil.text.names.running import Running
 from textveil.text.reply_numbers import find_numbers
 from textveil.text.restore import Restorer
@@ -47,6 +48,8 @@ from textveil.work_limits import check_work
 
 #: Texts that go out as before though nothing of them is restored, such as changed replies; older ones are drawn anew.
 _MOST_FRESH = 4_096
+#: About how many characters of JSON a pair takes, with what else is stored for it, and a tag.
+_OF_A_PAIR = 128
 
 
 class Went(NamedTuple):
@@ -294,6 +297,7 @@ class Conversation:
         """
         with self._lock:
             try:
+                reply = self.claim_reply(reply)
                 restorer, numbers = self._restorer, self._find_sent_numbers
                 reader = Reader(restorer, self._remember, self._restore_tools, self._policy, numbers)
                 found = reader.read(reply, beside)
@@ -376,6 +380,17 @@ class Conversation:
         """Return whether two arguments of a call, each a value or its JSON, are equal."""
         return self._records.fold("call", one) == self._records.fold("call", other)
 
+    def claim_reply(self, reply: Any) -> Any:
+        """Return a reply, or an event of one, with the model's role in place of any other that the upstream wrote.
+
+        No result of a call shares the mapping if a result of it came with a reply: the model wrote that one.
+
+        Raises:
+            InputError: It has an item of a type that no API has.
+        """
+        with self._lock:
+            return claim_reply(reply, lambda call: self._tests.refuse(self._hashed("call", call)))
+
     def close_tool_results(self) -> None:
         """Read all later results of tools without the mapping: nobody can tell which arguments a call got."""
         with self._lock:
@@ -415,7 +430,13 @@ class Conversation:
             "places": [self._end, self._next],
             **more,
         }
-        return file.encode(content)
+        return file.encode(content, self._estimate_size())
+
+    def _estimate_size(self) -> int:
+        """Estimate how many characters the conversation has as JSON, from the lengths of its texts and lists."""
+        sent = sum(len(written) + _OF_A_PAIR * (1 + len(used)) for written, used in self._sent.values())
+        others = sum(len(text) for texts in (self._fresh, self._signed) for text in texts.values())
+        return sent + others + self._records.count_characters() + _OF_A_PAIR * (len(self._begins) + self._tests.count)
 
     @classmethod
     def load(
@@ -727,9 +748,7 @@ class Conversation:
         stream = reader.stream(text)
         written, found = write(self._running.stream(stream))
         self._count_words(stream)
-        if swap is not NO_SWAP:
-            found = [pair._replace(original=swap.back(pair.original)) for pair in found]
-        self._found += found
+        self._found += _swap_back(found, swap)
         return swap.back(written)
 
     def _write_unlinked(self, text: str, reader: TextReader, masks: Masks | None = None) -> str:
@@ -748,7 +767,7 @@ class Conversation:
         self._count_words(read)
         pieces = self._running.rewrite(read) if link else [*self._running.rewrite_unlinked(read.entries)]
         pieces = pieces if masks is None else masks.put_surrogates(pieces)
-        self._found += (pair._replace(original=swap.back(pair.original)) for pair in find_pairs(pieces))
+        self._found += _swap_back(write(pieces)[1], swap)
         return self._joined(pieces, swap)
 
     def _joined(self, pieces: Iterable[Piece], swap: Swap) -> str:
@@ -785,6 +804,20 @@ class Conversation:
 
 def _hash_parts(key: bytes, use: str, *parts: str) -> str:
     return tag(key, use, *(part.encode("utf-8", "surrogatepass") for part in parts)).hex()
+
+
+def _swap_back(pairs: list[Pair], swap: Swap) -> list[Pair]:
+    """Return pairs with the user's characters in the place of stand-ins, as the sanitized text has them."""
+    if swap is NO_SWAP:
+        return pairs
+    return [
+        pair._replace(
+            original=swap.back(pair.original),
+            before=pair.before if pair.after is None else swap.back(pair.before),
+            after=None if pair.after is None else swap.back(pair.after),
+        )
+        for pair in pairs
+    ]
 
 
 def _runs(messages: list[Any], senders: list[str]) -> list[int]:

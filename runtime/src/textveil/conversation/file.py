@@ -25,18 +25,25 @@ HEADER = b"textveil-conversation 3\n"
 _OLDER = (b"textveil-conversation 1\n", b"textveil-conversation 2\n")
 #: A file has no more.
 _MOST_BYTES = 1 << 28
-#: Entries of a list that are encoded at a time.
-_ENTRIES = 1 << 10
+#: Entries of a list that are encoded at a time; characters that are encoded at once.
+_ENTRIES, _AT_ONCE = 1 << 10, 1 << 16
 _STAMP_BYTES = len(HEADER) + crypto.NONCE_BYTES
+#: A pipe in the place of a file does not keep the process waiting.
+_OPENING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _KEY = "the key of the conversation"
 
 
-def encode(content: Mapping[str, Any]) -> bytes:
+def encode(content: Mapping[str, Any], size: int | None = None) -> bytes:
     """Encode what a conversation is as JSON, in many small steps: other threads of the process go on meanwhile.
 
     One call for all of it would keep the interpreter for seconds where a conversation has millions of words.
+
+    Args:
+        content: What it is.
+        size: About how many characters that has, if the caller knows; few of them are encoded in one step.
     """
-    return "".join(_encode_parts(content)).encode()
+    is_short = size is not None and size <= _AT_ONCE
+    return (json.dumps(content) if is_short else "".join(_encode_parts(content))).encode()
 
 
 def _encode_parts(value: Any) -> Iterator[str]:
@@ -97,7 +104,7 @@ def write(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None)
 def _stamp_of(path: Path) -> bytes | None:
     """The first bytes of a file: the header and the random nonce, which no two writings share."""
     try:
-        with path.open("rb") as file:
+        with open(os.open(path, _OPENING), "rb") as file:
             return file.read(_STAMP_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
     except OSError:
         return None
@@ -117,7 +124,9 @@ def _locked(key_file: str | Path) -> Iterator[None]:
 def read(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
     """Return what a conversation is, and the stamp of its file; see ``Conversation.load``."""
     try:
-        with path.open("rb") as file:
+        with open(os.open(path, _OPENING), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InputError("the conversation: not a plain file; delete it, or begin a new one elsewhere")
             sealed = file.read(_MOST_BYTES + 1)
     except OSError as error:
         raise InputError("the conversation: no readable file there") from error

@@ -206,6 +206,11 @@ class ReplyRecords:
             "changed": sorted(self._changed),
         }
 
+    def count_characters(self) -> int:
+        """Count the characters of the texts in the state, about."""
+        texts = (text for record in self._records.values() for found in record.fields.values() for _, text in found)
+        return sum(map(len, texts)) + 100 * (len(self._by_recent) + len(self._texts) + len(self._changed))
+
     def restore_state(self, state: Mapping[str, Any]) -> None:
         """Continue where a state was taken."""
         self._records = {

@@ -28,13 +28,18 @@ _NOT_SHOWN = frozenset(
 _NO_FORMS = Index({})
 
 
-def find_shown_texts(value: Any) -> Iterator[str]:
-    """Yield the texts of a value of JSON that a client may show, in order, but for those that change nothing."""
+def find_shown_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
+    """Yield the texts of a value of JSON that a client may show, in order, but for those that change nothing.
+
+    Args:
+        value: The value.
+        is_part: Whether the texts go on elsewhere: then all are given, also those that change nothing by themselves.
+    """
     waiting = [value]
     while waiting:
         entry = waiting.pop()
         if isinstance(entry, str):
-            if _HARMLESS.fullmatch(entry) is None:
+            if is_part or _HARMLESS.fullmatch(entry) is None:
                 yield entry
         elif isinstance(entry, Mapping):
             waiting += [entry[name] for name in reversed(entry) if name not in _NOT_SHOWN]

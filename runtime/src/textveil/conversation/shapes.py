@@ -52,6 +52,8 @@ SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
 _ROLES = frozenset(("user", "assistant", "system", "developer", "tool", "function"))
 _TOOLS, _OWN = frozenset(("tool", "function")), frozenset(("assistant",))
 _OF_THE_MODEL = frozenset(("function_call", "tool_use"))
+#: Parts of messages. One that stands alone, without a role, is taken from a reply: no API takes it for the user's.
+_ALONE_OF_THE_MODEL = frozenset(("text", "input_text", "output_text", "refusal", "function"))
 _CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
@@ -211,7 +213,7 @@ def sender_of(message: Any, pass_through: Collection[str] = ()) -> str:
     kind, role, content = message.get("type", "message"), message.get("role"), message.get("content")
     if not isinstance(kind, str) or kind in pass_through or role in pass_through or kind in SIGNED:
         return "other"
-    if role in _OWN or kind in _OF_THE_MODEL:
+    if role in _OWN or kind in _OF_THE_MODEL or ("role" not in message and kind in _ALONE_OF_THE_MODEL):
         return "model"
     if is_result(message) or (isinstance(content, list) and any(map(is_result, content))):
         return "tool"

@@ -46,6 +46,8 @@ class ToolGuesses:
         self._own: dict[str, dict[str, None]] = {}
         self._all: set[str] = set()
         self._is_closed = False
+        #: Calls whose results the model wrote.
+        self._refused: set[str] = set()
 
     def add(self, call: str, strings: Iterable[str], restored: Iterable[Pair] = (), own: Iterable[str] = ()) -> None:
         """Count the strings of a call; a call whose identifier is known has those of both.
@@ -67,11 +69,16 @@ class ToolGuesses:
         """Let no later result share the mapping: a call has strings that nobody counted."""
         self._is_closed = True
 
+    def refuse(self, call: str) -> None:
+        """Let no result of a call share the mapping: one came with a reply, so the model wrote it."""
+        self._refused.add(call)
+
     def are_shared(self, calls: Iterable[str]) -> bool:
         """Return whether the results of all these calls may share the mapping."""
         calls = [*calls]
         known = [self._calls.get(call) for call in calls]
         is_open = not self._is_closed and len(self._all) <= self.limits[1] and not self.are_own_hidden(calls)
+        is_open = is_open and self._refused.isdisjoint(calls)
         return is_open and all(strings is not None and len(strings) <= self.limits[0] for strings in known)
 
     def are_own_hidden(self, calls: Iterable[str]) -> bool:
@@ -89,6 +96,11 @@ class ToolGuesses:
         """Return the pairs by which the arguments of these calls were restored."""
         return [pair for call in calls for pair in self._restored.get(call, ())]
 
+    @property
+    def count(self) -> int:
+        """How many strings of calls are stored."""
+        return sum(map(len, self._calls.values())) + sum(map(len, self._restored.values()))
+
     def state(self) -> dict[str, Any]:
         """Return all of it as plain values for JSON. It is as private as the conversation."""
         return {
@@ -96,6 +108,7 @@ class ToolGuesses:
             "calls": {call: [sorted(strings), self._restored.get(call, [])] for call, strings in self._calls.items()},
             "all": sorted(self._all),
             "closed": self._is_closed,
+            "refused": sorted(self._refused),
             "own": {call: [*words] for call, words in self._own.items() if words},
         }
 
@@ -107,5 +120,6 @@ class ToolGuesses:
             found._calls[call] = set(strings)
             found._restored[call] = [Pair(*pair) for pair in restored]
         found._all, found._is_closed = set(state["all"]), state["closed"]
+        found._refused = set(state.get("refused", ()))
         found._own = {call: dict.fromkeys(words) for call, words in state["own"].items()}
         return found

@@ -58,6 +58,8 @@ class Pair(NamedTuple):
         lead: How many characters of ``output`` stand for ``original``: the rest is context. All of them if 0.
         weak: Whether it is too short to be told from other words of a reply where nothing else tells.
         before: The folded word or sign that must stand before a weak one; nothing where none does.
+        after: What stood behind it, where ``before`` is what stood before it, so that a reply that repeats both quotes
+            it (``surroundings``); ``None`` of pairs that count anywhere.
     """
 
     output: str
@@ -65,6 +67,7 @@ class Pair(NamedTuple):
     lead: int = 0
     weak: bool = False
     before: str = ""
+    after: str | None = None
 
 
 #: A form of what came out: what it is a form of, and how it is written; nothing where it is as it came out.
@@ -152,7 +155,7 @@ def in_case_of(written: str, output: str, original: str) -> str:
     pattern, sent = case_pattern(written), case_pattern(output)
     if pattern == sent and any(map(str.isupper, output)):
         return original
-    if is_string(original) or not any(map(str.isalpha, written)) or written.startswith("["):
+    if is_string(original) or is_string(output) or not any(map(str.isalpha, written)) or written.startswith("["):
         return original
     own = case_pattern(original)
     if own == pattern or (pattern == TITLE and (sent == UPPER or apply_case(key(original), own) != original)):

@@ -7,9 +7,8 @@ back than a form and one character, and from the first surrogate of a chunk its 
 
 import json
 import re
-import unicodedata
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from textveil.text.active_content import ActiveContentDetector
@@ -19,9 +18,8 @@ from textveil.text.regions import Region, Role, Scanner
 from textveil.text.reply_numbers import NumberFinder
 from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy, SkipReason
 from textveil.text.restored import NotRestored, ReportViews, RestoreReport
+from textveil.text.surroundings import AHEAD, QuotationIndex, cut_before, stands_alone
 
-#: The end of a line, or a tab, as JSON and code write it: a word may begin behind it.
-_ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
 #: Where a form may begin: at a word, or at a mark.
 _START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
 #: What begins as JSON does: a reply, or a block of code of it; so much of it tells.
@@ -29,7 +27,6 @@ _JSON, _FENCE, _HEAD = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])",
 #: Blanks, ends of lines and marks of quotation between two words of a form.
 _MOST_BLANKS = 6
 _BLANKS = re.compile(r"\s[\s>]*")
-_APOSTROPHES = "'\u2019"
 #: What ends a chunk: no other blank ends an address for every reader of Markdown.
 _SEPARATORS = " \t\r\n"
 _SEPARATOR = re.compile(r"[ \t\r\n]")
@@ -37,9 +34,6 @@ _SEPARATOR = re.compile(r"[ \t\r\n]")
 _MATH_MARKS = frozenset("{}[]^=\\&<>")
 #: What an address has that takes in the strings of JSON behind it, for a reader of text.
 _ADDRESS_STARTS = ("//", "www.")
-#: What makes digits after it, or before it, a part of one number.
-_IN_NUMBERS = ".,:/-\u2013"
-_NUMBER = re.compile(r"[\d.,]+")
 _BEGIN = 3
 _WORD = re.compile(r"[a-zA-Z0-9]{3}")
 
@@ -49,13 +43,16 @@ class Index:
 
     Args:
         forms: By their folded text; ``None`` where a form stands for several originals.
+        quoted: Pairs that count in their surroundings.
 
     Attributes:
         forms: The same.
+        quotations: What finds surroundings.
         has_numbers: Whether some forms are numbers that stand for other numbers.
     """
 
-    def __init__(self, forms: Mapping[str, Form | None]) -> None:
+    def __init__(self, forms: Mapping[str, Form | None], quoted: Iterable[Pair] = ()) -> None:
+        self.quotations = QuotationIndex(quoted)
         pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
         self.has_numbers = any(map(_replaces_number, pairs))
         self.forms, self._sorted = forms, sorted(forms)
@@ -65,6 +62,14 @@ class Index:
             begins = begins | found
         self._begins = begins
 
+    def may_begin(self, text: str, place: int) -> bool:
+        """Return whether a form may begin at a place of a text."""
+        begin = text[place : place + _BEGIN]
+        if _WORD.fullmatch(begin) is None:
+            return folded(text[place]) in self._begins
+        begin = begin.lower()  # it decides at most places
+        return begin in self._begins or not self.quotations.short_joined.isdisjoint((begin[:1], begin[:2]))
+
     def begins(self, text: str) -> bool:
         """Tells whether a form begins with a text."""
         if len(text) <= _BEGIN:  # most of all; a set of longer ones takes longer to make than it saves
@@ -73,9 +78,9 @@ class Index:
         return at < len(self._sorted) and self._sorted[at].startswith(text)
 
 
-#: A form, and where what stands for the original ends.
-_Found = tuple[Form | None, int]
-_MORE: _Found = None, 0
+#: A form, where what stands for the original ends, and the pair whose surroundings the reply repeats.
+_Found = tuple[Form | None, int, Pair | None]
+_MORE: _Found = None, 0, None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +130,7 @@ class Stream(ReportViews):
         self._active, self._chunk = ActiveContentDetector(), Chunk()
         self._joined: Scanner | None = None
         self._continued, self._run, self._in_address = False, "", False
+        self._is_cut = False
         self._tail = self._chunk
         self._closed: SkipReason | None = None
         self._pending: list[str | _Candidate] = []
@@ -204,8 +210,7 @@ class Stream(ReportViews):
         done = position
         while (match := _START.search(text, position)) is not None:
             place = match.start()
-            begin = text[place : place + _BEGIN]  # of one word it tells at most places; else its first character
-            if not self._index.begins(begin.lower() if _WORD.fullmatch(begin) else folded(text[place])):
+            if not self._index.may_begin(text, place):
                 position = place + 1
                 continue
             found = self._longest(text, place, final)
@@ -225,6 +230,7 @@ class Stream(ReportViews):
             self._tail = self._chunk
             self._end_chunk()
         self._block = self._block_until(text[len(self._behind) : place])
+        self._is_cut = self._is_cut or place > BEHIND
         self._behind, self._held = text[max(0, place - BEHIND) : place], text[place:]
         out, self._out = "".join(self._out), []
         return out
@@ -353,15 +359,16 @@ class Stream(ReportViews):
 
     def _read_form(self, text: str, place: int, found: _Found) -> None:
         """Read a form of a surrogate."""
-        form, end = found
+        form, end, quoted = found
+        pair = quoted or (None if form is None else form[0])
         written = text[place:end]
         if self._numbers is not None:
             self._numbers.end()
         if self._policy.everywhere:
             original = self._put(text, place, found)
-            if original is not None and form is not None:
+            if original is not None and pair is not None:
                 self.placed.append(written)
-                self.used.append(form[0])
+                self.used.append(pair)
             self._out.append(written if original is None else original)
             return
         first, self._region, reason, roles = self._read_places(self._scanner, written)
@@ -371,7 +378,7 @@ class Stream(ReportViews):
             reason = reason or joined_reason
             prose += [self._joined] if joined_first is Region.PROSE else []
         original = self._put(text, place, found)
-        if original is None or form is None:
+        if original is None or pair is None:
             for character, role in zip(written, roles, strict=True):
                 self._read_character(character, role)
             return
@@ -381,7 +388,7 @@ class Stream(ReportViews):
             _Candidate(
                 written=written,
                 original=original,
-                pair=form[0],
+                pair=pair,
                 reason=reason,
                 in_chunk=in_chunk,
                 place=self._chunk.length,
@@ -443,17 +450,29 @@ class Stream(ReportViews):
             read, at = read + step, at + 1
             ends += [at] * len(step)
             if read in forms:
-                found.append((forms[read], at))
+                found.append((forms[read], at, read))
         else:
             if not final:
                 return _MORE
-        for form, end in reversed(found):
+        alone: _Found | None = None
+        for form, end, written in reversed(found):
             if end + 1 >= len(text) and not final:  # what follows a mark is not known
                 return _MORE
-            if _stands_alone(text, place, end):
+            is_alone = stands_alone(text, place, end)
+            if written in self._index.quotations:
+                before = cut_before(text[max(0, place - BEHIND) : place], is_start=not self._is_cut and place <= BEHIND)
+                rest = text[end : end + AHEAD + 1]
+                quotation = self._index.quotations.find(written, before, rest, is_end=final, is_alone=is_alone)
+                if quotation.needs_more:
+                    return _MORE
+                if quotation.pair is not None:
+                    return form, end, quotation.pair
+            if alone is None and is_alone:
                 lead = 0 if form is None else len(folded(form[0].output[: form[0].lead]))
-                return form, ends[lead] if lead else end
-        return None
+                alone = form, ends[lead] if lead else end, None
+                if form is not None and not (form[0].lead or form[0].weak):
+                    break
+        return alone
 
     def _block_until(self, text: str) -> str:
         """How the block of code, or what is outside of one, began that a text ends in."""
@@ -464,9 +483,11 @@ class Stream(ReportViews):
 
     def _put(self, text: str, place: int, found: _Found) -> str | None:
         """The original in the form of a surrogate; ``None`` where that may be a word of the reply, or is ambiguous."""
-        form, end = found
+        form, end, quoted = found
         written = text[place:end]
-        if form is None:
+        if quoted is not None:
+            form = quoted, ""
+        elif form is None:
             self.not_restored.append(NotRestored(written, SkipReason.AMBIGUOUS))
             return None
         pair = form[0]
@@ -474,7 +495,7 @@ class Stream(ReportViews):
             self.not_restored.append(NotRestored(written, SkipReason.WORD))
             return None
         ordinary = written.isalpha() and written.islower() and not pair.output.islower()
-        if ordinary or (pair.weak and not pair.before == word_before(text[:place]) != ""):
+        if quoted is None and (ordinary or (pair.weak and not pair.before == word_before(text[:place]) != "")):
             self.not_restored.append(NotRestored(written, SkipReason.WORD))
             return None
         original = original_of(form, _BLANKS.sub(" ", written))
@@ -502,27 +523,3 @@ def _replaces_number(pair: Pair) -> bool:
 def _before(destination: str | None, written: str) -> str | None:
     """Return a destination without the first character of a surrogate, which the scanner has read already."""
     return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination
-
-
-def _stands_alone(text: str, place: int, end: int) -> bool:
-    """Whether a form is not a part of a longer word or number."""
-    first, last, number = text[place], text[end - 1], _NUMBER.fullmatch(text, place, end) is not None
-    mixed = not number and any(map(str.isdigit, text[place:end]))  # such as a key, which code may have after __
-    before, after = text[max(0, place - 2) : place], text[end : end + 2]
-    if first != "[" and before and _ESCAPE.fullmatch(text, max(0, place - 3), place) is None:
-        if _is_inside(before[-1]) or (first.isalpha() and before[-1] in _APOSTROPHES and before[:-1].isalnum()):
-            return False
-        if number and before[-1] in _IN_NUMBERS and before[:-1].isdigit():
-            return False
-        if before[-1] == "_" and after[:1] != "_" and not mixed:
-            return False
-    if last != "]" and after:
-        if _is_inside(after[0]) or (after[0] == "_" and before[-1:] != "_" and not mixed):
-            return False
-        if number and after[0] in _IN_NUMBERS and after[1:].isdigit():
-            return False
-    return True
-
-
-def _is_inside(character: str) -> bool:
-    return character.isalnum() or unicodedata.category(character)[0] == "M"

@@ -29,6 +29,8 @@ MOST_BYTES = 1 << 26
 #: The bracket of what a reader may take for a tag.
 _LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 
+_Known = tuple[dict[str, Pair], dict[str, Pair], dict[Pair, None]]
+
 
 class Restorer:
     """Puts the original words back where an output stands for one original only.
@@ -51,17 +53,22 @@ class Restorer:
         self._sort(pairs, *self._known)
 
     @cached_property
-    def _known(self) -> tuple[dict[str, Pair], dict[str, Pair]]:
-        """Pairs by the key of their output, and those that stand for several originals."""
-        known: tuple[dict[str, Pair], dict[str, Pair]] = {}, {}
+    def _known(self) -> _Known:
+        """Pairs by the key of their output, those that stand for several originals, and those with surroundings."""
+        known: _Known = {}, {}, {}
         self._sort(self._given, *known)
         self._given = ()
         return known
 
     @staticmethod
-    def _sort(given: Iterable[Sequence[Any]], pairs: dict[str, Pair], ambiguous: dict[str, Pair]) -> None:
+    def _sort(
+        given: Iterable[Sequence[Any]], pairs: dict[str, Pair], ambiguous: dict[str, Pair], quoted: dict[Pair, None]
+    ) -> None:
         for pair in given:
             found = pair if type(pair) is Pair else Pair(*pair)
+            if found.after is not None:
+                quoted[found] = None
+                continue
             output = key(found.output)
             if output in ambiguous:
                 continue
@@ -79,7 +86,8 @@ class Restorer:
     @property
     def pairs(self) -> list[Pair]:
         """What came out, and what stood there; nothing for an output that stands for several originals."""
-        return [pair for pairs in self._known for pair in pairs.values()]
+        pairs, ambiguous, quoted = self._known
+        return [*pairs.values(), *ambiguous.values(), *quoted]
 
     def __len__(self) -> int:
         return len(self._known[0])
@@ -147,12 +155,14 @@ class Restorer:
                     same = other is not None and key(other[0].original) == key(pair.original)
                     found[text] = other if same else None
         found.update((text, None) for pair in self._known[1].values() for text, way in forms(pair) if not way)
-        return Index(found)
+        return Index(found, self._known[2])
 
     def with_originals(self, spelled: Callable[[str], str]) -> "Restorer":
         """Returns the mapping with each original spelled in another way."""
-        found, (pairs, ambiguous) = Restorer(), self._known
-        found._known = {key: pair._replace(original=spelled(pair.original)) for key, pair in pairs.items()}, ambiguous
+        found, (pairs, ambiguous, quoted) = Restorer(), self._known
+        spelled_pairs = {key: pair._replace(original=spelled(pair.original)) for key, pair in pairs.items()}
+        spelled_quoted = {pair._replace(original=spelled(pair.original)): None for pair in quoted}
+        found._known = spelled_pairs, ambiguous, spelled_quoted
         return found
 
     def to_json(self) -> str:
@@ -163,6 +173,8 @@ class Restorer:
         in_context = [[*pair[:3], pair.before] for pair in pairs if pair.lead or pair.weak]
         if in_context:  # output, original, characters of the output that count (0: all), what stands before it
             content["in_context"] = in_context
+        if self._known[2]:  # output, original, whether one side is enough, and what stands before and behind it
+            content["quoted"] = [[*pair[:2], pair.weak, *pair[4:]] for pair in self._known[2]]
         return json.dumps(content) + "\n"  # escapes: what a text holds may be no UTF-8
 
     @classmethod
@@ -176,7 +188,7 @@ class Restorer:
             found = parse_json(content, "the mapping", most=MOST_BYTES, values=MOST_BYTES, printable=False)
         except (BundleDamaged, BundleTooLarge):
             found = {}
-        originals, in_context = found.get("originals"), found.get("in_context", [])
+        originals, in_context, quoted = found.get("originals"), found.get("in_context", []), found.get("quoted", [])
         if (
             found.get("format") != FORMAT
             or (type(found.get("format_version")), found["format_version"]) != (int, VERSION)
@@ -184,9 +196,12 @@ class Restorer:
             or not all(isinstance(original, str) for original in originals.values())
             or not isinstance(in_context, list)
             or not all(map(_is_in_context, in_context))
+            or not isinstance(quoted, list)
+            or not all(map(_is_quoted, quoted))
         ):
             raise InputError("the mapping is not one that textveil has written")
         pairs = [Pair(output, original, lead, not lead, before) for output, original, lead, before in in_context]
+        pairs += [Pair(output, original, 0, weak, before, after) for output, original, weak, before, after in quoted]
         return cls([*originals.items(), *pairs])
 
 
@@ -202,6 +217,12 @@ def _is_in_context(entry: Any) -> bool:
         and type(lead) is int
         and 0 <= lead < len(output)
     )
+
+
+def _is_quoted(entry: Any) -> bool:
+    """Return whether an entry of a mapping is an output, its original, a flag, and what stands before and behind it."""
+    types = [type(part) for part in entry] if isinstance(entry, list) else []
+    return types == [str, str, bool, str, str] and entry[0] != ""
 
 
 def not_a_tag(text: str) -> str:

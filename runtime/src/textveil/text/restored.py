@@ -1,10 +1,12 @@
 """Define what restoring a reply returns: the text with its originals, and a report of what was not restored."""
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
+from textveil.errors import RestoredNotJson
 from textveil.text.restore_policy import SkipReason
 
 
@@ -86,11 +88,28 @@ class ReportViews:
         return tuple(stays.written for stays in self.report.not_restored if stays.reason == reason)
 
 
-class Restored:
+class _RefusesJson(type):
+    """Type whose instances are refused by ``json`` with an error of ours.
+
+    ``json`` has no hook for what it cannot encode: its encoder puts the name of the type into a ``TypeError``. So the
+    name, asked for there, raises the error. Elsewhere it is the name.
+    """
+
+    @property
+    def __name__(cls) -> str:
+        asks = sys._getframe(1)
+        if asks.f_code.co_name == "default" and asks.f_globals.get("__name__") == "json.encoder":
+            raise RestoredNotJson(
+                "a restored reply is not written to JSON by itself: use its .text, or .to_dict() for text and report"
+            )
+        return type.__dict__["__name__"].__get__(cls)
+
+
+class Restored(metaclass=_RefusesJson):
     """A reply with the user's words, and a report of what was not restored.
 
-    It acts as its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is no ``str``, so nothing writes
-    it to JSON by accident: use ``.text``, or ``.to_dict()`` for text and report.
+    It acts as its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is no ``str``: ``json.dumps``
+    raises ``RestoredNotJson``. Use ``.text``, or ``.to_dict()`` for text and report.
 
     >>> from textveil.text.restore import Restorer
     >>> restored = Restorer([("Gomez", "Novak")]).restore("Dear Gomez, see https://a.example/Gomez")
@@ -147,7 +166,3 @@ class Restored:
 
     def __radd__(self, other: object) -> str:
         return other + self.text if isinstance(other, str) else NotImplemented
-
-
-# json.dumps has no hook for a type that it does not know: its error contains this name, and so says what to write.
-Restored.__name__ = "Restored (use its .text or .to_dict())"

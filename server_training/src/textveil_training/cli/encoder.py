@@ -186,7 +186,7 @@ def encoder(
     Finished parts are kept beside the bundle, in BUNDLE.unfinished. After Ctrl-C, --resume goes on to the same bundle.
     """
     try:
-        from textveil_export.index import with_sentences, write_index
+        from textveil_export.index import add_sentences, write_index_bundle
     except ImportError as error:
         raise MissingExtra("this command needs the extra bundle (in a clone: pip install ./export)") from error
     from textveil_training.encoder.resume_cache import ResumeCache, get_unfinished_folder
@@ -212,8 +212,8 @@ def encoder(
     try:
         contents = _train_bundle(task, settings, extractor, asked, kept)
         if card.sentences is not None:
-            contents = with_sentences(contents, card.sentences, "")
-        written = write_index(contents, output, force=force)
+            contents = add_sentences(contents, card.sentences, "")
+        written = write_index_bundle(contents, output, force=force)
     except KeyboardInterrupt as interrupt:
         if kept.folder.exists():
             interrupt.add_note(f"what is finished is in {kept.folder.name}, and the same command with --resume goes on")

@@ -17,7 +17,6 @@ from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
 from textveil_cli.files import Counts, Record, Selection, find_sources, record_path, settings_of, version_of
 from textveil_cli.parts import PART_BYTES, require_parts
-from textveil_export.cluster import ray_cluster
 
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.corpus.sanitize import count_cores
@@ -131,7 +130,7 @@ def _run_workers(
     records: list[dict[str, Any]] = []
     done, total = 0, sum(source.size for source in job.sources)
     report("sanitizing", 0, total)
-    with ray_cluster(address, workers or count_cores()) as ray:
+    with open_ray_cluster(address, workers or count_cores()) as ray:
         most = max(1, int(ray.cluster_resources().get("CPU", 1)))
         for told in _iterate_results(ray, job, min(workers or most, most)):
             if "error" in told:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from textveil.bundle import HeldOut
 from textveil.errors import OptionError
 from textveil.mechanisms.staircase import IndexStaircase
-from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
+from textveil_export.index import IndexContents
 
 from textveil_training.data.splits import SHARED_WORDS
 from textveil_training.encoder.extractors import STATIC, train_minilm_extractor, train_static_extractor
@@ -183,15 +183,16 @@ def fit_randomizers(
     """
     classes = len(calibration)
     counts = [
-        integer_channel("counts", make_counts_randomizer(classes, drawn_epsilon(level)), level) for level in levels
+        make_integer_randomizer("counts", make_counts_randomizer(classes, compute_realized_epsilon(level)), level)
+        for level in levels
     ]
     if classes > MAX_PROGRAM_CLASSES:
         return {"counts": tuple(counts)}
     accuracy = []
     for done, level in enumerate(levels, 1):
         # One right decision of each class is added: a class without any among few texts is not worthless.
-        best = fit_accuracy_randomizer(calibration + np.eye(classes), drawn_epsilon(level))
-        accuracy.append(integer_channel("accuracy", best, level))
+        best = fit_accuracy_randomizer(calibration + np.eye(classes), compute_realized_epsilon(level))
+        accuracy.append(make_integer_randomizer("accuracy", best, level))
         report("channels", done, len(levels))
     return {"counts": tuple(counts), "accuracy": tuple(accuracy)}
 

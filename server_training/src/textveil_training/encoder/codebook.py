@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil_export.index import static_parts
+from textveil_export.index import quantize_static_parts
 
 from textveil_training.data.splits import fold_words
 from textveil_training.encoder.extractors import (
@@ -175,7 +175,7 @@ def train_static_codebook(
     else:
         rows = weight_by_rarity(ids, public, settings.min_texts)
     book = learn_codebook(rows.embed_texts(ids), codes, settings.seed, report)
-    parts = static_parts(
+    parts = quantize_static_parts(
         public.words, rows.words.astype(np.float32), rows.pairs.astype(np.float32), settings.max_characters
     )
     made |= {"dimension": rows.words.shape[1], "max_characters": settings.max_characters}

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOut, layout
 from textveil.mechanisms.staircase import IndexStaircase
-from textveil_export.index import IndexContents, drawn_epsilon, integer_channel
+from textveil_export.index import IndexContents
 
 from textveil_training.encoder.class_bundle import (
     EncoderBundleSettings,
@@ -77,7 +77,8 @@ def train_codebook_bundle(
         return count_confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
 
     levels = tuple(
-        integer_channel("counts", make_counts_randomizer(count, drawn_epsilon(e)), e) for e in settings.levels
+        make_integer_randomizer("counts", make_counts_randomizer(count, compute_realized_epsilon(e)), e)
+        for e in settings.levels
     )
     calibration = found("calibration")
     shares = np.diag(calibration.sum(axis=0))

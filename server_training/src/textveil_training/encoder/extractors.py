@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import OnnxParts, StaticParts
 from textveil.vector import extractor_of
-from textveil_export.index import static_parts
 
 from textveil_training.encoder.labeled_texts import LabeledTexts
 from textveil_training.encoder.minilm_settings import MinilmSettings
@@ -85,7 +84,7 @@ def train_static_extractor(
         return {name: getattr(found, name) for name in _WEIGHTS}, {}
 
     weights = StaticWeights(**(kept.load_or_make(STATIC, train) if kept is not None else train())[0])
-    parts = static_parts(public.words, weights.word_rows, weights.pair_rows, settings.max_characters)
+    parts = quantize_static_parts(public.words, weights.word_rows, weights.pair_rows, settings.max_characters)
     return TrainedExtractor(
         parts=parts,
         weight=weights.weight,
@@ -110,7 +109,7 @@ def train_minilm_extractor(
     Raises:
         MissingExtra: The packages for it are not installed.
         CheckpointError, ResumeError, OutputError: See ``train_minilm``.
-        ExportError: See ``textveil_export.encoder.onnx_parts``.
+        ExportError: See ``textveil_export.encoder.export_onnx_parts``.
     """
     with require_minilm_packages():
         from textveil_training.encoder.minilm import train_minilm
@@ -158,15 +157,15 @@ def export_minilm(
         max_changed: Share of decisions that int8 may change where texts have no classes.
 
     Raises:
-        ExportError: See ``onnx_parts``.
+        ExportError: See ``export_onnx_parts``.
     """
-    from textveil_export.encoder import onnx_parts
+    from textveil_export.encoder import export_onnx_parts
 
     def decide(vectors: NDArray[np.float32]) -> NDArray[np.intp]:
         return np.argmax(vectors @ weight.T + bias, axis=1)
 
     with tempfile.TemporaryDirectory(prefix="textveil-graphs-") as graphs:
-        parts, int8 = onnx_parts(model, sample, decide, Path(graphs), max_changed=max_changed, progress=report)
+        parts, int8 = export_onnx_parts(model, sample, decide, Path(graphs), max_changed=max_changed, progress=report)
     facts = {
         "vocabulary": list(parts.vocabulary),
         "lowercase": parts.lowercase,

@@ -78,7 +78,7 @@ def train_encoder(
         The bundle is not private toward its training texts. What a device releases with it is.
     """
     try:
-        from textveil_export.index import write_index
+        from textveil_export.index import write_index_bundle
     except ImportError as error:
         raise MissingExtra("this needs the extra bundle (in a clone: pip install ./export)") from error
     from textveil_training.encoder.class_bundle import EncoderBundleSettings, parse_levels, train_class_bundle
@@ -107,7 +107,7 @@ def train_encoder(
     )
     with progress_bars(shown=progress) as report:
         contents = train_class_bundle(task, settings, report, kept)
-    encoder = write_index(contents, output, force=force)
+    encoder = write_index_bundle(contents, output, force=force)
     kept.remove()
     left_out = 0 if skipped is None else skipped.reasons.total()
     return TrainedEncoder(encoder=encoder, folder=output, measured=contents.measured, left_out=left_out)

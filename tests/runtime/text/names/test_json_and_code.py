@@ -2,10 +2,11 @@
 
 import json
 import random
+import re
 from typing import Any
 
 import pytest
-from textveil import Sanitizer
+from textveil import Conversation, Sanitizer
 from textveil.text.names.json_blocks import COPIED, split_json, write_escapes
 
 
@@ -30,6 +31,31 @@ def test_code_keeps_its_marks(sanitizer: Sanitizer, text: str, kept: tuple[str, 
     for part in kept:
         assert part in out[at:], out
         at = out.index(part, at) + len(part)
+
+
+CODE = {
+    "Python": 'def load_x(a_1, *args, **kw):\n    return f"{a_1!r:>10}" if a_1 != 3 else [x ** 2 for x in args]',
+    "JavaScript": "const f_1 = (a_1, b) => a_1 === b ? `${a_1}px` : { ...b, k: [1, 2] };",
+    "TypeScript": "function get_1<T extends object>(x_1: T[], k?: string): T | undefined { return x_1?.[0] ?? k!; }",
+    "Java": 'List<String> xs_1 = new ArrayList<>(); for (i = 0; i < 10; i++) { xs_1.add(String.format("%s", a_1)); }',
+    "C": 'if ((p_1 = malloc(n_1 * sizeof(*p_1))) == NULL) { fprintf(stderr, "%s: %d", argv[0], n_1); return -1; }',
+    "C++": 'std::map<std::string, int> m_1; auto it = m_1.find("k"); if (it != m_1.end()) { it->second += 1; }',
+    "Rust": 'fn f_1(x: &mut Vec<u8>) -> Res<(), E> { for v in x.iter_mut() { *v += 1; println!("{:?}", v); } Ok(1) }',
+    "Go": 'func F(x_1 map[string]int) (int) { if v, ok := x_1["k"]; ok { Printf("%v", v) }; ch <- 1; return nil }',
+    "SQL": "SELECT u_1.id, COUNT(*) AS n FROM t_1 u_1 WHERE u_1.a >= 3 AND b <> 'x' GROUP BY 1 HAVING COUNT(*) > 2;",
+    "shell": """for f in *.txt; do grep -E "^[a-z]+$" "$f" | sed 's/a/b/g' > out_1 && echo "${f%.txt}"; done""",
+}
+
+
+@pytest.mark.parametrize("language", CODE)
+def test_code_of_ten_languages_keeps_its_brackets_and_operators(sanitizer: Sanitizer, language: str) -> None:
+    code = CODE[language]
+    result = sanitizer.sanitize(code, protect="names", style="tag")
+    outside = re.sub(r"\[[a-z-]+ \d+\]", "", result.text)
+    assert re.findall(r"[()\[\]{}<>=+!?;|&]", outside) == re.findall(r"[()\[\]{}<>=+!?;|&]", code)
+    for conversion in re.findall(r"%[a-z]\b|\{:\?\}", code):
+        assert conversion in result.text or language == "shell"
+    assert result.restore(result.text, restore_places="all") == code
 
 
 @pytest.mark.parametrize("name", ["anna_kovacs7", "h4ndle", "sk_live_51H8xYz", "x-kov4cs"])
@@ -66,13 +92,30 @@ def test_json_in_a_text_stays_json(sanitizer: Sanitizer, value: Any, ascii_only:
         assert "".join(piece for piece, _ in pieces) == written
 
 
-def _shape(value: Any) -> Any:
+@pytest.mark.parametrize("value", VALUES, ids=range(len(VALUES)))
+def test_tags_of_numbers_are_strings_and_come_back_as_numbers(sanitizer: Sanitizer, value: Any) -> None:
+    written = json.dumps([value, -31, "31", 31], ensure_ascii=False)
+    result = sanitizer.sanitize(written, protect="names", style="tag")
+    first, negative, text, number = json.loads(result.text)
+    assert _shape(first) == _shape(value, number=str)
+    assert negative == f"-{number}" != f"-{text}"  # the digits of a text are another tag
+    assert result.restore(result.text, restore_places="all") == written
+    conversation = Conversation(sanitizer, protect="names", style="tag", restore_places="all")
+    assert conversation.incoming(conversation.outgoing_text(written)).reply == written
+
+
+def _shape(value: Any, number: object = "number") -> Any:
     """Types and sizes, without keys: some are replaced."""
     if isinstance(value, dict):
-        return [_shape(entry) for entry in value.values()]
+        return [_shape(entry, number) for entry in value.values()]
     if isinstance(value, list):
-        return [len(value), *map(_shape, value)]
-    return "number" if type(value) in (int, float) else type(value)
+        return [len(value), *(_shape(entry, number) for entry in value)]
+    return number if type(value) in (int, float) else type(value)
+
+
+def test_a_dropped_number_is_null(sanitizer: Sanitizer) -> None:
+    out = sanitizer.sanitize('{"age": 45, "id": [-1234567, 3]}', protect="names", drop=["number", "account"]).text
+    assert [*json.loads(out).values()] == [None, [None, None]]
 
 
 @pytest.mark.parametrize(

@@ -74,3 +74,17 @@ def test_where_a_sentence_starts(plans: NamesPlans, text: str, expected: str) ->
 )
 def test_kinds_of_codes_and_firms(plans: NamesPlans, text: str, expected: str) -> None:
     assert slots(plans, text) == expected
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "\u2019", "\u2018", "\u02bc"])
+def test_a_lone_clitic_is_a_word(plans: NamesPlans, apostrophe: str) -> None:
+    """Tokenizers write a blank before it; marks stand behind it or apart."""
+    for text in ("they 're here , we 'll see, i 've .", "it 's late, i 'm so, he 'd go 've", "they do n't go"):
+        spelled = text.replace("'", apostrophe)
+        assert slots(plans, spelled) == spelled
+
+
+def test_a_quoted_word_is_no_clitic(plans: NamesPlans) -> None:
+    assert slots(plans, "the 'zorbl' and 'red' and 'M. Novak") == "the '<word>' and 'red' and '<person>"
+    (read,) = plans.plan({"deny": ["re"]}).reader().read(["they 're here"])
+    assert [entry.kind for entry in read.entries if not isinstance(entry, str)] == ["word"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from attacked_texts import COUNT, IDENTITY, matrix, near, no_steps, texts
-from textveil_export.leakage import one_release, zipf
+from textveil_export.leakage import guess_from_one_release, make_zipf_prior
 from textveil_training.attacks.text.context_free import attack_bayes
 from textveil_training.attacks.text.released import release_texts
 from textveil_training.token_randomizer import TokenRandomizer
@@ -31,7 +31,7 @@ def test_the_closed_form_is_the_sum_over_outputs_and_simulation_agrees(
     channel = TokenRandomizer(folders["all" if options == IDENTITY else "words"], **options)
     released = release_texts(channel, texts(300))
     found = attack_bayes(channel, released, seed=1, report=no_steps, draws=4000)
-    rows, prior = matrix(channel), zipf(COUNT + 1)
+    rows, prior = matrix(channel), make_zipf_prior(COUNT + 1)
     truth = (rows * prior[:, None]).max(axis=0).sum()
     assert found["closed_form"] == pytest.approx(truth, abs=2e-6)
     assert near(found["simulated"], truth, math.sqrt(truth * (1 - truth) / 4000))
@@ -67,8 +67,8 @@ def test_parts_of_words_have_a_sum_of_their_own(folders: dict[str, Path]) -> Non
 def test_a_simulation_of_another_mechanism_is_noticed(folders: dict[str, Path]) -> None:
     """The comparison has power: guesses that are best for one level, outputs of the next."""
     one, other = (TokenRandomizer(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("8", "18"))
-    prior = zipf(COUNT + 1)
-    found = one_release(one.get_distribution(), {"zipf": prior})["zipf"]
+    prior = make_zipf_prior(COUNT + 1)
+    found = guess_from_one_release(one.get_distribution(), {"zipf": prior})["zipf"]
     rate, guesses = found.rate, found.inputs
     drawn = np.random.default_rng(3).choice(COUNT + 1, 4000, p=prior)
     hits = (guesses[other.randomize_ids(drawn, np.ones(4000, bool))] == drawn).mean()

@@ -11,7 +11,7 @@ import torch
 from attacked_texts import COUNT, WORDS
 from neighbor_models import SPECIAL, NeighborModel, strength_of, write_vocabulary
 from small_bundles import pieces
-from textveil_export.leakage import zipf
+from textveil_export.leakage import make_zipf_prior
 from textveil_training.attacks.text import TextAttackSettings, attack_texts, masked_lm_reader
 from textveil_training.attacks.text.masked_lm_attacks import WordPrior
 from textveil_training.attacks.text.masked_lm_reader import MaskedLMReader
@@ -226,7 +226,7 @@ def test_the_prior_is_the_models_shared_among_words_of_a_first_piece(folders: di
     channel = TokenRandomizer(folders["all"], mechanism="random")
     reader = MaskedLMReader(channel, "planted", 16)
     ids = reader.tokenizer.ids
-    unigram = zipf(COUNT + 1)
+    unigram = make_zipf_prior(COUNT + 1)
     logits = torch.randn(3, len(ids), generator=torch.Generator().manual_seed(0))
     found = WordPrior(channel, reader, unigram)(logits).numpy()
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-5)

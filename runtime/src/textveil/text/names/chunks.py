@@ -10,6 +10,7 @@ from string import punctuation
 
 import regex
 
+from textveil.text.names.emoji import find_kind, find_sequences
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.spelled import LEAST_SPELLED
 from textveil.text.names.strings import PLAIN_NUMBER, code_half, string_kind, with_unit
@@ -27,6 +28,8 @@ _ENTITY = re.compile(
 )
 _BY_NUMBER = re.compile(r"#[0-9]+;")
 _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
+#: A clitic behind a blank, as tokenizers write it (``they 're``), and the marks behind it.
+_LONE_CLITIC = re.compile(r"(['\u2019\u2018](?:s|m|d|re|ve|ll))([.,;:!?\")]*)")
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
 _JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019\u2018]*+)|([^\p{L}]+)")
 #: Marks that words stand on both sides of, each a word of its own.
@@ -105,6 +108,8 @@ class Chunks:
     def _parts(self, chunk: str) -> Sequence[Token]:
         if _EMOTICON.fullmatch(chunk):
             return (gap(chunk),)
+        if (clitic := _LONE_CLITIC.fullmatch(chunk)) and not self._lexicon.is_denied(clitic[1][1:]):
+            return (Token(SHOWN, clitic[1], key(clitic[1])), *map(gap, clitic[2] and (clitic[2],)))
         if "#" in chunk and _BY_NUMBER.search(_ENTITY.sub("", chunk)):
             return (Token(ALONE, chunk, key(chunk), LOWER, "key"),)
         position, found = 0, list[Token]()
@@ -124,6 +129,8 @@ class Chunks:
         """The tokens of a chunk without entities, with the marks at its ends."""
         if not chunk:
             return ()
+        if not chunk.isascii() and (pieces := _cut_emoji(chunk)):
+            return [token for piece in pieces for token in ((piece,) if type(piece) is Token else self._solid(piece))]
         if ("%" in chunk or "{" in chunk) and len(chunk) <= _LONGEST_FORMATS and _FORMATS.fullmatch(chunk):
             return (gap(chunk),)
         core = chunk.rstrip(_PLAIN_MARKS)
@@ -284,6 +291,27 @@ def _cut_code(core: str) -> list[str] | None:
     kind = string_kind(core)[0]
     is_file = kind == "file" and (len(pieces[-1]) < 2 or string_kind(pieces[-1])[0] != "file")
     return None if is_file or kind in ("url", "email") else [piece for piece in pieces if piece]
+
+
+def _cut_emoji(chunk: str) -> list[str | Token]:
+    """Cut a chunk at its sequences of emoji: a token for each, and what is before, between and behind them.
+
+    Returns nothing where there are none.
+    """
+    found: list[str | Token] = []
+    position = 0
+    for count, match in enumerate(find_sequences(chunk)):
+        if not count % STEP:
+            check_work()
+        sequence, start = match[0], match.start()
+        if start > position:
+            found.append(chunk[position:start])
+        kind, layout = find_kind(sequence)
+        found.append(Token(ALONE, sequence, sequence, LOWER, kind, layout) if kind else gap(sequence))
+        position = match.end()
+    if found and position < len(chunk):
+        found.append(chunk[position:])
+    return found
 
 
 def _pieces(core: str) -> list[str] | None:

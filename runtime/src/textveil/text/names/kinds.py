@@ -4,10 +4,11 @@ The kind is in the skeleton, so lists of names never decide what is replaced: on
 """
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from textveil.text.names.emoji import KEYCAP
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.spelled import SPELLED_LETTERS, SPELLED_NUMBER
@@ -29,10 +30,16 @@ _PLACE_BEFORE = frozenset("in at from near".split())
 _LONGEST_ACRONYM = 5
 #: A shorter common word in capitals is taken for an acronym too, as in "WHO".
 _SHORTEST_WORD = 4
+#: First names that are read here alone: they decide a type, never what is replaced.
+_ABROAD = "given-abroad"
+#: Lists of whole names that say of a word in a run that the run names no person.
+_NO_PERSONS = frozenset(("country", "the-country", "state", "organization", "place"))
 #: Lists of the first and the last word of what is as likely a person.
 _PERSONS = frozenset((("given", "given"), ("given", "family")))
 #: What is drawn for names that a text without capitals has: bodies and places in common words would be read as shown.
 _SMALL = {"organization": "acronym", "place": "city"}
+#: Kinds of a run that names a person: common words before the name are in no part.
+_OF_PERSONS = ("person", "given", "family")
 #: Kinds that no list has a member of: what is on no list may be a name, so these are never kept.
 UNLISTED = frozenset(("acronym", "street"))
 #: Entries of lists of places, groups and firms that many people are called by; they are on one list only.
@@ -55,6 +62,7 @@ CALLED = {
         "the-country": "country",
         "digits": "number",
         "year-range": "year",
+        KEYCAP: "number",
         SPELLED_NUMBER: "number",
         SPELLED_LETTERS: "letter",
     },
@@ -93,6 +101,33 @@ class Mention(NamedTuple):
     def equal(self) -> tuple[tuple[str, ...], ...]:
         """What mentions have in common that are written by one tag: all parts, in order."""
         return tuple(part[:3] for part in self.parts)
+
+
+def as_first_name(mention: Mention) -> Mention:
+    """Return a mention of a family name as one of a first name."""
+    (part,) = mention.parts
+    return mention._replace(kind="given", parts=(part._replace(kind="given"),))
+
+
+class FirstNames:
+    """Links names that stand alone to the first names of persons earlier in a document."""
+
+    def __init__(self) -> None:
+        self._given, self._family = set[str](), set[str]()
+
+    def link(self, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
+        """Yield entries, each family name alone as a first name if it was one, and no family name, before it."""
+        for entry in entries:
+            if isinstance(entry, str) or entry.kind not in _OF_PERSONS:
+                yield entry
+                continue
+            name = entry.parts[0].folded
+            linked = entry.kind == "family" and name in self._given and name not in self._family
+            found = as_first_name(entry) if linked else entry
+            for part in found.parts:
+                if part.kind != "initial":
+                    (self._given if part.kind == "given" else self._family).add(part.folded)
+            yield found
 
 
 class Piece(NamedTuple):
@@ -136,7 +171,8 @@ class Kinds:
         denied: frozenset[str] = frozenset(),
     ) -> None:
         self._common, self._keep, self._told, self._denied = common, keep, told, denied
-        self._kinds, self._given = kinds, kinds["given"]
+        self._kinds, self._abroad = kinds, kinds[_ABROAD]
+        self._given = kinds["given"] | kinds[_ABROAD]
         self._of_whole = {entry: name for name in reversed(_WHOLE) for entry in kinds[name]}
         self._last = {entry: kind for name, kind in reversed(_LAST) for entry in kinds[name]}
 
@@ -178,10 +214,10 @@ class Kinds:
             kind = self._of_several(slot) if len(tokens) > 1 else self._of_one(slot, folded)
         if kind == "family" and slot.before in _PLACE_BEFORE:
             kind = "city"
-        if kind not in ("person", "given"):
+        first = self._name(slot) if kind in _OF_PERSONS else 0
+        if kind not in ("person", "given") and not first:
             return self._one(slot, kind, ending(folded) if kind == "word" else "", folded)
-        first = self._name(slot)
-        parts = self._persons_parts(slot, first) if kind == "person" else [_part(slot, "given", first)]
+        parts = self._persons_parts(slot, first) if kind == "person" else [_part(slot, kind, first)]
         case = UPPER if all(part.kind == "initial" for part in parts) else slot.case  # of a word that is left out
         return Mention(kind, case, tuple(parts), slot, _spelled(slot, first))
 
@@ -209,7 +245,7 @@ class Kinds:
         drawn = mention.parts[0].layout == DRAWN
         if CALLED.get(kind, kind) not in keep or drawn or not self._denied.isdisjoint(keys):
             return False
-        if kind in ("person", "given", "family"):
+        if kind in _OF_PERSONS:
             return all(_is_initial(token) or token.key in self._shown for token in slot.tokens[self._name(slot) :])
         if kind not in _WHOLE:
             return kind != "word" or " ".join(keys) in self._common
@@ -225,39 +261,71 @@ class Kinds:
 
     def _of_one(self, slot: Slot, folded: str) -> str:
         if slot.before == TITLE_BEFORE:
-            return "family"
+            return "given" if folded in self._abroad else "family"
         if folded in self._common and folded.isalpha() and len(folded) >= _SHORTEST_WORD:
             return "word"
         if slot.case == UPPER and len(folded) <= _LONGEST_ACRONYM:
             return "acronym"
-        return "family"
+        return "given" if folded in self._abroad else "family"
 
     def _of_several(self, slot: Slot) -> str:
-        keys = [token.key for token in slot.tokens]
-        if slot.tokens[0].kind == "particle":
+        tokens = slot.tokens
+        keys = [token.key for token in tokens]
+        if tokens[0].kind == "particle":
             return "family"
         name = self._name(slot)
         person = "person" if name < len(keys) - 1 else "given"
         if slot.before == TITLE_BEFORE:
             return person
-        first = "place" if slot.tokens[0].bits & DOTTED else self._last.get(keys[0])
+        first = "place" if tokens[0].bits & DOTTED else self._last.get(keys[0])
         kind = self._last.get(keys[-1]) or first
         if kind is not None:
             return kind
-        if _is_initial(slot.tokens[name]) or keys[name] in self._given:
+        if _is_initial(tokens[name]) or keys[name] in self._kinds["given"]:
             return person
-        first, last = self._of_whole.get(keys[0]), self._of_whole.get(keys[-1])
-        if len(keys) == 2 and last == "family" and first in (None, "family"):
+        first, last = self._of_whole.get(keys[name]), self._of_whole.get(keys[-1])
+        if len(keys) - name == 2 and last == "family" and first in (None, "family"):
             return "person"
-        return "city" if slot.before in _PLACE_BEFORE else "organization"
+        listed = keys[name] in self._abroad
+        if not listed and slot.before in _PLACE_BEFORE:
+            return "city"
+        if self._is_body(slot, name):
+            return "organization"
+        return person if listed or person == "person" else "family"
+
+    def _is_body(self, slot: Slot, name: int) -> bool:
+        """Return whether a run, from one of its words on, has a word that no name of a person has.
+
+        Behind a first name that is no place, one common word may be a family name.
+        """
+        tokens = slot.tokens[name:]
+        kinds = [self._of_whole.get(token.key) for token in tokens]
+        if "&" in slot.text or (len(tokens) == 1 and kinds[0] == "city"):
+            return True
+        listed = tokens[0].key in self._abroad
+        may_be_common = listed and len(tokens) == 2 and kinds[0] in (None, "family")
+        for token, kind in zip(tokens[listed:], kinds[listed:], strict=True):
+            if token.kind == "particle" or _is_initial(token):
+                continue
+            if token.key in self._last or kind in _NO_PERSONS or (token.case == UPPER and slot.case != UPPER):
+                return True
+            if token.key in self._common and kind not in ("given", "family") and not may_be_common:
+                return True
+        return False
 
     def _name(self, slot: Slot) -> int:
-        """Where a given name or an initial stands behind words that may start sentences (``Ask Anna``); else 0."""
+        """Where a person's name begins behind words that may start sentences (``Ask Anna``); else 0.
+
+        That is at a first name or an initial. Where none stands there, it is behind all such words, but for a name
+        behind a title and a lone initial.
+        """
+        last = len(slot.tokens) - 1
         for place, token in enumerate(slot.tokens):
-            if token.key in self._given or (_is_initial(token) and place < len(slot.tokens) - 1):
+            initial = _is_initial(token)
+            if token.key in self._given or (initial and place < last):
                 return place
             if not token.bits & AT_SENTENCE:
-                break
+                return 0 if initial or slot.before == TITLE_BEFORE else place
         return 0
 
     def _persons_parts(self, slot: Slot, first: int) -> list[Part]:

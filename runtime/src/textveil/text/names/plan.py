@@ -31,8 +31,8 @@ from textveil.text.statement import Terms
 STYLES = ("surrogate", "tag")
 #: The lists that the rung cannot do without.
 KINDS = frozenset(
-    "city country family firm-word first-word given group institution-word month number-word office organization "
-    "particle place place-word state street-word the-country title unit-word weekday".split()
+    "city country family firm-word first-word given given-abroad group institution-word month number-word office "
+    "organization particle place place-word state street-word the-country title unit-word weekday".split()
 )
 POOLS = frozenset(
     "acronym city country family given group month number-word office organization particle place state street "

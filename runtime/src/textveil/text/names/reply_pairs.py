@@ -1,6 +1,7 @@
 """What a reply may mention of a text that went out: pairs of what came out and what stood there.
 
-What is too short to be told from a reply's own words counts beside the words that it stood beside: ``7 chairs``.
+What is too short to be told from a reply's own words counts beside the words that it stood beside: ``7 chairs``; or
+where the reply repeats what stood before and behind it.
 """
 
 import re
@@ -8,23 +9,32 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from textveil.text.forms import Pair, word_before
-from textveil.text.names.kinds import Piece
+from textveil.text.names.emoji import KEYCAP
+from textveil.text.names.kinds import Mention, Piece
+from textveil.text.names.tokens import JSON_NUMBER
+from textveil.text.surroundings import cut_after, cut_before, join_after, join_before, stands_alone
 from textveil.work_limits import check_work
 
-#: Kinds of which a part is never looked for by itself, and those that need a word beside them.
-_NEVER = frozenset(("initial", "letter", "symbol", "other", "particle"))
-_WEAK = frozenset(("title", "number-word", "unit", "office"))
+#: Kinds that only surroundings tell from a reply's own, that need a word beside them, and that are never looked for.
+_QUOTED = frozenset(("initial", "letter", "symbol", "other"))
+_WEAK = frozenset(("title", "number-word", "unit", "office", KEYCAP))
+_NEVER = frozenset(("particle",))
+#: Kinds of so few surrogates that long texts repeat them for other originals.
+_REPEATED = frozenset("weekday month state the-country day age ordinal decade year time".split())
 #: Months that are other words too.
 _WORDS = frozenset(("march", "may"))
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
 _BEGIN_DATES = frozenset(kinds[0] for kinds in _DATES)
 _IN_DATES = frozenset((" ", ", ", ". "))
 _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
+_BLANK = frozenset(("", " ", "\n"))
 _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
 #: The length of words that tell nothing, and of what is looked at behind a mention.
 _SHORT, _NEAR = 3, 40
 #: Parts of a text that are looked at together, and how many before and behind one a pair of it may depend on.
-_WINDOW, _BEFORE, _AFTER = 1 << 8, 3, 4
+_WINDOW, _BEFORE, _AFTER = 1 << 8, 24, 16
+#: Pairs with surroundings of one text; each takes some hundred bytes.
+_MOST_QUOTED = 1 << 10
 
 
 def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
@@ -34,44 +44,72 @@ def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
     """
     written: list[str] = []
     found: list[Pair] = []
-    left, window, start = iter(pieces), list[Piece](), 0
-    while True:
+    seen, spelled, quoted = set[Pair](), dict[str, str](), 0
+    left, window, start, is_start, is_end = iter(pieces), list[Piece](), 0, True, False
+    while not is_end:
         more = [*islice(left, _WINDOW)]
         written.append("".join(piece.output for piece in more))
         window += more
-        stop = len(window) - _AFTER if len(more) == _WINDOW else len(window)
-        found += dict.fromkeys(find_pairs(window, start, stop))
-        if len(more) < _WINDOW:
-            return "".join(written), found
-        window = window[stop - _BEFORE :]
-        start = _BEFORE
+        is_end = len(more) < _WINDOW
+        stop = len(window) if is_end else max(start, len(window) - _AFTER)
+        for pair in dict.fromkeys(find_pairs(window, start, stop, is_start=is_start, is_end=is_end, spelled=spelled)):
+            if pair.after is not None or (pair.weak and not pair.before):
+                if pair in seen or (pair.after is not None and quoted >= _MOST_QUOTED):
+                    continue
+                seen.add(pair)
+                quoted += pair.after is not None
+            found.append(pair)
+        past = max(0, stop - _BEFORE)
+        window, start, is_start = window[past:], stop - past, is_start and not past
+    return "".join(written), found
 
 
-def find_pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None) -> Iterator[Pair]:
+def find_pairs(
+    pieces: Sequence[Piece],
+    start: int = 0,
+    stop: int | None = None,
+    *,
+    is_start: bool = True,
+    is_end: bool = True,
+    spelled: dict[str, str] | None = None,
+) -> Iterator[Pair]:
     """Yields what may be mentioned of a text.
 
     Args:
         pieces: Its parts.
         start: The first part whose mention counts; those before it are looked at.
         stop: The one behind the last, the same; ``None`` for the end.
+        is_start: Whether the text begins with the first of the parts.
+        is_end: Whether it ends with the last.
+        spelled: How the originals of surrogates were spelled where they first came out; those of this text are added.
     """
     check_work()
+    spelled = {} if spelled is None else spelled
     for place in range(start, len(pieces) if stop is None else stop):
         piece = pieces[place]
         mention = piece.mention
         if mention is None or not piece.output:
             continue
         if not piece.parts:
-            yield Pair(piece.output, mention.named)
+            yield from _find_tag_pairs(piece.output, mention)
+            if _is_spelled_otherwise(piece, spelled) or mention.named != mention.slot.text:
+                yield _quoted(pieces, place, is_start=is_start, is_end=is_end)
             continue
         if len(piece.parts) > 1:
             yield Pair(piece.output, mention.named)
         date = next(_dates(pieces, place), None) if mention.kind in _BEGIN_DATES else None
+        is_weak = False
+        is_other = _is_spelled_otherwise(piece, spelled) or mention.named != mention.slot.text
         for output, part in zip(piece.parts, mention.parts, strict=True):
             weak = part.kind in _WEAK or (part.kind == "month" and output.lower() in _WORDS)
             if weak or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
                 found = _with_context(pieces, place, output, part.text)
                 yield from (pair for pair in found if date is None or pair.output != date.output)
+                is_weak = len(piece.parts) == 1
+            elif part.kind in _QUOTED:
+                if len(piece.parts) == 1:
+                    yield Pair(output, part.text, weak=True)
+                    is_weak = True
             elif part.kind not in _NEVER:
                 yield Pair(output, part.text)
                 if part.kind == "year-range":
@@ -84,6 +122,51 @@ def find_pairs(pieces: Sequence[Piece], start: int = 0, stop: int | None = None)
                     yield Pair(output.rstrip("0").rstrip("."), part.text)
         if date is not None:
             yield date
+        is_quoted = is_weak or is_other or mention.kind in _REPEATED or _is_joined(pieces, place)
+        if is_quoted and not (len(pieces) == 1 and mention.case == JSON_NUMBER):  # values are restored as a whole
+            yield _quoted(pieces, place, is_start=is_start, is_end=is_end, weak=not is_other)
+
+
+def _is_spelled_otherwise(piece: Piece, spelled: dict[str, str]) -> bool:
+    """Return whether the same surrogate may be restored in another spelling, that of another place."""
+    output, original = piece.output, piece.original
+    is_first = spelled.setdefault(output.lower(), original) == original
+    shows_no_case = output[0] == "[" or any(map(str.isdigit, output))
+    return not is_first or (shows_no_case and original.isupper())  # a later one that is not in capitals counts
+
+
+def _is_joined(pieces: Sequence[Piece], place: int) -> bool:
+    """Return whether a surrogate is a part of a longer word or number."""
+    before = "".join([piece.output for piece in pieces[max(0, place - 2) : place]])[-3:]
+    after = "".join([piece.output for piece in pieces[place + 1 : place + 3]])[:2]
+    if before[-1:] in _BLANK and after[:1] in _BLANK:  # most of all
+        return False
+    output = pieces[place].output
+    return not stands_alone(before + output + after, len(before), len(before) + len(output))
+
+
+def _quoted(pieces: Sequence[Piece], place: int, *, is_start: bool, is_end: bool, weak: bool = False) -> Pair:
+    """Return the pair of a whole mention with what stands before and behind it."""
+    first, last = max(0, place - _BEFORE), place + 1 + _AFTER
+    before = join_before([piece.output for piece in pieces[first:place]])
+    after = join_after([piece.output for piece in pieces[place + 1 : last]])
+    piece = pieces[place]
+    return Pair(
+        piece.output,
+        piece.original,
+        weak=weak,
+        before=cut_before(before, is_start=is_start and first == 0),
+        after=cut_after(after, is_end=is_end and last >= len(pieces)),
+    )
+
+
+def _find_tag_pairs(output: str, mention: Mention) -> Iterator[Pair]:
+    """Yield the pairs of a tag. A number of JSON is a tag in quotation marks, and comes back without them."""
+    yield Pair(output, mention.named)
+    if mention.case == JSON_NUMBER:
+        yield Pair(output[1:-1], mention.named)
+        if output[1] == "-":
+            yield Pair(output[2:-1], mention.named[1:])
 
 
 def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:

@@ -16,16 +16,19 @@ from textveil.mechanisms.integer_sampling import uniform_below
 from textveil.text.forms import Pair
 from textveil.text.names.also import Detector, hide
 from textveil.text.names.drawn import DrawnWords
-from textveil.text.names.kinds import CALLED, Mention, Part, Piece
+from textveil.text.names.kinds import CALLED, FirstNames, Mention, Part, Piece
 from textveil.text.names.read import Read, TextReader
 from textveil.text.names.reply_pairs import write
 from textveil.text.names.surrogates import Surrogates
-from textveil.text.names.tokens import DRAWN
+from textveil.text.names.tokens import DRAWN, JSON_NUMBER
 from textveil.text.options import CONSISTENT_CAP
 from textveil.text.restore import Restorer, not_a_tag
 
 #: Documents are drawn together up to so many characters.
 _BATCH = 1 << 15
+#: The largest pool that is dealt without replacement though equal strings do not become equal. Of larger ones hardly
+#: a surrogate comes twice.
+_LARGEST_DEALT = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +110,9 @@ class _Document:
         if called in style.drop:
             return ""
         if style.tags or called in style.tag:
-            return self._tag(called, mention.equal)
+            return self._tag(called, _equal_tags(mention))
         draws = [*map(self._draw, mention.parts)]
-        return self._tag(called, mention.equal) if None in draws else cast("list[int]", draws)
+        return self._tag(called, _equal_tags(mention)) if None in draws else cast("list[int]", draws)
 
     def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
         found = self._tags.get((called, equal))
@@ -124,20 +127,32 @@ class _Document:
         Under a key the member is a function of the string: below 0, one less than minus its number.
         """
         size, consistent = self._surrogates.of(part.kind, part.layout)
-        if not (consistent and self._style.consistent):
+        if not self._style.consistent or (self._key is not None and not consistent):
             return self._new(size, None)
         if self._key is not None:
             return -1 - _keyed(self._key, part) % size
         equal = part[:3]
+        if not consistent:  # a surrogate that comes twice for two originals cannot be restored
+            number = self._deal(equal[:2], size) if size <= _LARGEST_DEALT else None
+            return self._new(size, None) if number is None else number
         number = self._numbers.get(equal)
         if number is None:
-            deck = self._decks.get(equal[:2])
-            if deck is None:
-                deck = self._decks[equal[:2]] = _Deck(size)
-            if deck.free == 0 or len(self._numbers) >= self._style.cap:
+            if len(self._numbers) >= self._style.cap:
                 return None
-            number = self._numbers[equal] = self._new(deck.free, deck)
-            deck.free -= 1
+            number = self._deal(equal[:2], size)
+            if number is not None:
+                self._numbers[equal] = number
+        return number
+
+    def _deal(self, pool: tuple[str, str], size: int) -> int | None:
+        """The number of the draw of a member that no other draw of the document has; ``None`` if none is left."""
+        deck = self._decks.get(pool)
+        if deck is None:
+            deck = self._decks[pool] = _Deck(size)
+        if deck.free == 0:
+            return None
+        number = self._new(deck.free, deck)
+        deck.free -= 1
         return number
 
     def _new(self, total: int, deck: _Deck | None) -> int:
@@ -156,7 +171,7 @@ class _Document:
         pairs: dict[Pair, None] = {}
         texts = []
         for text, draws in zip(self._read, self._draws, strict=True):
-            pieces = self._pieces(text, draws, members, words)
+            pieces = quote_tags_of_json(self._pieces(text, draws, members, words))
             if not any(isinstance(draw, str) and draw.startswith("[") for draw in draws):
                 written, found = write(pieces)
             else:
@@ -197,6 +212,35 @@ def join_parts(mention: Mention, parts: tuple[str, ...]) -> Piece:
         return Piece(parts[0], mention.slot.text, mention, parts)
     dots = ["." if part.kind == "initial" else "" for part in mention.parts[:-1]]
     return Piece(" ".join(map("".join, zip(parts, [*dots, ""], strict=True))), mention.slot.text, mention, parts)
+
+
+def _equal_tags(mention: Mention) -> tuple[tuple[str, ...], ...]:
+    """Return what mentions with one tag have in common: a number of JSON has another than the same digits in a text."""
+    return (("json",), *mention.equal) if mention.case == JSON_NUMBER else mention.equal
+
+
+def quote_tags_of_json(pieces: Iterable[Piece]) -> Iterator[Piece]:
+    """Yield pieces with a string of JSON for each tag of a number of JSON, and ``null`` for a dropped one.
+
+    A sign that is shown before the number goes into the string.
+    """
+    held: Piece | None = None
+    for piece in pieces:
+        if piece.mention is not None and piece.mention.case == JSON_NUMBER and not piece.parts:
+            sign = ""
+            if held is not None and held.mention is None and held.output.endswith("-"):
+                sign, held = "-", Piece(held.output[:-1], held.original[:-1])
+            original = sign + piece.original
+            if piece.output:
+                mention = piece.mention._replace(named=sign + piece.mention.named)
+                piece = Piece(f'"{sign}{piece.output}"', original, mention)
+            else:
+                piece = Piece("null", original)
+        if held is not None:
+            yield held
+        held = piece
+    if held is not None:
+        yield held
 
 
 def _write_tags(pieces: Iterable[Piece]) -> str:
@@ -254,6 +298,9 @@ class NamesRewriter:
         characters = 0
         for texts in documents:
             read = self._reader.read(texts)
+            if self._style.consistent:
+                names = FirstNames()
+                read = [text._replace(entries=[*names.link(text.entries)]) for text in read]
             document = _Document(read, self._style, self._surrogates, self._key)
             batch.append((document, sum(text.shown for text in read), sum(text.replaced_words for text in read)))
             characters += sum(map(len, texts))

@@ -12,9 +12,9 @@ import numpy as np
 
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import uniform_below
-from textveil.text.names.kinds import Mention, Part, Piece
+from textveil.text.names.kinds import Mention, Part, Piece, as_first_name
 from textveil.text.names.read import Read
-from textveil.text.names.rewrite import Style, _Document, join_parts
+from textveil.text.names.rewrite import Style, _Document, join_parts, quote_tags_of_json
 from textveil.text.names.surrogates import Surrogates
 from textveil.text.restore import not_a_tag
 from textveil.text.segmentation import LOWER, key
@@ -71,18 +71,22 @@ class Running(_Document):
         Privacy:
             The release itself, with the operating system's entropy.
         """
-        left, held = iter(entries), None
+        held = None
+        for piece in quote_tags_of_json(self._draw_pieces(entries)):
+            if held is not None:
+                yield _without_tag(held, piece.output[:1])
+            held = piece
+        self._ready.clear()
+        if held is not None:
+            yield _without_tag(held, "")
+
+    def _draw_pieces(self, entries: Iterable[str | Mention]) -> Iterator[Piece]:
+        left = iter(entries)
         while block := [*islice(left, _ENTRIES)]:
             check_work()
             self._draw_ahead([part for entry in block if not isinstance(entry, str) for part in entry.parts])
             for entry in block:
-                piece = Piece(entry, entry) if isinstance(entry, str) else self._piece(entry)
-                if held is not None:
-                    yield _without_tag(held, piece.output[:1])
-                held = piece
-        self._ready.clear()
-        if held is not None:
-            yield _without_tag(held, "")
+                yield Piece(entry, entry) if isinstance(entry, str) else self._piece(entry)
 
     def rewrite_unlinked(self, entries: Iterable[str | Mention]) -> Iterator[Piece]:
         """Yield the parts of a text in which each mention has a surrogate of its own, also if strings are equal.
@@ -105,6 +109,10 @@ class Running(_Document):
         return super()._tag(called, equal) if self._linked else f"[{called}]"
 
     def _piece(self, mention: Mention) -> Piece:
+        if mention.kind == "family" and self._linked:
+            name = mention.parts[0].folded
+            if ("given", "", name) in self._numbers and ("family", "", name) not in self._numbers:
+                mention = as_first_name(mention)  # of a person in an earlier text
         drawn, original = self._mention(mention), mention.slot.text
         assert drawn is not None  # a conversation has no list that is drawn
         if isinstance(drawn, str):

@@ -2,7 +2,8 @@
 
 Nothing here sees what stood in the slot. Identifiers come from ranges that belong to nobody: numbers for fiction
 (555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of
-social security numbers, postal codes of an area XX, and cards that fail the check of ISO/IEC 7812.
+social security numbers, postal codes of an area XX, and cards that fail the check of ISO/IEC 7812. Symbols that are not
+listed become emoji of animals, food, plants and vehicles.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 
+from textveil.text.names.emoji import EMOJI, KEYCAP, count_surrogates, make_surrogate
 from textveil.text.names.lexicon import TITLE_LAYOUTS
 from textveil.text.names.spelled import AND, LISTED, ONES, POINT, SCALE, SPELLED_LETTERS, SPELLED_NUMBER, TIMES
 from textveil.text.names.tokens import JSON_NUMBER
@@ -63,7 +65,8 @@ class Surrogates:
     def kinds(self) -> frozenset[str]:
         """The kinds that there are."""
         lists = frozenset(name for name in self._pools if not name.startswith(_WITH_LAYOUT))
-        return lists.union(self._sizes, ("number", "digits", "time", "person", SPELLED_NUMBER, SPELLED_LETTERS))
+        made = ("number", "digits", "time", "person", EMOJI, SPELLED_NUMBER, SPELLED_LETTERS)
+        return lists.union(self._sizes, made)
 
     def size(self, kind: str, layout: str) -> int:
         """Returns how many outputs a kind of a layout has, below ``2**62``."""
@@ -76,6 +79,8 @@ class Surrogates:
             return _digits_size(layout)
         if kind == "time":
             return _time_size(layout)
+        if kind == EMOJI:
+            return count_surrogates(layout)
         if kind == SPELLED_NUMBER:
             return prod(len(self._elements[of]) for of in layout)
         if kind == SPELLED_LETTERS:
@@ -127,6 +132,8 @@ class Surrogates:
             return _time(layout, index)
         if kind == "year-range":
             return _year_range(layout, index)
+        if kind == EMOJI:
+            return make_surrogate(layout, index)
         if kind in (SPELLED_NUMBER, SPELLED_LETTERS):
             letters = kind == SPELLED_LETTERS
             of_each = [_LETTERS] * int(layout) if letters else [self._elements[of] for of in layout]
@@ -169,7 +176,8 @@ class Surrogates:
             "hash": 16**8,
             "key": 10**8,
             "id": 26 * 10**5,
-            "symbol": 1,
+            KEYCAP: 10,
+            "symbol": count_surrogates(""),
             "other": 1,
         }
 
@@ -351,7 +359,8 @@ _MADE: dict[str, Callable[[int], str]] = {
     "hash": lambda index: f"00000000{index:08x}",
     "key": lambda index: f"EXAMPLEKEY{index:08d}",
     "id": _id,
-    "symbol": lambda index: "\u25a1",
+    KEYCAP: lambda index: f"{index}\ufe0f\u20e3",
+    "symbol": lambda index: make_surrogate("", index),
     "other": lambda index: _UNREADABLE,
 }
 

@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Metric
-from textveil_export.leakage import guess, one_release, zipf
+from textveil_export.leakage import guess_from_one_release, guess_inputs, make_zipf_prior
 
 from textveil_training.attacks.rates import (
     compute_clustered_interval,
@@ -58,7 +58,7 @@ def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
 
 def make_priors(tokens: Ids, inputs: int) -> dict[str, Doubles]:
     """Return the public Zipf prior and the text's own prior, by name in this order."""
-    return {ZIPF: zipf(inputs), TEXT: compute_text_prior(tokens, inputs)}
+    return {ZIPF: make_zipf_prior(inputs), TEXT: compute_text_prior(tokens, inputs)}
 
 
 #: Length of the longer list of guesses.
@@ -141,20 +141,20 @@ def attack_bayes(
     tokens, whole = released.inputs, released.whole_words
     public, of_text = make_priors(tokens, inputs).values()
     in_one = np.bincount(tokens[whole], minlength=inputs) / len(tokens)
-    guessed = one_release(channel.get_distribution(), {ZIPF: public, TEXT: in_one}, step)
+    guessed = guess_from_one_release(channel.get_distribution(), {ZIPF: public, TEXT: in_one}, step)
     in_parts = guessed
     text_sum = guessed[TEXT].rate
     if not whole.all():
         others = {ZIPF: public, TEXT: of_text - in_one}
-        in_parts = one_release(channel.get_distribution(whole=False), others, step)
+        in_parts = guess_from_one_release(channel.get_distribution(whole=False), others, step)
         text_sum += in_parts[TEXT].rate
     drawn = np.random.default_rng(seed).choice(inputs, draws, p=public)
     outputs = channel.randomize_ids(drawn, np.ones(draws, bool))
     hits = int((guessed[ZIPF].inputs[outputs] == drawn).sum())
 
     def on_text(name: str) -> dict[str, Any]:
-        guess = np.where(whole, *(part[name].inputs[released.outputs] for part in (guessed, in_parts)))
-        return compute_rates({"top1": guess == tokens}, released.example, released.sensitive)
+        guess_inputs = np.where(whole, *(part[name].inputs[released.outputs] for part in (guessed, in_parts)))
+        return compute_rates({"top1": guess_inputs == tokens}, released.example, released.sensitive)
 
     return {
         "prior": ZIPF,
@@ -217,8 +217,8 @@ def attack_repeated(
             report(number * len(releases) + stage, len(chunks) * len(releases))
     result: dict[str, Any] = {}
     for count in releases:
-        zipf, of_text = (_summarize_rates(found[count, name], released, sample) for name in (ZIPF, TEXT))
-        result[str(count)] = zipf | {"text_prior": of_text}
+        make_zipf_prior, of_text = (_summarize_rates(found[count, name], released, sample) for name in (ZIPF, TEXT))
+        result[str(count)] = make_zipf_prior | {"text_prior": of_text}
     return result
 
 
@@ -236,7 +236,9 @@ def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
 
     ``logs`` are log likelihoods of shape ``(tokens, inputs)``.
     """
-    parts = [guess(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)]
+    parts = [
+        guess_inputs(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)
+    ]
     guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
     return guesses, largest
 

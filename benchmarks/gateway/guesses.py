@@ -1,0 +1,242 @@
+"""Whether a model that answers can test guesses: 10,000 through each way on which its words come back to it.
+
+    python benchmarks/gateway/guesses.py [--guesses 10000] [--trials 5] [--only WAY...]
+
+The user names a city, none that is a surrogate; the model, which gets its surrogate, knows the sentence and guesses
+10,000 cities, that one among them. It sees all that goes out later. A hit is a guess that goes out as the surrogate of
+the user's city, and "in clear" counts texts that go out with a word of the user in them which the model did not write.
+Restored is as much as can be (``restore_places="all"``), since that gives the model the most to ask with. What a tool
+brings back shares the mapping while the model wrote few strings into its calls: 3 of one call, 32 of a conversation. So
+the ways of tools may have a hit for each 32 guesses of 10,000.
+
+The last way is promised nothing: a person or a program copies the model's guesses into the user's own message.
+The ways of files need the package mcp.
+"""
+
+import argparse
+import json
+import random
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from textveil import Conversation, Sanitizer
+
+Message = dict[str, Any]
+#: Where the user's city stands, and how many years old the user is.
+_BEFORE, _AFTER, _AGE = "Yesterday I met her in ", " at noon. I am ", " years old."
+_LISTS = Path(__file__).parents[2] / "artifacts/english-v4"
+_REPLY_GUESSES = 500
+
+
+class Game:
+    """One conversation of a user with a model that guesses.
+
+    Args:
+        sanitizer: What rewrites.
+        city: The city that the user names.
+        age: The age that the user names.
+        guesses: What the model guesses.
+    """
+
+    def __init__(self, sanitizer: Sanitizer, city: str, age: str, guesses: list[str]) -> None:
+        self.city, self.age, self.guesses = city, age, guesses
+        self.conversation = Conversation(sanitizer, restore_places="all", restore_tools=("find",))
+        self.messages: list[Message] = [{"role": "user", "content": f"{_BEFORE}{city}{_AFTER}{age}{_AGE}"}]
+        sent = self.ask()[0]["content"]
+        self.surrogate, _, rest = sent.removeprefix(_BEFORE).partition(_AFTER)
+        self.age_surrogate = rest.removesuffix(_AGE)
+        self.hits = self.in_clear = 0
+
+    def ask(self) -> list[Message]:
+        """Send all messages; return what the model gets."""
+        self.exchange = self.conversation.exchange()
+        return self.exchange.outgoing(self.messages)
+
+    def answer(self, written: Message) -> Message:
+        """Let the model answer; return what the client gets."""
+        self.messages.append(self.exchange.incoming(written).reply)
+        return self.messages[-1]
+
+    def observe(self, written: str, sent: str) -> None:
+        """Count what the model learns from a text of its own that came back.
+
+        Args:
+            written: The text as the model wrote it: guesses, and the surrogate as often as it likes.
+            sent: What it gets.
+        """
+        self.hits += max(0, count_word(self.surrogate, sent) - count_word(self.surrogate, written))
+        self.in_clear += count_word(self.city, sent) > count_word(self.city, written)
+
+
+def count_word(word: str, text: str) -> int:
+    """Return how often a word, or several, stands in a text by itself."""
+    return len(re.findall(rf"\b{re.escape(word)}\b", text))
+
+
+def list_guesses(game: Game) -> Iterator[list[str]]:
+    """Yield the guesses, some hundreds for each reply, with the surrogate first and last."""
+    for start in range(0, len(game.guesses), _REPLY_GUESSES):
+        yield [game.surrogate, *game.guesses[start : start + _REPLY_GUESSES], game.surrogate]
+
+
+def send_again(change: Callable[[str], str], *, role: str = "assistant", copies: int = 1) -> Callable[[Game], None]:
+    """Return a way on which a client sends each reply again, changed."""
+
+    def run(game: Game) -> None:
+        for texts in list_guesses(game):
+            written = "Is it one of these? " + ". ".join(texts)
+            reply = game.answer({"role": "assistant", "content": written})
+            again = {"role": role, "content": change(str(reply["content"]))}
+            game.messages[-1:] = [again] * copies
+            game.messages.append({"role": "user", "content": "Go on, please."})
+            sent = game.ask()
+            for message in sent[-1 - copies : -1]:
+                game.observe(change(written), message["content"])
+            game.messages = game.messages[:1]
+
+    return run
+
+
+def send_parts(game: Game) -> None:
+    """A reply of thousands of texts, the surrogate among them, that a client sends as it came."""
+    texts = [game.surrogate, *game.guesses, game.surrogate]
+    game.answer({"role": "assistant", "content": [{"type": "text", "text": text} for text in texts]})
+    game.messages.append({"role": "user", "content": "Go on, please."})
+    for text, part in zip(texts, game.ask()[-2]["content"], strict=True):
+        game.observe(text, part["text"])
+
+
+def call_tools(
+    strings: int, result: Callable[[str], str], written: Callable[[str], str] = str
+) -> Callable[[Game], None]:
+    """Return a way on which a tool's results have what the model wrote into its arguments.
+
+    Args:
+        strings: How many guesses each call has.
+        result: What the tool writes for each string of its arguments.
+        written: How the model writes each guess.
+    """
+
+    def run(game: Game) -> None:
+        for number, start in enumerate(range(0, len(game.guesses), strings)):
+            guesses = [written(guess) for guess in game.guesses[start : start + strings]]
+            function = {"name": "find", "arguments": json.dumps({"towns": guesses})}
+            call = {"id": f"c{number}", "type": "function", "function": function}
+            reply = game.answer({"role": "assistant", "content": None, "tool_calls": [call]})
+            towns = json.loads(reply["tool_calls"][0]["function"]["arguments"])["towns"]
+            text = "\n".join(map(result, towns))
+            game.messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": text})
+            game.observe("\n".join(map(result, guesses)), game.ask()[-1]["content"])
+            game.messages = game.messages[:1]
+
+    return run
+
+
+def read_age(written: Callable[[str], str]) -> Callable[[Game], None]:
+    """Return a way on which a restored number comes back in a form that the rules keep: ``&#79;``."""
+
+    def run(game: Game) -> None:
+        text = written(game.age_surrogate)
+        function = {"name": "find", "arguments": json.dumps({"note": text})}
+        game.answer(
+            {
+                "role": "assistant",
+                "content": text,
+                "tool_calls": [{"id": "c", "type": "function", "function": function}],
+            }
+        )
+        note = json.loads(game.messages[-1]["tool_calls"][0]["function"]["arguments"])["note"]
+        game.messages.append({"role": "tool", "tool_call_id": "c", "content": f"Saved: {note}"})
+        for message in game.ask()[1:]:
+            game.in_clear += count_word(game.age, str(message["content"])) > 0 and game.age != game.age_surrogate
+
+    return run
+
+
+def write_files(written: Callable[[str], str], change: Callable[[str], str] = str) -> Callable[[Game], None]:
+    """Return a way on which the model writes files of guesses, somebody may change them, and it reads them back."""
+
+    def run(game: Game) -> None:
+        from textveil_cli.integrations.mcp import make_server
+
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "user.txt").write_text(f"{_BEFORE}{game.city}{_AFTER}{game.age}{_AGE}", "utf-8")
+            server = make_server(folder, game.conversation._sanitizer, restore_places="all")
+            read, write = (server._tool_manager.get_tool(tool).fn for tool in ("read_file", "write_file"))
+            game.surrogate, _, rest = read("user.txt").removeprefix(_BEFORE).partition(_AFTER)
+            game.age_surrogate = rest.removesuffix(_AGE)
+            text = "\n".join(map(written, [game.surrogate, *game.guesses])) + f"\n&#{game.age_surrogate};"
+            write("guesses.txt", text)
+            path = folder / "guesses.txt"
+            changed = change(path.read_text("utf-8"))
+            if changed != path.read_text("utf-8"):
+                path.write_text(changed, "utf-8")
+            got = read("guesses.txt")
+            game.observe(change(text), got)
+            game.in_clear += game.age != game.age_surrogate and f"&#{game.age};" in got
+
+    return run
+
+
+def as_entities(word: str) -> str:
+    """Write the first letter of a word as HTML may."""
+    return f"&#{ord(word[0])};{word[1:]}"
+
+
+WAYS: dict[str, Callable[[Game], None]] = {
+    "exact echo": send_again(str),
+    "exact echo of 10,000 parts": send_parts,
+    "stripped": send_again(lambda text: f"\n {text.strip(' .?')} "),
+    "edited": send_again(lambda text: text.replace("Is it one of these?", "It may be one of these:")),
+    "repeated": send_again(str, copies=2),
+    "repeated in one text": send_again(lambda text: f"{text}\n\n{text}"),
+    "summarized under the model's name": send_again(lambda text: "Summary of what I said: " + text[20:]),
+    "a tool that echoes, all in one call": call_tools(10_000, "No results for {}.".format),
+    "a tool that echoes, one in each call": call_tools(1, "No results for {}.".format),
+    "a tool that echoes, three in each call": call_tools(3, "No results for {}.".format),
+    "a tool that echoes in a sentence start": call_tools(50, "{}: none.".format),
+    "HTML entities in a reply": send_again(lambda text: text.replace("S", "&#83;")),
+    "HTML entities through a tool": call_tools(50, "No results for {}.".format, as_entities),
+    "an age as &#79;": read_age("&#{};".format),
+    "an age as <3": read_age("<{} and &lt;{}".replace("{}", "{0}").format),
+    "MCP files": write_files(str),
+    "MCP files that somebody changed": write_files(str, lambda text: text.replace("\n", " \n")),
+    "MCP files with HTML entities": write_files(as_entities),
+    "summarized in the user's message (promised nothing)": send_again(str, role="user"),
+}
+
+
+def read_list(name: str) -> list[str]:
+    """Return the entries of a list of the bundle."""
+    return (_LISTS / name).read_text("utf-8").lower().splitlines()
+
+
+def main() -> None:
+    """Print a line for each way."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--guesses", type=int, default=10_000)
+    parser.add_argument("--trials", type=int, default=5)
+    parser.add_argument("--only", nargs="*", default=list(WAYS), choices=WAYS)
+    given = parser.parse_args()
+    cities = [city.title() for city in read_list("names.kind.city.txt") if city.isascii() and city.isalpha()]
+    pools = {word for path in _LISTS.glob("names.pool.*") for entry in read_list(path.name) for word in entry.split()}
+    sanitizer = Sanitizer.load()
+    for name in given.only:
+        hits = in_clear = 0
+        for trial in range(given.trials):
+            chance = random.Random(trial)
+            guesses = chance.sample(cities, min(given.guesses, len(cities)))
+            secret = chance.choice([guess for guess in guesses if guess.lower() not in pools and len(guess) > 4])
+            game = Game(sanitizer, secret, str(chance.randint(31, 98)), guesses)
+            WAYS[name](game)
+            hits, in_clear = hits + game.hits, in_clear + game.in_clear
+        found = {"way": name, "trials": given.trials, "guesses": given.guesses, "hits": hits, "in clear": in_clear}
+        print(json.dumps(found), flush=True)
+
+
+if __name__ == "__main__":
+    main()

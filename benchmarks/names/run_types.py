@@ -1,0 +1,92 @@
+"""Measure which type the mode `names` gives to the names of persons, bodies and places.
+
+    python benchmarks/names/run_types.py --texts FILE... [--several]
+
+Each line of a file is a JSON object with ``text`` and ``spans`` of ``type``, ``start`` and ``end``. Every replaced
+stretch that has a capital, and is no number or identifier, counts once: for the marked span that it shares most
+characters with, or for none. ``--several`` counts stretches of two words and more alone.
+
+Printed are the counts of each type for each marked type, and for persons and bodies the precision (how many stretches
+of that type lie in spans that are marked so, of those that lie in any) and the recall (how many stretches in such
+spans have that type).
+"""
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from textveil import Sanitizer
+
+#: What data sets call persons, bodies and places; works and products are bodies here, since neither is a person.
+_MARKED = {
+    **dict.fromkeys(("PERSON", "person"), "person"),
+    **dict.fromkeys(("ORGANIZATION", "corporation", "group", "product", "creative-work"), "body"),
+    **dict.fromkeys(("GPE", "location", "STREET_ADDRESS"), "place"),
+}
+#: The types of replaced stretches that are names.
+_WRITTEN = {
+    "person": "person",
+    **dict.fromkeys(("organization", "acronym", "word"), "body"),
+    **dict.fromkeys(("city", "country", "state", "place", "street"), "place"),
+}
+_KEPT = ("visible", "gap", "kept", "whitespace", "punctuation")
+
+
+def find_stretches(sanitizer: Sanitizer, text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield start, end and type of each replaced stretch of a text that is a name with a capital."""
+    at = 0
+    for piece, type_ in sanitizer.preview(text, protect="names"):
+        start = text.index(piece, at)
+        at = start + len(piece)
+        if type_ not in _KEPT and type_ in _WRITTEN and piece != piece.lower():
+            yield start, at, type_
+
+
+def count_types(sanitizer: Sanitizer, rows: list[dict[str, Any]], *, several: bool) -> Counter[tuple[str, str]]:
+    """Count stretches by the marked type and the type that they are written as."""
+    counts = Counter[tuple[str, str]]()
+    for row in rows:
+        for start, end, type_ in find_stretches(sanitizer, row["text"]):
+            if several and len(row["text"][start:end].split()) < 2:
+                continue
+            shared = Counter[str]()
+            for span in row["spans"]:
+                common = min(end, span["end"]) - max(start, span["start"])
+                if common > 0:
+                    shared[_MARKED.get(span["type"], "other")] += common
+            marked = shared.most_common(1)[0][0] if shared else "none"
+            counts[marked, _WRITTEN[type_]] += 1
+    return counts
+
+
+def format_scores(counts: Counter[tuple[str, str]]) -> str:
+    """Return precision and recall of persons and of bodies as one line."""
+    lines: list[str] = []
+    for type_ in ("person", "body"):
+        right = counts[type_, type_]
+        written = sum(n for (marked, given), n in counts.items() if given == type_ and marked not in ("none", "other"))
+        marked = sum(n for (marked, _), n in counts.items() if marked == type_)
+        lines.append(f"{type_}: precision {right / max(1, written):.3f}, recall {right / max(1, marked):.3f}")
+    return "; ".join(lines)
+
+
+def main() -> None:
+    """Parse the command line and print the counts and scores of each file."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--texts", type=Path, nargs="+", required=True, help="texts with marked spans, JSON lines")
+    parser.add_argument("--several", action="store_true", help="count stretches of two words and more alone")
+    arguments = parser.parse_args()
+    sanitizer = Sanitizer.load()
+    for path in arguments.texts:
+        rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        counts = count_types(sanitizer, rows, several=arguments.several)
+        print(f"{path.name}: {format_scores(counts)}")
+        for marked in ("person", "body", "place", "other", "none"):
+            print(f"  marked {marked}:", {given: counts[marked, given] for given in ("person", "body", "place")})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,84 @@
+"""Write files and folders of bundles so that a crash never leaves half of one.
+
+The atomic writer is the runtime's (``textveil.bundle.atomic_output`` and ``atomic_folder``). This module turns its
+errors into ``WriteError``.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from textveil.bundle import atomic_folder, atomic_output, layout
+from textveil.errors import OutputError
+
+from textveil_export.errors import WriteError
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Replace a text file atomically: write a temporary file beside it, sync, rename.
+
+    Args:
+        path: Target file. Its folder must exist.
+        text: Content, written as UTF-8.
+
+    Raises:
+        WriteError: The disk is full or not writable. The old file is unchanged.
+    """
+    try:
+        with atomic_output(path) as write:
+            write(text)
+    except OutputError as error:
+        raise WriteError(f"{path.name}: {error}") from error
+
+
+@contextmanager
+def stage_bundle_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
+    """Create a hidden folder, and rename it to the target when the ``with`` block succeeds.
+
+    Args:
+        folder: The target. Its parent must exist.
+        force: Whether an existing bundle is replaced.
+
+    Yields:
+        The hidden folder, beside the target. It is removed after any error, and the target is then unchanged.
+
+    Raises:
+        WriteError: The target exists, or the disk is full or not writable.
+    """
+    folder = Path(os.path.abspath(folder))
+    if folder.exists() and not (force and (folder / layout.MANIFEST).is_file()):
+        raise WriteError(
+            "the output folder exists and is not a bundle: choose another -o"
+            if force
+            else "the output folder exists: choose another -o, or use --force"
+        )
+    try:
+        with atomic_folder(folder, replace=force) as partial:
+            yield partial
+    except OutputError as error:
+        raise WriteError(str(error)) from error
+
+
+def add_bundle_file(folder: Path, name: str, data: bytes) -> dict[str, object]:
+    """Write a new file into a staged folder and return its manifest entry.
+
+    Args:
+        folder: Folder from ``stage_bundle_folder``.
+        name: Name of the file. It must not exist.
+        data: Content.
+
+    Returns:
+        ``sha256`` (hexadecimal) and ``bytes`` (size).
+    """
+    with (folder / name).open("xb") as file:
+        file.write(data)
+    return {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
+
+
+def format_json(content: dict[str, Any]) -> str:
+    """Format a JSON object as bundles store it: indented, UTF-8, newline at the end."""
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"

@@ -1,0 +1,131 @@
+"""Bound the privacy losses of all pairs of words without looking at each output.
+
+Let ``u(x, y) = floor(grid d(x, y))`` be the integer score of a pair, ``W`` the integer weights by score and ``Z(x)``
+the normalizer of an input. By the triangle inequality ``u(x', y) - u(x, y) <= u(x, x') + 1`` for each output, so that
+
+    loss(x, x') = max over y of ln W[u(x, y)] - ln W[u(x', y)]  + ln Z(x') - ln Z(x)
+               <= E[u(x, x') + 1] + ln Z(x') - ln Z(x),        E[n] = max over a of ln W[a] - ln W[a + n].
+
+If ``x`` is an output, ``y = x`` attains ``ln W[0] - ln W[u(x, x')]``, nearly the bound. Otherwise a scan over the
+outputs gives a smaller ``n``, the largest ``u(x', y) - u(x, y)`` (docs/proofs/santext.md).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import Floats, ScoreChannel
+
+#: Added to each log-ratio: far above the rounding error of double precision, far below a displayed digit.
+LOG_MARGIN = 1e-11
+_OUTPUTS_AT_ONCE = 256
+
+
+class LossEnvelope:
+    """Evaluate ``E[n] = max over a and m <= n of ln W[a] - ln W[a + m]``.
+
+    ``E[n]`` is the most by which ``n`` score steps change a log-weight. Scores beyond the last have the weight of the
+    last, so ``E`` is constant from there on. Each value is computed at its first use: all values take time quadratic in
+    the number of scores, and small vocabularies need few of them.
+
+    Args:
+        log_weights: ``ln W``, shape ``(scores,)``.
+    """
+
+    def __init__(self, log_weights: Floats) -> None:
+        self._log_weights = log_weights
+        self._values = np.full(len(log_weights), np.nan)
+        if (np.diff(log_weights) > 0).any():  # where weights never grow, the largest m is the worst
+            self._compute_values(np.arange(len(log_weights)))
+            self._values = np.maximum.accumulate(self._values)
+
+    def __call__(self, steps: NDArray[Any]) -> Floats:
+        """Return ``E[n]`` for an array of score steps of any shape; negative steps count as 0."""
+        steps = np.clip(steps, 0, len(self._values) - 1)
+        self._compute_values(np.unique(steps[np.isnan(self._values[steps])]))
+        return self._values[steps]
+
+    def _compute_values(self, steps: NDArray[Any]) -> None:
+        """Compute ``E[n]`` for the given steps."""
+        count = len(self._log_weights)
+        for n in steps:
+            self._values[n] = (self._log_weights[: count - n] - self._log_weights[n:]).max()
+
+
+@dataclass(frozen=True)
+class LossBounds:
+    """Upper bounds on the losses of one mechanism.
+
+    Attributes:
+        channel: Its output distribution, on the scores of all pairs.
+    """
+
+    channel: ScoreChannel
+
+    @property
+    def log_totals(self) -> Floats:
+        """``ln Z(x)`` of all inputs, shape ``(inputs,)``."""
+        return self.channel.log_totals
+
+    @cached_property
+    def envelope(self) -> LossEnvelope:
+        """``E[n]`` of the weights of this mechanism."""
+        return LossEnvelope(np.log(self.channel.score_weights.astype(np.float64)))
+
+    def bound_losses(self, first: Any, second: Any, differences: NDArray[Any]) -> Floats:
+        """Return upper bounds on losses from the largest score differences of pairs; broadcasts.
+
+        Args:
+            first: Inputs ``x``.
+            second: Inputs ``x'``.
+            differences: ``n``, at least ``u(x', y) - u(x, y)`` for each output ``y``.
+        """
+        return self.envelope(differences) + (self.log_totals[second] - self.log_totals[first]) + LOG_MARGIN
+
+    def compute_loss(self, first: int, second: int) -> tuple[float, int]:
+        """Return the loss of one pair over all outputs, and the output that attains it."""
+        weights = self.channel.log_weights[self.channel.scores.from_inputs(np.array([first, second]))]
+        ratios = np.where(self.channel.base > 0, weights[0] - weights[1], -np.inf)
+        output = int(ratios.argmax())
+        return float(ratios[output] + self.log_totals[second] - self.log_totals[first]), output
+
+
+def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs: NDArray[np.intp]) -> NDArray[Any]:
+    """Return the largest ``u(x', y) - u(x, y)`` over outputs for one ``x`` and several ``x'``.
+
+    Args:
+        scores: ``u(x, y)`` of all symbols, shape ``(symbols,)`` or longer.
+        others: ``u(x', y)``, shape ``(n, symbols)`` or wider.
+        outputs: Ids of the outputs.
+
+    Returns:
+        Shape ``(n,)``.
+    """
+    return (others[:, outputs] - scores[outputs]).max(axis=1)
+
+
+def compute_pure_ldp_epsilons(channels: Sequence[ScoreChannel]) -> list[tuple[float, int]]:
+    """Compute the pure local DP epsilon of mechanisms, and the output that attains each.
+
+    It is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of randomized words, plus
+    ``LOG_MARGIN``. All inputs count, also those that do not store the output.
+
+    Args:
+        channels: Output distributions that share their ``scores``.
+
+    Returns:
+        Epsilon and output id of each mechanism.
+    """
+    scores = channels[0].scores
+    gaps: Floats = np.full((len(channels), scores.symbols), -np.inf)
+    for start in range(0, scores.symbols, _OUTPUTS_AT_ONCE):
+        outputs = np.arange(start, min(start + _OUTPUTS_AT_ONCE, scores.symbols))
+        of_outputs = scores.to_outputs(outputs)
+        for gap, channel in zip(gaps, channels, strict=True):
+            logs = np.take(channel.log_weights, of_outputs)
+            logs -= channel.log_totals
+            gap[outputs] = np.where(channel.base[outputs] > 0, logs.max(axis=1) - logs.min(axis=1), -np.inf)
+    return [(float(gap.max()) + LOG_MARGIN, int(gap.argmax())) for gap in gaps]

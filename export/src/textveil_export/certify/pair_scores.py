@@ -1,0 +1,102 @@
+"""Store the scores of all pairs of words in a temporary file, for look-ups by later stages."""
+
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import Integers, Metric
+
+from textveil_export.errors import ExportError
+from textveil_export.parallel import Ids, map_blocks, split_ids
+from textveil_export.progress import Progress, ignore_progress
+
+_BLOCK = 64
+
+
+@dataclass(kw_only=True)
+class PairScores:
+    """The scores ``floor(grid d(x, y))`` of all pairs of inputs.
+
+    It has the interface ``Scores`` that a ``ScoreChannel`` needs, and reads scores from a file instead of computing
+    them.
+
+    Attributes:
+        metric: Distances between words.
+        scores: Scores of all pairs of inputs, symmetric, shape ``(inputs, inputs)``, in a temporary file.
+        largest: The largest score.
+        symbols: Number of symbols. The last input is ``<unk>``, which is not a symbol.
+    """
+
+    metric: Metric
+    scores: NDArray[np.uint16]
+    largest: int
+    symbols: int = field(init=False)
+    _cache: dict[bytes, Any] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.symbols = len(self.scores) - 1
+
+    @classmethod
+    def compute(cls, metric: Metric, progress: Progress = ignore_progress) -> "PairScores":
+        """Compute the scores into an unnamed temporary file of two bytes per pair.
+
+        Raises:
+            ExportError: A distance is too large for 16 bits, or the disk is full.
+        """
+        inputs = len(metric.rows)
+        largest = 0
+        try:
+            with tempfile.TemporaryFile() as file:
+                file.truncate(2 * inputs * inputs)
+                scores = np.memmap(file, dtype=np.uint16, mode="r+", shape=(inputs, inputs))
+                for part, squared in metric.squared_to_all(np.arange(inputs)):
+                    block = metric.scores(squared)
+                    largest = max(largest, int(block.max()))
+                    if largest > np.iinfo(np.uint16).max:
+                        raise ExportError(
+                            "two words are more than ten times the median distance apart: remove outliers"
+                        )
+                    scores[part] = block
+                    progress("measuring all pairs", int(part[-1]) + 1, inputs)
+        except OSError as error:
+            raise ExportError("no space for the scores of all pairs: set TMPDIR to a larger disk") from error
+        return cls(metric=metric, scores=scores, largest=largest)
+
+    def from_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
+        """Return the scores of some inputs to all symbols, shape ``(n, symbols)``."""
+        return self.scores[inputs, :-1]
+
+    def to_outputs(self, outputs: Ids) -> NDArray[np.uint16]:
+        """Return the scores of all inputs to some outputs, shape ``(n, inputs)``."""
+        return self.scores[outputs]
+
+    def totals(self, weights: Integers, base: Integers) -> Integers:
+        """Compute ``Z(x) = sum over y of q(y) W[u(x, y)]`` exactly, shape ``(inputs,)``.
+
+        Args:
+            weights: ``W``, for each score up to ``largest``.
+            base: ``q``, shape ``(symbols,)``.
+        """
+        return np.concatenate(
+            self.map_blocks("", lambda block: np.take(weights, self.from_inputs(block)) @ base, ignore_progress)
+        )
+
+    def get_or_make(self, key: bytes, make: Callable[[], Any]) -> Any:
+        """Return the cached value of a key, or make and cache it.
+
+        Values that depend on distances alone are shared by all levels.
+        """
+        if key not in self._cache:
+            self._cache[key] = make()
+        return self._cache[key]
+
+    def split_inputs(self, size: int = _BLOCK) -> Iterable[Ids]:
+        """Yield all inputs in consecutive blocks."""
+        return split_ids(np.arange(len(self.scores)), size)
+
+    def map_blocks(self, stage: str, work: Callable[[Ids], Any], progress: Progress) -> list[Any]:
+        """Apply a function to blocks of all inputs on all cores, and return the results in order."""
+        return map_blocks(stage, np.arange(len(self.scores)), work, progress, _BLOCK)

@@ -1,0 +1,278 @@
+"""Search the largest loss per unit of distance of SanText over all pairs of words.
+
+For an input that is itself an output, ``loss_bounds`` bounds the loss without looking at other outputs. For other
+inputs, cheap bounds exclude most pairs. The remaining pairs are scanned over all outputs, once for all levels, since
+the scan depends on distances alone. Proof: docs/proofs/santext.md.
+"""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from os import cpu_count
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import Floats
+from textveil.mechanisms.baselines import KEPT, Table
+
+from textveil_export.certify.loss_bounds import LossBounds, find_largest_differences
+from textveil_export.certify.pair_scores import PairScores
+from textveil_export.parallel import map_in_order
+from textveil_export.progress import Progress, ignore_progress
+
+_SEED_NEIGHBORS = 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class WorstPair:
+    """The pair with the largest loss per unit of distance so far.
+
+    Attributes:
+        ratio: ``loss / d``.
+        first, second: The inputs ``x`` and ``x'``; -1 before the first pair.
+        distance: ``d``.
+    """
+
+    ratio: float = 0.0
+    first: int = -1
+    second: int = -1
+    distance: float = 0.0
+
+    def include_pairs(
+        self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats
+    ) -> "WorstPair":
+        """Return the worst of this pair and of further pairs; arrays have shape ``(n,)``."""
+        if not len(losses):
+            return self
+        ratios = losses / distances
+        index = int(ratios.argmax())
+        if ratios[index] <= self.ratio:
+            return self
+        return WorstPair(
+            ratio=float(ratios[index]),
+            first=int(first[index]),
+            second=int(second[index]),
+            distance=float(distances[index]),
+        )
+
+
+class WorstPairs:
+    """The worst pair over all inputs and the worst pair over sensitive inputs, safe for threads.
+
+    Args:
+        sensitive: Whether each input is sensitive, shape ``(inputs,)``.
+    """
+
+    def __init__(self, sensitive: NDArray[np.bool_]) -> None:
+        self.sensitive = sensitive
+        self.overall = WorstPair()
+        self.among_sensitive = WorstPair()
+        self._lock = Lock()
+
+    @property
+    def threshold(self) -> float:
+        """Ratio below which a pair cannot change the result.
+
+        The worst ratio over sensitive inputs is never above the one over all inputs, so it is the threshold of both.
+        """
+        return max(self.among_sensitive.ratio, 1e-9)
+
+    def add_pairs(self, losses: Floats, first: NDArray[np.intp], second: NDArray[np.intp], distances: Floats) -> None:
+        """Include the losses of pairs; all arrays have shape ``(n,)``."""
+        both = self.sensitive[first] & self.sensitive[second]
+        with self._lock:
+            self.overall = self.overall.include_pairs(losses, first, second, distances)
+            self.among_sensitive = self.among_sensitive.include_pairs(
+                losses[both], first[both], second[both], distances[both]
+            )
+
+
+def find_sensitive_inputs(table: Table) -> NDArray[np.bool_]:
+    """Return which inputs SanText+ always randomizes, ``<unk>`` included; shape ``(inputs,)``."""
+    return np.append((table.roles & KEPT) == 0, True)
+
+
+def list_near_pairs(neighbors: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return pairs of near inputs in both orders.
+
+    Their losses are a good first threshold, which lets the search skip nearly all other pairs.
+    """
+    near = neighbors[:, :_SEED_NEIGHBORS].astype(np.intp)
+    first = np.repeat(np.arange(len(near)), near.shape[1])
+    second = near.ravel()
+    apart = first != second
+    first, second = first[apart], second[apart]
+    return np.concatenate([first, second]), np.concatenate([second, first])
+
+
+_NEAREST_OUTPUTS = 1024
+_SCANNED_AT_ONCE = 512
+
+
+def find_worst_ratios(
+    pair_scores: PairScores, table: Table, losses: Sequence[LossBounds], progress: Progress = ignore_progress
+) -> list[WorstPairs]:
+    """Find ``eps*`` of several mechanisms over all ordered pairs; each result is an upper bound.
+
+    Args:
+        pair_scores: Scores of all pairs.
+        table: Table of the mechanisms: neighbors and roles of inputs.
+        losses: Loss bounds of the mechanisms on these scores.
+        progress: Called with the number of inputs processed.
+
+    Returns:
+        The worst pairs of each mechanism.
+    """
+    sensitive = find_sensitive_inputs(table)
+    searches = [_PairSearch(pair_scores, of_one, WorstPairs(sensitive)) for of_one in losses]
+    first, second = list_near_pairs(table.neighbors)
+    for search in searches:
+        search.record_bounds(first, second)
+
+    def scan(block: NDArray[np.intp]) -> None:
+        """Search the pairs of a block for all mechanisms."""
+        for search in searches:
+            search.scan_outputs(block)
+
+    pair_scores.map_blocks("certifying outputs", scan, progress)
+    groups: dict[bytes, list[_PairSearch]] = {}
+    for search in searches:
+        groups.setdefault(search.is_output.tobytes(), []).append(search)
+    with ThreadPoolExecutor(cpu_count()) as pool:
+        for number, group in enumerate(groups.values(), 1):
+            differences = ScoreDifferences.get_or_make(pair_scores, group[0].is_output)
+            scan_row = partial(_scan_input, differences, group)
+            for done, _ in enumerate(map_in_order(pool, scan_row, range(len(differences.inputs))), 1):
+                progress(f"certifying other inputs ({number} of {len(groups)})", done, len(differences.inputs))
+    return [search.worsts for search in searches]
+
+
+class _PairSearch:
+    """Search for the worst pair of one mechanism."""
+
+    def __init__(self, pair_scores: PairScores, losses: LossBounds, worsts: WorstPairs) -> None:
+        self.pair_scores, self.losses, self.worsts = pair_scores, losses, worsts
+        self.is_output = np.append(losses.channel.base > 0, False)
+
+    def record_bounds(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> None:
+        """Record upper bounds as the losses of pairs whose first input is an output."""
+        apart = self.is_output[first] & (first != second)
+        first, second = first[apart], second[apart]
+        self.record_losses(first, second, self.pair_scores.scores[first, second].astype(np.int64) + 1)
+
+    def record_losses(self, first: NDArray[np.intp], second: NDArray[np.intp], differences: NDArray[Any]) -> None:
+        """Record upper bounds of pairs with the given score differences; distances are exact."""
+        distances = self.pair_scores.metric.scaled(self.pair_scores.metric.squared(first, second))
+        apart = distances > 0  # inputs at distance 0 have equal distances to all others, so equal rows
+        losses = self.losses.bound_losses(first, second, differences)
+        self.worsts.add_pairs(losses[apart], first[apart], second[apart], distances[apart])
+
+    def scan_outputs(self, block: NDArray[np.intp]) -> None:
+        """Search all pairs ``(x, x')`` whose ``x`` is in the block and is an output."""
+        block = block[self.is_output[block]]
+        row, second = np.nonzero(self.find_open_pairs(block))
+        self.record_bounds(block[row], second)
+
+    def find_open_pairs(self, block: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which pairs of ``x`` in a block and any ``x'`` may exceed the worst ratio so far.
+
+        Since ``d >= u / grid``, a pair does not if ``E[u + 1] - threshold u / grid <= ln Z(x) - ln Z(x')``. The left
+        side is a table by score.
+
+        Returns:
+            Shape ``(block, inputs)``.
+        """
+        of_pairs = self.pair_scores.scores[block]
+        scores = np.arange(self.pair_scores.largest + 1)
+        if of_pairs.size < len(scores):  # small vocabulary: evaluate only scores that occur
+            scores = np.unique(of_pairs)
+        gain = np.zeros(self.pair_scores.largest + 1)
+        gain[scores] = (
+            self.losses.bound_losses(0, 0, scores + 1) - self.worsts.threshold * scores / self.pair_scores.metric.grid
+        )
+        log_totals = self.losses.log_totals
+        return gain[of_pairs] > log_totals[block][:, None] - log_totals[None, :]
+
+
+def _scan_input(differences: "ScoreDifferences", searches: Sequence[_PairSearch], position: int) -> None:
+    """Search all pairs of one input that is not an output, for mechanisms with equal outputs."""
+    x = int(differences.inputs[position])
+    pair_scores, upper = differences.pair_scores, differences.bound_row(position)
+    all_inputs = np.arange(len(upper))
+    distances = pair_scores.scores[x] / pair_scores.metric.grid  # rounded down
+    open_pairs = np.zeros(len(upper), dtype=bool)
+    for search in searches:
+        open_pairs |= search.losses.bound_losses(x, all_inputs, upper) > search.worsts.threshold * distances
+    open_pairs[x] = False
+    seconds = np.flatnonzero(open_pairs)
+    exact = differences.compute_exact(position, seconds)
+    for search in searches:
+        search.record_losses(np.full(len(seconds), x), seconds, exact)
+
+
+class ScoreDifferences:
+    """Largest score differences ``n(x, x')`` over outputs, for inputs that are not outputs.
+
+    ``n(x, x')`` is the largest ``u(x', y) - u(x, y)`` over all outputs ``y``.
+
+    It depends on distances alone, so mechanisms with equal outputs share it. The first use of an ``x`` computes a
+    cheap upper bound for all its pairs; exact values are computed for single pairs on demand.
+    """
+
+    def __init__(self, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> None:
+        self.pair_scores = pair_scores
+        self.inputs = np.flatnonzero(~is_output)
+        self._outputs = np.flatnonzero(is_output)
+        self._upper = np.zeros((len(self.inputs), len(is_output)), dtype=np.int32)
+        self._exact = np.zeros(self._upper.shape, dtype=bool)
+        self._farthest = np.concatenate(
+            [pair_scores.scores[b][:, self._outputs].max(axis=1) for b in pair_scores.split_inputs(256)]
+        )
+
+    @classmethod
+    def get_or_make(cls, pair_scores: PairScores, is_output: NDArray[np.bool_]) -> "ScoreDifferences":
+        """Return the differences for a set of outputs, cached by an earlier search if there was one.
+
+        Args:
+            pair_scores: Scores of all pairs; it holds the cache.
+            is_output: Whether each input is an output, shape ``(inputs,)``.
+        """
+        return pair_scores.get_or_make(is_output.tobytes(), lambda: cls(pair_scores, is_output))
+
+    def bound_row(self, position: int) -> NDArray[np.int32]:
+        """Return upper bounds for ``x = inputs[position]`` and all ``x'``, shape ``(inputs,)``."""
+        x = self.inputs[position]
+        if not self._exact[position, x]:  # this entry also marks that the row is computed
+            self._upper[position] = self._bound_differences(self.pair_scores.scores[x].astype(np.int32))
+            self._upper[position, x] = 0
+            self._exact[position, x] = True
+        return self._upper[position]
+
+    def compute_exact(self, position: int, seconds: NDArray[np.intp]) -> NDArray[np.int32]:
+        """Return exact values for ``x = inputs[position]`` and some ``x'``, shape ``(n,)``."""
+        scores = self.pair_scores.scores[self.inputs[position]].astype(np.int32)
+        unknown = seconds[~self._exact[position, seconds]]
+        for start in range(0, len(unknown), _SCANNED_AT_ONCE):
+            part = unknown[start : start + _SCANNED_AT_ONCE]
+            others = self.pair_scores.scores[part].astype(np.int32)
+            self._upper[position, part] = find_largest_differences(scores, others, self._outputs)
+        self._exact[position, unknown] = True
+        return self._upper[position, seconds]
+
+    def _bound_differences(self, scores: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Bound the differences of one input by at most its scores plus one.
+
+        The nearest outputs are compared exactly. All others are farther than those, which bounds them together.
+        """
+        order = self._outputs[np.argsort(scores[self._outputs])]
+        near, rest = order[:_NEAREST_OUTPUTS], order[_NEAREST_OUTPUTS:]
+        upper = np.full(len(scores), np.iinfo(np.int32).min, dtype=np.int32)
+        for start in range(0, len(near), 64):
+            part = near[start : start + 64]  # distances are symmetric: rows of outputs are contiguous in the file
+            np.maximum(upper, (self.pair_scores.scores[part] - scores[part, None]).max(axis=0), out=upper)
+        if len(rest):
+            np.maximum(upper, self._farthest - scores[rest[0]], out=upper)
+        return np.minimum(upper, scores + 1)

@@ -1,0 +1,334 @@
+"""Quantize an encoder's graph to int8 by several recipes, and measure each on real texts.
+
+Weights become 8-bit integers; activations are quantized at run time. The head remains float32: it is a hundredth of the
+file and the most sensitive part. Products of two activations inside attention also remain float32, except in the
+candidates that show their effect. Measurements are recorded only: a fixed order and the gates decide which recipe
+ships.
+"""
+
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from textveil_export.encoder.checkpoint import Arrays
+from textveil_export.encoder.device_cost import use_one_thread
+from textveil_export.encoder.evaluation import LabeledTexts, VectorFunction, classify_vectors, compute_vectors
+from textveil_export.encoder.onnx_graph import DeviceSession, strip_metadata
+from textveil_export.errors import ExportError
+from textveil_export.progress import Progress, ignore_progress
+from textveil_export.text.quantize import quantize_rows
+
+_EMBEDDINGS, _HEAD = "words.weight", "/head/"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Int8Recipe:
+    """One way to quantize a graph.
+
+    Attributes:
+        weights: Type of the weights, ``s8`` or ``u8``.
+        per_channel: One scale per output of a matrix, instead of one per matrix.
+        reduce_range: Use 7 bits, for processors whose 8-bit products saturate.
+        embeddings: ``row``: int8 with one scale per piece; ``tensor``: one scale for all; ``float32``: unchanged.
+        attention: Whether products of two activations are quantized too.
+        tool: ``onnxruntime`` or ``optimum``.
+    """
+
+    weights: str = "s8"
+    per_channel: bool = True
+    reduce_range: bool = False
+    embeddings: str = "row"
+    attention: bool = False
+    tool: str = "onnxruntime"
+
+    @property
+    def name(self) -> str:
+        """Short name for tables."""
+        parts = [self.weights, "channel" if self.per_channel else "tensor", "7 bit" if self.reduce_range else ""]
+        parts += [f"embeddings {self.embeddings}", "attention" if self.attention else ""]
+        return ", ".join([part for part in parts if part] + ([self.tool] if self.tool == "optimum" else []))
+
+
+#: All candidates, the preferred one first. One scale per output comes before one per matrix, which deviates two to four
+#: times as much; s8 before u8, whose kernels are slow; 7 bits before 8, since 7 bits never saturate and are as fast.
+#: The remaining candidates change one property of the 8-bit s8 recipe each; those with quantized attention are measured
+#: for comparison only. The order follows measurements in docs/decisions/0009-encoder-export.md. It is fixed, so that
+#: the result does not depend on the clock of the exporting machine.
+RECIPES: tuple[Int8Recipe, ...] = (
+    *(
+        Int8Recipe(weights=w, per_channel=c, reduce_range=r)
+        for c in (True, False)
+        for w in ("s8", "u8")
+        for r in (True, False)
+    ),
+    Int8Recipe(embeddings="tensor"),
+    Int8Recipe(embeddings="float32"),
+    Int8Recipe(embeddings="tensor", tool="optimum"),
+    Int8Recipe(attention=True),
+    Int8Recipe(embeddings="tensor", attention=True, tool="optimum"),
+)
+
+
+def quantize_graph(source: Path, recipe: Int8Recipe, target: Path) -> None:
+    """Write the int8 graph of a recipe.
+
+    Args:
+        source: The float32 graph.
+        recipe: The recipe.
+        target: File to write.
+
+    Raises:
+        ExportError: The packages of the extra ``encoder`` are missing.
+    """
+    with _silence_quantizers():
+        (_quantize_with_optimum if recipe.tool == "optimum" else _quantize_with_onnxruntime)(source, recipe, target)
+    graph = onnx.load(target)
+    if recipe.embeddings == "row":
+        _quantize_embeddings(graph)
+    strip_metadata(graph)
+    onnx.save(graph, target)
+
+
+def make_graph_name(recipe: Int8Recipe) -> str:
+    """Return the file name of a candidate."""
+    return recipe.name.replace(", ", "-").replace(" ", "-") + ".onnx"
+
+
+def _quantize_with_onnxruntime(source: Path, recipe: Int8Recipe, target: Path) -> None:
+    """Quantize a graph with onnxruntime."""
+    from onnxruntime.quantization import QuantType, quantize_dynamic
+
+    quantize_dynamic(
+        source,
+        target,
+        op_types_to_quantize=_list_operators(recipe),
+        per_channel=recipe.per_channel,
+        reduce_range=recipe.reduce_range,
+        weight_type=QuantType.QInt8 if recipe.weights == "s8" else QuantType.QUInt8,
+        nodes_to_exclude=_list_float32_nodes(source, recipe),
+        extra_options={"MatMulConstBOnly": not recipe.attention},
+    )
+
+
+def _quantize_with_optimum(source: Path, recipe: Int8Recipe, target: Path) -> None:
+    """Quantize a graph with Optimum."""
+    try:
+        from optimum.onnxruntime import ORTQuantizer
+        from optimum.onnxruntime.configuration import AutoQuantizationConfig
+    except ImportError as error:
+        raise ExportError(
+            "the package optimum-onnx is missing: "
+            "install textveil-export with the extra encoder (in a clone: pip install './export[encoder]')"
+        ) from error
+    configuration = AutoQuantizationConfig.avx512_vnni(
+        is_static=False,
+        per_channel=recipe.per_channel,
+        operators_to_quantize=_list_operators(recipe),
+        nodes_to_exclude=_list_float32_nodes(source, recipe),
+    )
+    folder = target.parent / f"{target.stem}.optimum"
+    ORTQuantizer(source).quantize(configuration, folder, file_suffix="int8")
+    (folder / f"{source.stem}_int8.onnx").replace(target)
+
+
+def _list_operators(recipe: Int8Recipe) -> list[str]:
+    """Return the operators to quantize."""
+    return ["MatMul", "Gather"] if recipe.embeddings == "tensor" else ["MatMul"]
+
+
+def _list_float32_nodes(source: Path, recipe: Int8Recipe) -> list[str]:
+    """Return the nodes that remain float32: the head, and products of two activations."""
+    graph = onnx.load(source).graph
+    stored = {tensor.name for tensor in graph.initializer}
+    # Quantizers replace a Gemm by a MatMul of this name before they apply the list.
+    excluded = [f"{node.name}_MatMul" for node in graph.node if node.op_type == "Gemm"]
+    excluded += [node.name for node in graph.node if node.name.startswith(_HEAD)]
+    if not recipe.attention:
+        excluded += [n.name for n in graph.node if n.op_type == "MatMul" and not stored & set(n.input)]
+    return excluded
+
+
+def _quantize_embeddings(model: onnx.ModelProto) -> None:
+    """Replace the float32 embeddings by int8 rows with one float32 scale each.
+
+    The graph gathers a row, casts it and multiplies it by its scale. The largest element of a row becomes 127.
+    """
+    graph = model.graph
+    (matrix,) = [tensor for tensor in graph.initializer if tensor.name == _EMBEDDINGS]
+    (node,) = [node for node in graph.node if node.op_type == "Gather" and node.input[0] == _EMBEDDINGS]
+    rows: NDArray[np.float32] = numpy_helper.to_array(matrix)
+    integers, scales = quantize_rows(rows)
+    graph.initializer.remove(matrix)
+    graph.initializer.extend(
+        [numpy_helper.from_array(integers, "words.rows"), numpy_helper.from_array(scales, "words.scales")]
+    )
+    ids, result = node.input[1], node.output[0]
+    place = list(graph.node).index(node)
+    graph.node.remove(node)
+    for offset, new in enumerate(
+        [
+            helper.make_node("Gather", ["words.rows", ids], ["words.integers"], name="/words/Gather"),
+            helper.make_node("Cast", ["words.integers"], ["words.floats"], name="/words/Cast", to=TensorProto.FLOAT),
+            helper.make_node("Gather", ["words.scales", ids], ["words.scale"], name="/words/Scale"),
+            helper.make_node("Mul", ["words.floats", "words.scale"], [result], name="/words/Mul"),
+        ]
+    ):
+        graph.node.insert(place + offset, new)
+
+
+@contextmanager
+def _silence_quantizers() -> Iterator[None]:
+    """Suppress advice that quantizers log on the root logger."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+_TIMED_TEXTS, _ROUNDS = 11, 4
+
+#: Number of texts on which recipes should be measured at least.
+MIN_SAMPLE = 1000
+
+#: A candidate: a recipe, and whether the session key ``session.x64quantprecision`` is on.
+RecipeKey = tuple[Int8Recipe, bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecipeMeasurement:
+    """Measurements of a candidate on real texts, without noise, against the float32 graph.
+
+    Attributes:
+        recipe: The recipe.
+        precise: Whether the session key ``session.x64quantprecision`` was on.
+        model_bytes: Size of the graph.
+        deviation_mean: Mean over texts of |f_int8(x) - f(x)|_1, where |f(x)|_1 is at most the radius (``l1``).
+        deviation_p99: 99th percentile of this distance.
+        accuracy: Share of texts classified correctly without noise.
+        agreement: Share of texts with the same label as in float32.
+        speed: Speed relative to PyTorch in float32 on a text of median length, run alternately on one core.
+    """
+
+    recipe: Int8Recipe
+    precise: bool
+    model_bytes: int
+    deviation_mean: float
+    deviation_p99: float
+    accuracy: float
+    agreement: float
+    speed: float
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the figures by name, for the manifest."""
+        return {
+            "recipe": self.recipe.name,
+            "x64quantprecision": self.precise,
+            "model_bytes": self.model_bytes,
+            "deviation_l1_mean": round(self.deviation_mean, 5),
+            "deviation_l1_p99": round(self.deviation_p99, 5),
+            "accuracy": round(self.accuracy, 4),
+            "agreement": round(self.agreement, 4),
+            "times_as_fast_as_torch": round(self.speed, 2),
+        }
+
+
+def measure_recipes(
+    source: Path,
+    texts: LabeledTexts,
+    classifier: Arrays,
+    epsilon: float,
+    folder: Path,
+    reference: VectorFunction,
+    *,
+    recipes: Sequence[Int8Recipe] = RECIPES,
+    progress: Progress = ignore_progress,
+) -> dict[RecipeKey, RecipeMeasurement]:
+    """Quantize a graph by each recipe and measure the candidates.
+
+    Args:
+        source: The float32 graph.
+        texts: Real texts, ``MIN_SAMPLE`` or more.
+        classifier: The server's classifier.
+        epsilon: Epsilon that the classifier receives as input; pass the largest level, since no noise is added.
+        folder: Folder of the graphs, named by ``make_graph_name``.
+        reference: The same function in PyTorch, for relative times.
+        recipes: The candidates.
+        progress: Called after each candidate.
+
+    Returns:
+        Measurements by recipe and session key. Candidates with 8-bit s8 weights are measured with the key on and off.
+    """
+    expected = compute_vectors(DeviceSession(source), texts)
+    expected_labels = classify_vectors(classifier, expected, epsilon)
+    measurements: dict[RecipeKey, RecipeMeasurement] = {}
+    sessions: dict[RecipeKey, DeviceSession] = {}
+    for number, recipe in enumerate(recipes, 1):
+        path = folder / make_graph_name(recipe)
+        quantize_graph(source, recipe, path)
+        may_saturate = recipe.weights == "s8" and not recipe.reduce_range and recipe.tool == "onnxruntime"
+        for precise in (True, False) if may_saturate else (True,):
+            session = sessions[recipe, precise] = DeviceSession(path, precise=precise)
+            shipped = compute_vectors(session, texts)
+            labels = classify_vectors(classifier, shipped, epsilon)
+            deviation = np.abs(shipped - expected).sum(axis=1)
+            measurements[recipe, precise] = RecipeMeasurement(
+                recipe=recipe,
+                precise=precise,
+                model_bytes=path.stat().st_size,
+                deviation_mean=float(deviation.mean()),
+                deviation_p99=float(np.quantile(deviation, 0.99)),
+                accuracy=float(np.mean(labels == texts.labels)),
+                agreement=float(np.mean(labels == expected_labels)),
+                speed=float("nan"),
+            )
+        progress("measuring int8 recipes", number, len(recipes))
+    return {
+        key: replace(measurements[key], speed=speed)
+        for key, speed in _measure_speeds(sessions, reference, texts.sample_evenly(_TIMED_TEXTS)).items()
+    }
+
+
+def select_candidates(measured: dict[RecipeKey, RecipeMeasurement], room: int) -> list[RecipeMeasurement]:
+    """Return the candidates that fit, in the order of ``RECIPES``.
+
+    Measurements do not affect the order. The first candidate that passes the accuracy gate ships, so the choice depends
+    neither on time nor on chance, and on the processor only if the accuracy of a recipe does. Candidates with quantized
+    attention products are excluded.
+
+    Args:
+        measured: Result of ``measure_recipes``, with the session key on as on devices.
+        room: Largest size of the graph in bytes.
+    """
+    return [m for m in measured.values() if m.precise and not m.recipe.attention and m.model_bytes <= room]
+
+
+@use_one_thread()
+def _measure_speeds(
+    sessions: dict[RecipeKey, DeviceSession], reference: VectorFunction, texts: LabeledTexts
+) -> dict[RecipeKey, float]:
+    """Return the speed of each candidate relative to PyTorch, the median over texts.
+
+    The best of several rounds counts for each text.
+
+    Candidates and PyTorch run alternately, so that other load affects all alike.
+    """
+    runs: dict[RecipeKey | None, VectorFunction] = {None: reference, **sessions}
+    best = {key: np.full(len(texts.ids), np.inf) for key in runs}
+    for _ in range(_ROUNDS):
+        for number, ids in enumerate(texts.ids):
+            for key, run in runs.items():
+                start = time.perf_counter()
+                run(ids)
+                best[key][number] = min(best[key][number], time.perf_counter() - start)
+    return {key: float(np.median(best[None] / best[key])) for key in sessions}

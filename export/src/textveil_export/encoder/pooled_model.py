@@ -1,0 +1,162 @@
+"""Export a BERT model with mean pooling as the int8 ONNX extractor of an index bundle.
+
+The recipes of ``RECIPES`` are tried in their order. The first one is selected whose graph fits and whose decisions are
+as accurate as in float32 on a sample of 1,000 or more texts, or, for texts without classes, change on few of them. The
+choice does not depend on measured time.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import OnnxParts
+from transformers import BertModel
+
+from textveil_export.encoder.build import MAX_BYTES, RESERVED_BYTES
+from textveil_export.encoder.checkpoint import Arrays
+from textveil_export.encoder.evaluation import LabeledTexts, compute_vectors, encode_texts
+from textveil_export.encoder.gates import is_allowed_loss
+from textveil_export.encoder.int8_recipes import RECIPES, Int8Recipe, make_graph_name, quantize_graph
+from textveil_export.encoder.onnx_graph import NO_BOUND, DeviceSession, export_graph
+from textveil_export.errors import AccuracyError, SizeError
+from textveil_export.progress import Progress, ignore_progress
+
+DecisionFunction = Callable[[NDArray[np.float32]], NDArray[np.intp]]
+"""Function from vectors, shape (texts, width), to the class of each text, shape (texts,)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PooledModel:
+    """A BERT model with mean pooling, without head and bound.
+
+    Attributes:
+        extractor: The model in float32, in evaluation mode.
+        vocabulary: Pieces by id.
+        lowercase: Whether texts are lower-cased and stripped of accents.
+        max_tokens: Longest input in pieces, [CLS] and [SEP] included.
+        identity: SHA-256 of the weights.
+
+    Example:
+        >>> PooledModel(  # doctest: +SKIP
+        ...     extractor=model, vocabulary=pieces, lowercase=True, max_tokens=128, identity=sha256
+        ... )
+    """
+
+    extractor: BertModel
+    vocabulary: tuple[str, ...]
+    lowercase: bool
+    max_tokens: int
+    identity: str
+
+    @property
+    def mode(self) -> str:
+        """``none``: the vector needs no bound, since only an index is released."""
+        return NO_BOUND
+
+    @property
+    def head(self) -> Arrays:
+        """Empty: there are no layers after pooling."""
+        return {}
+
+
+def export_onnx_parts(
+    model: PooledModel,
+    texts: Sequence[tuple[int, str]],
+    decide: DecisionFunction,
+    scratch: Path,
+    *,
+    recipes: Sequence[Int8Recipe] = RECIPES,
+    max_changed: float | None = None,
+    progress: Progress = ignore_progress,
+) -> tuple[OnnxParts, dict[str, Any]]:
+    """Export a model, and quantize it by the first recipe that passes.
+
+    Args:
+        model: The model.
+        texts: The sample: class and text of each. Use ``MIN_SAMPLE`` texts or more.
+        decide: The classifier of the vectors.
+        scratch: An empty folder for graphs, which the caller removes.
+        recipes: Recipes in order of preference.
+        max_changed: Largest share of decisions that int8 may change, from 0 to 1, for texts without classes; classes of
+            the sample are then ignored. ``None`` compares accuracies.
+        progress: Called as stages advance.
+
+    Returns:
+        The extractor, and figures of the selected recipe.
+
+    Raises:
+        ExportError: The packages of the extra ``encoder`` are missing, or a tool refuses the model.
+        ParityError: The graph and PyTorch differ.
+        SizeError: No graph fits.
+        AccuracyError: Each graph that fits loses more than half a point of accuracy on the sample, or changes too many
+            decisions.
+
+    Example:
+        >>> parts, figures = export_onnx_parts(model, sample, decide, Path("scratch"))  # doctest: +SKIP
+    """
+    source = scratch / "float32.onnx"
+    progress("exporting the graph", 0, 1)
+    parity = export_graph(model, source)
+    progress("exporting the graph", 1, 1)
+    sample = encode_texts(texts, model.vocabulary, model)
+    expected = decide(compute_vectors(DeviceSession(source), sample, "float32 vectors", progress))
+    room = MAX_BYTES - sum(len(piece.encode()) + 1 for piece in model.vocabulary) - RESERVED_BYTES
+    refusals: list[str] = []
+    for recipe in recipes:
+        if recipe.attention:  # measured for comparison only
+            continue
+        path = scratch / make_graph_name(recipe)
+        quantize_graph(source, recipe, path)
+        if path.stat().st_size > room:
+            refusals.append(f"{recipe.name}: {path.stat().st_size / 1e6:.1f} MB")
+            continue
+        actual = decide(compute_vectors(DeviceSession(path), sample, f"int8: {recipe.name}", progress))
+        figures = (
+            _measure_accuracy(sample, expected, actual) if max_changed is None else _measure_agreement(expected, actual)
+        )
+        reason = _find_refusal(figures, max_changed)
+        if reason is None:
+            record = {"recipe": recipe.name, "model_bytes": path.stat().st_size, **figures, "refused": refusals}
+            vocabulary = {piece: number for number, piece in enumerate(model.vocabulary)}
+            width = int(model.extractor.config.hidden_size)
+            parts = OnnxParts(
+                model=path.read_bytes(),
+                vocabulary=vocabulary,
+                lowercase=model.lowercase,
+                max_tokens=model.max_tokens,
+                dimension=width,
+            )
+            return parts, {**record, "onnx_parity_max": float(f"{parity:.1g}")}
+        refusals.append(f"{recipe.name}: {reason}")
+    if any(not reason.endswith("MB") for reason in refusals):
+        raise AccuracyError(
+            f"each int8 recipe that fits loses accuracy ({refusals[0]}; {len(refusals)} tried): use another encoder"
+        )
+    raise SizeError(f"no int8 graph fits into {room / 1e6:.1f} MB ({refusals[0]}): use a smaller encoder")
+
+
+def _measure_accuracy(sample: LabeledTexts, expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
+    """Return agreement, and accuracy in float32 and in int8, on the sample."""
+    return {
+        **_measure_agreement(expected, actual),
+        "accuracy_float32": round(float(np.mean(expected == sample.labels)), 6),
+        "accuracy": round(float(np.mean(actual == sample.labels)), 6),
+    }
+
+
+def _measure_agreement(expected: NDArray[np.intp], actual: NDArray[np.intp]) -> dict[str, Any]:
+    """Return the number of texts and the share of equal decisions."""
+    return {"sample_texts": len(expected), "agreement": round(float(np.mean(actual == expected)), 6)}
+
+
+def _find_refusal(figures: dict[str, Any], max_changed: float | None) -> str | None:
+    """Return the reason to refuse a graph, ``None`` if it passes."""
+    if max_changed is not None:
+        changed = round(1 - figures["agreement"], 6)
+        return None if changed <= max_changed else f"{100 * changed:.2f} % of the decisions changed"
+    if is_allowed_loss(figures["accuracy_float32"], figures["accuracy"]):
+        return None
+    return f"{100 * (figures['accuracy_float32'] - figures['accuracy']):.2f} points lost"

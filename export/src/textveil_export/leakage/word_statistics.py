@@ -1,0 +1,261 @@
+"""Measure what each level does to words, from its finished integers.
+
+The figures help users choose a level.
+
+Spread of words (Feyisetan, Balle, Diethe, Drake 2020; Yue et al. 2021, section 5.2), for each word that can be
+randomized:
+
+* ``N_x = Pr[M(x) = x]``: probability that the word stays unchanged;
+* ``S_x``: smallest number of outputs with a total probability of .95;
+* ``S*_y``: number of inputs that give the output ``y`` at least .01 times the largest probability that any input gives
+  it.
+
+Words that SanText+ keeps are excluded. Recovery by an attacker is in ``bayes``. All figures but the simulation of
+repeated releases are computed from the shipped integers; docs/levels.md explains them.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import TextBundle
+from textveil.mechanisms import Channel, Floats, Integers, ReplacementCoin, ScoreChannel
+from textveil.mechanisms.baselines import KEPT, SanText
+
+from textveil_export.certify.pair_scores import PairScores
+from textveil_export.leakage.bayes import TRIALS, make_zipf_prior, measure_recovery, restrict_prior
+from textveil_export.parallel import Ids, map_blocks
+from textveil_export.progress import Progress, ignore_progress, report_part
+
+
+def load_randomizers(bundle: TextBundle, progress: Progress = ignore_progress) -> dict[tuple[str, str], ScoreChannel]:
+    """Return the output distributions of SanText in a bundle, by level name and mechanism.
+
+    They share the scores of all pairs. Those of ``santext+`` include words that are kept, with the default probability
+    of the bundle.
+
+    Args:
+        bundle: The bundle.
+        progress: Called while the scores are computed.
+
+    Raises:
+        ExportError: The disk is too small for the scores of all pairs.
+        UnknownMechanism: The bundle has no SanText.
+    """
+    table, metric = bundle.table, bundle.metric
+    scores = PairScores.compute(metric, progress)
+    keepable = np.append((table.roles & KEPT) != 0, False)
+    kept_weight = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
+    randomizers: dict[tuple[str, str], ScoreChannel] = {}
+    for level in bundle.levels:
+        for mechanism, parameters in level.parameters.items():
+            channel = SanText.of(table, metric, mechanism, parameters).channel_on(scores)
+            if mechanism == "santext+":
+                channel = replace(channel, keepable=keepable, kept_of_2_64=kept_weight)
+            randomizers[level.name, mechanism] = channel
+    return randomizers
+
+
+def find_candidates(channel: Channel) -> NDArray[np.bool_]:
+    """Return which inputs an attacker must consider for a randomized word, shape ``(inputs,)``.
+
+    If the mechanism keeps no words (``santext``), these are all inputs. Otherwise (``santext+``) they are the outputs
+    and ``<unk>``: the words that are always randomized. ``<unk>`` is the last input.
+    """
+    keeps = isinstance(channel, ScoreChannel) and channel.keepable is not None
+    return np.append((channel.base > 0) | (not keeps), True)
+
+
+#: ``S_x`` excludes at most one part in this many of the probability.
+EXCLUDED_DIVISOR = 20
+#: ``S*_y`` counts inputs that give ``y`` at least this share of its largest probability under any input.
+LIKELY_SHARE = 0.01
+_PARTS = 1 << 40
+_BLOCK = 8  # small, so that a block stays in the cache of a core
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSpread:
+    """Spread of the rows and columns of one output distribution.
+
+    Attributes:
+        unchanged: ``N_x`` of each word that can be randomized, shape ``(words,)``.
+        likely_outputs: ``S_x`` of these words, exact, same shape.
+        likeliest: ``max_y Pr[M(x) = y]`` of these words, same shape.
+        likely_inputs: ``S*_y`` of the same words as outputs, same shape.
+    """
+
+    unchanged: Floats
+    likely_outputs: Integers
+    likeliest: Floats
+    likely_inputs: Integers
+
+
+def measure_spread(
+    channel: Channel, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
+) -> WordSpread:
+    """Measure ``N``, ``S`` and ``S*`` of the words that can be randomized.
+
+    Args:
+        channel: Output distribution.
+        counted_inputs: Which inputs ``S*`` counts, shape ``(inputs,)``; ``find_candidates(channel)`` by default.
+        progress: Called with the number of words processed.
+    """
+    counted = find_candidates(channel) if counted_inputs is None else counted_inputs
+    inverse = np.where(counted, 1 / channel.totals, 0) if isinstance(channel, ScoreChannel) else np.empty(0)
+    rows = map_blocks("summing rows", channel.outputs, lambda words: _measure_rows(channel, words), progress, _BLOCK)
+    unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+
+    def columns(outputs: Ids) -> Integers:
+        """Return ``S*`` for a block of outputs."""
+        if isinstance(channel, ScoreChannel):  # of randomized words: kept words do not count
+            probabilities = channel.weights_to(outputs).astype(np.float64) * inverse
+        else:
+            probabilities = channel.columns(outputs) * counted
+        return _count_likely_inputs(probabilities)
+
+    likely_inputs = map_blocks("comparing inputs", channel.outputs, columns, progress, _BLOCK)
+    return WordSpread(
+        unchanged=unchanged,
+        likely_outputs=likely_outputs,
+        likeliest=likeliest,
+        likely_inputs=np.concatenate(likely_inputs),
+    )
+
+
+def _measure_rows(channel: Channel, words: Ids) -> tuple[Floats, Integers, Floats]:
+    """Return ``N``, ``S`` and the largest probability of words, each of shape ``(n,)``."""
+    if isinstance(channel, ScoreChannel):
+        weights, totals = channel.weights_from(words), channel.totals[words]
+    else:  # probabilities in units of 2**-40: an error of 20,000 units is far below one twentieth
+        weights, totals = np.rint(channel.rows(words) * _PARTS).astype(np.int64), np.full(len(words), _PARTS)
+    own = weights[np.arange(len(words)), words]
+    weights.sort(axis=1)  # in place: allocating memory would take longer than the sums
+    largest = weights[:, -1].copy()
+    # Exact: exclude the smallest weights, zeros first, while their sum is at most a twentieth of the total.
+    left_out = np.cumsum(weights, axis=1, out=weights) <= (totals // EXCLUDED_DIVISOR)[:, None]
+    likely = weights.shape[1] - np.count_nonzero(left_out, axis=1)
+    return own / totals, likely, largest / totals
+
+
+def _count_likely_inputs(probabilities: Floats) -> Integers:
+    """Return ``S*`` from the probabilities of all inputs, shape ``(outputs, inputs)``.
+
+    Inputs that do not count have probability 0.
+    """
+    floor = LIKELY_SHARE * probabilities.max(axis=1, keepdims=True)
+    return np.count_nonzero(probabilities >= floor, axis=1)
+
+
+SEED = 20_877
+#: Words with a smaller probability of staying unchanged are counted: the mechanism nearly removes them.
+RARELY_UNCHANGED = 0.01
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+PRIOR = (
+    "pi(x) proportional to 1 / (rank + 2.7): rank 1 is the first line of vocabulary.tsv, <unk> has the last rank; "
+    "restricted to the candidates of the mechanism; with kept words, over all inputs"
+)
+_BINS = 50
+#: Second part of the seed, which identifies the figures that ship.
+_STREAM = 1
+
+
+def measure_statistics(
+    bundle: TextBundle, progress: Progress = ignore_progress, *, trials: int = TRIALS, seed: int = SEED
+) -> dict[str, Any]:
+    """Measure the statistics of a bundle as ``statistics.json`` stores them.
+
+    Args:
+        bundle: The bundle.
+        progress: Called as stages advance.
+        trials: Number of sampled words in the simulation of repeated releases.
+        seed: Seed of that simulation.
+
+    Returns:
+        The content of ``statistics.json`` without its format and identity.
+
+    Raises:
+        ExportError: The disk is too small for the scores of all pairs.
+    """
+    levels: dict[str, dict[str, Any]] = {level.name: {} for level in bundle.levels}
+    mechanisms: dict[str, Any] = {}
+    randomizers = load_randomizers(bundle, progress)
+    for number, ((level, mechanism), channel) in enumerate(randomizers.items()):
+        partial_progress = report_part(progress, number, len(randomizers))
+        inputs = find_candidates(channel)
+        rates = measure_recovery(
+            channel, inputs, trials=trials, stream=(seed, _STREAM, number), progress=partial_progress
+        )
+        levels[level][mechanism] = {
+            **_summarize_spread(measure_spread(channel, inputs, partial_progress), channel.inputs),
+            **rates,
+        }
+        mechanisms[mechanism] = {
+            "words": len(channel.outputs),
+            "candidates": int(inputs.sum()),
+            "recovery_without_release": round(float(restrict_prior(make_zipf_prior(channel.inputs), inputs).max()), 6),
+        }
+    constants = {
+        "likely_mass": 1 - 1 / EXCLUDED_DIVISOR,
+        "likely_share": LIKELY_SHARE,
+        "rarely_unchanged": RARELY_UNCHANGED,
+        "prior": PRIOR,
+        "replacement_probability": bundle.default_replacement_probability,
+        "simulated_words": trials,
+        "seed": seed,
+        "generator": f"numpy {type(np.random.default_rng().bit_generator).__name__}",
+        "interval": 0.95,
+    }
+    return {"constants": constants, "mechanisms": mechanisms, "levels": levels}
+
+
+def _summarize_spread(spread: WordSpread, inputs: int) -> dict[str, Any]:
+    """Return distributions of ``N``, ``S``, ``S*`` and of entropies for JSON."""
+    words = len(spread.unchanged)
+    entropies = np.linspace(0, math.ceil(100 * math.log(inputs)) / 100, _BINS + 1)
+    return {
+        "unchanged": summarize_values(spread.unchanged, np.linspace(0, 1, _BINS + 1)),
+        "rarely_unchanged": _round_value(np.mean(spread.unchanged < RARELY_UNCHANGED)),
+        "likely_outputs": summarize_values(
+            spread.likely_outputs, _round_edges(np.linspace(1, words + 1, 2 * _BINS + 1))
+        ),
+        "likely_inputs": summarize_values(spread.likely_inputs, _round_edges(np.geomspace(1, inputs + 1, _BINS + 1))),
+        "min_entropy": summarize_values(-np.log(spread.likeliest), entropies),
+        "hartley_entropy": summarize_values(np.log(spread.likely_outputs), entropies),
+    }
+
+
+def summarize_values(values: NDArray[Any], edges: NDArray[Any]) -> dict[str, Any]:
+    """Return mean, quantiles and histogram of values for JSON.
+
+    Each quantile is one of the values.
+
+    Args:
+        values: Shape ``(n,)``, within the edges.
+        edges: Ascending edges of bins. A bin includes its lower edge, the last bin both edges.
+    """
+    edges = np.array([_round_value(edge) for edge in edges])
+    counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
+    quantiles = np.quantile(values, QUANTILES, method="inverted_cdf")
+    return {
+        "mean": _round_value(values.mean()),
+        "quantiles": {
+            "min": _round_value(values.min()),
+            **{str(q): _round_value(value) for q, value in zip(QUANTILES, quantiles, strict=True)},
+            "max": _round_value(values.max()),
+        },
+        "histogram": {"edges": [_round_value(edge) for edge in edges], "counts": counts.tolist()},
+    }
+
+
+def _round_edges(edges: Floats) -> NDArray[Any]:
+    """Return edges rounded to distinct whole numbers."""
+    return np.unique(np.rint(edges))
+
+
+def _round_value(value: Any) -> float | int:
+    """Return a number with six significant digits, as an integer if it is whole."""
+    number = float(f"{float(value):.6g}")
+    return int(number) if number.is_integer() else number

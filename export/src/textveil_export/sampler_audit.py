@@ -1,0 +1,216 @@
+"""Audit the installed sampler: compare its draws with the probabilities of a bundle.
+
+Three tests, each with a stated power:
+
+* Privacy: for two inputs and an output at which the privacy loss is nearly the largest, a Clopper-Pearson interval
+  gives a lower bound on the realized epsilon, which must not exceed the stated one.
+* Distribution: counts of likely outputs, of the neighborhood and of all other outputs against exact probabilities, and
+  uniform integers against the uniform distribution, down to their last bits.
+* Independence: a forked process must draw other random numbers than its parent.
+"""
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import binom, binomtest
+from textveil.mechanisms import Integers, random_uint64, uniform_below
+from textveil.mechanisms.staircase import Staircase
+
+DRAWS = 1_000_000
+_BATCH = 1 << 18
+#: Number of compared groups: half of them hold one of the likeliest outputs each, the others divide the rest.
+_GROUPS = 32
+#: Probability that a correct sampler fails a comparison of an audit.
+ALPHA = 1e-6
+#: Error probability on either side of the printed bounds on epsilon (95 % intervals).
+_TAIL = 0.025
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditResult:
+    """Result of the audit of one level.
+
+    Attributes:
+        level: Name of the level.
+        promised: Its epsilon.
+        exact: Privacy loss of the chosen pair at the chosen output, computed from the integers.
+        realized: 95 % lower bound on that loss, estimated from the draws.
+        faults: One line for each failed comparison; empty for a correct sampler.
+        detectable_error: Smallest relative error of the rarer probability that the draws reveal with probability 99 %.
+    """
+
+    level: str
+    promised: float
+    exact: float
+    realized: float
+    faults: tuple[str, ...]
+    detectable_error: float
+
+    def __str__(self) -> str:
+        """Return the result as one line for a terminal."""
+        return (
+            f"level {self.level}: promised {self.promised:g}, chosen pair {self.exact:.3f}, realized at least "
+            f"{self.realized:.3f} (95 %); "
+            f"an error of {self.detectable_error:.0%} of its rarer probability would be seen"
+        )
+
+
+def audit_sampler(staircase: Staircase, draws: int = DRAWS) -> AuditResult:
+    """Audit the sampler of one level of a staircase with the operating system's entropy.
+
+    Args:
+        staircase: The loaded mechanism, of words or of class labels.
+        draws: Number of draws from each of the two inputs.
+
+    Returns:
+        The bounds on epsilon, and a line for each fault.
+    """
+    likely, rare, output = find_tight_pair(staircase)
+    first, second = (_count_outputs(staircase, one, draws) for one in (likely, rare))
+    p, q = (_compute_probability(staircase, one, output) for one in (likely, rare))
+    faults = [*_find_count_faults(staircase, likely, first, draws), *_find_count_faults(staircase, rare, second, draws)]
+    faults += find_uniformity_faults(staircase.total, draws)
+    if detect_fork_repeats():
+        faults.append("a process and its fork draw the same numbers")
+    counts = int(first[output]), int(second[output])
+    promised = float(staircase.level.epsilon)
+    if _bound_realized_epsilon(*counts, draws, ALPHA) > promised:
+        faults.append("the realized epsilon exceeds the promised one")
+    # Normal deviate of ALPHA divided among all comparisons (Chernoff bound), plus 2.4 for a power of 99 %.
+    deviates = math.sqrt(-2 * math.log(ALPHA / (2 * _GROUPS))) + 2.4
+    smallest = deviates / math.sqrt(max(1.0, draws * q))
+    return AuditResult(
+        level=staircase.level.name,
+        promised=promised,
+        exact=math.log(p / q),
+        realized=_bound_realized_epsilon(*counts, draws, _TAIL),
+        faults=tuple(faults),
+        detectable_error=smallest,
+    )
+
+
+def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
+    """Return two inputs and an output whose privacy loss is nearly the largest possible.
+
+    The first input gives the output its whole base weight from its budget, and the second gives it nothing. The
+    returned output is the likeliest one with this property, so that few draws suffice.
+
+    Returns:
+        The likely input, the unlikely input, and the output.
+    """
+    inputs = np.arange(staircase.table.symbols)
+    stored, budgets = staircase.budgets(inputs)
+    whole = np.where((budgets == staircase.base[stored]) & (budgets > 0), budgets, -1)
+    if whole.max() < 0:
+        whole = budgets
+    likely, place = np.unravel_index(int(whole.argmax()), whole.shape)
+    output = int(stored[likely, place])
+    of_output = np.where(stored == output, budgets, 0).sum(axis=1)
+    left = staircase.budget - budgets.sum(axis=1)  # spread over all outputs, so a part goes to this one
+    rare = int(np.lexsort((left, of_output))[0])
+    return int(likely), rare, output
+
+
+def find_uniformity_faults(total: int, draws: int) -> list[str]:
+    """Test uniform integers below ``total``, and return one line for each fault.
+
+    The tests are: range, repeated values, distribution of the lowest and of the highest bits.
+    """
+    numbers = uniform_below(np.full(min(draws, _BATCH), total, np.int64), random_uint64)
+    faults = []
+    if numbers.min() < 0 or numbers.max() >= total:
+        faults.append("uniform integers are out of range")
+    repeated, expected = len(numbers) - len(np.unique(numbers)), len(numbers) ** 2 / 2 / total
+    if expected < 1 and repeated > 20:
+        faults.append("uniform integers repeat: they have too few random bits")
+    cells = 64
+    for name, cell in {
+        "low": numbers % cells,
+        "high": (numbers.astype(object) * cells // total).astype(np.int64),
+    }.items():
+        observed = np.bincount(cell, minlength=cells)
+        low = [total // cells + (place < total % cells) for place in range(cells)]
+        high = [-(-(place + 1) * total // cells) - -(-place * total // cells) for place in range(cells)]
+        for place, exact in enumerate(low if name == "low" else high):
+            if not _is_plausible(int(observed[place]), len(numbers), exact / total, ALPHA / cells):
+                faults.append(f"uniform integers: the {name} bits are not uniform")
+                break
+    return faults
+
+
+def detect_fork_repeats() -> bool:
+    """Return whether a process and its fork draw the same random words."""
+    if not hasattr(os, "fork"):
+        return False
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, random_uint64(8).tobytes())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    own = random_uint64(8).tobytes()
+    with os.fdopen(reading, "rb") as answer:
+        theirs = answer.read()
+    os.waitpid(child, 0)
+    return own == theirs
+
+
+def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
+    """Draw from one input and count each output."""
+    counts = np.zeros(len(staircase.base), dtype=np.int64)
+    for start in range(0, draws, _BATCH):
+        inputs = np.full(min(_BATCH, draws - start), input_id)
+        counts += np.bincount(staircase.draw(inputs, random_uint64), minlength=len(counts))
+    return counts
+
+
+def _compute_probability(staircase: Staircase, input_id: int, output: int) -> float:
+    """Return the exact probability of an output."""
+    row = staircase.exact_row(input_id)
+    return row[output] / sum(row)
+
+
+def _find_count_faults(staircase: Staircase, input_id: int, counts: Integers, draws: int) -> Sequence[str]:
+    """Compare the counts of groups of outputs with exact probabilities; return the first fault.
+
+    Groups are the likeliest outputs, one each, and 16 parts of the rest in order of their ids.
+    """
+    row = staircase.exact_row(input_id)
+    total = sum(row)
+    order = sorted(range(len(row)), key=row.__getitem__, reverse=True)
+    alone = order[: _GROUPS // 2]
+    groups = [[output] for output in alone]
+    rest = sorted(order[_GROUPS // 2 :])  # by id: a wrong tail moves probability between the parts
+    groups += [part.tolist() for part in np.array_split(np.array(rest, dtype=np.int64), _GROUPS // 2) if len(part)]
+    for group in groups:
+        share = sum(row[output] for output in group) / total
+        observed = int(counts[group].sum())
+        if not _is_plausible(observed, draws, share, ALPHA / (2 * len(groups))):
+            return [f"input {input_id}: some outputs occur {observed:,} times, expected {share * draws:,.0f}"]
+    return []
+
+
+def _bound_realized_epsilon(likely: int, rare: int, draws: int, side: float) -> float:
+    """Return a lower bound on the log-ratio of two probabilities (Clopper and Pearson 1934).
+
+    Each of the two intervals is wrong with probability ``side``.
+    """
+
+    def interval(count: int) -> tuple[float, float]:
+        """Return the Clopper-Pearson interval of a probability."""
+        bounds = binomtest(count, draws).proportion_ci(1 - 2 * side, method="exact")
+        return float(bounds.low), float(bounds.high)
+
+    low, high = interval(likely)[0], interval(rare)[1]
+    return max(0.0, math.log(low / high)) if low > 0 else 0.0
+
+
+def _is_plausible(count: int, draws: int, share: float, alpha: float) -> bool:
+    """Return whether a count is within the two-sided binomial limits of level ``alpha``."""
+    at_least, at_most = binom.sf(count - 1, draws, share), binom.cdf(count, draws, share)
+    return bool(min(at_least, at_most) >= alpha / 2)

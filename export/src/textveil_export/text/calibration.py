@@ -1,0 +1,357 @@
+"""Choose exponents and base measures of SanText levels by certified epsilon.
+
+The certified epsilon has no closed form, so each guess is certified. Without targets, exponents are chosen by the share
+of words that stay unchanged.
+
+Flattening makes the normalizer nearly constant. In ``Pr[M(x) = y] = q(y) exp(-alpha s(x, y)) / Z(x)`` any base measure
+``q > 0`` that does not depend on ``x`` keeps the guarantee. If ``Z`` is constant, ``eps*`` is ``alpha`` instead of
+``2 alpha`` (*tight constraints*: ElSalamouny, Chatzikokolakis, Palamidessi 2015). In a vocabulary with crowded and
+isolated words a constant ``Z`` would leave crowded words almost no probability; then ``ln Z`` may vary up to a slope.
+Nothing here needs trust: the finished integers are certified like any others.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_DOWN, Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import layout
+from textveil.mechanisms import Metric
+from textveil.mechanisms.baselines import OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, SanText, Table
+from textveil.release import round_up
+
+from textveil_export.certify.loss_bounds import LossBounds
+from textveil_export.certify.pair_scores import PairScores
+from textveil_export.certify.pair_search import find_worst_ratios
+from textveil_export.errors import ExportError
+from textveil_export.progress import Progress, ignore_progress
+from textveil_export.text.level_weights import LevelSetting, fits_integers, make_level_parameters
+
+_MAX_ROUNDS = 150
+_CONVERGED = 2e-3
+_SLOPE_ROUNDS, _ROUNDS_PER_CHECK = 45, 15
+_ROWS_AT_ONCE = 256
+
+
+def compute_flat_base(
+    pair_scores: PairScores,
+    outputs: NDArray[np.intp],
+    exponent: float,
+    progress: Progress = ignore_progress,
+    *,
+    flatten_to: float = 1.0,
+) -> NDArray[np.float32]:
+    """Compute a base measure under which ``ln Z`` varies little over all inputs.
+
+    The updates ``q <- q (Phi' 1) / (Phi' Phi q)`` with ``Phi(x, y) = exp(-alpha d(x, y)) / T(x)`` minimize the relative
+    squared error of ``Z = Phi q = T`` under ``q > 0`` (Daube-Witherspoon and Muehllehner 1986). ``T`` is constant, or
+    the result of ``smooth_totals``. In the second case rows with the largest errors get more weight in each round
+    (Lawson 1961), since the worst pair decides ``eps*``, and the best of several rounds is returned. Memory: four bytes
+    per input and output.
+
+    Args:
+        pair_scores: Scores of all pairs.
+        outputs: Ids of the outputs.
+        exponent: ``alpha`` per unit of scaled distance.
+        progress: Called with the number of rounds.
+        flatten_to: Target for the certified epsilon divided by ``alpha``, at least 1. At 1, ``Z`` is made as constant
+            as possible; above, ``ln Z`` may change by ``(flatten_to - 1) alpha`` per unit of distance.
+
+    Returns:
+        Values from 0 to 1, the largest 1, shape ``(outputs,)``.
+    """
+    steps = np.arange(pair_scores.largest + 1)
+    factors = np.exp(-exponent * steps / pair_scores.metric.grid).astype(np.float32)
+    phi = np.empty((len(pair_scores.scores), len(outputs)), dtype=np.float32)
+    for block in pair_scores.split_inputs(_ROWS_AT_ONCE):
+        phi[block] = factors[pair_scores.scores[block][:, outputs]]
+    sloped = flatten_to > 1
+    target_totals = np.ones(len(phi), dtype=np.float32)
+    if sloped:
+        target_totals = smooth_totals(pair_scores, phi.sum(axis=1), (flatten_to - 1) * exponent)
+        phi /= target_totals[:, None]
+    q = np.ones(len(outputs), dtype=np.float32)
+    emphasis = np.ones(len(phi), dtype=np.float32)
+    target = phi.sum(axis=0, dtype=np.float64).astype(np.float32)
+    best, gentlest = q, np.inf
+    rounds = _SLOPE_ROUNDS if sloped else _MAX_ROUNDS
+    for number in range(1, rounds + 1):
+        z = phi @ q
+        if sloped and number % _ROUNDS_PER_CHECK == 0:
+            slope = find_steepest_slope(pair_scores, np.log(z * target_totals))
+            best, gentlest = (q.copy(), slope) if slope < gentlest else (best, gentlest)
+        if sloped and number >= _ROUNDS_PER_CHECK and number % 3 == 0:
+            error = np.abs(np.log(z))
+            emphasis *= 1 + 2 * (error / error.max()) ** 2
+            target = emphasis @ phi
+        change = target / ((emphasis * z) @ phi)
+        q *= change
+        progress("flattening", number, rounds)
+        if not sloped and np.quantile(np.abs(np.log(change)), 0.99) < _CONVERGED:
+            break
+    best = best if sloped else q
+    return best / best.max()
+
+
+def find_steepest_slope(pair_scores: PairScores, logs: NDArray[np.float32]) -> float:
+    """Return the largest change of a function of inputs per unit of distance.
+
+    Args:
+        pair_scores: Scores of all pairs.
+        logs: Values of the function, shape ``(inputs,)``.
+    """
+    largest = 0.0
+    for block in pair_scores.split_inputs(_ROWS_AT_ONCE):
+        steps = pair_scores.scores[block].astype(np.float32)
+        steps[steps == 0] = np.inf
+        largest = max(largest, float((np.abs(logs - logs[block, None]) / steps).max()))
+    return largest * pair_scores.metric.grid
+
+
+def smooth_totals(pair_scores: PairScores, totals: NDArray[np.float32], slope: float) -> NDArray[np.float32]:
+    """Return normalizers near the given ones whose logarithms have a bounded slope.
+
+    It is the mean of the largest such function below ``ln Z``, ``min over x' of ln Z(x') + slope d(x, x')``, and the
+    smallest one above it, ``max over x' of ln Z(x') - slope d(x, x')`` (McShane 1934).
+
+    Args:
+        pair_scores: Scores of all pairs.
+        totals: ``Z``, shape ``(inputs,)``.
+        slope: Largest change of ``ln Z`` per unit of distance.
+
+    Returns:
+        Shape ``(inputs,)``.
+    """
+    logs = np.log(totals)
+    smoothed = np.empty_like(logs)
+    for block in pair_scores.split_inputs(_ROWS_AT_ONCE):
+        allowed = pair_scores.scores[block].astype(np.float32) * np.float32(slope / pair_scores.metric.grid)
+        smoothed[block] = ((logs + allowed).min(axis=1) + (logs - allowed).max(axis=1)) / 2
+    return np.exp(smoothed)
+
+
+def round_base(
+    q: NDArray[np.float32], outputs: NDArray[np.intp], symbols: int, largest: int
+) -> NDArray[np.unsignedinteger]:
+    """Round a base measure to integers: 1 to ``largest`` for outputs, 0 for other symbols.
+
+    Returns:
+        Shape ``(symbols,)``.
+    """
+    base = np.zeros(symbols, dtype=np.min_scalar_type(largest))
+    base[outputs] = np.maximum(1, np.rint(q * largest))
+    return base
+
+
+#: Probability that the median sensitive word stays unchanged, for each default level.
+DEFAULT_SHARES = 0.03, 0.12, 0.3, 0.5, 0.7, 0.9
+
+#: Largest allowed gap between a certified epsilon and its target.
+TOLERANCE = 0.01
+_MAX_PASSES = 14
+#: Largest values of a rounded base measure, the finest first. Bytes suffice for a constant normalizer, since rounding
+#: errors average out over thousands of words. Otherwise small values need finer steps, if totals allow.
+_BYTE_STEPS, _FINER_STEPS = (255,), (4095, 1023, 255, 127)
+#: Allowed growth of an exponent over its first guess.
+_EXPONENT_MARGIN = 1.05
+#: First guess of the certified epsilon divided by the exponent.
+_FIRST_RATIO = 1.02
+_SAMPLED_WORDS = 256
+
+#: Name of a level, and mechanism.
+LevelKey = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class _CertifiedPoint:
+    """An exponent and its certified epsilon."""
+
+    exponent: float
+    certified: float
+
+
+@dataclass(kw_only=True)
+class _ExponentSearch:
+    """Search for the exponent of one level and mechanism.
+
+    Attributes:
+        mechanism: ``santext`` or ``santext+``.
+        target: Certified epsilon that must not be exceeded.
+        guess: Next exponent to certify.
+        base: Base measure, or ``None`` if it is uniform.
+        low: The largest exponent whose certified epsilon is at most the target.
+        high: The smallest exponent whose certified epsilon exceeds it, if any is known.
+    """
+
+    mechanism: str
+    target: float
+    guess: float
+    base: NDArray[Any] | None = None
+    low: _CertifiedPoint = _CertifiedPoint(0.0, 0.0)
+    high: _CertifiedPoint | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the certified epsilon is still too far below the target."""
+        return self.target - self.low.certified > TOLERANCE
+
+    @property
+    def current_setting(self) -> LevelSetting:
+        """The setting of the next guess."""
+        return LevelSetting(_round_exponent(self.guess), self.base)
+
+    def narrow_search(self, certified: float) -> None:
+        """Narrow the search by the certified epsilon of the guess, and make the next guess.
+
+        The next guess is on the secant through the two nearest exponents.
+        """
+        point = _CertifiedPoint(float(_round_exponent(self.guess)), certified)
+        if certified <= self.target:
+            self.low = point if point.exponent > self.low.exponent else self.low
+        elif self.high is None or point.exponent < self.high.exponent:
+            self.high = point
+        aim = self.target - TOLERANCE / 2
+        if self.high is None or self.low.exponent == 0:  # only one side is known: scale in proportion
+            self.guess = point.exponent * aim / point.certified
+        else:
+            share = (aim - self.low.certified) / (self.high.certified - self.low.certified)
+            self.guess = self.low.exponent + min(max(share, 0.05), 0.95) * (self.high.exponent - self.low.exponent)
+
+
+def calibrate_certified_epsilon(
+    table: Table,
+    metric: Metric,
+    targets: dict[str, Decimal],
+    progress: Progress = ignore_progress,
+    *,
+    mechanisms: Sequence[str] = layout.TABLE_MECHANISMS,
+    flatten_to: float | None = 1.0,
+) -> dict[LevelKey, LevelSetting]:
+    """Find settings whose certified epsilon is at most its target and within tolerance of it.
+
+    All levels are guessed again in each pass, by secants: for words that are close to one another ``eps*`` is nearly
+    linear in ``alpha``. Each level is flattened first, and keeps the flattened base measure if its certified epsilon is
+    lower.
+
+    Args:
+        table: Neighbors, scores and roles.
+        metric: Distances of all inputs.
+        targets: Certified epsilon by level name.
+        progress: Called with the numbers of rows and passes processed.
+        mechanisms: Mechanisms to calibrate.
+        flatten_to: Target of flattening (``compute_flat_base``); ``None`` keeps base measures uniform.
+
+    Raises:
+        ExportError: A target cannot be met with this table.
+    """
+    ratio = _FIRST_RATIO * (flatten_to or 1)
+    searches = {
+        (name, mechanism): _ExponentSearch(mechanism=mechanism, target=float(target), guess=float(target) / ratio)
+        for name, target in targets.items()
+        for mechanism in mechanisms
+    }
+    pair_scores = PairScores.compute(metric, progress)
+
+    def certified(some: Sequence[_ExponentSearch]) -> list[float]:
+        """Return certified epsilons rounded up, as certificates state them."""
+        laws = [
+            SanText.of(
+                table,
+                metric,
+                search.mechanism,
+                make_level_parameters(table, search.current_setting, pair_scores.largest),
+            )
+            for search in some
+        ]
+        losses = [LossBounds(law.channel_on(pair_scores)) for law in laws]
+        return [round_up(worst.overall.ratio) for worst in find_worst_ratios(pair_scores, table, losses, progress)]
+
+    if flatten_to is not None:
+        _flatten_bases(table, pair_scores, list(searches.values()), certified, flatten_to=flatten_to, progress=progress)
+    for number in range(1, _MAX_PASSES + 1):
+        unfinished = [one for one in searches.values() if one.is_open]
+        if not unfinished:
+            break
+        progress("calibrating epsilons: passes", number, _MAX_PASSES)
+        for one, epsilon in zip(unfinished, certified(unfinished), strict=True):
+            one.narrow_search(epsilon)
+    if any(one.is_open for one in searches.values()):
+        raise ExportError(
+            "a certified epsilon cannot be met with this vocabulary: use other --certified-epsilon values"
+        )
+    return {key: LevelSetting(_round_exponent(one.low.exponent), one.base) for key, one in searches.items()}
+
+
+def _flatten_bases(
+    table: Table,
+    pair_scores: PairScores,
+    searches: Sequence[_ExponentSearch],
+    certified: Callable[[Sequence[_ExponentSearch]], list[float]],
+    *,
+    flatten_to: float,
+    progress: Progress,
+) -> None:
+    """Set a flattened base measure in each search for which it lowers the certified epsilon."""
+    flattened: list[_ExponentSearch] = []
+    for number, search in enumerate(searches, 1):
+        outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[search.mechanism])
+        q = compute_flat_base(pair_scores, outputs, search.guess, progress, flatten_to=flatten_to)
+        coarsest, *finer = _BYTE_STEPS if flatten_to == 1 else _FINER_STEPS
+        base = round_base(q, outputs, table.symbols, coarsest)
+        for largest in finer:
+            if fits_integers(
+                table, LevelSetting(_round_exponent(search.guess * _EXPONENT_MARGIN), base), pair_scores.largest
+            ):
+                break
+            base = round_base(q, outputs, table.symbols, largest)
+        flattened.append(replace(search, base=base))
+        progress("flattening base measures", number, len(searches))
+    for search, other, plain, flat in zip(searches, flattened, certified(searches), certified(flattened), strict=True):
+        if flat < plain:
+            search.base = other.base
+
+
+def calibrate_unchanged_share(table: Table, metric: Metric) -> dict[LevelKey, LevelSetting]:
+    """Find exponents of the default levels, rounded to quarters.
+
+    For each of ``DEFAULT_SHARES`` it is the exponent at which the median of ``N_x = Pr[M(x) = x]`` over the outputs of
+    SanText+ equals the share. A level is named by its textbook epsilon.
+
+    Raises:
+        ExportError: Two default levels have equal exponents for this vocabulary.
+    """
+    settings: dict[LevelKey, LevelSetting] = {}
+    median_unchanged = _make_unchanged_median(table, metric)
+    for share in DEFAULT_SHARES:
+        low, high = 0.0, 64.0
+        while high - low > 1e-3:
+            middle = (low + high) / 2
+            low, high = (middle, high) if median_unchanged(middle) < share else (low, middle)
+        exponent = Decimal(max(1, round(4 * high))) / 4
+        settings |= {
+            (f"{(2 * exponent).normalize():f}", mechanism): LevelSetting(exponent)
+            for mechanism in layout.TABLE_MECHANISMS
+        }
+    if len(settings) < len(DEFAULT_SHARES) * len(layout.TABLE_MECHANISMS):
+        raise ExportError("the default levels coincide for this vocabulary: set them with --exponent")
+    return settings
+
+
+def _make_unchanged_median(table: Table, metric: Metric) -> Callable[[float], float]:
+    """Return a function from exponent to the median unchanged share, over a sample of outputs."""
+    outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
+    sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
+    distances = np.concatenate([metric.scaled(squared[:, outputs]) for _, squared in metric.squared_to_all(sample)])
+
+    def median_unchanged(exponent: float) -> float:
+        """Return the median unchanged share at an exponent."""
+        return float(np.median(1 / np.exp(-exponent * distances).sum(axis=1)))
+
+    return median_unchanged
+
+
+def _round_exponent(exponent: float) -> Decimal:
+    """Round an exponent down to four decimals."""
+    return Decimal(exponent).quantize(Decimal("0.0001"), rounding=ROUND_DOWN)

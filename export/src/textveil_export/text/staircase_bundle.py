@@ -1,0 +1,216 @@
+"""Build the staircase of a text bundle: arrays, levels and lists of the template."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil import __version__
+from textveil.bundle import TextBundle, layout
+from textveil.mechanisms.staircase import StaircaseLevel, output_role
+from textveil.text import SkeletonRule
+
+from textveil_export.errors import ExportError
+from textveil_export.parallel import BlockRunner, run_blocks
+from textveil_export.progress import Progress, ignore_progress
+from textveil_export.text.contents import (
+    TextContents,
+    format_character_classes,
+    make_manifest_head,
+    summarize_vocabulary,
+)
+from textveil_export.text.staircase_tables import MisleadingWords, StaircaseSettings, make_staircase_arrays
+from textveil_export.text.template_lists import FUNCTION_WORDS, TemplateLists
+from textveil_export.text.word_vectors import WordVectors
+
+#: Levels of a staircase, named by epsilon per word, with their share ``h`` of the base (docs/levels.md explains them).
+LEVELS = (
+    StaircaseLevel(name="4", epsilon=Decimal(4), share=Fraction(1, 100)),
+    StaircaseLevel(name="6", epsilon=Decimal(6), share=Fraction(1, 250)),
+    StaircaseLevel(name="8", epsilon=Decimal(8), share=Fraction(1, 500)),
+    StaircaseLevel(name="10", epsilon=Decimal(10), share=Fraction(1, 2000)),
+    StaircaseLevel(name="12", epsilon=Decimal(12), share=Fraction(1, 5000)),
+)
+DEFAULT_LEVEL = "10"
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaircaseRecipe:
+    """Settings of a staircase, besides its vocabulary.
+
+    Attributes:
+        lists: Lists of the template.
+        vectors: Vectors whose nearest words can replace each other; ``None`` for the vectors of the vocabulary.
+        per_billion: Public frequency of each word; ``None`` to estimate frequencies from ranks.
+        settings: Number of neighbors and how they are ranked.
+        levels: Levels, strictest first.
+        default_level: Level for users who choose none.
+        never_output: Words that are never outputs.
+        misleading: Words that must not be neighbors of others.
+    """
+
+    lists: TemplateLists
+    vectors: WordVectors | None = None
+    per_billion: Mapping[str, int] | None = None
+    settings: StaircaseSettings = field(default_factory=StaircaseSettings)
+    levels: tuple[StaircaseLevel, ...] = LEVELS
+    default_level: str = DEFAULT_LEVEL
+    never_output: frozenset[str] = frozenset()
+    misleading: MisleadingWords | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaircaseContents:
+    """Parts of a text bundle that belong to its staircase.
+
+    Attributes:
+        tensors: Arrays of ``staircase.safetensors``.
+        texts: Lists of the template, by file name.
+        law: Entries ``staircase`` and ``skeleton`` of ``law.json``.
+        defaults: Entry ``staircase`` in the defaults of ``law.json``.
+    """
+
+    tensors: dict[str, NDArray[Any]]
+    texts: dict[str, str]
+    law: dict[str, Any]
+    defaults: dict[str, str]
+
+
+def build_staircase(
+    source: WordVectors,
+    recipe: StaircaseRecipe,
+    progress: Progress = ignore_progress,
+    *,
+    run: BlockRunner = run_blocks,
+) -> StaircaseContents:
+    """Build the staircase of a bundle.
+
+    Args:
+        source: The vocabulary with its vectors, near-duplicates merged.
+        recipe: Lists, levels and settings.
+        progress: Called as stages advance.
+        run: Runs blocks of rows.
+
+    Raises:
+        ExportError: The recipe does not fit the vocabulary.
+    """
+    if recipe.vectors is not None:
+        source = _replace_vectors(source, recipe.vectors)
+    arrays = make_staircase_arrays(source, recipe.per_billion, recipe.settings, progress, run, recipe.misleading)
+    roles = np.zeros(len(source.words), dtype=np.uint8)
+    for visible in (True, False):
+        rule = recipe.lists.make_rule(visible=visible)
+        for lower in (False, True):
+            role = np.uint8(output_role(visible=visible, lower=lower))
+            roles |= role * _find_allowed_outputs(source, rule, recipe, lower=lower)
+        progress("choosing outputs", 2 - visible, 2)
+    files = {kind.name: f"kind.{kind.name}.txt" for kind in recipe.lists.files.kinds}
+    kinds_law = [
+        {"name": kind.name, "shape": kind.shape, "file": files[kind.name]} for kind in recipe.lists.files.kinds
+    ]
+    levels = [
+        {
+            "name": level.name,
+            "epsilon": f"{level.epsilon.normalize():f}",
+            "share": str(level.share),
+            "own_share": str(level.own_share),
+        }
+        for level in recipe.levels
+    ]
+    return StaircaseContents(
+        tensors={**arrays, "roles": roles},
+        texts={
+            FUNCTION_WORDS: recipe.lists.files.function_words,
+            **{files[kind.name]: kind.utf_8.decode() for kind in recipe.lists.files.kinds},
+        },
+        law={
+            "staircase": {"levels": levels},
+            "skeleton": {"function_words": FUNCTION_WORDS, "kinds": kinds_law},
+        },
+        defaults={"level": recipe.default_level, "visible": "function-words"},
+    )
+
+
+def _replace_vectors(source: WordVectors, vectors: WordVectors) -> WordVectors:
+    """Return the same words with other vectors.
+
+    Raises:
+        ExportError: A word has no vector.
+    """
+    place = {word: index for index, word in enumerate(vectors.words)}
+    missing = sum(word not in place for word in source.words)
+    if missing:
+        raise ExportError(
+            f"{missing} of {len(source.words)} words have no vector for the staircase: add them to --vectors"
+        )
+    return replace(source, vectors=vectors.vectors[[place[word] for word in source.words]])
+
+
+def _find_allowed_outputs(
+    source: WordVectors, rule: SkeletonRule, recipe: StaircaseRecipe, *, lower: bool
+) -> NDArray[np.uint8]:
+    """Return 1 for each word that the template rule allows as an output, 0 for others."""
+    allowed = (word not in recipe.never_output and rule.outputs_allowed(word, lower=lower) for word in source.words)
+    return np.fromiter(allowed, dtype=np.uint8, count=len(source.words))
+
+
+def build_staircase_bundle(
+    bundle: TextBundle,
+    recipe: StaircaseRecipe,
+    *,
+    name: str,
+    license: str,
+    attribution: str,
+    lists: dict[str, Any],
+    progress: Progress = ignore_progress,
+) -> TextContents:
+    """Build a bundle with only a staircase, over the vocabulary of a finished bundle.
+
+    The file of the vocabulary is copied byte for byte.
+
+    Args:
+        bundle: The finished bundle, of words.
+        recipe: The staircase; it needs its own vectors.
+        name: Name of the new bundle.
+        license: SPDX expression of the new bundle.
+        attribution: Attribution of the new bundle.
+        lists: Names of the lists, for the manifest.
+        progress: Called as stages advance.
+
+    Raises:
+        ExportError: The bundle has WordPieces instead of words, or the recipe has no vectors or does not fit.
+    """
+    if bundle.tokens != "word":
+        raise ExportError("a staircase needs a bundle of words, not of WordPieces")
+    if recipe.vectors is None:
+        raise ExportError("the recipe has no vectors for the staircase")
+    vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
+    vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # replaced by those of the recipe
+    source = WordVectors(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
+    part = build_staircase(source, recipe, progress)
+    provenance = {
+        "words": f"those of {bundle.manifest.get('name')}",
+        "exporter": f"textveil-export {__version__}",
+        "lists": lists,
+    }
+    return TextContents(
+        tensors={layout.STAIRCASE: part.tensors},
+        texts={
+            layout.VOCABULARY: vocabulary.decode("utf-8"),
+            layout.CHARACTERS: format_character_classes(),
+            **part.texts,
+        },
+        law={
+            "tokens": bundle.tokens,
+            "symbols": bundle.symbols,
+            "santext": None,
+            **part.law,
+            "defaults": {"mechanism": "staircase", "staircase": part.defaults},
+        },
+        manifest=make_manifest_head(name, license, attribution) | {"provenance": provenance},
+        statistics=summarize_vocabulary(vocabulary.decode("utf-8"))
+        | {"staircase_k": part.tensors["neighbours"].shape[1]},
+    )

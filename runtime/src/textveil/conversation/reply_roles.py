@@ -1,0 +1,46 @@
+"""Gives everything in a reply the role of the model, whatever the upstream wrote there.
+
+A client appends a reply to its messages as it came. A message of a user, or the result of a tool, is rewritten under
+the mapping of the conversation. So an upstream that chose the role or the type could test any number of guesses.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from textveil.conversation.shapes import SETTINGS, is_result
+from textveil.errors import InputError
+
+#: Fields of replies and of their events in which clients look for messages, items and parts.
+_CONTAINERS = frozenset(
+    "choices message messages delta output item items response content content_block part parts tool_calls".split()
+)
+_CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
+
+
+def claim_reply(value: Any, refuse_result: Callable[[str], None]) -> Any:
+    """Return a copy of a reply, or of an event of one, whose messages all have the role ``assistant``.
+
+    Args:
+        value: The reply.
+        refuse_result: Gets the identifier of each call whose result came with the reply.
+
+    Raises:
+        InputError: It has an item that no API has.
+    """
+    if isinstance(value, list):
+        return [claim_reply(entry, refuse_result) for entry in value]
+    if not isinstance(value, Mapping):
+        return value
+    kind = value.get("type")
+    if kind == SETTINGS:
+        raise InputError("the reply has an item of a type that no API has")
+    if is_result(value) or (isinstance(kind, str) and kind.endswith(("_output", "_result"))):
+        for name in _CALL_IDS:
+            if value.get(name) is not None:
+                refuse_result(str(value[name]))
+    claimed = {
+        name: claim_reply(entry, refuse_result) if name in _CONTAINERS else entry for name, entry in value.items()
+    }
+    if "role" in claimed:
+        claimed["role"] = "assistant"
+    return claimed

@@ -1,0 +1,221 @@
+"""Tell by its surroundings whether a short surrogate in a reply is quoted from the sanitized text.
+
+A letter, a digit or a symbol in a reply may be the reply's own. So what stood before and behind such a surrogate in the
+sanitized text is kept, and the original is put where the reply repeats enough of that. Surroundings are compared
+without differences of case and of blanks.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from textveil.text.forms import BEHIND, Pair, folded
+
+#: Characters of the sanitized text that are kept before and behind a surrogate.
+MOST_BEFORE, MOST_AFTER = 32, 16
+#: Characters of a reply that are read behind a surrogate until its surroundings decide.
+AHEAD = 24
+#: Characters, blanks aside, that a reply must repeat; and how many a shared start or end of the whole text counts.
+_LEAST, _EDGE = 8, 4
+#: Characters right beside a surrogate by which surroundings are looked up: one side has as many of any quotation.
+_KEY = 4
+#: Characters by which forms are looked up in a reply; a surrogate with fewer may be the beginning of a longer word.
+_SHORTEST_BEGIN = 3
+#: Surroundings with the same key that are compared, so that no reply costs more than so many comparisons a surrogate.
+_MOST_ALIKE = 16
+#: The start or the end of the text; within surroundings every run of blanks is one space.
+EDGE = "\n"
+_BLANKS = re.compile(r"\s[\s>]*")
+#: The end of a line, or a tab, as JSON and code write it: a word may begin behind it.
+_ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
+_APOSTROPHES = "'\u2019"
+#: What makes digits after it, or before it, a part of one number.
+_IN_NUMBERS = ".,:/-\u2013"
+_NUMBER = re.compile(r"[\d.,]+")
+#: What an emoji begins and ends with: unlike a word it stands alone between letters.
+_EMOJI_EDGE = re.compile("[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
+
+
+def fold_surroundings(text: str) -> str:
+    """Fold each character of a text by itself, and make every run of blanks one space."""
+    return _BLANKS.sub(" ", text.lower() if text.isascii() else "".join(map(folded, text)))
+
+
+def cut_before(text: str, *, is_start: bool) -> str:
+    """Return what is compared of the text before a surrogate.
+
+    Args:
+        text: The characters before it.
+        is_start: Whether the whole text begins with them.
+    """
+    read = fold_surroundings(text[-BEHIND:])
+    if is_start and len(text) <= BEHIND:
+        read = EDGE + read.lstrip()
+    return read[-MOST_BEFORE:]
+
+
+def cut_after(text: str, *, is_end: bool) -> str:
+    """Return what is compared of the text behind a surrogate.
+
+    Args:
+        text: The characters behind it.
+        is_end: Whether the whole text ends with them.
+    """
+    read = fold_surroundings(text[:AHEAD])
+    if is_end and len(text) <= AHEAD:
+        read = read.rstrip() + EDGE
+    return read[:MOST_AFTER]
+
+
+class Quotation(NamedTuple):
+    """Result of looking up the surroundings of a surrogate.
+
+    Attributes:
+        pair: The pair of the surroundings that match best; ``None`` if none match.
+        needs_more: Whether more of the reply decides.
+    """
+
+    pair: Pair | None = None
+    needs_more: bool = False
+
+
+_NONE, _NEEDS_MORE = Quotation(), Quotation(needs_more=True)
+
+
+#: What stood before a surrogate, from its end on; what stood behind it; and the pair.
+_Entry = tuple[str, str, Pair]
+
+
+class QuotationIndex:
+    """Finds surroundings of surrogates.
+
+    Args:
+        pairs: Pairs with surroundings: all that have ``after``.
+
+    Attributes:
+        short_joined: Surrogates of one or two characters that are the beginning of a longer word, as in ``7x``.
+    """
+
+    def __init__(self, pairs: Iterable[Pair]) -> None:
+        self._sides: dict[tuple[str, bool, str], list[_Entry]] = {}
+        self._outputs: set[str] = set()
+        self.short_joined: set[str] = set()
+        for pair in pairs:
+            output, after = fold_output(pair.output), pair.after or ""
+            self._outputs.add(output)
+            if len(output) < _SHORTEST_BEGIN and after[:1].isalnum():
+                self.short_joined.add(output)
+            for is_after, key in ((False, _compact(pair.before)[-_KEY:]), (True, _compact(after)[:_KEY])):
+                alike = self._sides.setdefault((output, is_after, key), [])
+                if len(alike) < _MOST_ALIKE:
+                    alike.append((pair.before[::-1], after, pair))
+
+    def __contains__(self, output: str) -> bool:
+        return output in self._outputs
+
+    def find(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
+        """Return the pair whose surroundings a reply repeats best, one side of them or both.
+
+        It must repeat both sides if the surrogate is a part of a longer word, or has a pair that counts anywhere.
+
+        Args:
+            output: The surrogate, folded.
+            before: What ``cut_before`` returns of the reply.
+            rest: The reply behind the surrogate, as far as it is known.
+            is_end: Whether the reply ends with ``rest``.
+            is_alone: Whether the surrogate is not a part of a longer word or number.
+        """
+        after = cut_after(rest, is_end=is_end)
+        known = after.rstrip(" ")
+        is_open = not is_end and len(rest) < AHEAD
+        key = _compact(after)[:_KEY]
+        if is_open and len(key) < _KEY:
+            return _NEEDS_MORE
+        alike = [*self._sides.get((output, False, _compact(before)[-_KEY:]), ())]
+        alike += self._sides.get((output, True, key), ())
+        best, most, originals, backwards = None, 0, set[str](), before[::-1]
+        for expected_before, expected, pair in alike:
+            if is_open and len(expected) > len(known) and expected.startswith(known):
+                return _NEEDS_MORE
+            sides = _match(backwards, expected_before), _match(after, expected)
+            strength = sum(sides) if (pair.weak and is_alone) or all(sides) else 0
+            if strength > most:
+                best, most, originals = pair, strength, set()
+            if strength == most:
+                originals.add(pair.original)
+        return _NONE if best is None or most < _LEAST or len(originals) > 1 else Quotation(best)
+
+
+def fold_output(output: str) -> str:
+    """Return a surrogate as it is looked up."""
+    return " ".join(folded(output).split())
+
+
+def _compact(text: str) -> str:
+    return text.replace(" ", "")
+
+
+def _match(one: str, other: str) -> int:
+    """Return how many characters two surroundings share from the surrogate on, in whole words and without blanks."""
+    shared = 0
+    for character, expected in zip(one, other, strict=False):
+        if character != expected:
+            break
+        shared += 1
+    if not shared:
+        return 0
+    ends = one[shared : shared + 1] + other[shared : shared + 1]
+    if ends and not ends.isspace():
+        while shared and one[shared - 1].isalnum() and any(map(str.isalnum, ends)):
+            shared -= 1
+    part = one[:shared]
+    return shared - part.count(" ") + ((_EDGE - 1) * part.count(EDGE) if EDGE in part else 0)
+
+
+def stands_alone(text: str, place: int, end: int) -> bool:
+    """Return whether a form is not a part of a longer word or number."""
+    first, last, number = text[place], text[end - 1], _NUMBER.fullmatch(text, place, end) is not None
+    mixed = not number and any(map(str.isdigit, text[place:end]))  # such as a key, which code may have after __
+    before, after = text[max(0, place - 2) : place], text[end : end + 2]
+    if first != "[" and before and _ESCAPE.fullmatch(text, max(0, place - 3), place) is None:
+        if (_is_inside(before[-1]) and not _EMOJI_EDGE.match(first)) or (
+            first.isalpha() and before[-1] in _APOSTROPHES and before[:-1].isalnum()
+        ):
+            return False
+        if number and before[-1] in _IN_NUMBERS and before[:-1].isdigit():
+            return False
+        if before[-1] == "_" and after[:1] != "_" and not mixed:
+            return False
+    if last != "]" and after:
+        if (_is_inside(after[0]) and not (_EMOJI_EDGE.match(last) and after[0].isalnum())) or (
+            after[0] == "_" and before[-1:] != "_" and not mixed
+        ):
+            return False
+        if number and after[0] in _IN_NUMBERS and after[1:].isdigit():
+            return False
+    return True
+
+
+def _is_inside(character: str) -> bool:
+    return character.isalnum() or unicodedata.category(character)[0] == "M"
+
+
+def join_before(outputs: Sequence[str]) -> str:
+    """Return the last characters of some outputs that surroundings may need."""
+    found = ""
+    for output in reversed(outputs):
+        found = output[-BEHIND - 1 :] + found
+        if len(found) > BEHIND:
+            break
+    return found
+
+
+def join_after(outputs: Sequence[str]) -> str:
+    """Return the first characters of some outputs that surroundings may need."""
+    found = ""
+    for output in outputs:
+        found += output[: AHEAD + 1]
+        if len(found) > AHEAD:
+            break
+    return found

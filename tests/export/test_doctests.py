@@ -1,0 +1,28 @@
+"""The examples in docstrings of the exporter run and print what they show."""
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+import textveil_export
+
+MODULES = sorted(
+    module.name
+    for module in pkgutil.walk_packages(textveil_export.__path__, "textveil_export.")
+    if not module.name.endswith("__main__")
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", ["encoder", "index", "leakage", "text"])
+def test_every_public_name_has_an_example(package: str) -> None:
+    face = importlib.import_module(f"textveil_export.{package}")
+    assert [name for name in face.__all__ if ">>>" not in (getattr(face, name).__doc__ or "")] == []
+
+
+@pytest.mark.slow
+def test_examples_print_what_they_show() -> None:
+    results = {name: doctest.testmod(importlib.import_module(name)) for name in MODULES}
+    assert [name for name, result in results.items() if result.failed] == []
+    assert sum(result.attempted for result in results.values()) > 20

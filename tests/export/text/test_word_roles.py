@@ -1,0 +1,84 @@
+"""Who may come out and who may be kept."""
+
+import pytest
+from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil_export.errors import ExportError
+from textveil_export.text.word_roles import WordPolicy, assign_roles, read_english_lists
+
+OUT, PLUS = SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+NOBODY: frozenset[str] = frozenset()
+
+
+def roles(words, tokens="word", **lists):
+    policy = WordPolicy(
+        share=lists.pop("share", 0.5),
+        sensitive=frozenset(lists.pop("sensitive", ())),
+        allow=frozenset(lists.pop("allow", ())),
+        never_output=frozenset(lists.pop("never", ())),
+    )
+    return assign_roles([[word] for word in words], tokens, policy).tolist()
+
+
+def test_the_rarest_share_is_sensitive():
+    assert roles("abcd") == [OUT | KEPT, OUT | KEPT, OUT | PLUS, OUT | PLUS]
+    assert roles("abc", share=0.5) == [OUT | KEPT, OUT | PLUS, OUT | PLUS]  # types, rounded toward privacy
+    assert roles("ab", share=1) == [OUT | PLUS, OUT | PLUS]
+
+
+def test_lists_override_the_share():
+    assert roles("abcd", sensitive="a") == [OUT | PLUS, OUT | KEPT, OUT | PLUS, OUT | PLUS]
+    assert roles("abcd", allow="d") == [OUT | KEPT, OUT | KEPT, OUT | PLUS, OUT | KEPT]
+    assert roles("abcd", never="ad") == [0, OUT | KEPT, OUT | PLUS, 0]
+
+
+def test_lists_are_matched_as_text_is_looked_up():
+    assert roles(["the", "of", "c", "d"], sensitive=["The"], never=["ＯＦ"])[:2] == [OUT | PLUS, 0]
+
+
+def test_single_characters_and_other_scripts_are_sensitive_pieces():
+    """A vocabulary lists them first whatever their frequency: a name spelled in them must not pass by the coin."""
+    names = ["a", "j", "\u738b", "\u05d0\u05d1", "the", *("x" + c for c in "abcdefgh")]
+    assert roles(names, "wordpiece")[:5] == [OUT | PLUS] * 4 + [OUT | KEPT]
+
+
+def test_a_word_that_is_never_drawn_is_not_drawn_as_a_continuation():
+    assert roles(["the", "of", "##bad", "d"], "wordpiece", never=["bad"])[2] == 0
+
+
+def test_a_list_that_names_a_merged_spelling_decides_for_the_symbol():
+    policy = WordPolicy(share=0.5, sensitive=frozenset({"éclair"}), allow=NOBODY, never_output=NOBODY)
+    assert assign_roles([["eclair", "éclair"], ["b"]], "word", policy).tolist() == [OUT | PLUS, OUT | PLUS]
+
+
+def test_continuations_digits_and_marks_are_sensitive_pieces():
+    assert roles(["the", "##s", "42", ",", "z", "y", "x", "w"], "wordpiece")[:4] == [
+        OUT | KEPT,
+        OUT | PLUS,
+        OUT | PLUS,
+        OUT | PLUS,
+    ]
+
+
+@pytest.mark.parametrize("share", [0, -1, 1.5, float("nan")])
+def test_a_share_out_of_range_is_refused(share):
+    with pytest.raises(ExportError, match="share"):
+        WordPolicy(share=share, sensitive=NOBODY, allow=NOBODY, never_output=NOBODY)
+
+
+def test_contradicting_lists_are_refused():
+    with pytest.raises(ExportError, match="allow list"):
+        WordPolicy(share=0.5, sensitive=frozenset("a"), allow=frozenset("a"), never_output=NOBODY)
+    with pytest.raises(ExportError, match="allow list"):
+        WordPolicy(share=0.5, sensitive=NOBODY, allow=frozenset("a"), never_output=frozenset("a"))
+
+
+def test_a_policy_without_outputs_is_refused():
+    with pytest.raises(ExportError, match="no outputs"):
+        roles("ab", never="b")
+
+
+def test_the_built_in_lists_are_words():
+    sensitive, never = read_english_lists()
+    assert len(sensitive) > 3000
+    assert len(never) > 300
+    assert all(word == word.lower().strip() and " " not in word for word in sensitive | never)

@@ -1,0 +1,99 @@
+"""Runs of capitals that name people, and which of their mentions are one person."""
+
+from pathlib import Path
+
+import pytest
+from planted import planted
+from textveil import Conversation, Sanitizer
+from textveil.text.names.plan import NamesPlans
+from textveil.text.names.running import Running
+
+BODIES = (
+    "Zorblax Systems|Zorblax & Wyxes|University of Zorblax|Google Chrome|IBM Watson|Stranger Things|Applied Mathematics"
+    "|House of the Wyxes|Plan B|Visit Boston"
+).split("|")
+PEOPLE = (
+    "Tobias Quell|Li Wei|Nguyen Van Anh|Kim Min-jun|Weronika Zielinska|TOBIAS QUELL|Zorblax Wyxes|Diego Alvarez"
+    "|Piet van der Berg|Maria de la Cruz|Yesterday Zorblax|Ask Zorblax Wyxes|Victoria Novak"
+).split("|")
+
+
+@pytest.fixture(scope="module")
+def shipped() -> Sanitizer:
+    return Sanitizer.load()
+
+
+def type_of(sanitizer: Sanitizer, run: str) -> str:
+    text = f"the one here is {run}"
+    return dict(sanitizer.preview(text, protect="names")).get(run, "")
+
+
+@pytest.mark.parametrize("run", PEOPLE)
+def test_a_run_without_a_word_of_bodies_is_a_person(shipped: Sanitizer, run: str) -> None:
+    assert type_of(shipped, run) == "person"
+
+
+@pytest.mark.parametrize("run", BODIES)
+def test_a_run_with_a_common_word_a_body_or_an_acronym_is_no_person(shipped: Sanitizer, run: str) -> None:
+    assert type_of(shipped, run) not in ("person", "")
+
+
+@pytest.mark.parametrize("run", ["Lake Geneva", "New Zealand", "Redondo Beach", "Zorblax Street"])
+def test_places_stay_places(shipped: Sanitizer, run: str) -> None:
+    assert type_of(shipped, run) in ("place", "country", "street", "city")
+
+
+def test_the_list_of_first_names_abroad_decides_types_alone(names: Path) -> None:
+    sanitizer = Sanitizer.load(names)
+    for with_list, without in (("Weronika", "Wyxonika"), ("weronika", "wyxonika"), ("Zuri Novak", "Zyxi Novak")):
+        texts = [f"he said {name} left. {name} is here\n{name}\n" for name in (with_list, without)]
+        kept = [
+            [at for at, (_, what) in enumerate(sanitizer.preview(text, protect="names")) if what != "visible"]
+            for text in texts
+        ]
+        assert kept[0] == kept[1]
+
+
+@pytest.mark.parametrize("first", ["Weronika", "Tobias", "Wyxonika"])
+def test_first_name_family_name_and_both_are_one_person(shipped: Sanitizer, first: str) -> None:
+    text = f"he met {first} Zielinska, and {first} wrote to Ms. Zielinska, and {first} left"
+    words = shipped.sanitize(text, protect="names").text.replace(",", "").split()
+    given, family = words[2], words[3]
+    assert (words[5], words[9], words[11]) == (given, family, given)
+
+
+def test_a_lone_first_name_is_that_of_a_person_in_an_earlier_message(shipped: Sanitizer) -> None:
+    conversation = Conversation(shipped, style="surrogate")
+    first, second = (
+        conversation.exchange().outgoing([{"role": "user", "content": text}])[0]["content"]
+        for text in ("he met Wyxonika Zielinska", "he saw Wyxonika and Ms. Zielinska")
+    )
+    given, family = first.split()[2:]
+    assert (second.split()[2], second.split()[-1]) == (given, family)
+
+
+def write_unlinked(bundle: Path) -> str:
+    """Rewrite two mentions of one first name, of which the model may have written one."""
+    plan = NamesPlans(Sanitizer.load(bundle).bundle).plan({})
+    running = Running(plan.style, plan.surrogates, plan.lists.common)
+    for entry in plan.reader().read(["he met Wyxonika Zorblax"]):
+        running.rewrite(entry)
+    (read,) = plan.reader().read(["he saw Wyxonika"])
+    return "".join(piece.output for piece in running.rewrite_unlinked(read.entries))
+
+
+def test_a_text_that_a_model_wrote_does_not_tell_that_a_name_is_a_first_name(names: Path) -> None:
+    assert write_unlinked(names).endswith("son")  # all family names of this bundle do, and no first name
+
+
+def test_a_link_in_a_text_that_a_model_wrote_is_found(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fault = (" and self._linked:", ":")
+    monkeypatch.setattr(Running, "_piece", planted(Running._piece, fault))
+    assert not write_unlinked(names).endswith("son")
+
+
+@pytest.mark.parametrize("consistent", [True, False])
+def test_without_consistent_surrogates_the_output_shows_no_equal_first_name(names: Path, consistent: bool) -> None:
+    text = "he met Wyxonika Zorblax, he saw Wyxonika"
+    rewritten = Sanitizer.load(names).sanitize(text, protect="names", consistent=consistent).text
+    assert rewritten.endswith("son") != consistent  # all family names of this bundle do, and no first name

@@ -1,0 +1,55 @@
+/** Finds numbers of a reply that are no surrogates and not in the sanitized text: a model may have computed them. */
+
+import { placeOfLast, WHITE } from "./words.js";
+
+/** A list mark at the start of a line; or a number, a date or a time in digits. */
+const NUMBER = new RegExp(
+  `\\n[ \\t]*\\p{Nd}{1,3}[.)](?=[${WHITE}]|$)|(?<![\\p{L}\\p{N}_.])(\\p{Nd}+(?:[.,:/-]\\p{Nd}+)*)(?![\\p{L}\\p{N}_])`,
+  "gu",
+);
+const PART = /\p{Nd}+(?:[.,]\p{Nd}+)*/gu;
+/** The last blanks and what follows them: it may go on. */
+const OPEN = new RegExp(`[${WHITE}]*[^${WHITE}]*$`, "u");
+const MOST_OPEN = 256;
+
+/** The numbers of a text, without commas between their digits. */
+export function findNumbers(text: string): Set<string> {
+  return new Set([...text.matchAll(PART)].map(([part]) => part.replaceAll(",", "")));
+}
+
+/** Finds the numbers of a reply that comes in parts, less those of surrogates. */
+export class NumberFinder {
+  readonly #sanitized: string;
+  readonly #found = new Set<string>();
+  #open = "\n";
+
+  constructor(sanitized: string) {
+    this.#sanitized = sanitized;
+  }
+
+  /** Reads text that is no surrogate. */
+  feed(added: string): void {
+    const text = this.#open + added;
+    const start = Math.max(0, placeOfLast(text, MOST_OPEN));
+    const cut = start + (OPEN.exec(text.slice(start))?.index ?? text.length - start);
+    this.#scan(text.slice(0, cut));
+    this.#open = cut > start || start === 0 ? text.slice(cut) : "x"; // a longer one is no number
+  }
+
+  /** Reads the end of the text: a surrogate follows, or nothing. */
+  end(): void {
+    this.#scan(this.#open);
+    this.#open = "";
+  }
+
+  #scan(text: string): void {
+    for (const [, number] of text.matchAll(NUMBER)) if (number !== undefined) this.#found.add(number);
+  }
+
+  /** The numbers so far that the sanitized text does not have, each once. */
+  findUnknown(): string[] {
+    if (this.#found.size === 0) return [];
+    const known = findNumbers(this.#sanitized);
+    return [...this.#found].filter((number) => [...findNumbers(number)].some((part) => !known.has(part)));
+  }
+}
