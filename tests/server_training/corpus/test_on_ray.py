@@ -44,7 +44,7 @@ def stopping(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
             return {"CPU": 1}
 
     monkeypatch.setattr(on_ray, "_iterate_results", told)
-    monkeypatch.setattr(on_ray, "ray_cluster", lambda *_: Cluster())
+    monkeypatch.setattr(on_ray, "open_ray_cluster", lambda *_: Cluster())
     return limits
 
 

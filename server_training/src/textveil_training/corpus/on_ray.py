@@ -17,6 +17,7 @@ from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
 from textveil_cli.files import Counts, Record, Selection, find_sources, record_path, settings_of, version_of
 from textveil_cli.parts import PART_BYTES, require_parts
+from textveil_export.ray_cluster import open_ray_cluster
 
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.corpus.sanitize import count_cores

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from textveil.bundle import HeldOut
 from textveil.errors import OptionError
 from textveil.mechanisms.staircase import IndexStaircase
-from textveil_export.index import IndexContents
+from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
 
 from textveil_training.data.splits import SHARED_WORDS
 from textveil_training.encoder.extractors import STATIC, train_minilm_extractor, train_static_extractor

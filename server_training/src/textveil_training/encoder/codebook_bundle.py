@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOut, layout
 from textveil.mechanisms.staircase import IndexStaircase
-from textveil_export.index import IndexContents
+from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
 
 from textveil_training.encoder.class_bundle import (
     EncoderBundleSettings,

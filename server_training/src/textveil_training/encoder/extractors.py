@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import OnnxParts, StaticParts
 from textveil.vector import extractor_of
+from textveil_export.index import quantize_static_parts
 
 from textveil_training.encoder.labeled_texts import LabeledTexts
 from textveil_training.encoder.minilm_settings import MinilmSettings
