@@ -96,7 +96,7 @@ class _RefusesJson(type):
     """
 
     @property
-    def __name__(cls) -> str:
+    def __name__(cls) -> str:  # pyright: ignore[reportIncompatibleVariableOverride] # type has it as a descriptor
         asks = sys._getframe(1)
         if asks.f_code.co_name == "default" and asks.f_globals.get("__name__") == "json.encoder":
             raise RestoredNotJson(
