@@ -124,12 +124,41 @@ def call_tools(
         for number, start in enumerate(range(0, len(game.guesses), strings)):
             guesses = [written(guess) for guess in game.guesses[start : start + strings]]
             function = {"name": "find", "arguments": json.dumps({"towns": guesses})}
-            call = {"id": f"c{number}", "type": "function", "function": function}
+            call = {"id": f"call_{number}", "type": "function", "function": function}
             reply = game.answer({"role": "assistant", "content": None, "tool_calls": [call]})
             towns = json.loads(reply["tool_calls"][0]["function"]["arguments"])["towns"]
             text = "\n".join(map(result, towns))
-            game.messages.append({"role": "tool", "tool_call_id": f"c{number}", "content": text})
+            game.messages.append({"role": "tool", "tool_call_id": f"call_{number}", "content": text})
             game.observe("\n".join(map(result, guesses)), game.ask()[-1]["content"])
+            game.messages = game.messages[:1]
+
+    return run
+
+
+def call_by_guesses(field: str, result: Callable[[str], str]) -> Callable[[Game], None]:
+    """Return a way on which a client writes the name or the identifier of a call into its result.
+
+    Args:
+        field: Which of the two the model guesses with.
+        result: What the client writes.
+    """
+
+    def run(game: Game) -> None:
+        for number, start in enumerate(range(0, len(game.guesses), _REPLY_GUESSES)):
+            calls = []
+            for place, guess in enumerate(game.guesses[start : start + _REPLY_GUESSES]):
+                known = {"id": f"call_{number}_{place}", "name": "find", field: guess.replace(" ", "_")}
+                function = {"name": known["name"], "arguments": "{}"}
+                calls.append({"id": known["id"], "type": "function", "function": function})
+            game.exchange.declare_tools(["find"])
+            reply = game.answer({"role": "assistant", "content": None, "tool_calls": calls})
+            for call in reply["tool_calls"]:
+                echoed = call["id"] if field == "id" else call["function"]["name"]
+                game.messages.append({"role": "tool", "tool_call_id": call["id"], "content": result(echoed)})
+            sent = game.ask()
+            for written, message in zip(calls, sent[-len(calls) :], strict=True):
+                echoed = written["id"] if field == "id" else written["function"]["name"]
+                game.observe(result(echoed), message["content"])
             game.messages = game.messages[:1]
 
     return run
@@ -199,6 +228,8 @@ WAYS: dict[str, Callable[[Game], None]] = {
     "a tool that echoes, one in each call": call_tools(1, "No results for {}.".format),
     "a tool that echoes, three in each call": call_tools(3, "No results for {}.".format),
     "a tool that echoes in a sentence start": call_tools(50, "{}: none.".format),
+    "names of tools that a client does not know": call_by_guesses("name", "Error: {} is not a valid tool.".format),
+    "identifiers of calls": call_by_guesses("id", "Call {} failed.".format),
     "HTML entities in a reply": send_again(lambda text: text.replace("S", "&#83;")),
     "HTML entities through a tool": call_tools(50, "No results for {}.".format, as_entities),
     "an age as &#79;": read_age("&#{};".format),

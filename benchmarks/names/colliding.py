@@ -20,7 +20,7 @@ import argparse
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from textveil import Conversation, Sanitizer
@@ -55,9 +55,9 @@ def send_message(conversation: Conversation, message: str) -> dict[str, list[str
     pieces: list[Any] = []
     draw = conversation._running.stream
 
-    def keep_pieces(entries: Iterable[Any]) -> Iterable[Any]:
+    def keep_pieces(entries: Iterable[Any]) -> Iterator[Any]:
         pieces.extend(draw(entries))
-        return pieces
+        return iter(pieces)
 
     conversation._running.stream = keep_pieces
     conversation.outgoing_text(message)

@@ -253,10 +253,10 @@ def tries(
         exchange = conversation.exchange()
         exchange.outgoing(messages)
         arguments = json.dumps({"towns": of_call})
-        call = {"type": "function_call", "call_id": f"c{number}", "name": "find", "arguments": arguments}
+        call = {"type": "function_call", "call_id": f"call_{number}", "name": "find", "arguments": arguments}
         decoys = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": other}]}
         messages += exchange.incoming([*([decoys] if other else []), call]).reply
-        messages.append({"type": "function_call_output", "call_id": f"c{number}", "output": answer(of_call)})
+        messages.append({"type": "function_call_output", "call_id": f"call_{number}", "output": answer(of_call)})
         sent = conversation.exchange().outgoing(messages)
         hits += [number] if surrogate in towns_in(sent[-1]["output"]) else []
     return hits

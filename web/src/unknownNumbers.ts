@@ -8,9 +8,12 @@ const NUMBER = new RegExp(
   "gu",
 );
 const PART = /\p{Nd}+(?:[.,]\p{Nd}+)*/gu;
-/** The last blanks and what follows them: it may go on. */
-const OPEN = new RegExp(`[${WHITE}]*[^${WHITE}]*$`, "u");
-const MOST_OPEN = 256;
+/** What may go on at the end of a text: the start of its last line, and characters that no blank parts. */
+const OPEN = new RegExp(`(?:\\n[ \\t]*)?[^${WHITE}]*$`, "u");
+/** Longer runs of either are cut to so many characters, however the text is cut: a longer one has no number. */
+const MOST = 256;
+const LONG_RUN = new RegExp(`(?<![^${WHITE}])[^${WHITE}]{${MOST + 1},}`, "gu");
+const LONG_INDENT = new RegExp(`\\n[ \\t]{${MOST + 1},}`, "g");
 
 /** The numbers of a text, without commas between their digits. */
 export function findNumbers(text: string): Set<string> {
@@ -29,11 +32,13 @@ export class NumberFinder {
 
   /** Reads text that is no surrogate. */
   feed(added: string): void {
-    const text = this.#open + added;
-    const start = Math.max(0, placeOfLast(text, MOST_OPEN));
+    const text = (this.#open + added)
+      .replace(LONG_RUN, "x".repeat(MOST + 1))
+      .replace(LONG_INDENT, `\n${" ".repeat(MOST + 1)}`);
+    const start = Math.max(0, placeOfLast(text, 3 * MOST));
     const cut = start + (OPEN.exec(text.slice(start))?.index ?? text.length - start);
     this.#scan(text.slice(0, cut));
-    this.#open = cut > start || start === 0 ? text.slice(cut) : "x"; // a longer one is no number
+    this.#open = text.slice(cut);
   }
 
   /** Reads the end of the text: a surrogate follows, or nothing. */

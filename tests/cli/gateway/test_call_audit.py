@@ -39,12 +39,12 @@ def run(sanitizer: Sanitizer, path: str, reply: Data | Sequence[Data]) -> tuple[
         assert [*restoring.end()] or True
     audit.settle(is_end=True)
     after = conversation.exchange()
-    after.outgoing([{"role": "tool", "tool_call_id": "c1", "content": "Nothing in Zqxwaburg."}])
+    after.outgoing([{"role": "tool", "tool_call_id": "fc_1", "content": "Nothing in Zqxwaburg."}])
     return after.unshared, audit.unclear
 
 
 def call(arguments: Any, **more: Any) -> Data:
-    return {"id": "c1", "type": "function", "function": {"name": "look", "arguments": arguments}, **more}
+    return {"id": "fc_1", "type": "function", "function": {"name": "look", "arguments": arguments}, **more}
 
 
 def chunk(reason: str | None = None, index: Any = 0, **delta: Any) -> Data:
@@ -61,7 +61,7 @@ def message(**fields: Any) -> Data:
     return {"choices": [{"index": 0, "message": {"role": "assistant", "content": None, **fields}}]}
 
 
-def start(call_id: str = "c1", index: Any = 0, **given: Any) -> Data:
+def start(call_id: str = "fc_1", index: Any = 0, **given: Any) -> Data:
     block = {"type": "tool_use", "id": call_id, "name": "look", "input": given}
     return {"type": "content_block_start", "index": index, "content_block": block}
 
@@ -76,7 +76,7 @@ def stop(index: Any = 0) -> Data:
 
 
 def item(arguments: Any, **more: Any) -> Data:
-    return {"type": "function_call", "id": "f1", "call_id": "c1", "name": "look", "arguments": arguments, **more}
+    return {"type": "function_call", "id": "f1", "call_id": "fc_1", "name": "look", "arguments": arguments, **more}
 
 
 def of_item(step: str, arguments: Any, index: Any = 0, **more: Any) -> Data:
@@ -99,7 +99,7 @@ BROKEN: dict[str, tuple[str, Data | list[Data]]] = {
     "a block that stops before its arguments": (MESSAGES, [start(), stop(), block_delta(MANY), *END]),
     "arguments after the end": (MESSAGES, [start(), block_delta(FEW), stop(), *END, block_delta(MANY)]),
     "arguments of no block": (MESSAGES, [start(), block_delta(FEW), stop(), block_delta(MANY, 1), *END]),
-    "a block that starts again": (MESSAGES, [start(), block_delta(FEW), start("c2"), block_delta(MANY), stop(), *END]),
+    "a block that starts again": (MESSAGES, [start(), block_delta(FEW), start("c_2"), block_delta(MANY), stop(), *END]),
     "arguments at the start and after it": (
         MESSAGES,
         [start(q=[f"Zqxv{n}" for n in "abcdefgh"]), block_delta(FEW), stop(), *END],
@@ -120,31 +120,31 @@ BROKEN: dict[str, tuple[str, Data | list[Data]]] = {
         [of_item("added", ""), *[of_arguments("delta", delta=part) for part in PIECES], of_item("done", "{}")],
     ),
     "arguments of no item": (RESPONSES, [of_arguments("delta", 7, delta=MANY), of_item("done", "{}", 0)]),
-    "an item with another call": (RESPONSES, [of_item("added", ""), of_item("done", MANY, call_id="c2")]),
+    "an item with another call": (RESPONSES, [of_item("added", ""), of_item("done", MANY, call_id="fc_2")]),
     "a tool of another kind": (
         RESPONSES,
-        [completed({"type": "custom_tool_call", "call_id": "c1", "name": "look", "input": MANY})],
+        [completed({"type": "custom_tool_call", "call_id": "fc_1", "name": "look", "input": MANY})],
     ),
     "a message of an unknown type": (CHAT, message(type="x", tool_calls=[call(MANY)])),
     "a message with odd content": (CHAT, message(content=[{"x": 1}], tool_calls=[call(MANY)])),
     "calls that are no list": (CHAT, message(tool_calls={"0": call(MANY)})),
     "a call in the choice": (CHAT, {"choices": [{"index": 0, "tool_calls": [call(MANY)]}]}),
     "a call of two kinds": (CHAT, message(tool_calls=[call("{}", custom={"input": MANY})])),
-    "a call without a type": (CHAT, message(tool_calls=[{"id": "c1", "function": {"arguments": MANY}}])),
+    "a call without a type": (CHAT, message(tool_calls=[{"id": "fc_1", "function": {"arguments": MANY}}])),
     "a function call of the old kind": (CHAT, message(function_call={"name": "look", "arguments": MANY})),
     "arguments as an object": (CHAT, message(type="x", tool_calls=[call({"q": MANY})])),
-    "a message in a stream": (CHAT, [piece("", "c1"), {"choices": [message(tool_calls=[call(MANY)])["choices"][0]]}]),
+    "a message in a stream": (CHAT, [piece("", "fc_1"), {"choices": [message(tool_calls=[call(MANY)])["choices"][0]]}]),
     "a message in pieces": (
-        CHAT, [piece("{}", "c1"), *[message(tool_calls=[call(part)]) for part in PIECES]]),
-    "pieces after the end": (CHAT, [piece("{}", "c1"), chunk("tool_calls"), *[piece(part) for part in PIECES]]),
+        CHAT, [piece("{}", "fc_1"), *[message(tool_calls=[call(part)]) for part in PIECES]]),
+    "pieces after the end": (CHAT, [piece("{}", "fc_1"), chunk("tool_calls"), *[piece(part) for part in PIECES]]),
     "pieces with an end each": (
-        CHAT, [piece("", "c1"), chunk("tool_calls"), *[piece(part, reason="tool_calls") for part in PIECES]]),
+        CHAT, [piece("", "fc_1"), chunk("tool_calls"), *[piece(part, reason="tool_calls") for part in PIECES]]),
     "several calls at one index": (
-        CHAT, [chunk(tool_calls=[{"index": 0, **call("{}")}, {"index": 0, **call(MANY), "id": "c2"}]), chunk("stop")]),
-    "an index of another type": (CHAT, [piece("{}", "c1"), piece(MANY, index="0"), chunk("tool_calls")]),
-    "pieces that are objects": (CHAT, [piece("{}", "c1"), piece({"q": MANY}), chunk("tool_calls")]),
-    "a delta of the old kind": (CHAT, [piece("{}", "c1"), chunk(function_call={"arguments": MANY}), chunk("stop")]),
-    "a delta beside the choices": (CHAT, [piece("{}", "c1"), {"delta": {"tool_calls": [call(MANY)]}}]),
+        CHAT, [chunk(tool_calls=[{"index": 0, **call("{}")}, {"index": 0, **call(MANY), "id": "c_2"}]), chunk("stop")]),
+    "an index of another type": (CHAT, [piece("{}", "fc_1"), piece(MANY, index="0"), chunk("tool_calls")]),
+    "pieces that are objects": (CHAT, [piece("{}", "fc_1"), piece({"q": MANY}), chunk("tool_calls")]),
+    "a delta of the old kind": (CHAT, [piece("{}", "fc_1"), chunk(function_call={"arguments": MANY}), chunk("stop")]),
+    "a delta beside the choices": (CHAT, [piece("{}", "fc_1"), {"delta": {"tool_calls": [call(MANY)]}}]),
     "choices with one index": (
         CHAT, [{"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **call("{}")}]}}]},
                {"choices": [{"index": 0, "delta": {"tool_calls": [{"index": 0, **call(MANY)}]}}] * 2}]),
@@ -152,19 +152,19 @@ BROKEN: dict[str, tuple[str, Data | list[Data]]] = {
 #: What servers send, with one string of the model's own.
 REGULAR: dict[str, tuple[str, Data | list[Data]]] = {
     "a whole chat": (CHAT, message(tool_calls=[call(FEW)])),
-    "a chat": (CHAT, [piece("", "c1"), *[piece(FEW[place : place + 3]) for place in range(0, len(FEW), 3)],
-                      piece("", "c2", 1), piece(FEW, index=1), chunk("tool_calls"), {"choices": [], "usage": {}}]),
-    "several choices": (CHAT, [piece("{", "c1"), chunk("stop", 1, content="x"), piece("}"), chunk("tool_calls")]),
-    "a chat that sends each call at once": (CHAT, [piece(FEW, "c1", reason="tool_calls")]),
+    "a chat": (CHAT, [piece("", "fc_1"), *[piece(FEW[place : place + 3]) for place in range(0, len(FEW), 3)],
+                      piece("", "fc_2", 1), piece(FEW, index=1), chunk("tool_calls"), {"choices": [], "usage": {}}]),
+    "several choices": (CHAT, [piece("{", "fc_1"), chunk("stop", 1, content="x"), piece("}"), chunk("tool_calls")]),
+    "a chat that sends each call at once": (CHAT, [piece(FEW, "fc_1", reason="tool_calls")]),
     "a whole message": (MESSAGES, {"content": [start(q="Zqxwaburg")["content_block"]]}),
     "a message": (MESSAGES, [
         {"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}},
         {"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "Well"}}, stop(),
-        start("c1", 1), block_delta("", 1), block_delta(FEW[:5], 1), block_delta(FEW[5:], 1), stop(1), *END]),
+        start("fc_1", 1), block_delta("", 1), block_delta(FEW[:5], 1), block_delta(FEW[5:], 1), stop(1), *END]),
     "a message with a call that the provider runs": (MESSAGES, [
         {"type": "content_block_start", "index": 0,
          "content_block": {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}}},
-        block_delta(MANY), stop(), start("c1", 1), block_delta(FEW, 1), stop(1), *END]),
+        block_delta(MANY), stop(), start("fc_1", 1), block_delta(FEW, 1), stop(1), *END]),
     "a whole response": (RESPONSES, {"output": [item(FEW)], "tools": [{"parameters": {"input": MANY}}]}),
     "a response": (RESPONSES, [
         {"type": "response.created", "response": {"output": [], "tools": [{"input": MANY}]}},
@@ -175,7 +175,7 @@ REGULAR: dict[str, tuple[str, Data | list[Data]]] = {
         of_item("done", FEW, 1),
         completed({"type": "mcp_call", "id": "m", "arguments": MANY}, item(FEW))]),
     "a call whose arguments are restored": (CHAT, message(
-        tool_calls=[{"id": "c1", "type": "function", "function": {"name": "find", "arguments": FEW}}])),
+        tool_calls=[{"id": "fc_1", "type": "function", "function": {"name": "find", "arguments": FEW}}])),
 }  # fmt: skip
 
 
@@ -200,3 +200,47 @@ def test_planted_audits(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -
             patch.setattr(CallAudit, name, planted(getattr(CallAudit, name), change))
             changed = run(sanitizer, *json.loads(json.dumps(BROKEN[case])))
         assert changed[1] < run(sanitizer, *json.loads(json.dumps(BROKEN[case])))[1]
+
+
+def with_name(case: Any, name: str) -> Any:
+    """Return a path and a reply whose calls have another name of a tool and no arguments that count."""
+    return json.loads(json.dumps(case).replace('"look"', json.dumps(name)))
+
+
+NAMED: dict[str, Any] = {
+    "a whole chat": (CHAT, message(tool_calls=[call("{}")])),
+    "a whole message": (MESSAGES, {"content": [start()["content_block"]]}),
+    "a whole response": (RESPONSES, {"output": [item("{}")]}),
+    "a chat": (CHAT, [piece("", "fc_1"), piece("{}"), chunk("tool_calls")]),
+    "a message": (MESSAGES, [start(), block_delta("{}"), stop(), *END]),
+    "a response": (RESPONSES, [of_item("added", ""), of_arguments("done", arguments="{}"), of_item("done", "{}"),
+                               completed(item("{}"))]),
+    "a chat that does not end": (CHAT, [piece("{}", "fc_1")]),
+    "a message of a type that is not known": (CHAT, message(type="x", tool_calls=[call("{}")])),
+    "a custom call": (CHAT, message(
+        tool_calls=[{"id": "fc_1", "type": "custom", "custom": {"name": "look", "input": "{}"}}])),
+    "an item that differs at the end": (RESPONSES, [
+        of_item("added", "", name="a"), of_item("done", "{}", name="a"), completed(item("{}"))]),
+    "an item in no event": (RESPONSES, [completed(item("{}"))]),
+    "a name behind another": (CHAT, [
+        piece("", "fc_1"),
+        chunk(tool_calls=[{"index": 0, "function": {"name": "look"}}]), chunk("tool_calls")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["find", "Zqxw"])
+def test_the_result_of_a_call_with_a_name_alone_shares_no_mapping(sanitizer: Sanitizer, name: str) -> None:
+    calls = [{"id": "fc_1", "type": "custom", "custom": {"name": name}}]
+    assert run(sanitizer, CHAT, message(tool_calls=calls))[0] == 1
+
+
+@pytest.mark.parametrize("case", NAMED)
+def test_a_name_that_a_model_invents_counts_wherever_it_stands(sanitizer: Sanitizer, case: str) -> None:
+    assert run(sanitizer, *with_name(NAMED[case], "find"))[0] == 0
+    assert run(sanitizer, *with_name(NAMED[case], "Kowalczyk_Novak_Zqxw"))[0] == 1
+
+
+def test_planted_names_that_the_audit_does_not_see(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CallAudit, "_add_name", lambda audit, call, name: None)
+    missed = [case for case in NAMED if run(sanitizer, *with_name(NAMED[case], "Kowalczyk_Novak_Zqxw"))[0] == 0]
+    assert {"a message of a type that is not known", "an item that differs at the end"} <= {*missed}

@@ -196,7 +196,7 @@ def test_a_reply_in_json_of_the_provider(sanitizer: Sanitizer, path: str) -> Non
 
 
 def test_the_options_of_the_command(up: Upstream, tmp_path: Path) -> None:
-    text = f"I am {NAME}. Or `{NAME}` or k={NAME} or [{NAME}]({NAME})"  # nothing of it but names is replaced
+    text = f"I am {NAME}. Or `{NAME}` or name={NAME} or [{NAME}]({NAME})"  # nothing of it but names is replaced
     with gateway(tmp_path, up.url, "--restore-places", "json", "--restore-places", "code") as server:
         found, headers = server.ask("POST", CHAT, asked(CHAT, text), KEY)[1:]
         assert text_of(CHAT, found).count(NAME) == 2

@@ -169,3 +169,14 @@ def test_different_words_count_more_than_equal_ones() -> None:
     names = b" ".join(b"Ab%04d" % number for number in range(1_000))
     assert estimate_memory(names) > 2 * estimate_memory(b"Ab0000 " * 1_000)
     assert estimate_memory(names) > 96 * len(names) > estimate_memory(b"Ab0000 " * 1_000)
+
+
+def test_work_behind_the_end_of_the_threads_is_refused() -> None:
+    """A request that is canceled at the end would wait for ever, and the process with it."""
+
+    async def body(workers: Workers) -> None:
+        workers.stop()
+        with pytest.raises(Refusal, match="the gateway ends"):
+            await asyncio.wait_for(workers.run(threading.get_ident), 20)
+
+    run_with_workers(body)

@@ -12,10 +12,21 @@ from textveil.errors import InputError, TracingRefused
 pytest.importorskip("langchain_core", reason="needs the extra langchain: make integrations")
 
 from langchain_core.language_models import FakeListChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage, ToolMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    ChatMessageChunk,
+    HumanMessage,
+    HumanMessageChunk,
+    SystemMessageChunk,
+    ToolMessage,
+    ToolMessageChunk,
+)
 from langchain_core.outputs import ChatGenerationChunk
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableGenerator, RunnableLambda
+from langchain_core.tools import StructuredTool
+from textveil_cli.integrations import langchain_messages
 from textveil_cli.integrations.langchain import Converse
 from tracers import Tracer
 
@@ -245,3 +256,91 @@ def test_parts_that_are_not_read_would_be_found(monkeypatch: pytest.MonkeyPatch)
     model = write_parts(UNREAD["unknown part"](OPENS[0]), "{}) is", WAYS[1])
     monkeypatch.setattr(ReplyView, "pass_part", lambda *given: None)
     assert "Novak" in sum_of(Converse(model, Conversation()).stream(HELLO)).text
+
+
+GUESSES = "We met Aachen, Xqwbrad and Zqxwgrad."
+CALL: dict[str, Any] = {"name": "find", "args": {"q": "x"}, "id": "call_1", "type": "tool_call"}
+PIECE: Any = {"name": "find", "args": '{"q": "x"}', "id": "call_1", "index": 0, "type": "tool_call_chunk"}
+#: Replies that are not the model's by their role or by their parts.
+FOREIGN: dict[str, list[Any]] = {
+    "a message of a user": [HumanMessageChunk(content=GUESSES)],
+    "a system message": [SystemMessageChunk(content=GUESSES)],
+    "a role of its own": [ChatMessageChunk(content=GUESSES, role="user")],
+    "a result": [ToolMessageChunk(content=GUESSES, tool_call_id="call_1")],
+    "a result behind its call": [
+        AIMessageChunk(content="", tool_call_chunks=[PIECE]),
+        AIMessageChunk(content=[{"type": "tool_result", "tool_use_id": "call_1", "content": GUESSES, "index": 1}]),
+    ],
+    "an output behind its call": [
+        AIMessageChunk(content="", tool_call_chunks=[PIECE]),
+        AIMessageChunk(content=[{"type": "function_call_output", "call_id": "call_1", "output": GUESSES, "index": 1}]),
+    ],
+    "a text of a user": [AIMessageChunk(content=[{"type": "text", "text": GUESSES, "role": "user", "index": 0}])],
+}
+
+
+@pytest.mark.parametrize("streams", [False, True])
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_a_model_does_not_choose_the_role_of_its_reply(kind: str, streams: bool) -> None:
+    seen: list[Any] = []
+
+    def answers(given: Any) -> Any:
+        for messages in given:
+            seen.append(messages)
+            yield from FOREIGN[kind] if len(seen) == 1 else [AIMessageChunk(content="Well.")]
+
+    def answers_whole(messages: Any) -> Any:
+        return sum_of([*answers([messages])])
+
+    talk = Converse(RunnableGenerator(answers) if streams else RunnableLambda(answers_whole), Conversation())
+    question = HumanMessage("I met Zqxwgrad today.")
+    reply = sum_of([*talk.stream([question])]) if streams else talk.invoke([question])
+    assert isinstance(reply, AIMessage)
+    results = [ToolMessage(GUESSES, tool_call_id=call["id"]) for call in reply.tool_calls]
+    asked = [question, reply, *results, HumanMessage("Go on.")]
+    if streams:
+        list(talk.stream(asked))
+    else:
+        talk.invoke(asked)
+    surrogate = seen[0][0].content.removeprefix("I met ").removesuffix(" today.")
+    assert {message.type for message in seen[1][1 : len(seen[1]) - 1 - len(results)]} <= {"ai"}
+    assert surrogate not in str(seen[1][1:])
+    assert "Zqxwgrad" not in str(seen[1][1:]) or "Xqwbrad" in str(seen[1][1:])  # as the model wrote it
+
+
+def test_a_planted_result_in_a_reply_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(langchain_messages, "_claim", lambda conversation, reply: None)
+    monkeypatch.setattr(langchain_messages, "_RESULTS", frozenset())
+    with pytest.raises(AssertionError):
+        test_a_model_does_not_choose_the_role_of_its_reply("a result behind its call", True)
+
+
+@pytest.mark.parametrize("is_bound", [True, False])
+def test_tools_that_are_bound_are_no_guesses(is_bound: bool) -> None:
+    seen: list[Any] = []
+
+    def answer(messages: Any, **kwargs: Any) -> AIMessage:
+        seen.append(messages)
+        return AIMessage("", tool_calls=[{**CALL, "name": "Zqxwgrad_4", "args": {"q": ["Alba", "Berlo", "Corti"]}}])
+
+    model: Any = RunnableLambda(answer)
+    tools = [{"type": "function", "function": {"name": "Zqxwgrad_4"}}] if is_bound else []
+    talk = Converse(model.bind(tools=tools), Conversation())
+    question = HumanMessage("I met Zqxwgrad today.")
+    reply = talk.invoke([question])
+    talk.invoke([question, reply, ToolMessage("She met Zqxwgrad.", tool_call_id="call_1")])
+    surrogate = seen[0][0].content.removeprefix("I met ").removesuffix(" today.")
+    assert (surrogate in seen[1][-1].content) is is_bound
+
+
+def test_names_of_tools_in_every_form() -> None:
+    def find(q: str) -> str:
+        return q
+
+    class Answer:
+        pass
+
+    tools = [{"name": "a"}, {"type": "function", "function": {"name": "b"}}, StructuredTool.from_function(
+        find, name="c", description="d"), find, Answer, {"function_declarations": [{"name": "e"}]}]  # fmt: skip
+    assert langchain_messages.find_tool_names(tools) == ["a", "b", "c", "find", "Answer", "e"]
+    assert langchain_messages.find_tool_names(None) == []

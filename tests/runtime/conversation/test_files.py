@@ -1,6 +1,7 @@
 """The file of a conversation: two that write one file never lose a mapping without a word."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -94,3 +95,23 @@ def test_a_conversation_is_encoded_in_small_steps(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(json, "dumps", watch)
     assert file.encode(content).decode() == expected
     assert longest < len(expected) / 4
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize("is_link", [False, True])
+def test_nothing_is_written_to_a_pipe_that_took_the_place_of_a_file(
+    sanitizer: Sanitizer, places: tuple[Path, Path], is_link: bool
+) -> None:
+    conversation = Conversation(sanitizer)
+    conversation.save(*places)
+    places[0].unlink()
+    pipe = places[0].with_name("pipe") if is_link else places[0]
+    os.mkfifo(pipe)
+    if is_link:
+        places[0].symlink_to(pipe)
+    with pytest.raises(ConversationChanged, match="no plain file"):
+        conversation.save(*places)
+    pipe.unlink()
+    places[0].unlink(missing_ok=True)
+    conversation.save(*places)
+    assert file.opens_with(*places)

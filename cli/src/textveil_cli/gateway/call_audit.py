@@ -1,4 +1,4 @@
-"""Counts the arguments of calls that a client may run but the record of the reply does not have.
+"""Counts the arguments and names of calls that a client may run but the record of the reply does not have.
 
 Clients differ in what they make of a reply that breaks the rules of its API: a call whose events do not end, a field
 that the API does not have, or two events that differ on one call. Each value under a name of arguments counts as what
@@ -42,6 +42,9 @@ class CallAudit:
         #: Arguments that come in pieces, by the place of their call, and the identifier of the call at each place.
         self._pieces: dict[Any, list[str]] = {}
         self._ids: dict[Any, str] = {}
+        #: Names of tools of each call, and those that come in pieces, by the place of their call.
+        self._names: dict[str, dict[str, None]] = {}
+        self._name_pieces: dict[Any, list[str]] = {}
         #: Places at which no more may come, and those of calls that the provider runs.
         self._ended: set[Any] = set()
         self._provided: set[Any] = set()
@@ -80,6 +83,14 @@ class CallAudit:
                 self._close()
             else:
                 self._add(call, "".join(pieces))
+        for place in [place for place in self._name_pieces if is_end or place in self._ended]:
+            pieces, call = self._name_pieces.pop(place), self._ids.get(place)
+            for name in (*pieces, "".join(pieces)):  # a client may take the first one, the last one or all
+                self._add_name(call, name)
+        for call, names in self._names.items():
+            for name in names:
+                self._exchange.count_call_name(call, name)
+            names.clear()
         for call, values in self._values.items():
             try:
                 for value in values:
@@ -103,6 +114,11 @@ class CallAudit:
             is_new = True
         if is_new:
             known.append(value)
+
+    def _add_name(self, call: str | None, name: str) -> None:
+        """Note the name of a call's tool; the result of a call without an identifier never shares the mapping."""
+        if call is not None:
+            self._names.setdefault(call, {})[name] = None
 
     def _observe_choice(self, choice: Any) -> Any:
         """Take the pieces of calls in a choice of a chat; return the rest of it."""
@@ -132,6 +148,9 @@ class CallAudit:
         name = next((name for name in _OBJECTS[:2] if isinstance(entry.get(name), Mapping)), "")
         field = "arguments" if name == "function" else "input"
         piece = entry[name].get(field) if name else None
+        tool = entry[name].get("name") if name else None
+        if isinstance(tool, str) and tool:
+            self._name_pieces.setdefault(place, []).append(tool)
         if not isinstance(piece, str) or not piece:
             return entry
         if type(number) is not int or type(index) is not int or place in self._ended:
@@ -190,30 +209,39 @@ class CallAudit:
                 self._close()
 
     def _observe_whole(self, value: Any) -> None:
-        """Take all arguments in a value, beside the pieces of chunks."""
-        for around, entry, name in _arguments_in(value):
-            names = [of.get(key) for of in (entry, around) for key in ("call_id", "id")]
-            call = next((found for found in names if isinstance(found, str) and found), None)
-            if call is None:
-                self._close()
-            else:
-                self._add(call, entry[name])
+        """Take the names and all arguments in a value, beside the pieces of chunks."""
+        for around, entry, is_call in _objects_in(value):
+            call, tool = _find_id(entry, around), entry.get("name")
+            if is_call and isinstance(tool, str) and tool:
+                self._add_name(call, tool)
+            for name in _ARGUMENTS:
+                if entry.get(name) in _NOTHING:
+                    continue
+                if call is None:
+                    self._close()
+                else:
+                    self._add(call, entry[name])
 
 
-def _arguments_in(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], str]]:
-    """Yield each object that has arguments, the one around it, and the name of the field."""
+def _find_id(entry: Mapping[str, Any], around: Mapping[str, Any]) -> str | None:
+    """Return the identifier of the call that an object belongs to."""
+    names = [of.get(key) for of in (entry, around) for key in ("call_id", "id")]
+    return next((found for found in names if isinstance(found, str) and found), None)
+
+
+def _objects_in(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], bool]]:
+    """Yield each object outside arguments, the one around it if it is a part of a call, and whether it is of a call."""
     left: list[tuple[Mapping[str, Any], Any, str]] = [({}, value, "")]
     while left:
         around, entry, name = left.pop()
         if isinstance(entry, list):
             left += [(around, part, name) for part in entry]
         elif isinstance(entry, Mapping) and not _is_by_provider(entry):
-            outer = around if name in _OBJECTS else {}
-            for key, part in entry.items():
-                if key in _ARGUMENTS and part not in _NOTHING:
-                    yield outer, entry, key
-                elif key not in _ARGUMENTS and key not in _DEFINITIONS:
-                    left.append((entry, part, key))
+            is_part = name in _OBJECTS
+            yield around if is_part else {}, entry, is_part or not entry.keys().isdisjoint(_ARGUMENTS)
+            left += [
+                (entry, part, key) for key, part in entry.items() if key not in _ARGUMENTS and key not in _DEFINITIONS
+            ]
 
 
 def _is_by_provider(entry: Mapping[str, Any]) -> bool:

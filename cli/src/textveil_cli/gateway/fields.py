@@ -1,6 +1,7 @@
 """The fields of requests, and what becomes of each: what is on no list here does not go out.
 
-What a person or a tool wrote is rewritten. Settings, names of tools and schemas stay: they are the developer's.
+What a person or a tool wrote is rewritten. Settings, names of tools and schemas stay: they are the developer's
+(``tool_definitions``).
 """
 
 import hmac
@@ -11,20 +12,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from textveil import Conversation
-from textveil.conversation import SETTINGS
+from textveil.conversation import SETTINGS, list_tool_names
 from textveil.errors import InputError
 
 from textveil_cli.gateway.settings import is_known_setting
+from textveil_cli.gateway.tool_definitions import check_tools, list_examples, rewrite_examples
 
 #: A setting; a schema of the developer's; messages; the instructions in front of them; a text or a list of texts; a
-#: value of JSON; what names the user; nothing.
-_SETTING, _SCHEMA, _MESSAGES, _BEFORE, _TEXTS, _VALUE, _PERSON, _EMPTY = range(8)
+#: value of JSON; what names the user; nothing; definitions of tools.
+_SETTING, _SCHEMA, _MESSAGES, _BEFORE, _TEXTS, _VALUE, _PERSON, _EMPTY, _TOOLS = range(9)
 
 
 def _fields(**names: str) -> Mapping[str, int]:
     kinds = {
         "setting": _SETTING, "schema": _SCHEMA, "messages": _MESSAGES, "before": _BEFORE, "texts": _TEXTS,
-        "value": _VALUE, "person": _PERSON, "empty": _EMPTY,
+        "value": _VALUE, "person": _PERSON, "empty": _EMPTY, "tools": _TOOLS,
     }  # fmt: skip
     return {name: kinds[kind] for kind, listed in names.items() for name in listed.split()}
 
@@ -35,7 +37,8 @@ _CHAT = _fields(
     messages="messages",
     setting=f"{_MODEL} n max_tokens max_completion_tokens presence_penalty frequency_penalty logit_bias logprobs seed "
     "modalities reasoning_effort verbosity prompt_cache_retention function_call top_k min_p repetition_penalty",
-    schema="tools functions response_format",
+    schema="response_format",
+    tools="tools functions",
     texts="stop",
     value="metadata",
     person=_PERSONS,
@@ -45,7 +48,8 @@ _RESPONSES = _fields(
     before="instructions",
     setting=f"{_MODEL} max_output_tokens max_tool_calls previous_response_id reasoning truncation include "
     "prompt_cache_retention",
-    schema="tools text",
+    schema="text",
+    tools="tools",
     value="metadata",
     person=_PERSONS,
     empty="background conversation prompt",
@@ -55,7 +59,8 @@ _ANTHROPIC = _fields(
     before="system",
     setting="model stream max_tokens temperature top_p top_k service_tier thinking tool_choice cache_control speed "
     "context_management inference_geo",
-    schema="tools output_config output_format",
+    schema="output_config output_format",
+    tools="tools",
     texts="stop_sequences",
     value="metadata",
     empty="container mcp_servers",
@@ -91,12 +96,14 @@ class Asked:
         body: It.
         messages: Its messages, as a list.
         after: The provider's names of replies that it goes on with, the last one first.
+        passes: Fields that may go out as they are.
     """
 
     fields: Mapping[str, int]
     body: Mapping[str, Any]
     messages: list[Any]
     after: list[str]
+    passes: Collection[str] = ()
 
 
 def read_request(
@@ -114,7 +121,7 @@ def read_request(
         InputError: It has a shape, a field or a value that is not known.
     """
     known = PATHS[path]
-    fields = {**known, **{name: _SCHEMA for name in passes if known.get(name, _EMPTY) in (_EMPTY, _SETTING)}}
+    fields = {**known, **{name: _SCHEMA for name in passes if known.get(name, _EMPTY) in (_EMPTY, _SETTING, _TOOLS)}}
     if not isinstance(body, Mapping):
         raise InputError("the body must be an object of JSON")
     messages: list[Any] = []
@@ -125,12 +132,17 @@ def read_request(
             where = name if is_plain else f"field {number} of the {len(body)} of the request"
             let = f"--pass-through {name} lets it out" if is_plain else "name it with --pass-through"
             raise InputError(f"{where} is not known: leave it out, or {let} as it is")
-        if what in (_SETTING, _SCHEMA) and not _has_plain_numbers(value):
+        if what in (_SETTING, _SCHEMA, _TOOLS) and not _has_plain_numbers(value):
             raise InputError(f"{name}: a number is not finite, or has more than 64 bits")
         if what == _SETTING and not _is_setting(value):
             raise InputError(f"{name}: a number, a flag, an identifier without blanks, or a few of these are wanted")
         if what == _SETTING and not is_known_setting(name, value):
             raise InputError(f"{name}: it has none of the values that its API names (--pass-through {name} lets it)")
+        if what == _TOOLS:
+            try:
+                check_tools(value, passes, _is_setting, is_field_name)
+            except InputError as error:
+                raise InputError(f"{name}: {error}") from None
         if what == _EMPTY and value:
             raise InputError(f"{name}: it cannot be rewritten")
         if what == _PERSON and not isinstance(value, str | None):
@@ -148,7 +160,7 @@ def read_request(
     names = [*dict.fromkeys(name for name in after if isinstance(name, str))]
     if len(names) > _MOST_REFERENCES:
         raise InputError(f"it names more than {_MOST_REFERENCES:,} items by reference: send the items themselves")
-    return Asked(fields=fields, body=body, messages=messages, after=names)
+    return Asked(fields=fields, body=body, messages=messages, after=names, passes=passes)
 
 
 def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any]:
@@ -164,12 +176,16 @@ def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any
         LedgerError: A ledger refuses a text, or cannot charge it.
     """
     body, fields = dict(asked.body), asked.fields
+    exchange.declare_tools(name for field in ("tools", "functions") for name in list_tool_names(body.get(field)))
     items: list[Any] = []
     for name, value in body.items():
         if fields[name] == _BEFORE and value:
             items.append({"role": "system", "content": value})
         elif fields[name] == _VALUE and value:
             items.append({"type": SETTINGS, "value": value})
+        elif fields[name] == _TOOLS:
+            examples = list_examples(value, asked.passes)
+            items += [{"type": SETTINGS, "value": entry} for entry in examples]
     sent = iter(exchange.outgoing([*items, *asked.messages]))
     for name, value in body.items():
         what = fields[name]
@@ -177,6 +193,8 @@ def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any
             body[name] = next(sent)["content"]
         elif what == _VALUE and value:
             body[name] = next(sent)["value"]
+        elif what == _TOOLS and value:
+            body[name] = rewrite_examples(value, asked.passes, lambda _: next(sent)["value"])
         elif what == _TEXTS and value:
             written = [
                 text if text in _MARKS else exchange.outgoing_text(text)

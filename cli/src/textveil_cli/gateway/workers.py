@@ -82,7 +82,7 @@ class Workers:
         self._done: deque[_Job] = deque()
         self._threads: list[Thread] = []
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._is_waking = False
+        self._is_waking = self._is_stopped = False
 
     def start(self) -> None:
         """Start the threads, for the running event loop."""
@@ -94,7 +94,11 @@ class Workers:
             thread.start()
 
     def stop(self) -> None:
-        """End the threads after the work that waits; its clients are gone or were answered by now."""
+        """End the threads after the work that waits; its clients are gone or were answered by now.
+
+        Work that comes later, such as of a request that is canceled now, is refused: nobody would ever do it.
+        """
+        self._is_stopped = True
         for queue, count in zip(self._queues, self._counts, strict=True):
             for _ in range(count):
                 queue.put(None)
@@ -114,10 +118,12 @@ class Workers:
             seconds: How long it may take, if not as long as other work.
 
         Raises:
-            Refusal: It waited for too long.
+            Refusal: It waited for too long, or the threads have ended.
             WorkStopped: It took too long.
         """
         assert self._loop is not None
+        if self._is_stopped:
+            raise busy("the gateway ends: ask again later")
         job = _Job(lambda: work(*arguments), seconds or self._seconds, self._loop.create_future())
         self._queues[(size > SHORT) + (size > MEDIUM)].put(job)
         try:

@@ -32,7 +32,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("agents", "langchain") from error
 
-from textveil_cli.integrations.langchain_messages import Pieces, outgoing, restored
+from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names, outgoing, restored
 from textveil_cli.integrations.rewriter import loaded
 
 #: Packages whose handlers only hand on what the caller streams, but for the tracer that sends runs away.
@@ -155,6 +155,7 @@ class _Model(BaseChatModel):
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, Any]:
         """Returns the same over a model with tools."""
+        self.talk.declare_tools(find_tool_names(tools))
         return self.model_copy(update={"inner": self.inner.bind_tools(tools, **kwargs)})
 
     def _sent(self, messages: list[BaseMessage]) -> list[BaseMessage]:

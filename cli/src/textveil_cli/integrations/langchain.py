@@ -25,7 +25,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("langchain", "langchain-core") from error
 
-from textveil_cli.integrations.langchain_messages import Pieces, outgoing, restored
+from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names, outgoing, restored
 
 
 class SanitizeFirst(Runnable[Any, Any]):
@@ -206,6 +206,8 @@ class Converse(Runnable[Any, Any]):
 
     def _outgoing(self, given: Any, config: RunnableConfig | None) -> list[Any]:
         _refuse_traced(config)
+        bound = getattr(self.model, "kwargs", None)
+        self.conversation.declare_tools(find_tool_names(bound.get("tools") if isinstance(bound, Mapping) else None))
         messages = given.to_messages() if hasattr(given, "to_messages") else given
         return outgoing(self.conversation, [messages] if isinstance(messages, str) else in_order(messages, "messages"))
 

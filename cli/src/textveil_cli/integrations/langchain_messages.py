@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 from textveil import Conversation
-from textveil.conversation import Incoming, ReplyStream, find_shown_texts
+from textveil.conversation import Incoming, ReplyStream, find_shown_texts, list_tool_names
 from textveil.errors import ExtraMissing, InputError
 
 try:
@@ -24,10 +24,14 @@ except ImportError as error:
 _STAYED = ("unplaced", "ambiguous", "tools", "skipped")
 #: Parts that are calls of tools: LangChain has these beside the content too.
 _CALLS = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
+#: Results of tools, which LangChain makes messages of their own from. None belongs under the model's name.
+_RESULTS = frozenset(("tool_result", "function_call_output", "custom_tool_call_output"))
 #: Parts that a provider wants back as it sent them.
 _SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
 #: What tells a library where a text of a part belongs.
 _PLACE = ("type", "index", "id")
+#: Fields of messages that are not the model's; a reply has none of them, whatever a model returns.
+_NOT_OF_MODEL = {"type", "role", "tool_call_id", "status", "artifact"}
 _NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [], "chunk_position": None}
 
 
@@ -49,16 +53,30 @@ def outgoing(conversation: Conversation, messages: Sequence[Any]) -> list[Any]:
 def _without_calls(message: BaseMessage) -> BaseMessage:
     if not isinstance(message, AIMessage) or isinstance(message.content, str):
         return message
-    parts = [part for part in message.content if isinstance(part, str) or part.get("type") not in _CALLS]
+    parts = [part for part in message.content if isinstance(part, str) or part.get("type") not in _CALLS | _RESULTS]
     return message.model_copy(update={"content": parts})
 
 
-def restored(conversation: Conversation, reply: AIMessage) -> AIMessage:
+def find_tool_names(tools: Any) -> list[str]:
+    """Return the names of tools in any form that LangChain binds to a model: definitions, tools, classes, functions."""
+    names = list[str]()
+    for tool in tools if isinstance(tools, list | tuple) else ():
+        name = getattr(tool, "name", None) or getattr(tool, "__name__", None)
+        names += list_tool_names(tool) if isinstance(tool, Mapping) else [name] if isinstance(name, str) else []
+    return names
+
+
+def restored(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     """Returns a reply with the words of the user; its ``response_metadata["textveil"]`` says what could not be.
+
+    It is the model's, also where the model returns a message of another role: else its text would go out as the user's.
 
     Raises:
         InputError: It has a part of a shape that is not known.
     """
+    _claim(conversation, reply)
+    if not isinstance(reply, AIMessage):
+        reply = AIMessage(content=reply.content, id=reply.id, response_metadata=reply.response_metadata)
     try:
         message = convert_to_openai_messages(reply)
     except (KeyError, TypeError, ValueError):
@@ -68,6 +86,14 @@ def restored(conversation: Conversation, reply: AIMessage) -> AIMessage:
     kept = {name: getattr(reply, name) for name in ("id", "name", "usage_metadata", "invalid_tool_calls")}
     told = {**reply.response_metadata, "textveil": _list_stayed(found)}
     return message.model_copy(update={**kept, "response_metadata": told})  # pyright: ignore[reportReturnType]
+
+
+def _claim(conversation: Conversation, reply: BaseMessage) -> None:
+    """Let no result of a call share the mapping if a result of it came with a reply: the model wrote that one."""
+    parts = reply.content if isinstance(reply.content, list) else []
+    call = getattr(reply, "tool_call_id", None)
+    results = [] if call is None else [{"role": "tool", "tool_call_id": call}]
+    conversation.claim_reply([*results, *parts])
 
 
 def _list_stayed(found: Incoming) -> dict[str, list[Any]]:
@@ -99,15 +125,16 @@ class Pieces:
         self._id: str | None = None
         self._told: dict[str, list[Any]] = {name: [] for name in _STAYED}
 
-    def feed(self, chunk: AIMessage) -> AIMessageChunk:
+    def feed(self, chunk: BaseMessage) -> AIMessageChunk:
         """Returns what is decided once a chunk has come, or the whole reply of a model that does not stream.
 
         Raises:
             InputError: The model wrote to a part of its reply again after the next one, which is out: the text could
                 begin a link that the next one goes on with.
         """
+        _claim(self._conversation, chunk)
         if not isinstance(chunk, AIMessageChunk):
-            chunk = AIMessageChunk(**chunk.model_dump(exclude={"type"}))
+            chunk = AIMessageChunk(**chunk.model_dump(exclude=_NOT_OF_MODEL))
         self._calls += AIMessageChunk(content="", tool_call_chunks=chunk.tool_call_chunks)
         self._id = self._id or chunk.id
         for name, value in chunk.additional_kwargs.items():

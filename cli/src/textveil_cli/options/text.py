@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 #: What the rung names tells apart; a test compares it with the rung, which says so itself where a kind is not one.
 KINDS = (
-    "account acronym age card city country date day decade email file group handle hash hashtag iban id ip key letter "
-    "mac month number number-word office ordinal organization other particle path person phone place postcode ssn "
-    "state street symbol time title unit url weekday word year"
+    "account acronym age card city country date day decade email emoji file group handle hash hashtag iban id ip "
+    "key letter mac month number number-word office ordinal organization other particle path person phone place "
+    "postcode ssn state street symbol time title unit url weekday word year"
 ).split()
 
 BundleArgument = Annotated[

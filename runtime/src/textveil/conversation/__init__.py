@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from textveil.conversation.file import opens_with
     from textveil.conversation.incoming import Incoming, ReplyStream
     from textveil.conversation.reply_view import ReplyView, find_shown_texts
-    from textveil.conversation.shapes import SETTINGS
+    from textveil.conversation.shapes import SETTINGS, list_tool_names
     from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL
 
 __all__ = [
     "MOST_A_CALL", "MOST_IN_ALL", "SETTINGS", "Conversation", "Incoming", "ReplyStream", "ReplyView", "Went",
-    "find_shown_texts", "opens_with",
+    "find_shown_texts", "list_tool_names", "opens_with",
 ]  # fmt: skip
 
 __getattr__: Find = lazy_names(

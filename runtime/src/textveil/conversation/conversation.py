@@ -11,6 +11,7 @@ from threading import RLock
 from typing import Any, NamedTuple
 
 from textveil.conversation import file
+from textveil.conversation.call_ids import CallIds
 from textveil.conversation.field_names import FieldNames, KeyReader
 from textveil.conversation.incoming import Incoming, Reader, ReplyStream
 from textveil.conversation.masks import Masks, is_function_word
@@ -28,7 +29,7 @@ from textveil.conversation.reply_roles import claim_reply
 from textveil.conversation.reply_view import ReplyView
 from textveil.conversation.shapes import IN_ORDER, Messages, dumped, is_signed, results_of, sender_of
 from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL, ToolGuesses
-from textveil.conversation.written_strings import hidden_strings, own_words
+from textveil.conversation.written_strings import hidden_strings, name_strings, own_words
 from textveil.errors import IdentityMismatch, InputError, OptionError
 from textveil.ledger.keys import tag
 from textveil.release import KeptWords
@@ -157,6 +158,8 @@ class Conversation:
         self._tests = guesses if self._plan.style.consistent else ToolGuesses((0, 0))
         #: Arguments of calls whose strings were counted.
         self._counted: set[str] = set()
+        #: Names of tools that are the user's, not the model's.
+        self._tool_names = self._restore_tools
         self._lock = RLock()
         self.unshared = 0
         #: Tags of the messages of an exchange; how many of them went before it, and as what.
@@ -370,11 +373,33 @@ class Conversation:
             arguments: They, as the model wrote them: a value, or its JSON.
         """
         with self._lock:
+            call = str(self._ids.replace(call))
             known = self._hashed("counted", call, self._records.fold("call", arguments))
             if self._rewrite is None and known not in self._counted:
                 self._counted.add(known)
                 strings = self._hidden_strings(arguments, self._plan.reader(), ())
                 self._tests.add(self._hashed("call", call), (self._hashed("string", text) for text in strings))
+
+    def count_call_name(self, call: str, name: str) -> None:
+        """Count the name of a tool that a model wrote into a call; none that ``declare_tools`` has.
+
+        Args:
+            call: The identifier of the call.
+            name: The name.
+        """
+        with self._lock:
+            if self._rewrite is None and name not in self._tool_names:
+                call, strings = str(self._ids.replace(call)), self._name_strings(name)
+                self._tests.add_name(self._hashed("call", call), (self._hashed("string", text) for text in strings))
+
+    def declare_tools(self, names: Iterable[str]) -> None:
+        """Note the names of tools that the user sends with the messages: in a call they are no words of the model's.
+
+        Any other name in a call counts as its arguments do (``tool_guesses``): a client may answer that there is no
+        tool of that name. Of an exchange: for its reply alone.
+        """
+        with self._lock:
+            self._tool_names = self._tool_names.union(names)
 
     def has_same_arguments(self, one: Any, other: Any) -> bool:
         """Return whether two arguments of a call, each a value or its JSON, are equal."""
@@ -389,7 +414,8 @@ class Conversation:
             InputError: It has an item of a type that no API has.
         """
         with self._lock:
-            return claim_reply(reply, lambda call: self._tests.refuse(self._hashed("call", call)))
+            ways = () if self._rewrite else (self._ids.replace,)
+            return claim_reply(reply, lambda call: self._tests.refuse(self._hashed("call", call)), *ways)
 
     def close_tool_results(self) -> None:
         """Read all later results of tools without the mapping: nobody can tell which arguments a call got."""
@@ -428,6 +454,7 @@ class Conversation:
             "records": self._records.state(),
             "tests": self._tests.state(),
             "places": [self._end, self._next],
+            "ids": self._ids.state(),
             **more,
         }
         return file.encode(content, self._estimate_size())
@@ -436,7 +463,12 @@ class Conversation:
         """Estimate how many characters the conversation has as JSON, from the lengths of its texts and lists."""
         sent = sum(len(written) + _OF_A_PAIR * (1 + len(used)) for written, used in self._sent.values())
         others = sum(len(text) for texts in (self._fresh, self._signed) for text in texts.values())
-        return sent + others + self._records.count_characters() + _OF_A_PAIR * (len(self._begins) + self._tests.count)
+        return (
+            sent
+            + others
+            + self._records.count_characters()
+            + _OF_A_PAIR * (len(self._begins) + self._tests.count + len(self._ids))
+        )
 
     @classmethod
     def load(
@@ -504,6 +536,7 @@ class Conversation:
         found._begins, found._shared = set(content["begins"]), content["shared"]
         found._records.restore_state(content["records"])
         found._tests = ToolGuesses.of_state(content["tests"])
+        found._ids.restore_state(content.get("ids", {}))
         end, after = (Place(chain, tuple(recent), turn) for chain, recent, turn in content["places"])
         found._expect_reply(end)
         found._next = after
@@ -512,6 +545,10 @@ class Conversation:
     def _use_key(self, key: bytes) -> None:
         """Make tags with a key. Replies get no method of this object: in a circle it would stay in memory for long."""
         self._key, self._records = key, ReplyRecords(partial(_hash_parts, key))
+        reader, names, plan = self._plan.reader, self._field_names, self._plan
+        self._ids = CallIds(
+            partial(_hash_parts, key), lambda text: bool(hidden_strings([text], reader(), plan, (), names.is_field, 1))
+        )
 
     def _expect_reply(self, place: Place) -> None:
         """Note where a reply to the last messages would stand; none has come yet."""
@@ -591,9 +628,9 @@ class Conversation:
     def _send_own(self, message: Any, place: Place, known: str, reader: TextReader, *, is_compared: bool) -> Any:
         """A message under the model's name: as the model wrote it at this place, or with surrogates linked to none."""
         found = self._records.find(place, message, is_compared=is_compared)
-        for name, value in () if self._rewrite or "call" in found.written else calls_of(message):
-            call, text = self._hashed("call", name), dumped(value)  # nobody here restored it at this place
-            count = len(self._hidden_strings(value, reader, ()))
+        for one, name, value in () if self._rewrite or "call" in found.written else calls_of(message):
+            call, text = self._hashed("call", one), dumped([name, value])  # nobody here restored it at this place
+            count = len(self._hidden_strings(value, reader, ())) + len(self._name_strings(name))
             self._tests.add(call, (self._hashed("own", call, text, f"{number}") for number in range(count)))
         queues = {kind: iter(values) for kind, values in found.written.items()}
 
@@ -663,11 +700,12 @@ class Conversation:
         reader, used = self._plan.reader(), dict[str, list[Pair]]()
         for known, of_piece in pieces:
             used.setdefault(known, []).extend(of_piece)
-        for call, value in calls_of(written):
+        for call, name, value in calls_of(written):
             check_work()
             self._counted.add(self._hashed("counted", call, self._records.fold("call", value)))
             restored = list(dict.fromkeys(used.get(dumped(value), ())))
-            strings = (self._hashed("string", text) for text in self._hidden_strings(value, reader, restored))
+            hidden = [*self._hidden_strings(value, reader, restored), *self._name_strings(name)]
+            strings = (self._hashed("string", text) for text in hidden)
             own = [] if not restored else own_words(value, restored)
             own = [word for word in own if not is_function_word(word, self._plan)]
             self._tests.add(self._hashed("call", call), strings, restored, own)
@@ -676,6 +714,12 @@ class Conversation:
         """Return strings of arguments that the rules hide and whose equality shows, less what was restored."""
         most = self._tests.limits[1] + 1
         return hidden_strings(value, reader, self._plan, restored, self._field_names.is_field, most)
+
+    def _name_strings(self, name: str) -> list[str]:
+        """Return strings of the name of a tool that the rules hide and whose equality shows, if a model wrote it."""
+        if name in self._tool_names:
+            return []
+        return name_strings(name, self._plan.reader(), self._plan, self._field_names.is_field)
 
     def _once(self, known: str, message: Any, rewrite: Any) -> str:
         """What a message with a tag goes out as; drawn at its first time."""
@@ -712,7 +756,10 @@ class Conversation:
 
     def _messages(self, text: Callable[[str], str], **ways: Any) -> Messages:
         """What rewrites messages."""
-        return Messages(text, self._as_signed, self._field_names.find_fields, self._pass_through, **ways)
+        put_back = self._ids.put_back
+        return Messages(
+            text, self._as_signed, self._field_names.find_fields, self._pass_through, put_id_back=put_back, **ways
+        )
 
     def _linked(self, reader: TextReader, masks: Masks | None = None, **ways: Any) -> Messages:
         """Return what rewrites messages so that equal strings of the conversation are equal."""

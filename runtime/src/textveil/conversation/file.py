@@ -85,10 +85,12 @@ def write(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None)
         The stamp of the new file.
 
     Raises:
-        ConversationChanged: Something else is there: to replace it would lose a mapping.
+        ConversationChanged: Something else is there: to replace it would lose a mapping, and a pipe would keep the
+            process waiting.
     """
     key = _key_of(path, key_file, make=True)
     with _locked(key_file):
+        _refuse_special(path)
         there = _stamp_of(path)
         if there is not None and there != stamp:
             raise ConversationChanged(
@@ -99,6 +101,17 @@ def write(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None)
         with atomic_bytes(path, private=True) as file:
             file.write(sealed)
     return sealed[:_STAMP_BYTES]
+
+
+def _refuse_special(path: Path) -> None:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ConversationChanged(
+            "the file of the conversation is no plain file any more: delete it, or save to another file"
+        )
 
 
 def _stamp_of(path: Path) -> bytes | None:
@@ -115,7 +128,7 @@ def _locked(key_file: str | Path) -> Iterator[None]:
     if fcntl is None:
         yield
         return
-    with open(key_file, "rb") as file:
+    with open(os.open(key_file, _OPENING), "rb") as file:
         with suppress(OSError):  # a file system without locks
             fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         yield

@@ -286,19 +286,19 @@ def message_of(fields: Fields) -> Any:
     return [{names.get(kind, kind): json.loads(text)} for kind, found in fields.items() for _, text in found]
 
 
-def calls_of(message: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the identifier and the arguments of each call of a tool."""
+def calls_of(message: Any) -> Iterator[tuple[str, str, Any]]:
+    """Yield the identifier, the name of the tool and the arguments of each call."""
     if isinstance(message, list):
         for part in message:
             yield from calls_of(part)
     elif isinstance(message, Mapping):
         kind, function = message.get("type"), message.get("function")
         if kind == "function_call":
-            yield str(message.get("call_id")), message.get("arguments")
+            yield str(message.get("call_id")), str(message.get("name") or ""), message.get("arguments")
         elif kind == "tool_use":
-            yield str(message.get("id")), message.get("input")
+            yield str(message.get("id")), str(message.get("name") or ""), message.get("input")
         elif isinstance(function, Mapping):
-            yield str(message.get("id")), function.get("arguments")
+            yield str(message.get("id")), str(function.get("name") or ""), function.get("arguments")
         else:
             for name in ("content", "tool_calls"):
                 if isinstance(message.get(name), list):

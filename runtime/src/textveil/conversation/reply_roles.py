@@ -1,4 +1,4 @@
-"""Gives everything in a reply the role of the model, whatever the upstream wrote there.
+"""Gives everything in a reply the role of the model, and its calls identifiers that are no guesses.
 
 A client appends a reply to its messages as it came. A message of a user, or the result of a tool, is rewritten under
 the mapping of the conversation. So an upstream that chose the role or the type could test any number of guesses.
@@ -15,31 +15,47 @@ _CONTAINERS = frozenset(
     "choices message messages delta output item items response content content_block part parts tool_calls".split()
 )
 _CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
+#: Types whose identifier is that of a call.
+_CALL_TYPES = frozenset(("function", "custom"))
 
 
-def claim_reply(value: Any, refuse_result: Callable[[str], None]) -> Any:
+def claim_reply(
+    value: Any,
+    refuse_result: Callable[[str], None],
+    replace_id: Callable[[Any], Any] = lambda call: call,
+    *,
+    is_call: bool = False,
+) -> Any:
     """Return a copy of a reply, or of an event of one, whose messages all have the role ``assistant``.
 
     Args:
         value: The reply.
         refuse_result: Gets the identifier of each call whose result came with the reply.
+        replace_id: Returns the identifier that the client gets for a call (``CallIds``).
+        is_call: Whether it is a call, or a list of calls.
 
     Raises:
         InputError: It has an item that no API has.
     """
     if isinstance(value, list):
-        return [claim_reply(entry, refuse_result) for entry in value]
+        return [claim_reply(entry, refuse_result, replace_id, is_call=is_call) for entry in value]
     if not isinstance(value, Mapping):
         return value
     kind = value.get("type")
     if kind == SETTINGS:
         raise InputError("the reply has an item of a type that no API has")
+    has_id = is_call or (isinstance(kind, str) and (kind in _CALL_TYPES or kind.endswith("tool_use")))
+    names = (*_CALL_IDS, "id") if has_id else _CALL_IDS
+    value = {name: replace_id(entry) if name in names else entry for name, entry in value.items()}
     if is_result(value) or (isinstance(kind, str) and kind.endswith(("_output", "_result"))):
         for name in _CALL_IDS:
             if value.get(name) is not None:
                 refuse_result(str(value[name]))
     claimed = {
-        name: claim_reply(entry, refuse_result) if name in _CONTAINERS else entry for name, entry in value.items()
+        name: claim_reply(entry, refuse_result, replace_id, is_call=name == "tool_calls")
+        if name in _CONTAINERS
+        else entry
+        for name, entry in value.items()
     }
     if "role" in claimed:
         claimed["role"] = "assistant"

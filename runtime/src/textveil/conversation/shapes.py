@@ -19,6 +19,8 @@ SAME, TEXT, PARTS, ARGUMENTS, VALUE, RESULT, CALLS, NAME, EMPTY, CALL = range(10
 _OWN_WORDS = frozenset((TEXT, PARTS, ARGUMENTS, VALUE))
 #: Of a field with words of the model, what kind of words a reply has in it.
 _KINDS = {"content": "text", "text": "text", "arguments": "call", "input": "call"}
+#: Fields in which a definition of tools has another one.
+_DEFINITIONS = ("function", "custom", "functionDeclarations", "function_declarations", "tools")
 #: The settings of a request that are a value of JSON, as an item.
 SETTINGS = "textveil_settings"
 _CALL = {"name": SAME, "arguments": ARGUMENTS}
@@ -55,6 +57,7 @@ _OF_THE_MODEL = frozenset(("function_call", "tool_use"))
 #: Parts of messages. One that stands alone, without a role, is taken from a reply: no API takes it for the user's.
 _ALONE_OF_THE_MODEL = frozenset(("text", "input_text", "output_text", "refusal", "function"))
 _CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
+_ID_FIELDS = (*_CALL_IDS, "id")
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
@@ -76,6 +79,7 @@ class Messages:
         own: Gives what the model wrote for the next field of a kind; ``None`` where that is not known.
         of_model: Rewrites what is under the model's name, in place of this.
         of_result: Gives what rewrites the result of a call, in place of this.
+        put_id_back: Gives the upstream's identifier for one that the client got in place of it.
     """
 
     def __init__(
@@ -89,10 +93,12 @@ class Messages:
         own: Callable[[str, Any], Any] = lambda kind, value: None,
         of_model: "Messages | None" = None,
         of_result: "Callable[[str], Messages] | None" = None,
+        put_id_back: Callable[[Any], Any] = lambda value: value,
     ) -> None:
         self._text, self._signed, self._find_fields = text, signed, find_fields
         self._rewrite_key, self._passes = rewrite_key or text, frozenset(pass_through)
         self._own, self._of_model, self._of_result = own, of_model, of_result
+        self._put_id_back = put_id_back
 
     def item(self, item: Any, own: bool = False, around: Any = None) -> Any:
         """Returns a message, or a part of one, rewritten.
@@ -112,7 +118,7 @@ class Messages:
             raise InputError("it has neither a role nor a type")
         kind = kind if isinstance(kind, str) else ""
         if kind in self._passes or role in self._passes:
-            return json.loads(dumped(item))
+            return self._as_it_is(json.loads(dumped(item)))
         if kind in SIGNED and (written := self._signed(as_signed(item))) is not None:
             return written
         if kind in _NOT_TEXT:
@@ -128,6 +134,21 @@ class Messages:
             by = self._of_result(call_id(item))
         return by._fields(item, TYPES[kind], own, role or around)
 
+    def _as_it_is(self, item: Any) -> Any:
+        """Return what passes through, with the upstream's identifiers of its calls."""
+        if isinstance(item, list):
+            return [self._as_it_is(entry) for entry in item]
+        if not isinstance(item, Mapping):
+            return item
+        return {
+            name: self._put_id_back(value)
+            if name in _ID_FIELDS
+            else self._as_it_is(value)
+            if name in ("content", "tool_calls")
+            else value
+            for name, value in item.items()
+        }
+
     def _fields(self, item: Mapping[str, Any], fields: Mapping[str, int], own: bool, role: Any = None) -> Any:
         item = {name: value for name, value in item.items() if name in fields or value is not None}
         unknown = [name for name in item if name not in fields]
@@ -140,7 +161,7 @@ class Messages:
         if value is None or (what == EMPTY and not value):
             return value
         if what == SAME or (what == NAME and role in _TOOLS):
-            return _same(value)
+            return self._put_id_back(_same(value)) if name in _ID_FIELDS else _same(value)
         parts = what == PARTS and isinstance(value, list)
         if (
             own
@@ -225,6 +246,19 @@ def results_of(message: Mapping[str, Any]) -> list[str]:
     content = message.get("content")
     entries = [message, *content] if isinstance(content, list) else [message]
     return [call_id(entry) for entry in entries if is_result(entry)]
+
+
+def list_tool_names(tools: Any) -> list[str]:
+    """Return the names that definitions of tools have, in the shapes of all APIs."""
+    names, left = list[str](), [tools]
+    while left:
+        entry = left.pop()
+        if isinstance(entry, list):
+            left += reversed(entry)
+        elif isinstance(entry, Mapping):
+            names += [entry["name"]] if isinstance(entry.get("name"), str) else []
+            left += [entry[field] for field in reversed(_DEFINITIONS) if field in entry]
+    return names
 
 
 def is_result(item: Any) -> bool:

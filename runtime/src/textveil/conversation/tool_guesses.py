@@ -41,6 +41,8 @@ class ToolGuesses:
             )
         self.limits = int(limits[0]), int(limits[1])
         self._calls: dict[str, set[str]] = {}
+        #: Strings of names of tools in calls whose arguments nobody counted so far.
+        self._early: dict[str, set[str]] = {}
         self._restored: dict[str, list[Pair]] = {}
         #: Words of the model's own in calls into which originals were restored.
         self._own: dict[str, dict[str, None]] = {}
@@ -59,11 +61,20 @@ class ToolGuesses:
             own: The words that the model wrote beside them, where there are any.
         """
         known = self._calls.setdefault(call, set())
+        known |= self._early.pop(call, set())
         more = self.limits[1] + 1 - len(known)
         known.update(islice(strings, max(0, more)))
         self._all.update(known if len(self._all) <= self.limits[1] else ())
         self._own.setdefault(call, {}).update(dict.fromkeys(own))
         self._restored[call] = list(dict.fromkeys([*self._restored.get(call, ()), *restored]))
+
+    def add_name(self, call: str, strings: Iterable[str]) -> None:
+        """Count the strings of a tool's name. The result of a call with a name alone does not share the mapping."""
+        if call in self._calls:
+            self.add(call, strings)
+        else:
+            known = self._early.setdefault(call, set())
+            known.update(islice(strings, max(0, self.limits[1] + 1 - len(known))))
 
     def close(self) -> None:
         """Let no later result share the mapping: a call has strings that nobody counted."""
@@ -99,13 +110,14 @@ class ToolGuesses:
     @property
     def count(self) -> int:
         """How many strings of calls are stored."""
-        return sum(map(len, self._calls.values())) + sum(map(len, self._restored.values()))
+        return sum(map(len, (*self._calls.values(), *self._early.values()))) + sum(map(len, self._restored.values()))
 
     def state(self) -> dict[str, Any]:
         """Return all of it as plain values for JSON. It is as private as the conversation."""
         return {
             "limits": self.limits,
             "calls": {call: [sorted(strings), self._restored.get(call, [])] for call, strings in self._calls.items()},
+            "early": {call: sorted(strings) for call, strings in self._early.items()},
             "all": sorted(self._all),
             "closed": self._is_closed,
             "refused": sorted(self._refused),
@@ -119,6 +131,7 @@ class ToolGuesses:
         for call, (strings, restored) in state["calls"].items():
             found._calls[call] = set(strings)
             found._restored[call] = [Pair(*pair) for pair in restored]
+        found._early = {call: set(strings) for call, strings in state.get("early", {}).items()}
         found._all, found._is_closed = set(state["all"]), state["closed"]
         found._refused = set(state.get("refused", ()))
         found._own = {call: dict.fromkeys(words) for call, words in state["own"].items()}

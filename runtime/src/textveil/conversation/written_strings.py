@@ -15,6 +15,8 @@ from textveil.text.segmentation import key
 
 #: Words and numbers of what is hidden as one.
 _WORDS = re.compile(r"[^\W_]+")
+#: Types on whose lists common words are, such as *hope*: a tool that writes them with a capital makes a name of them.
+_NAMED = "given family city country state place organization group month weekday".split()
 
 
 def hidden_strings(
@@ -50,6 +52,8 @@ def hidden_strings(
 def _strings_of(text: str, reader: TextReader, plan: NamesPlan, outputs: Collection[str]) -> Iterator[str]:
     """Yield what another context may hide of a text, and each word of what is hidden as one: a tool may split it."""
     for entry in plan.read_strictly(reader.stream(text)):
+        if isinstance(entry, str):
+            yield from (word for word in _WORDS.findall(entry) if word.islower() and _may_name(word, plan))
         for part in () if isinstance(entry, str) else entry.parts:
             # A word with a capital, such as March or King, is a family name behind a first name.
             may_be_name = len(part.text) > 1 and part.text.isalpha() and not part.text.islower()
@@ -59,6 +63,22 @@ def _strings_of(text: str, reader: TextReader, plan: NamesPlan, outputs: Collect
             if len(words) > 1:
                 for word in words:
                     yield from _strings_of(word, reader, plan, outputs)
+
+
+def name_strings(name: str, reader: TextReader, plan: NamesPlan, is_field: Callable[[str], bool]) -> list[str]:
+    """Return strings of the name of a tool that the rules hide, as ``hidden_strings`` does for its arguments.
+
+    The name is read whole, as a client quotes it, and word by word.
+    """
+    texts = [_text_of_field(name)] if is_field(name) else [name, " ".join(split_identifier(name))]
+    return list(dict.fromkeys(found for text in texts for found in _strings_of(text, reader, plan, ())))
+
+
+def _may_name(word: str, plan: NamesPlan) -> bool:
+    """Return whether a common word in lower case is a name with a capital, whose equality shows."""
+    return word not in plan.allowed and any(
+        word in plan.lists.kinds.get(kind, ()) and shows_equality(kind, "", plan) for kind in _NAMED
+    )
 
 
 def own_words(value: Any, restored: Collection[Pair]) -> list[str]:

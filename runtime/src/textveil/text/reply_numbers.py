@@ -6,9 +6,12 @@ from collections.abc import Callable, Collection
 #: A list mark at the start of a line; or a number, a date or a time in digits.
 _NUMBER = re.compile(r"\n[ \t]*\d{1,3}[.)](?=\s|\Z)|(?<![\w.])(\d+(?:[.,:/-]\d+)*)(?!\w)")
 _PART = re.compile(r"\d+(?:[.,]\d+)*")
-#: The last blanks and what follows them: it may go on.
-_OPEN = re.compile(r"\s*\S*\Z")
-_MOST_OPEN = 256
+#: What may go on at the end of a text: the start of its last line, and characters that no blank parts.
+_OPEN = re.compile(r"(?:\n[ \t]*)?\S*\Z")
+#: Longer runs of either are cut to so many characters, however the text is cut: a longer one has no number.
+_MOST = 256
+_LONG_RUN = re.compile(rf"(?<!\S)\S{{{_MOST + 1},}}")
+_LONG_INDENT = re.compile(rf"\n[ \t]{{{_MOST + 1},}}")
 
 
 def find_numbers(text: str) -> set[str]:
@@ -29,12 +32,12 @@ class NumberFinder:
 
     def feed(self, text: str) -> None:
         """Read text that is no surrogate."""
-        text = self._open + text
-        start = max(0, len(text) - _MOST_OPEN)
-        match = _OPEN.search(text, start)
+        text = _LONG_RUN.sub("x" * (_MOST + 1), self._open + text)
+        text = _LONG_INDENT.sub("\n" + " " * (_MOST + 1), text)
+        match = _OPEN.search(text, max(0, len(text) - 3 * _MOST))
         cut = len(text) if match is None else match.start()
         self._scan(text[:cut])
-        self._open = text[cut:] if cut > start or not start else "x"  # a longer one is no number
+        self._open = text[cut:]
 
     def end(self) -> None:
         """Read the end of the text: a surrogate follows, or nothing."""

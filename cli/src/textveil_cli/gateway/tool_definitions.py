@@ -1,0 +1,165 @@
+"""The definitions of tools in a request: names, descriptions and schemas stay, and what else they have is checked.
+
+Names, descriptions and schemas are the developer's. Examples of inputs are rewritten as values of JSON. A setting is a
+number, a flag or an identifier. What names a person's place, an address, a header or a value is refused by its name.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from textveil.errors import InputError
+
+#: Names and texts of the developer's; schemas and grammars; other definitions.
+_TEXTS = frozenset("name description server_description server_label mcp_server_name title".split())
+_SCHEMAS = frozenset("parameters input_schema output_schema format schema strict".split())
+_NESTED = frozenset("function custom tools functionDeclarations function_declarations skills environment".split())
+#: Numbers, flags, identifiers, hosts, and lists and objects of these.
+_SETTINGS = frozenset(
+    """
+    allowed_callers allowed_domains allowed_tools action background blocked_domains cache_control caching citations
+    complexity configs connector_id container container_id default_config defer_loading display_height display_height_px
+    display_number display_width display_width_px eager_input_streaming enable_zoom engine execution external_web_access
+    file_ids frame_count frame_duration_ms input_fidelity max_characters max_content_tokens max_num_results max_results
+    max_tokens max_uses memory_limit model moderation network_policy output_compression output_format partial_images
+    google_search google_search_retrieval googleSearch url_context urlContext code_execution codeExecution
+    quality ranking_options require_approval response_inclusion search_content_types search_context_size size skill_id
+    svg tunnel_id type use_cache vector_store_ids version
+    """.split()
+)
+_EXAMPLES, _DOMAINS = "input_examples", frozenset(("allowed_domains", "blocked_domains"))
+#: Of tools of these types the parameters are a schema; of any other they are settings of the provider's tool.
+_FUNCTIONS = (None, "function", "custom", "tool_search")
+#: Fields of settings that have secrets or files.
+_REFUSED = frozenset("domain_secrets data headers authorization".split())
+_MOST_DEEP = 6
+#: Fields of the APIs that an error may name.
+_KNOWN = frozenset(
+    """
+    user_location filters server_url image_url input_image_mask url_sources path source city country region timezone
+    """.split()
+).union(_TEXTS, _SCHEMAS, _NESTED, _SETTINGS, _REFUSED, (_EXAMPLES,))
+
+
+def check_tools(
+    tools: Any,
+    passes: Collection[str],
+    is_setting: Callable[[Any], bool],
+    is_field_name: Callable[[str], bool] = lambda name: False,
+) -> None:
+    """Check definitions of tools.
+
+    Args:
+        tools: They, as a request has them.
+        passes: Names of their fields that may go out as they are.
+        is_setting: Returns whether a value is a number, a flag, an identifier, or a small container of these.
+        is_field_name: Returns whether an error may name a field that is not known.
+
+    Raises:
+        InputError: They have a field that is not known, or whose value may be the user's.
+    """
+    if tools is None:
+        return
+    if not isinstance(tools, list):
+        raise InputError("a list of tools is wanted")
+    for tool in tools:
+        if not isinstance(tool, Mapping):
+            raise InputError("a tool that is an object of JSON is wanted")
+        _check_fields(tool, passes, is_setting, is_field_name, _MOST_DEEP)
+
+
+def rewrite_examples(tools: Any, passes: Collection[str], rewrite: Callable[[list[Any]], Any]) -> Any:
+    """Return tools with their examples of inputs rewritten, but for what their own schema has too.
+
+    Args:
+        tools: Checked definitions of tools.
+        passes: As in ``check_tools``.
+        rewrite: Rewrites a value of JSON.
+    """
+    if _EXAMPLES in passes:
+        return tools
+    return [
+        {**tool, _EXAMPLES: _keep_public(tool[_EXAMPLES], rewrite(tool[_EXAMPLES]), frozenset(_strings_of(tool)))}
+        if tool.get(_EXAMPLES)
+        else tool
+        for tool in tools
+    ]
+
+
+def list_examples(tools: Any, passes: Collection[str]) -> list[Any]:
+    """Return the examples of inputs of each tool that has any, unless they go out as they are."""
+    return [] if _EXAMPLES in passes else [tool[_EXAMPLES] for tool in tools or () if tool.get(_EXAMPLES)]
+
+
+def _check_fields(
+    tool: Mapping[str, Any],
+    passes: Collection[str],
+    is_setting: Callable[[Any], bool],
+    is_field_name: Callable[[str], bool],
+    depth: int,
+) -> None:
+    for number, (name, value) in enumerate(tool.items(), 1):
+        if name in passes:
+            continue
+        if name not in _KNOWN and not is_field_name(name):
+            raise InputError(f"field {number} of a tool is not known: leave it out, or name it with --pass-through")
+        if value is None or isinstance(value, bool | int | float) or value in ("", [], {}):
+            continue
+        if _is_public(name, value, tool.get("type"), passes, is_setting):
+            continue
+        inside = [value] if isinstance(value, Mapping) else value
+        is_nested = name in _NESTED or name == "parameters"
+        if not (is_nested and depth and isinstance(inside, list) and all(isinstance(one, Mapping) for one in inside)):
+            raise InputError(
+                f"{name} of a tool may have words of the user: leave it out, or --pass-through {name} lets it out"
+            )
+        for entry in inside:
+            _check_fields(entry, passes, is_setting, is_field_name, depth - 1)
+
+
+def _is_public(name: str, value: Any, kind: Any, passes: Collection[str], is_setting: Callable[[Any], bool]) -> bool:
+    """Return whether a field is the developer's, a setting, or examples, which are rewritten."""
+    if name == _EXAMPLES:
+        return isinstance(value, list)
+    if name in _TEXTS:
+        return isinstance(value, str)
+    if name in _SCHEMAS and (name != "parameters" or kind in _FUNCTIONS):
+        return True
+    is_one = name in _SETTINGS or (isinstance(value, str) and name == "environment")
+    if name == "filters" and isinstance(value, Mapping):
+        is_one = value.keys() <= _DOMAINS
+    return is_one and is_setting(value) and not _has_refused(value, passes)
+
+
+def _has_refused(value: Any, passes: Collection[str]) -> bool:
+    """Return whether a setting has a field of secrets or files somewhere in it."""
+    if isinstance(value, list):
+        return any(_has_refused(entry, passes) for entry in value)
+    return isinstance(value, Mapping) and any(
+        (name in _REFUSED and name not in passes) or _has_refused(entry, passes) for name, entry in value.items()
+    )
+
+
+def _strings_of(tool: Mapping[str, Any]) -> Iterator[str]:
+    """Yield keys and texts of the schema of a tool, which go out in any case."""
+    waiting: list[Any] = [tool.get(name) for name in _SCHEMAS]
+    while waiting:
+        entry = waiting.pop()
+        if isinstance(entry, str):
+            yield entry
+        elif isinstance(entry, list):
+            waiting += entry
+        elif isinstance(entry, Mapping):
+            yield from entry
+            waiting += entry.values()
+
+
+def _keep_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
+    """Return a rewritten value with those keys and texts as they were that the schema has too."""
+    if isinstance(value, list):
+        return [_keep_public(one, other, public) for one, other in zip(value, rewritten, strict=True)]
+    if isinstance(value, Mapping):
+        entries = zip(value.items(), rewritten.items(), strict=True)
+        return {
+            (name if name in public else key): _keep_public(one, other, public) for (name, one), (key, other) in entries
+        }
+    return value if isinstance(value, str) and value in public else rewritten

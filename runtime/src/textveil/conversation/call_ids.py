@@ -1,0 +1,69 @@
+"""Give a call an identifier that the device makes, where the upstream's own could be a guess.
+
+An upstream chooses the identifiers of its calls, and a client may write one into the result of a call, such as *call
+Szeged failed*. Results share the mapping, so each identifier would be a test. No rule for the result helps: to look for
+the identifier in it is the same test. So the client gets another identifier, and the upstream gets its own back.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from textveil.conversation.shapes import dumped
+
+#: Identifiers as APIs make them. With its prefix each is one string, which is none of the user's.
+_OPAQUE = re.compile(r"(?:call|toolu|srvtoolu|tooluse|fc|ctc)_[A-Za-z0-9_]{1,256}|chatcmpl-tool-[0-9a-f]{32}", re.ASCII)
+#: Some APIs take identifiers of nine letters and digits alone.
+_SHORT = re.compile(r"[A-Za-z0-9]{9}", re.ASCII)
+_PREFIX, _MADE_CHARACTERS, _SHORT_CHARACTERS = "call_", 24, 9
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+class CallIds:
+    """The identifiers of a conversation's calls that the client gets in place of the upstream's.
+
+    Args:
+        make_tag: A keyed hash of some strings, another one for each use.
+        is_guess: Returns whether a text has a string whose equality could show.
+    """
+
+    def __init__(self, make_tag: Callable[..., str], is_guess: Callable[[str], bool]) -> None:
+        self._make_tag, self._is_guess = make_tag, is_guess
+        #: The upstream's identifier for each that was made here.
+        self._originals: dict[str, Any] = {}
+
+    def __len__(self) -> int:
+        return len(self._originals)
+
+    def replace(self, call: Any) -> Any:
+        """Return the identifier that the client gets for one of the upstream's, or for one that was made here."""
+        if call is None or isinstance(call, bool):
+            return call
+        text = call if isinstance(call, str) else dumped(call)
+        if text in self._originals or _OPAQUE.fullmatch(text) or not self._is_guess(text):
+            return call
+        made = self._make(text)
+        self._originals[made] = call
+        return made
+
+    def put_back(self, call: Any) -> Any:
+        """Return the upstream's identifier for one that was made here; any other as it is."""
+        return self._originals.get(call, call) if isinstance(call, str) else call
+
+    def state(self) -> dict[str, Any]:
+        """Return all of it as plain values for JSON."""
+        return dict(self._originals)
+
+    def restore_state(self, state: Mapping[str, Any]) -> None:
+        """Continue where a state was taken."""
+        self._originals = dict(state)
+
+    def _make(self, text: str) -> str:
+        digest = self._make_tag("made call", text)
+        if _SHORT.fullmatch(text) is None:
+            return _PREFIX + digest[:_MADE_CHARACTERS]
+        number, characters = int(digest, 16), ""
+        for _ in range(_SHORT_CHARACTERS):
+            number, digit = divmod(number, len(_DIGITS))
+            characters += _DIGITS[digit]
+        return characters

@@ -1,0 +1,201 @@
+"""A gateway that is told to end, or that finds a special file, leaves no half file, hangs nowhere and ends in order."""
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("cryptography", reason="needs the extra crypto: make integrations")
+
+from gateways import CHAT, KEY, asked, gateway
+from serving import Server, served
+from textveil.conversation import opens_with
+from upstreams import Upstream
+
+TEXT = "I am Zqxwvina Novak."
+NAMED = {**KEY, "X-Textveil-Conversation": "one"}
+#: A gateway on a slow disk, which says when it writes.
+SLOW_DISK = """
+import os, sys, time
+import textveil.bundle.atomic
+flush = os.fsync
+
+def flush_slowly(descriptor):
+    print("flushing", file=sys.stderr, flush=True)
+    time.sleep(0.25)
+    flush(descriptor)
+
+textveil.bundle.atomic.os.fsync = flush_slowly
+from textveil_cli.main import main
+main()
+"""
+#: Ends a test that would wait for ever; nothing here takes a tenth of it.
+PATIENCE = 60
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder of mappings, and a key."""
+    (tmp_path / "mappings").mkdir()
+    (tmp_path / "keys").mkdir()
+    return tmp_path / "mappings", tmp_path / "keys" / "key"
+
+
+@contextmanager
+def start(place: Path, up: Upstream, folders: tuple[Path, Path], *options: Any) -> Iterator[Server]:
+    place.mkdir()
+    with gateway(place, up.url, "--mappings", folders[0], "--mappings-key", folders[1], *options) as server:
+        yield server
+
+
+@contextmanager
+def start_on_slow_disk(place: Path, up: Upstream, folders: tuple[Path, Path]) -> Iterator[Server]:
+    place.mkdir()
+    command = ["-c", SLOW_DISK, "gateway", "--port", "0", "--upstream", up.url]
+    with served(place, *command, "--mappings", folders[0], "--mappings-key", folders[1]) as server:
+        assert server.ask("GET", "/health")[0] == 200  # it has begun
+        yield server
+
+
+def ask(server: Server, headers: dict[str, str], text: str = TEXT) -> int:
+    return server.ask("POST", CHAT, asked(CHAT, text), headers, PATIENCE)[0]
+
+
+def wait_for_flush(server: Server, count: int) -> None:
+    """Wait until the gateway writes to the disk for a number of times."""
+    end = time.monotonic() + PATIENCE
+    while server.said.count("flushing") < count:
+        assert time.monotonic() < end, server.said
+        time.sleep(0.01)
+
+
+def make_special(path: Path, kind: str) -> None:
+    """Put something in the place of a file that is no plain file."""
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(os.path.relpath(path))
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(path.with_name("missing"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes")
+@pytest.mark.parametrize(
+    ("kind", "is_known"),
+    [
+        *(("pipe", is_known) for is_known in (False, True)),
+        *(
+            pytest.param(kind, is_known, marks=pytest.mark.full)
+            for kind in ("socket", "device", "folder", "link to nothing")
+            for is_known in (False, True)
+        ),
+    ],
+)
+def test_a_special_file_in_the_place_of_a_mapping_stops_its_conversation_alone(
+    up: Upstream, tmp_path: Path, folders: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, kind: str, is_known: bool
+) -> None:
+    """The gateway has the conversation in memory, or it finds the file when it starts."""
+    monkeypatch.chdir(tmp_path)
+    hours = ("--keep-hours", "8784")  # a device is older than the usual ones
+    with start(tmp_path / "one", up, folders, *hours) as server:
+        assert ask(server, NAMED) == 200
+        (file,) = folders[0].iterdir()
+        if is_known:
+            make_special(file, kind)
+            check_others(server, up, kind)
+            return
+    make_special(file, kind)
+    with start(tmp_path / "two", up, folders, *hours) as server:
+        check_others(server, up, kind)
+
+
+def check_others(server: Server, up: Upstream, kind: str) -> None:
+    """Check that a conversation is refused or goes on, that all others go on, and that the gateway ends."""
+    before = len(up.asked)
+    for _ in range(2):
+        assert (ask(server, NAMED) == 200) is (kind == "link to nothing")
+    assert ask(server, KEY) == ask(server, {**NAMED, "X-Textveil-Conversation": "two"}) == 200
+    assert server.ask("GET", "/health")[0] == 200
+    assert len(up.asked) == before + 2 + 2 * (kind == "link to nothing")
+    if kind not in ("folder", "link to nothing"):
+        assert server.ask("DELETE", "/conversation", None, NAMED)[1] == {"deleted": True}
+        assert ask(server, NAMED) == 200
+    assert server.stop() == 0
+    assert "Zqxwvina" not in server.said
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_what_is_written_when_it_is_told_to_end_is_whole(
+    up: Upstream, tmp_path: Path, folders: tuple[Path, Path], number: int
+) -> None:
+    """A mapping is written before the request goes out and behind its reply; a second request waits for it."""
+    with start_on_slow_disk(tmp_path / "one", up, folders) as server, ThreadPoolExecutor(2) as clients:
+        before = server.said.count("flushing")
+        first = clients.submit(ask, server, NAMED)
+        wait_for_flush(server, before + number)
+        second = clients.submit(ask, server, {**NAMED, "X-Textveil-Conversation": "two"})
+        wait_for_flush(server, before + number + 1)
+        assert server.stop() == 0
+        assert [first.result(), second.result()] == [200, 200]
+    assert len(list(folders[0].iterdir())) == 2
+    assert all(opens_with(path, folders[1]) for path in folders[0].iterdir())
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+@pytest.mark.parametrize(
+    "signals",
+    [
+        ("SIGKILL",),
+        ("SIGTERM", "SIGTERM"),
+        pytest.param(("SIGTERM", "SIGINT"), marks=pytest.mark.full),
+        pytest.param(("SIGTERM", "SIGKILL"), marks=pytest.mark.full),
+    ],
+)
+def test_what_is_written_when_it_does_not_wait_is_whole_or_as_it_was(
+    up: Upstream, tmp_path: Path, folders: tuple[Path, Path], signals: tuple[str, ...]
+) -> None:
+    with start_on_slow_disk(tmp_path / "one", up, folders) as server, ThreadPoolExecutor(1) as clients:
+        assert ask(server, NAMED) == 200
+        before = server.said.count("flushing")
+        clients.submit(ask, server, NAMED, "And Anna Kowalczyk.")
+        wait_for_flush(server, before + 1)
+        for name in signals[:-1]:
+            server.process.send_signal(getattr(signal, name))
+        code = server.stop(getattr(signal, signals[-1]))
+        assert code in (0, -signal.SIGKILL)
+        assert (code == 0) is ("SIGKILL" not in signals)
+    (file,) = folders[0].iterdir()
+    assert opens_with(file, folders[1])
+    with start(tmp_path / "two", up, folders) as server:
+        assert ask(server, NAMED) == 200
+        assert server.stop() == 0
+
+
+@pytest.mark.parametrize("model", ["silent", "endless"])
+def test_it_ends_while_an_upstream_does_not(
+    up: Upstream, tmp_path: Path, folders: tuple[Path, Path], model: str
+) -> None:
+    with start(tmp_path / "one", up, folders, "--seconds", "1") as server, ThreadPoolExecutor(1) as clients:
+        body, before = asked(CHAT, TEXT, model, stream=True), len(up.asked)
+        waiting = clients.submit(server.ask, "POST", CHAT, body, NAMED, PATIENCE)
+        end = time.monotonic() + PATIENCE
+        while len(up.asked) == before:
+            assert time.monotonic() < end
+            time.sleep(0.01)
+        assert server.stop() == 0
+        assert waiting.exception() is not None  # no reply that looks whole
+    (file,) = folders[0].iterdir()
+    assert opens_with(file, folders[1])
