@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from frontier import corpora
 from textveil import Sanitizer
-from textveil_training.attacks.words import DRAWN, Reading, Release, Words, of_plan
+from textveil_training.attacks.words import RANDOMIZED, ReadElements, WordNumbers, WordRelease, make_word_release
 
 WORDS = ROOT / "artifacts" / "words"
 OPPOSITES, ALARMING = WORDS / "english-3-opposites.txt", WORDS / "alarming.txt"
@@ -48,14 +48,16 @@ def pairs(path: Path, *, without_longest: bool = False) -> set[tuple[str, str]]:
     }
 
 
-def opposites(plan: Any, release: Release, listed: set[tuple[str, str]], reading: Reading) -> tuple[float, float]:
+def opposites(
+    plan: Any, release: WordRelease, listed: set[tuple[str, str]], reading: ReadElements
+) -> tuple[float, float]:
     """Returns the chance that an opposite stands in a word's place, mean over texts, and that of neighbors alone."""
     ids, symbol = release.words.ids, {word: number for number, word in enumerate(release.printed.tolist())}
     of: dict[int, list[int]] = {}
     for one, other in listed:
         if one in ids and ids.get(other) in symbol:
             of.setdefault(ids[one], []).append(symbol[ids[other]])
-    drawn = np.flatnonzero(reading.role == DRAWN)
+    drawn = np.flatnonzero(reading.role == RANDOMIZED)
     keys = np.stack([reading.word[drawn], reading.index[drawn], reading.lower[drawn]])
     distinct, at = np.unique(keys, axis=1, return_inverse=True)
     chance = np.zeros((2, distinct.shape[1]))
@@ -70,10 +72,10 @@ def opposites(plan: Any, release: Release, listed: set[tuple[str, str]], reading
     return every, near
 
 
-def alarms(words: Words, listed: set[str], reading: Reading, outputs: NDArray[Any]) -> float:
+def alarms(words: WordNumbers, listed: set[str], reading: ReadElements, outputs: NDArray[Any]) -> float:
     """Returns the share of harmless texts with an alarming word in what comes out."""
-    known = [words.id(word) for word in listed]
-    drawn = reading.role == DRAWN
+    known = [words.get_id(word) for word in listed]
+    drawn = reading.role == RANDOMIZED
     had = np.unique(reading.document[np.isin(reading.word, known)])
     has = np.unique(reading.document[drawn][np.isin(outputs[drawn], known)])
     return len(np.setdiff1d(has, had)) / (reading.documents - len(had))
@@ -88,14 +90,14 @@ def main() -> None:
     parser.add_argument("--alarming", type=Path, nargs="*", default=[], help="more lists of alarming words")
     parser.add_argument("--draws", type=int, default=2)
     a = parser.parse_args()
-    sanitizer, words = Sanitizer.load(a.bundle), Words()
+    sanitizer, words = Sanitizer.load(a.bundle), WordNumbers()
     lists = {path.name: pairs(path) for path in (OPPOSITES, *a.opposites)}
     lists[f"{OPPOSITES.name} without its longest line"] = pairs(OPPOSITES, without_longest=True)
     alarming = {path.name: set(read_lines(path)) for path in (ALARMING, *a.alarming)}
     for corpus, epsilon in product(CORPORA, LEVELS):
         parts = corpora.load(a.data, corpus, quick=False)
         plan: Any = sanitizer._plan({"mechanism": "staircase", "epsilon": epsilon, "protect": "words"})
-        release = of_plan(words, plan)
+        release = make_word_release(words, plan)
         reading = release.read([text for part in parts.values() for text in part.cut])
         drawn = [release.draw(reading) for _ in range(a.draws)]
         for name, listed in lists.items():

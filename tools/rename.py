@@ -22,7 +22,8 @@ A table has up to three sections. Its keys are the names of before, also after a
 Pyright's language server resolves identifiers, from one snapshot of the tree, and this script changes the text at the
 places that it reports. Formatting stays as it is: run `ruff format` and `ruff check --select I --fix` afterwards, since
 names change in length. Texts follow: dotted names and paths of files anywhere, and names in backquotes if every
-definition of that name in the repository gets the same new name. Strings of `setattr(module, "name")` follow too.
+definition of that name in the repository gets the same new name and no string is equal to it. Strings of
+`setattr(module, "name")` follow too.
 
 Nothing is written if the table is ambiguous: a name that is not found, that has a new name already taken in its scope,
 or two new names for one place. Uses that cannot be resolved (attributes of untyped objects, strings) are printed with
@@ -166,8 +167,9 @@ def move_modules(tree: Tree, moves: dict[str, str], *, dry: bool = False) -> lis
         if new in tree.texts and new not in paths:
             raise RenameError(f"{new} exists: merge {old} into it by hand")
         lines.append(f"{old} -> {new}")
+    exported = {old for old in moves if _exports(tree, *old.rpartition(".")[::2])}
     for path, text in list(tree.python()):
-        tree.texts[path] = _change_imports(path, text, moves)
+        tree.texts[path] = _change_imports(path, text, moves, exported)
     _change_texts(tree, {**moves, **_path_names(tree, paths), **_path_names(tree, _folders(paths))})
     if not dry:
         for old, new in paths.items():
@@ -210,7 +212,17 @@ def _path_names(tree: Tree, paths: dict[str, str]) -> dict[str, str]:
     return names
 
 
-def _change_imports(path: str, text: str, moves: dict[str, str]) -> str:
+def _exports(tree: Tree, package: str, name: str) -> bool:
+    """Return whether `__all__` of a package has a name: then the name is a function or class, not the module."""
+    path = tree.module_path(package)
+    assigned = (node for node in ast.parse(tree.texts[path]).body if isinstance(node, ast.Assign)) if path else ()
+    return any(
+        ast.unparse(node.targets[0]) == "__all__" and name in re.findall(r"\w+", ast.unparse(node.value))
+        for node in assigned
+    )
+
+
+def _change_imports(path: str, text: str, moves: dict[str, str], exported: set[str]) -> str:
     """Change `from package import module` and the uses of that name in one file."""
     if not any(old.rpartition(".")[2] in text for old in moves):
         return text
@@ -221,7 +233,7 @@ def _change_imports(path: str, text: str, moves: dict[str, str]) -> str:
             continue
         for alias in node.names:
             new = moves.get(f"{node.module}.{alias.name}")
-            if new is None:
+            if new is None or f"{node.module}.{alias.name}" in exported:
                 continue
             parent, _, name = new.rpartition(".")
             if parent != node.module:
@@ -633,7 +645,7 @@ def _colon(tree: Tree, scope: str, moves: dict[str, str]) -> str | None:
 
 
 def _defined_names(tree: Tree) -> set[str]:
-    """Return every name that some Python file defines after renaming: functions, classes, attributes, variables."""
+    """Return every name that a Python file still defines after renaming, and every string, which may be a key."""
     defined: set[str] = set()
     for _, text in tree.python():
         for node in ast.walk(ast.parse(text)):
@@ -645,6 +657,8 @@ def _defined_names(tree: Tree) -> set[str]:
                 defined.add(node.attr)
             elif isinstance(node, ast.arg):
                 defined.add(node.arg)
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                defined.add(node.value)  # a key of JSON, an option, the name of a format
     return defined
 
 

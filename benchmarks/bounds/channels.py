@@ -26,8 +26,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
-from textveil_training.channels import checked, counts_channel, joint, shares_of
-from textveil_training.errors import InvalidChannel
+from textveil_training.errors import InvalidRandomizer
+from textveil_training.label_randomizers import (
+    check_epsilon,
+    compute_joint_shares,
+    make_counts_randomizer,
+    normalize_counts,
+)
 
 Floats = NDArray[np.float64]
 #: How a representation is bounded.
@@ -79,8 +84,8 @@ def ceiling(prior: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
     """
     shares = np.asarray(prior, dtype=np.float64)
     if shares.ndim != 1:
-        raise InvalidChannel("a prior has one number for each class")
-    return best_channel(np.diag(shares_of(shares)), epsilon, delta).accuracy
+        raise InvalidRandomizer("a prior has one number for each class")
+    return best_channel(np.diag(normalize_counts(shares)), epsilon, delta).accuracy
 
 
 def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float:
@@ -98,7 +103,7 @@ def reference(confusion: ArrayLike, epsilon: float, delta: float = 0.0) -> float
     Raises:
         InvalidChannel: As ``ceiling``; or the matrix is not square.
     """
-    return best_channel(joint(confusion), epsilon, delta).accuracy
+    return best_channel(compute_joint_shares(confusion), epsilon, delta).accuracy
 
 
 def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
@@ -115,8 +120,8 @@ def randomized_response(confusion: ArrayLike, epsilon: float) -> float:
     Raises:
         InvalidChannel: As ``reference``.
     """
-    gains = joint(confusion)
-    return float((gains.T @ counts_channel(len(gains), epsilon)).max(axis=0).sum())
+    gains = compute_joint_shares(confusion)
+    return float((gains.T @ make_counts_randomizer(len(gains), epsilon)).max(axis=0).sum())
 
 
 def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestChannel:
@@ -136,7 +141,7 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
     """
     gains = np.asarray(gains, dtype=np.float64)
     # Written with e^-epsilon: numbers of at most 1 keep the solver's tolerances meaningful at large epsilon.
-    ratio = exp(-min(checked(epsilon, delta), _LARGEST_EPSILON))
+    ratio = exp(-min(check_epsilon(epsilon, delta), _LARGEST_EPSILON))
     inputs, classes = gains.shape
     pairs = [(i, other) for i in range(inputs) for other in range(inputs) if i != other]
     cells = inputs * classes
@@ -167,7 +172,7 @@ def best_channel(gains: ArrayLike, epsilon: float, delta: float = 0.0) -> BestCh
         method="highs",
     )
     if not solved.success:
-        raise InvalidChannel("the program of a channel has no solution")
+        raise InvalidRandomizer("the program of a channel has no solution")
     return BestChannel(float(-solved.fun), _private(gains, solved.x[:cells].reshape(inputs, classes), epsilon, delta))
 
 

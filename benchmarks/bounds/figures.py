@@ -8,7 +8,15 @@ import torch
 from bounds.channels import exceeds
 from numpy.typing import NDArray
 from textveil.vector import vector_statement
-from textveil_training.dpnr import Classifier, Description, Model, Split, Task, decided, release_parameters
+from textveil_training.dpnr import (
+    ClassificationTask,
+    ClassifiedSplit,
+    RepresentationClassifier,
+    RepresentationDescription,
+    RepresentationModel,
+    decide_released,
+    make_release_parameters,
+)
 from torch import Tensor
 
 Decisions = NDArray[np.int64]
@@ -17,10 +25,10 @@ DRAWS = 20
 
 
 def private_figures(
-    model: Model,
-    description: Description,
+    model: RepresentationModel,
+    description: RepresentationDescription,
     features: dict[str, Tensor],
-    task: Task,
+    task: ClassificationTask,
     level: str,
     bound: float,
     *,
@@ -42,9 +50,9 @@ def private_figures(
         over draws), ``exceeds_ceiling``, the three epsilons, and ``by_attribute``: accuracy on the texts with and
         without each attribute.
     """
-    parameters = release_parameters(description, level)
+    parameters = make_release_parameters(description, level)
     promised = vector_statement(parameters, description.word_dropout, "")
-    made = decided(model, description, list(features["test"]), level, draws=draws)
+    made = decide_released(model, description, list(features["test"]), level, draws=draws)
     decisions = np.stack([decision.numpy() for decision in made.decisions])
     found = accuracy_figures(decisions, task.test)
     coordinate = promised.per_coordinate
@@ -58,7 +66,7 @@ def private_figures(
     }
 
 
-def accuracy_figures(decided: Decisions, test: Split) -> dict[str, Any]:
+def accuracy_figures(decided: Decisions, test: ClassifiedSplit) -> dict[str, Any]:
     """Returns accuracy, standard errors, confusion and accuracy by attribute of decisions, shape (draws, texts)."""
     labels, present = test.labels.numpy(), test.attributes.numpy() > 0.5
     right = decided == labels
@@ -85,7 +93,7 @@ def accuracy_figures(decided: Decisions, test: Split) -> dict[str, Any]:
     return found
 
 
-def clean_decisions(clean: Classifier, features: dict[str, Tensor]) -> dict[str, Decisions]:
+def clean_decisions(clean: RepresentationClassifier, features: dict[str, Tensor]) -> dict[str, Decisions]:
     """Returns what the clean model decides, by split, on the first copy of the features."""
     with torch.inference_mode():
         return {name: clean(part[0], None).argmax(-1).numpy() for name, part in features.items()}

@@ -19,23 +19,29 @@ from bounds.channels import Mode, best_channel, ceiling, randomized_response, re
 from bounds.figures import accuracy_figures, clean_decisions, private_figures
 from textveil.bundle import atomic_output
 from textveil.errors import ResumeError
-from textveil_training.attacks.vectors import Settings, attacked, attributes_of, infer, infer_nothing
-from textveil_training.channels import counts_channel, joint
-from textveil_training.dpnr import (
-    Classifier,
-    Description,
-    Model,
-    Placement,
-    Recipe,
-    Search,
-    Task,
-    best_placement,
-    place,
-    train_head,
-    with_representation,
+from textveil_training.attacks.vectors import (
+    AttributeAttackSettings,
+    attack_checkpoint,
+    get_attributes,
+    infer_attributes,
+    infer_from_frequency,
 )
-from textveil_training.engine import software
-from textveil_training.progress import Report, no_report
+from textveil_training.dpnr import (
+    ClassCodes,
+    ClassificationTask,
+    CodeSearchSettings,
+    RepresentationClassifier,
+    RepresentationDescription,
+    RepresentationModel,
+    RepresentationRecipe,
+    replace_representation,
+    search_best_dimension,
+    search_codes,
+    train_head,
+)
+from textveil_training.engine import list_software
+from textveil_training.label_randomizers import compute_joint_shares, make_counts_randomizer
+from textveil_training.progress import ProgressCallback, ignore_progress
 from torch import Tensor
 
 Features = Callable[[str], dict[str, Tensor]]
@@ -43,8 +49,8 @@ Features = Callable[[str], dict[str, Tensor]]
 
 #: Dimensions in which codes are looked for; more never helped in the modes' noise.
 PLACED_DIMENSIONS = {"l1": (1, 2, 3), "l2": (1, 2, 3), "box": (2, 3, 4)}
-_BOUND_SEARCH = Search(restarts=2, steps=100, draws=512)
-_HEAD_SEARCH = Search(restarts=2, steps=80, draws=512, fresh_draws=4096)
+_BOUND_SEARCH = CodeSearchSettings(restarts=2, steps=100, draws=512)
+_HEAD_SEARCH = CodeSearchSettings(restarts=2, steps=80, draws=512, fresh_draws=4096)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,19 +94,19 @@ class Grid:
 
     def __init__(
         self,
-        recipe: Recipe,
-        task: Task,
+        recipe: RepresentationRecipe,
+        task: ClassificationTask,
         features: Features,
-        clean: Classifier,
+        clean: RepresentationClassifier,
         output: Path,
-        attack: Settings | None = None,
-        report: Report = no_report,
+        attack: AttributeAttackSettings | None = None,
+        report: ProgressCallback = ignore_progress,
     ) -> None:
         self._recipe, self._task, self._features, self._clean = recipe, task, features, clean
         self._output, self._report = output, report
         self._attack = attack if task.test.attributes.shape[1] else None
         self._lines = read_lines(output)
-        self._codes: dict[tuple[Any, ...], Placement] = {}
+        self._codes: dict[tuple[Any, ...], ClassCodes] = {}
         self._prior = np.bincount(task.test.labels.numpy(), minlength=len(task.labels))
 
     def run(self, cells: Sequence[Cell]) -> None:
@@ -119,7 +125,9 @@ class Grid:
             self._add(f"cell {json.dumps(asdict(cell))}", lambda cell=cell: self._cell(cell))
             self._report("cells", number + 1, len(cells))
 
-    def measure(self, name: str, model: Model, description: Description, features: dict[str, Tensor]) -> None:
+    def measure(
+        self, name: str, model: RepresentationModel, description: RepresentationDescription, features: dict[str, Tensor]
+    ) -> None:
         """Adds a line for a model that was trained elsewhere, end to end: at all of its levels, or without privacy.
 
         Args:
@@ -149,29 +157,29 @@ class Grid:
         majority = np.full((1, len(task.test.labels)), int(np.argmax(np.bincount(task.train.labels.numpy()))))
         found: dict[str, Any] = {
             "kind": "baselines",
-            "data": task.described(),
+            "data": task.describe(),
             "labels": list(task.labels),
             "recipe": asdict(self._recipe),
-            "software": software(),
+            "software": list_software(),
             "clean": self._without_privacy(self._clean, features),
             "majority": accuracy_figures(majority, task.test),
         }
         if self._attack is not None:
-            found["majority"]["attack"] = infer_nothing(attributes_of(task)).to_dict()
+            found["majority"]["attack"] = infer_from_frequency(get_attributes(task)).to_dict()
         return found
 
-    def _without_privacy(self, classifier: Classifier, features: dict[str, Tensor]) -> dict[str, Any]:
+    def _without_privacy(self, classifier: RepresentationClassifier, features: dict[str, Tensor]) -> dict[str, Any]:
         decisions = clean_decisions(classifier, features)
         found = accuracy_figures(decisions["test"][None], self._task.test)
         if self._attack is not None:
             stored = {name: part[0].numpy() for name, part in features.items()}
-            found["attack"] = infer(stored.__getitem__, attributes_of(self._task), self._attack).to_dict()
+            found["attack"] = infer_attributes(stored.__getitem__, get_attributes(self._task), self._attack).to_dict()
         return found
 
     def _bounds(self, cell: Cell, level: str) -> dict[str, Any]:
         epsilon, delta = float(level), float(cell.delta or 0)
         confusion = self._confusion(cell.word_dropout, "test")
-        placed = best_placement(
+        placed = search_best_dimension(
             confusion, [epsilon], cell.mode, delta, PLACED_DIMENSIONS[cell.mode], search=_BOUND_SEARCH
         )
         return {
@@ -188,37 +196,41 @@ class Grid:
         }
 
     def _cell(self, cell: Cell) -> dict[str, Any]:
-        recipe = with_representation(self._recipe, seed=cell.seed, **cell.representation)
+        recipe = replace_representation(self._recipe, seed=cell.seed, **cell.representation)
         features = self._features(cell.word_dropout)
         head = train_head(recipe, self._task, features, self._clean, self._placement(cell))
         found = {"kind": "cell", **asdict(cell), "dev": head.dev, "wall_s": head.wall_s}
         return found | self._figures(head.model, head.description, features, cell.seed)
 
     def _figures(
-        self, model: Model, description: Description, features: dict[str, Tensor], seed: int
+        self, model: RepresentationModel, description: RepresentationDescription, features: dict[str, Tensor], seed: int
     ) -> dict[str, Any]:
         levels: dict[str, Any] = {}
         for level in description.levels:
             bound = ceiling(self._prior, float(level), float(description.delta or 0))
             levels[level] = private_figures(model, description, features, self._task, level, bound)
             if self._attack is not None:
-                settings = Settings(**asdict(self._attack) | {"seed": seed})
+                settings = AttributeAttackSettings(**asdict(self._attack) | {"seed": seed})
                 channels = partial(_label_channels, delta=float(description.delta or 0))
-                levels[level]["attack"] = attacked(model, description, features, self._task, level, settings, channels)
+                levels[level]["attack"] = attack_checkpoint(
+                    model, description, features, self._task, level, settings, channels
+                )
         return {"description": asdict(description), "levels": levels}
 
-    def _placement(self, cell: Cell) -> Placement:
+    def _placement(self, cell: Cell) -> ClassCodes:
         """Codes from the dev split: what is measured on test must not have seen it."""
         key = (cell.mode, cell.dimension, cell.levels, cell.word_dropout, cell.delta)
         if key not in self._codes:
             confusion = self._confusion(cell.word_dropout, "dev")
             levels = [float(level) for level in cell.levels]
-            self._codes[key] = place(confusion, levels, cell.dimension, cell.mode, float(cell.delta or 0), _HEAD_SEARCH)
+            self._codes[key] = search_codes(
+                confusion, levels, cell.dimension, cell.mode, float(cell.delta or 0), _HEAD_SEARCH
+            )
         return self._codes[key]
 
     def _confusion(self, word_dropout: str, split: str) -> np.ndarray:
         """Counts true classes by the clean model's decision, over all copies of the features."""
-        classes, labels = len(self._task.labels), self._task.splits()[split].labels.numpy()
+        classes, labels = len(self._task.labels), self._task.get_splits()[split].labels.numpy()
         cells = np.zeros((classes, classes))
         for copy in self._features(word_dropout)[split]:
             with torch.inference_mode():
@@ -228,8 +240,8 @@ class Grid:
 
 def _label_channels(confusion: np.ndarray, epsilon: float, delta: float) -> dict[str, np.ndarray]:
     """Randomized response, and the channel of the reference: no private channel releases the label more accurately."""
-    best = best_channel(joint(confusion), epsilon, delta).channel
-    return {"label_response": counts_channel(len(confusion), epsilon), "label_channel": best}
+    best = best_channel(compute_joint_shares(confusion), epsilon, delta).channel
+    return {"label_response": make_counts_randomizer(len(confusion), epsilon), "label_channel": best}
 
 
 def read_lines(path: Path) -> dict[str, dict[str, Any]]:

@@ -19,7 +19,7 @@ from textveil_cli.console import progress_bars, run
 from textveil_training.errors import RecipeError
 
 if TYPE_CHECKING:
-    from textveil_training.dpnr import Recipe
+    from textveil_training.dpnr import RepresentationRecipe
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, add_completion=False)
 MODES = {"l1": (1, ""), "l2": (1, "1e-6"), "box": (2, "")}
@@ -63,8 +63,14 @@ def grid(
     """Train and measure heads for modes, levels, word dropouts and seeds; lines that are in FILE are kept."""
     import torch
     from bounds.grid import Cell, Grid
-    from textveil_training.attacks.vectors import Settings
-    from textveil_training.dpnr import StoredFeatures, holds_features, load_task, read_recipe, with_representation
+    from textveil_training.attacks.vectors import AttributeAttackSettings
+    from textveil_training.dpnr import (
+        StoredFeatures,
+        find_stored_features,
+        load_classification_task,
+        read_recipe,
+        replace_representation,
+    )
 
     if threads:
         torch.set_num_threads(threads)
@@ -81,18 +87,20 @@ def grid(
         for group in ([levels] if together else [(level,) for level in levels])
     ]
     for cell in cells:  # before anything is computed
-        with_representation(chosen, **cell.representation)
-    task = load_task(chosen.data, data)
+        replace_representation(chosen, **cell.representation)
+    task = load_classification_task(chosen.data, data)
     with progress_bars() as report:
         stored = StoredFeatures(start, task, cache, features, report)
-        runs = Grid(chosen, task, stored, stored.clean, output, Settings() if attack else None, report)
+        runs = Grid(
+            chosen, task, stored, stored.clean_classifier, output, AttributeAttackSettings() if attack else None, report
+        )
         runs.run(cells)
         for folder in checkpoint or []:
-            private = StoredFeatures(folder, task, cache / folder.name, holds_features(folder), report)
+            private = StoredFeatures(folder, task, cache / folder.name, find_stored_features(folder), report)
             runs.measure(folder.name, private.model, private.description, private(private.description.word_dropout))
 
 
-def _require_head(recipe: "Recipe") -> None:
+def _require_head(recipe: "RepresentationRecipe") -> None:
     """Raises ``RecipeError`` for a recipe that trains no head on stored features."""
     if recipe.kind != "dpnr" or not recipe.training.placed_epochs + recipe.training.head_epochs:
         raise RecipeError("a grid needs a recipe of kind dpnr that trains a head on stored features")

@@ -14,21 +14,21 @@ import torch
 from fairness.subgroups import CONFIDENCE, MINIMUM, SubgroupError, Subgroups, subgroups
 from numpy.typing import NDArray
 from textveil.vector import vector_statement
-from textveil_training.data import format_named, release_of
+from textveil_training.data import get_format, read_release_terms
 from textveil_training.dpnr import (
-    Description,
-    Split,
-    decided,
-    features_of,
-    load_split,
+    ClassifiedSplit,
+    RepresentationDescription,
+    decide_released,
+    load_classification_split,
+    load_or_compute_features,
+    make_release_parameters,
     read_checkpoint,
-    release_parameters,
 )
-from textveil_training.engine import device_named
+from textveil_training.engine import get_device
 from textveil_training.errors import CheckpointError
-from textveil_training.finetune import predictions, read_model
-from textveil_training.hashes import sha256
-from textveil_training.progress import Report, no_report
+from textveil_training.file_hashes import hash_file
+from textveil_training.finetune import predict, read_model
+from textveil_training.progress import ProgressCallback, ignore_progress
 from torch import Tensor
 
 Promise = dict[str, Any]
@@ -62,7 +62,7 @@ def attributes_named(format_name: str) -> tuple[str, ...]:
         SubgroupError: It has none.
         UnknownFormat: There is no such format.
     """
-    names = format_named(format_name).attributes
+    names = get_format(format_name).attributes
     if not names:
         raise SubgroupError("the format has no private attributes")
     return names
@@ -77,8 +77,8 @@ def of_checkpoint(
     levels: Sequence[str] | None = None,
     draws: int = DRAWS,
     device: str = "cpu",
-    report: Report = no_report,
-) -> tuple[Split, list[Answers]]:
+    report: ProgressCallback = ignore_progress,
+) -> tuple[ClassifiedSplit, list[Answers]]:
     """Measures a checkpoint of ``textveil-train dpnr`` on a split, through the device's release.
 
     Features of the split that were left in the folder (``--write-features``) are used if they are of these very texts.
@@ -109,20 +109,20 @@ def of_checkpoint(
     model, description = read_checkpoint(folder)
     if levels and description.mode == "none":
         raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
-    part = load_split(format_name, data, split, description.labels)
-    model.to(device_named(device))
-    features = features_of(folder, model, description, part, split, device=device, report=report)
+    part = load_classification_split(format_name, data, split, description.labels)
+    model.to(get_device(device))
+    features = load_or_compute_features(folder, model, description, part, split, device=device, report=report)
 
     def right(decisions: list[Tensor]) -> NDArray[np.float32]:
         return torch.stack([decision == part.labels for decision in decisions]).float().numpy()
 
     if description.mode == "none":
-        return part, [Answers(OPEN, None, right(decided(model, description, features, None).decisions))]
-    identity = sha256(folder / CHECKPOINT)
+        return part, [Answers(OPEN, None, right(decide_released(model, description, features, None).decisions))]
+    identity = hash_file(folder / CHECKPOINT)
     answers = []
     for level in levels or description.levels:
         release = _promise(description, level, identity)
-        made = decided(model, description, features, level, draws=draws)
+        made = decide_released(model, description, features, level, draws=draws)
         answers += [
             Answers(PRIVATE, release, right(made.decisions)),
             Answers(QUIET, release, right(made.without_noise)),
@@ -137,8 +137,8 @@ def of_model(
     split: str | None,
     *,
     device: str = "cpu",
-    report: Report = no_report,
-) -> tuple[Split, Answers]:
+    report: ProgressCallback = ignore_progress,
+) -> tuple[ClassifiedSplit, Answers]:
     """Measures a model of ``textveil-train finetune`` on raw or sanitized text.
 
     Args:
@@ -165,21 +165,21 @@ def of_model(
     labels = description.labels
     if not labels:
         raise CheckpointError("the model gives scores: there is nothing to be right or wrong about")
-    release = release_of(format_name, data[0])
-    if any(release_of(format_name, path) != release for path in data[1:]):
+    release = read_release_terms(format_name, data[0])
+    if any(read_release_terms(format_name, path) != release for path in data[1:]):
         raise SubgroupError("the data went through different releases")
     if description.release != release:
         raise SubgroupError("the model was trained on texts of another release, or of none")
-    parts = [load_split(format_name, path, split, labels) for path in data]
+    parts = [load_classification_split(format_name, path, split, labels) for path in data]
 
-    def predict(texts: tuple[str, ...]) -> NDArray[np.int64]:
-        found, _ = predictions(folder, [(text,) for text in texts], device=device, report=report)
+    def predict_classes(texts: tuple[str, ...]) -> NDArray[np.int64]:
+        found, _ = predict(folder, [(text,) for text in texts], device=device, report=report)
         return found.argmax(-1).numpy()
 
-    return parts[0], of_texts(parts, predict, release)
+    return parts[0], of_texts(parts, predict_classes, release)
 
 
-def of_texts(splits: Sequence[Split], predict: Predict, release: Promise | None) -> Answers:
+def of_texts(splits: Sequence[ClassifiedSplit], predict: Predict, release: Promise | None) -> Answers:
     """Measures a classifier of texts, raw or sanitized.
 
     Args:
@@ -196,7 +196,7 @@ def of_texts(splits: Sequence[Split], predict: Predict, release: Promise | None)
     return Answers(OPEN if release is None else PRIVATE, release, np.stack(right).astype(np.float32))
 
 
-def check_alike(one: Split, other: Split) -> None:
+def check_alike(one: ClassifiedSplit, other: ClassifiedSplit) -> None:
     """Checks that two splits are of the same texts, as far as labels and attributes can tell.
 
     Raises:
@@ -208,7 +208,7 @@ def check_alike(one: Split, other: Split) -> None:
 
 def divided(
     answers: Answers,
-    split: Split,
+    split: ClassifiedSplit,
     names: Sequence[str],
     clean: Answers | None = None,
     *,
@@ -231,9 +231,9 @@ def divided(
     )
 
 
-def _promise(description: Description, level: str, checkpoint: str) -> Promise:
+def _promise(description: RepresentationDescription, level: str, checkpoint: str) -> Promise:
     """The promise for a vector, in the keys that records have for sanitized text; this epsilon is of the whole text."""
-    promised = vector_statement(release_parameters(description, level), description.word_dropout, checkpoint)
+    promised = vector_statement(make_release_parameters(description, level), description.word_dropout, checkpoint)
     loss = promised.whole_text
     return {
         "mechanism": f"representation-{description.mode}",

@@ -22,11 +22,11 @@ from fairness.correctness import (
 )
 from fairness.subgroups import MINIMUM, SubgroupError
 from textveil.errors import OutputError
-from textveil_training.dpnr import Split
-from textveil_training.engine import RunRecord, device_named
+from textveil_training.dpnr import ClassifiedSplit
+from textveil_training.engine import RunRecord, get_device
 from textveil_training.errors import CheckpointError
-from textveil_training.hashes import sha256
-from textveil_training.progress import Report, no_report
+from textveil_training.file_hashes import hash_file
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 KIND = "fairness"
 
@@ -76,7 +76,7 @@ class Request:
         attributes_named(self.format_name)
 
 
-def measure(request: Request, output: Path | None = None, report: Report = no_report) -> dict[str, Any]:
+def measure(request: Request, output: Path | None = None, report: ProgressCallback = ignore_progress) -> dict[str, Any]:
     """Measures, and writes a run record of kind ``fairness``.
 
     Args:
@@ -104,7 +104,7 @@ def measure(request: Request, output: Path | None = None, report: Report = no_re
     if os.path.lexists(output):
         raise OutputError("there is a file of that name already")
     begun = time.perf_counter(), time.process_time()
-    record = RunRecord(output, _subject(request), device_named(request.device))
+    record = RunRecord(output, _subject(request), get_device(request.device))
     record.write()  # a place that cannot be written to is found out before the work
     try:
         split, lines = _measured(request, report)
@@ -123,15 +123,15 @@ def measure(request: Request, output: Path | None = None, report: Report = no_re
     return {"lines": lines}
 
 
-def _measured(request: Request, report: Report) -> tuple[Split, list[dict[str, Any]]]:
+def _measured(request: Request, report: ProgressCallback) -> tuple[ClassifiedSplit, list[dict[str, Any]]]:
     split, answers = _answers(request, report)
     return split, _lines(request, split, answers)
 
 
-def _answers(request: Request, report: Report) -> tuple[Split, list[Answers]]:
+def _answers(request: Request, report: ProgressCallback) -> tuple[ClassifiedSplit, list[Answers]]:
     """Returns the answers of every model, those of the clean model first, where there is one."""
 
-    def of(folder: Path, data: Sequence[Path], levels: Sequence[str]) -> tuple[Split, list[Answers]]:
+    def of(folder: Path, data: Sequence[Path], levels: Sequence[str]) -> tuple[ClassifiedSplit, list[Answers]]:
         place = {"device": request.device, "report": report}
         if request.checkpoint is None:
             split, answers = of_model(folder, data, request.format_name, request.split, **place)
@@ -152,7 +152,7 @@ def _answers(request: Request, report: Report) -> tuple[Split, list[Answers]]:
     return split, [replace(clean[0], kind=CLEAN), *answers]
 
 
-def _lines(request: Request, split: Split, answers: Sequence[Answers]) -> list[dict[str, Any]]:
+def _lines(request: Request, split: ClassifiedSplit, answers: Sequence[Answers]) -> list[dict[str, Any]]:
     names = attributes_named(request.format_name)
     clean = answers[0] if answers[0].kind == CLEAN else None
     lines = []
@@ -177,13 +177,13 @@ def _subject(request: Request) -> dict[str, object]:
         "data": {"format": request.format_name},
         "release": None,
         "start": {
-            f"{kind}_sha256": sha256(folder / name)
+            f"{kind}_sha256": hash_file(folder / name)
             for kind, folder in folders.items()
             if folder is not None and (folder / name).is_file()
         },
     }
 
 
-def _described(request: Request, split: Split) -> dict[str, object]:
+def _described(request: Request, split: ClassifiedSplit) -> dict[str, object]:
     described = {"examples": len(split.texts), "sha256": split.sha256, "copies": len(request.data)}
     return {"format": request.format_name, "splits": {request.split or "all": described}}

@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from textveil_cli.console import progress_bars, run
 from textveil_training.data import FormatName
-from textveil_training.tables import aligned
+from textveil_training.terminal_tables import format_table
 
 app = typer.Typer(pretty_exceptions_enable=False, rich_markup_mode=None, add_completion=False)
 
@@ -115,7 +115,7 @@ def _block(line: dict[str, Any], epsilons: list[str]) -> str:
         shown = [_gap(gap) for gap in gaps]
         rows.append([one["name"], *sides, shown[0], _interval(one), *shown[1:]])
     accuracy = f"{found['accuracy']:.4f} +- {found['standard_error']:.4f}"
-    return "\n".join([f"{_name(line, epsilons)}: accuracy {accuracy}, {found['examples']:,} texts", aligned(rows)])
+    return "\n".join([f"{_name(line, epsilons)}: accuracy {accuracy}, {found['examples']:,} texts", format_table(rows)])
 
 
 def _name(line: dict[str, Any], epsilons: list[str]) -> str:

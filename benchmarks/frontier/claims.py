@@ -35,7 +35,7 @@ from frontier.classify import STRENGTH, TfIdf, pearson
 from frontier.rows import Releases
 from report.frontier_rows import ROWS
 from textveil.text import segments
-from textveil_training.attacks.words import DRAWN, KIND, MARK, SHOWN, Reading, Release, read_vectors
+from textveil_training.attacks.words import KEPT, MARK, RANDOMIZED, SURROGATE, ReadElements, WordRelease, read_vectors
 
 LEVELS = ("8", "10", "12")
 TEXTS, FIRST_WORDS = 1_001, 3
@@ -52,12 +52,12 @@ def spread(values: Sequence[float]) -> str:
     return f"{100 * np.mean(values):.1f} ± {100 * np.std(values, ddof=1) if len(values) > 1 else 0:.1f}"
 
 
-def named(releases: Releases, name: str) -> Release:
+def named(releases: Releases, name: str) -> WordRelease:
     """Returns the release of a row by its name."""
     return releases.of(next(row for row in ROWS if row.name == name))
 
 
-def released(releases: Releases, level: str) -> Release:
+def released(releases: Releases, level: str) -> WordRelease:
     """Returns the rung ``words`` at a level."""
     return named(releases, f"shipped-{level}")
 
@@ -69,7 +69,7 @@ def kept(releases: Releases, data: Path, draws: int) -> Iterator[str]:
         for level in LEVELS:
             release = released(releases, level)
             reading = release.read(cut)
-            drawn, words = reading.role == DRAWN, reading.role != MARK
+            drawn, words = reading.role == RANDOMIZED, reading.role != MARK
             same = [release.draw(reading) == reading.word for _ in range(draws)]
             told = spread([one[drawn].mean() for one in same]), spread([one[words].mean() for one in same])
             yield f"{name}, {level}: of drawn words {told[0]} % stay, of all words {told[1]} %"
@@ -79,18 +79,18 @@ def articles(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     """Yields the shares for news."""
     release = released(releases, "10")
     cut = [text for part in corpora.load(data, "ag", quick=False).values() for text in part.cut]
-    reading, spelled = release.read(cut), release.words.spelled
+    reading, spelled = release.read(cut), release.words.spellings
     after = np.zeros(len(reading.word), bool)
-    article = np.isin(reading.word, [release.words.id(word) for word in ("a", "an")])
-    after[1:] = article[:-1] & (reading.role[1:] == DRAWN) & (reading.document[1:] == reading.document[:-1])
+    article = np.isin(reading.word, [release.words.get_id(word) for word in ("a", "an")])
+    after[1:] = article[:-1] & (reading.role[1:] == RANDOMIZED) & (reading.document[1:] == reading.document[:-1])
     outputs = [release.draw(reading)[after] for _ in range(draws)]
     vowel = np.array([word[:1] in "aeiou" for word in spelled])
-    an = reading.word[np.flatnonzero(after) - 1] == release.words.id("an")
-    yield f"{100 * after.sum() / (reading.role == DRAWN).sum():.1f} % of drawn words follow a or an"
+    an = reading.word[np.flatnonzero(after) - 1] == release.words.get_id("an")
+    yield f"{100 * after.sum() / (reading.role == RANDOMIZED).sum():.1f} % of drawn words follow a or an"
     yield f"of these {spread([(vowel[out] != an).mean() for out in outputs])} % do not fit it after the draw"
 
 
-def likelihoods(release: Release, inputs: Array, lower: bool, outputs: Array) -> Array:
+def likelihoods(release: WordRelease, inputs: Array, lower: bool, outputs: Array) -> Array:
     """Returns ``Pr[y | x]``, a row for each input and a column for each output, both symbols."""
     assert release.channels is not None
     channel = release.channels[int(lower)]
@@ -99,16 +99,16 @@ def likelihoods(release: Release, inputs: Array, lower: bool, outputs: Array) ->
     return np.concatenate([channel.rows(block)[:, outputs].astype(np.float32) for block in blocks])[at]
 
 
-def symbols_of(release: Release, outputs: Array) -> Array:
+def symbols_of(release: WordRelease, outputs: Array) -> Array:
     """Returns the symbols of printed words."""
-    symbol = np.full(len(release.words.spelled), release.symbols)
+    symbol = np.full(len(release.words.spellings), release.symbols)
     symbol[release.printed] = np.arange(release.symbols)
     return symbol[outputs]
 
 
-def first_drawn(reading: Reading, count: int, most: int) -> Array:
+def first_drawn(reading: ReadElements, count: int, most: int) -> Array:
     """Returns the places of the first drawn elements in lower case of each document that has so many."""
-    places = np.flatnonzero((reading.role == DRAWN) & reading.lower)
+    places = np.flatnonzero((reading.role == RANDOMIZED) & reading.lower)
     document = reading.document[places]
     starts = np.flatnonzero(np.r_[True, document[1:] != document[:-1]])
     enough = np.diff(np.r_[starts, len(document)]) >= count
@@ -144,10 +144,10 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     for level in LEVELS[:2]:
         release, found = released(releases, level), []
         seen, had = (release.read(side) for side in sides)
-        of_shown, of_text = (_shown(reading, len(release.words.spelled)) for reading in (had, seen))
+        of_shown, of_text = (_shown(reading, len(release.words.spellings)) for reading in (had, seen))
         share = (of_shown / np.maximum(1, of_shown.sum(axis=1))).toarray()
         visible = np.log(share / 2 + share.mean(axis=0) / 2 + _TINY) @ of_text.T
-        mine, other = (np.flatnonzero((reading.role == DRAWN) & reading.lower) for reading in (seen, had))
+        mine, other = (np.flatnonzero((reading.role == RANDOMIZED) & reading.lower) for reading in (seen, had))
         for _ in range(draws):
             out = symbols_of(release, release.draw(seen))[mine]
             of_word = likelihoods(release, had.index[other], True, out)
@@ -162,9 +162,9 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
         yield f"{level}: {drawn} % of {len(chosen)} are named by who has a paraphrase, {both} % with visible words"
 
 
-def _shown(reading: Reading, words: int) -> Any:
+def _shown(reading: ReadElements, words: int) -> Any:
     """Returns how often each visible word stands in each text."""
-    at = np.flatnonzero(reading.role == SHOWN)
+    at = np.flatnonzero(reading.role == KEPT)
     return sparse.csr_matrix((np.ones(len(at)), (reading.document[at], reading.word[at])), (reading.documents, words))
 
 
@@ -194,9 +194,9 @@ def server(releases: Releases, data: Path, draws: int) -> Iterator[str]:
         readings = {part: release.read(texts_.cut) for part, texts_ in parts.items()}
         for _ in range(draws):
             outputs = {part: release.draw(reading) for part, reading in readings.items()}
-            known = np.array([table.get(word, np.zeros(WIDTH)) for word in release.words.spelled])
+            known = np.array([table.get(word, np.zeros(WIDTH)) for word in release.words.spellings])
             kinds = {
-                part: np.where(reading.role == KIND, len(known) + reading.index, outputs[part])
+                part: np.where(reading.role == SURROGATE, len(known) + reading.index, outputs[part])
                 for part, reading in readings.items()
             }
             means = {part: _means(readings[part], outputs[part], known) for part in parts}
@@ -217,7 +217,7 @@ def server(releases: Releases, data: Path, draws: int) -> Iterator[str]:
         yield f"{name}, {law}-{level}: {spread(both[0])} as it is; {'; '.join(gains)}"
 
 
-def _means(reading: Reading, outputs: Array, known: Array) -> Any:
+def _means(reading: ReadElements, outputs: Array, known: Array) -> Any:
     """Returns the mean vector of each text's words that came out, of length one."""
     words = np.flatnonzero(reading.role != MARK)
     member = sparse.csr_matrix(

@@ -9,14 +9,14 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import Ridge
 from sklearn.svm import LinearSVC
-from textveil_training.attacks.words import MARK, NOTHING, Reading
+from textveil_training.attacks.words import MARK, NOTHING, ReadElements
 
 Ints = NDArray[Any]
 _PAIR = 1 << 31
 STRENGTH = 0.3
 
 
-def keys(reading: Reading, outputs: Ints) -> tuple[Ints, Ints]:
+def keys(reading: ReadElements, outputs: Ints) -> tuple[Ints, Ints]:
     """Returns words and pairs of words as numbers, and the document of each."""
     kept = (reading.role != MARK) & (outputs != NOTHING)
     word, document = outputs[kept].astype(np.int64), reading.document[kept]
@@ -38,14 +38,14 @@ class TfIdf:
     weights: TfidfTransformer
 
     @classmethod
-    def of(cls, reading: Reading, outputs: Ints) -> "TfIdf":
+    def of(cls, reading: ReadElements, outputs: Ints) -> "TfIdf":
         found, count = np.unique(keys(reading, outputs)[0], return_counts=True)
         known = found[(count > 1) | (found < _PAIR)]
         empty = cls(known, TfidfTransformer(sublinear_tf=True))
         empty.weights.fit(empty._counts(reading, outputs))
         return empty
 
-    def _counts(self, reading: Reading, outputs: Ints) -> Any:
+    def _counts(self, reading: ReadElements, outputs: Ints) -> Any:
         found, document = keys(reading, outputs)
         place = np.minimum(np.searchsorted(self.known, found), len(self.known) - 1)
         there = self.known[place] == found
@@ -53,11 +53,13 @@ class TfIdf:
         ones = np.ones(int(there.sum()))
         return sparse.coo_matrix((ones, (document[there], place[there])), shape=shape).tocsr()
 
-    def __call__(self, reading: Reading, outputs: Ints) -> Any:
+    def __call__(self, reading: ReadElements, outputs: Ints) -> Any:
         return self.weights.transform(self._counts(reading, outputs))
 
 
-def accuracy(train: Reading, train_out: Ints, labels: Ints, test: Reading, test_out: Ints, gold: Ints) -> float:
+def accuracy(
+    train: ReadElements, train_out: Ints, labels: Ints, test: ReadElements, test_out: Ints, gold: Ints
+) -> float:
     """Returns the accuracy of a linear classifier, trained and tested on what was released."""
     tfidf = TfIdf.of(train, train_out)
     model = LinearSVC(C=STRENGTH)
@@ -65,7 +67,9 @@ def accuracy(train: Reading, train_out: Ints, labels: Ints, test: Reading, test_
     return float(np.mean(model.predict(tfidf(test, test_out)) == gold))
 
 
-def pearson(train: Reading, train_out: Ints, scores: Ints, test: Reading, test_out: Ints, gold: Ints) -> float:
+def pearson(
+    train: ReadElements, train_out: Ints, scores: Ints, test: ReadElements, test_out: Ints, gold: Ints
+) -> float:
     """Returns the correlation of ridge regression on pairs of sentences with what people say of them."""
     tfidf = TfIdf.of(train, train_out)
     before, after = _pairs(tfidf(train, train_out)), _pairs(tfidf(test, test_out))

@@ -11,7 +11,7 @@ import numpy as np
 from names.utility import maximal
 from numpy.typing import NDArray
 from textveil.text import segments
-from textveil_training.attacks.words import held_out_rows, near
+from textveil_training.attacks.words import choose_held_out_rows, find_near_texts
 
 #: What each part of the benchmark reads below the data folder.
 FILES = {
@@ -73,11 +73,11 @@ def load(data: Path, name: str, *, quick: bool) -> dict[str, Part]:
 
 def _inside(train: Part, name: str) -> tuple[Part, Part]:
     step = 2 if name == "sick" else 1
-    held_out = held_out_rows(train.cut[::step], QUICK_TEST)
+    held_out = choose_held_out_rows(train.cut[::step], QUICK_TEST)
     texts = train.cut
     chosen = np.zeros(len(train.labels), dtype=bool)
     chosen[held_out] = True
-    free = ~chosen & ~near(texts, [texts[row] for row in held_out]) if name.startswith("sst2") else ~chosen
+    free = ~chosen & ~find_near_texts(texts, [texts[row] for row in held_out]) if name.startswith("sst2") else ~chosen
     rest = np.flatnonzero(free)[:QUICK_TRAIN]
 
     def part(rows: NDArray[Any]) -> Part:

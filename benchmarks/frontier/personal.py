@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from textveil.text import is_gap, segments
-from textveil_training.attacks.words import Release
+from textveil_training.attacks.words import WordRelease
 
 #: Spans by the name in the data, as the table calls them.
 SPANS = {
@@ -48,7 +48,7 @@ class Span:
 
 
 def measure(
-    release: Release,
+    release: WordRelease,
     records: Sequence[dict[str, Any]],
     function_words: frozenset[str],
     vocabulary: frozenset[str],

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil_training.attacks.words import MARK, NOTHING, Reading, Release
+from textveil_training.attacks.words import MARK, NOTHING, ReadElements, WordRelease
 
 Ints = NDArray[Any]
 ARTICLES = 50
@@ -31,14 +31,16 @@ def chosen(articles: Sequence[Sequence[list[str]]]) -> tuple[list[list[str]], In
     return cut, np.array(owner)
 
 
-def style(release: Release, reading: Reading, outputs: Ints, owner: Ints, function_words: frozenset[str]) -> float:
+def style(
+    release: WordRelease, reading: ReadElements, outputs: Ints, owner: Ints, function_words: frozenset[str]
+) -> float:
     """Returns how often the article of a paragraph is named by the frequencies of its function words alone.
 
     Every paragraph is compared with the mean of the other paragraphs of each article, released by the same mechanism
     (Burrows's Delta with the cosine: Smith, Aldridge 2011). Where they are drawn, what came out as one counts.
     """
-    numbers = [release.words.id(word) for word in sorted(function_words)]
-    column = np.full(len(release.words.spelled) + 1, -1)
+    numbers = [release.words.get_id(word) for word in sorted(function_words)]
+    column = np.full(len(release.words.spellings) + 1, -1)
     column[numbers] = np.arange(len(numbers))
     kept = (reading.role != MARK) & (outputs != NOTHING)
     place = column[outputs[kept]]
@@ -59,7 +61,7 @@ def style(release: Release, reading: Reading, outputs: Ints, owner: Ints, functi
     return right / len(shares)
 
 
-def pattern(reading: Reading, outputs: Ints, length: int) -> float:
+def pattern(reading: ReadElements, outputs: Ints, length: int) -> float:
     """Returns how often the first drawn words of a paragraph are told from all others by which of them are equal.
 
     The attacker has all paragraphs, and sees of the released one nothing but which of its drawn words are equal: no
@@ -87,7 +89,7 @@ def pattern(reading: Reading, outputs: Ints, length: int) -> float:
     return float(((named == np.arange(len(seen_pairs))) & alone).mean())
 
 
-def skeleton(reading: Reading, outputs: Ints, length: int) -> float:
+def skeleton(reading: ReadElements, outputs: Ints, length: int) -> float:
     """Returns how often the first elements of a paragraph are told from all others by what is visible alone.
 
     A drawn word counts as one whatever it is; case and spaces are not looked at.
@@ -103,7 +105,7 @@ def skeleton(reading: Reading, outputs: Ints, length: int) -> float:
     return sum(seen[key] == 1 for key in keys) / len(keys)
 
 
-def _documents(reading: Reading, mask: Ints) -> list[Ints]:
+def _documents(reading: ReadElements, mask: Ints) -> list[Ints]:
     """Returns the places of the elements of each document that a mask has."""
     places = np.flatnonzero(mask)
     return np.split(places, np.searchsorted(reading.document[places], np.arange(1, reading.documents)))

@@ -22,7 +22,16 @@ from textveil.mechanisms.staircase import SlotStaircase, Staircase, StaircaseLev
 from textveil.text import Kinds, make_plan, segments
 from textveil.text.rewrite import Rewriter
 from textveil_export.text import LevelSetting, make_level_parameters
-from textveil_training.attacks.words import NOTHING, Cut, Reading, Release, Words, constant, of_plan, unchanged
+from textveil_training.attacks.words import (
+    NOTHING,
+    ReadElements,
+    SegmentedTexts,
+    WordNumbers,
+    WordRelease,
+    make_constant_release,
+    make_raw_release,
+    make_word_release,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -43,7 +52,7 @@ class Releases:
     """
 
     def __init__(self, bundle: Path | None, santext: Path | None, trec: Path | None = None) -> None:
-        self.words = Words()
+        self.words = WordNumbers()
         self._encoders = ENCODERS | ({"trec": trec} if trec else {})
         self._codes: dict[tuple[str, str], NDArray[Any]] = {}
         self.staircase = Sanitizer.load(bundle)
@@ -82,7 +91,7 @@ class Releases:
         """Tells whether a row can be measured on a task: an index is of known classes."""
         return not row.name.startswith("index") or task in self._encoders
 
-    def shown(self, row: Row, cut: Cut) -> list[list[bool]]:
+    def shown(self, row: Row, cut: SegmentedTexts) -> list[list[bool]]:
         """Tells which segments of some documents the rung ``names`` shows as they are."""
         found = []
         for pieces in cut:
@@ -92,7 +101,7 @@ class Releases:
             found.append([all(out[start:end]) for start, end in pairwise(ends)])
         return found
 
-    def rewritten(self, row: Row, task: str, part: str, cut: Cut) -> tuple[Reading, NDArray[Any]]:
+    def rewritten(self, row: Row, task: str, part: str, cut: SegmentedTexts) -> tuple[ReadElements, NDArray[Any]]:
         """Releases documents as text, and returns what a reader of the new text sees.
 
         Args:
@@ -110,7 +119,9 @@ class Releases:
                 self._codes[task, part] = np.array([encoder.secret_code(text) for text in texts])
             level = encoder.bundle.level("counts", row.nats.split()[0])
             new = [encoder._sentence(int(index)) for index in level.draw(self._codes[task, part], random_uint64)]
-        reading = unchanged(of_plan(self.words, self._plan(True, True, "10"))).read([segments(text) for text in new])
+        reading = make_raw_release(make_word_release(self.words, self._plan(True, True, "10"))).read(
+            [segments(text) for text in new]
+        )
         return reading, reading.word
 
     @staticmethod
@@ -121,7 +132,7 @@ class Releases:
     def function_words(self) -> frozenset[str]:
         return frozenset(self._plan(True, True, "10").rule.function_words)
 
-    def of(self, row: Row) -> Release:
+    def of(self, row: Row) -> WordRelease:
         """Returns the release of a row."""
         if row.name.startswith("santext"):
             return self._of_words(row.name)
@@ -145,7 +156,7 @@ class Releases:
 
     def _joined(self, outputs: NDArray[Any]) -> str:
         """Words joined by blanks, folded: where no product writes the text."""
-        return " ".join(self.words.spelled[word] for word in outputs.tolist() if word != NOTHING)
+        return " ".join(self.words.spellings[word] for word in outputs.tolist() if word != NOTHING)
 
     def plan(self, row: Row) -> Any:
         """Returns the plan of a row under the staircase's skeleton."""
@@ -175,15 +186,15 @@ class Releases:
             outputs[[ids[word] for word in self.function_words if word in ids]] = False
         return outputs
 
-    def _of_plan(self, row: Row) -> Release:
-        made = of_plan(self.words, self.plan(row))
+    def _of_plan(self, row: Row) -> WordRelease:
+        made = make_word_release(self.words, self.plan(row))
         if row.name == "raw":
-            return unchanged(made)
+            return make_raw_release(made)
         if row.name in ("delete", "blank"):
-            return constant(made, NOTHING if row.name == "delete" else self.words.id("_"))
+            return make_constant_release(made, NOTHING if row.name == "delete" else self.words.get_id("_"))
         return made
 
-    def _of_words(self, name: str) -> Release:
+    def _of_words(self, name: str) -> WordRelease:
         bundle = self.santext.bundle
         mechanism = "santext+" if name == "santext-plus" else "santext"
         plan = make_plan(bundle, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
@@ -193,7 +204,7 @@ class Releases:
             parameters = make_level_parameters(bundle.table, setting, _largest_score(plan.mechanism.law))
             law = SanText.of(bundle.table, bundle.metric, "santext", parameters)
             plan = replace(plan, mechanism=Everywhere(law, lambda: law.channel))
-        return of_plan(self.words, plan)
+        return make_word_release(self.words, plan)
 
 
 def k_rr(staircase: Staircase, epsilon: str) -> Staircase:

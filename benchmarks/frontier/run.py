@@ -30,7 +30,15 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from frontier import classify, corpora, personal, profile_attacks, tuned
 from frontier.rows import Releases
 from report.frontier_rows import ROWS, Row
-from textveil_training.attacks.words import Asked, Attacker, Reading, Release, apart, attack, read_vectors
+from textveil_training.attacks.words import (
+    ReadElements,
+    WordAttacker,
+    WordRelease,
+    WordTargets,
+    attack_release,
+    exclude_near_texts,
+    read_vectors,
+)
 
 TASKS = ("trec", "sick", "ag", "sst2-whole")
 #: Draws of each task, and of personal data: few spans are of organizations, and drawing them is cheap.
@@ -77,11 +85,11 @@ class Run:
     ) -> None:
         self.data, self.releases, self.quick, self.precision = data, releases, quick, precision
         self.trigrams_alone = trigrams_alone
-        self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, Reading]]] | None = None
-        self._attacker: Attacker | None = None
+        self._task: tuple[str, dict[str, corpora.Part], dict[str, dict[str, ReadElements]]] | None = None
+        self._attacker: WordAttacker | None = None
         self._of_attacker: dict[str, dict[str, int]] = {}
-        self._released: dict[str, Release] = {}
-        self._paragraphs: tuple[list[list[str]], Any, dict[str, Reading]] | None = None
+        self._released: dict[str, WordRelease] = {}
+        self._paragraphs: tuple[list[list[str]], Any, dict[str, ReadElements]] | None = None
 
     def measure(self, job: Job) -> dict[str, Any]:
         """Returns what a job finds."""
@@ -89,21 +97,23 @@ class Run:
         measure: Callable[[Row, Job], dict[str, Any]] = getattr(self, job["job"])
         return measure(row, job)
 
-    def _parts(self, name: str) -> tuple[dict[str, corpora.Part], dict[str, dict[str, Reading]]]:
+    def _parts(self, name: str) -> tuple[dict[str, corpora.Part], dict[str, dict[str, ReadElements]]]:
         if self._task is None or self._task[0] != name:
             self._task = name, corpora.load(self.data, name, quick=self.quick), {}
         return self._task[1], self._task[2]
 
     @staticmethod
-    def _read(release: Release, parts: dict[str, corpora.Part], readings: dict[str, Any]) -> dict[str, Reading]:
+    def _read(
+        release: WordRelease, parts: dict[str, corpora.Part], readings: dict[str, Any]
+    ) -> dict[str, ReadElements]:
         """Reads train and test, once for all releases of one rule."""
         if release.rule not in readings:
             readings[release.rule] = {name: release.read(part.cut) for name, part in parts.items()}
         return readings[release.rule]
 
-    def _asked(self, part: corpora.Part) -> Asked:
+    def _asked(self, part: corpora.Part) -> WordTargets:
         known = self.releases.staircase.bundle.ids
-        return Asked(part.cut, self.releases.function_words, known)
+        return WordTargets(part.cut, self.releases.function_words, known)
 
     def task(self, row: Row, job: Job) -> dict[str, Any]:
         parts, readings = self._parts(job["task"])
@@ -126,7 +136,7 @@ class Run:
             shown = np.concatenate(self.releases.shown(row, parts["test"].cut))
             same = {name: float(shown[mask].mean()) for name, mask in asked.masks.items()}
         else:
-            same = asked.shares(read["test"], outputs["test"])
+            same = asked.compute_shares(read["test"], outputs["test"])
         sizes = {name: len(part.labels) for name, part in parts.items()}
         return {"score": found, "unchanged": same, "rows": sizes}
 
@@ -135,11 +145,11 @@ class Run:
         if self._attacker is None:
             learned = [self.releases.of(row) for row in ROWS if row.name in LEARNED]
             texts = {"train": parts["train"].cut, "prior": corpora.prior(self.data)}
-            found = {name: apart(cut, parts["test"].cut) for name, cut in texts.items()}
+            found = {name: exclude_near_texts(cut, parts["test"].cut) for name, cut in texts.items()}
             self._of_attacker = {name: counts for name, (_, counts) in found.items()}
             print(f"the attacker has {self._of_attacker}", file=sys.stderr)
             known, prior = (cut for cut, _ in found.values())
-            self._attacker = Attacker(
+            self._attacker = WordAttacker(
                 known, prior, learned, read_vectors(VECTORS), trigrams_alone=self.trigrams_alone, report=_learned
             )
         if row.name not in self._released:
@@ -148,7 +158,9 @@ class Run:
         if release.rule not in readings:
             readings[release.rule] = {"test": release.read(parts["test"].cut)}
         target = readings[release.rule]["test"]
-        found = attack(release, self._attacker, target, self._asked(parts["test"]), self.releases.function_words)
+        found = attack_release(
+            release, self._attacker, target, self._asked(parts["test"]), self.releases.function_words
+        )
         return found | {"attacker": self._of_attacker}
 
     def personal(self, row: Row, job: Job) -> dict[str, Any]:

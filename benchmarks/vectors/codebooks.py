@@ -19,19 +19,19 @@ from textveil_training.encoder import (
     RARE_NUMBERS,
     RESTARTS,
     STEPS,
+    LabeledPart,
+    LabeledTexts,
     MinilmSettings,
-    Part,
     StaticSettings,
-    Task,
-    asked,
-    k_means,
-    main_space,
-    static_codebook,
-    texts_needed,
-    texts_once,
-    unit,
+    choose_teacher_texts,
+    count_needed_texts,
+    deduplicate_texts,
+    find_centers,
+    find_main_space,
+    normalize_vectors,
+    train_static_codebook,
 )
-from textveil_training.errors import ClassError
+from textveil_training.errors import InvalidClasses
 from vectors.extractors import Extractors
 from vectors.releases import Codes
 
@@ -56,10 +56,10 @@ def measure(extractors: Extractors, kind: str, codes: int, seed: int) -> Codes |
     """
     task = extractors.task(seed)
     try:
-        different = texts_once(task.train.texts, codes)
-    except ClassError:
+        different = deduplicate_texts(task.train.texts, codes)
+    except InvalidClasses:
         return None
-    chosen = np.random.default_rng(seed).choice(len(different), texts_needed(codes), replace=False)
+    chosen = np.random.default_rng(seed).choice(len(different), count_needed_texts(codes), replace=False)
     seen = [different[at] for at in chosen]
     learn = of_minilm if kind == "minilm" else shipped
     code = learn(extractors, kind, seen, codes, seed)
@@ -68,7 +68,13 @@ def measure(extractors: Extractors, kind: str, codes: int, seed: int) -> Codes |
     return counted(extractors, task, (known, task.train), (test, task.test), count)
 
 
-def counted(extractors: Extractors, task: Task, known: tuple[Ids, Part], test: tuple[Ids, Part], codes: int) -> Codes:
+def counted(
+    extractors: Extractors,
+    task: LabeledTexts,
+    known: tuple[Ids, LabeledPart],
+    test: tuple[Ids, LabeledPart],
+    codes: int,
+) -> Codes:
     """Counts texts by class and code, and by attribute and code where there are attributes.
 
     Args:
@@ -106,10 +112,10 @@ def shipped(
     """Learns a codebook as a bundle has it. It may have fewer codes: each has 20 texts at least."""
     known: Any = None
     if kind == "taught":
-        known = Known(extractors.vectors("minilm", [seen[at] for at in asked(len(seen))]))
+        known = Known(extractors.vectors("minilm", [seen[at] for at in choose_teacher_texts(len(seen))]))
     minilm = MinilmSettings() if kind == "taught" else MinilmSettings(encoder=NO_TEACHER)
-    trained = static_codebook(seen, codes, StaticSettings(seed=seed), minilm, known, lambda *_: None)
-    return lambda texts: trained.codes(texts, lambda *_: None)
+    trained = train_static_codebook(seen, codes, StaticSettings(seed=seed), minilm, known, lambda *_: None)
+    return lambda texts: trained.compute_codes(texts, lambda *_: None)
 
 
 def of_minilm(
@@ -123,6 +129,6 @@ def of_minilm(
     def vectors(texts: tuple[str, ...] | list[str]) -> Floats:
         return extractors.vectors(kind, texts).astype(np.float64)
 
-    mean, main = main_space(vectors(seen), DIRECTIONS)
-    centers = k_means(unit((vectors(seen) - mean) @ main), codes, seed)
-    return lambda texts: (unit((vectors(texts) - mean) @ main) @ centers.T).argmax(axis=1)
+    mean, main = find_main_space(vectors(seen), DIRECTIONS)
+    centers = find_centers(normalize_vectors((vectors(seen) - mean) @ main), codes, seed)
+    return lambda texts: (normalize_vectors((vectors(texts) - mean) @ main) @ centers.T).argmax(axis=1)

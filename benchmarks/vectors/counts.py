@@ -30,18 +30,18 @@ from textveil.bundle import HeldOut
 from textveil.mechanisms.staircase import IndexStaircase
 from textveil_cli.collector import Count, Estimate, count_codes, count_labels
 from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
-from textveil_training.channels import counts_channel
-from textveil_training.data import divide, group_texts
+from textveil_training.data import group_texts, split_groups
 from textveil_training.encoder import (
     NO_TEACHER,
+    LabeledPart,
+    LabeledTexts,
     MinilmSettings,
-    Part,
     StaticSettings,
-    Task,
-    static_codebook,
-    texts_once,
+    deduplicate_texts,
+    train_static_codebook,
     train_static_extractor,
 )
+from textveil_training.label_randomizers import make_counts_randomizer
 from vectors import labeled
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,26 +74,26 @@ def pools(data: Path, task: str) -> list[Pool]:
     ids = {label: number for number, label in enumerate(labels)}
     groups = group_texts([row.text for row in rows])
 
-    def part(numbers: list[int]) -> Part:
+    def part(numbers: list[int]) -> LabeledPart:
         chosen = [rows[numbers[int(at)]] for at in np.linspace(0, len(numbers) - 1, min(len(numbers), MOST_TEXTS))]
-        return Part(tuple(row.text for row in chosen), np.array([ids[row.label] for row in chosen]))
+        return LabeledPart(tuple(row.text for row in chosen), np.array([ids[row.label] for row in chosen]))
 
     found = []
     for seed in range(MODELS):
-        sides = divide(groups, {"train": 1, "pool": 1}, seed)
-        train, pool = part(sides["train"]), part(list({groups.of[n]: n for n in sides["pool"]}.values()))
+        sides = split_groups(groups, {"train": 1, "pool": 1}, seed)
+        train, pool = part(sides["train"]), part(list({groups.group_ids[n]: n for n in sides["pool"]}.values()))
         if codes:
-            texts = texts_once(train.texts, int(codes.split("-")[0]))
+            texts = deduplicate_texts(train.texts, int(codes.split("-")[0]))
             settings = StaticSettings(seed=seed), MinilmSettings(encoder=NO_TEACHER)
-            trained = static_codebook(texts, int(codes.split("-")[0]), *settings, None, _silent)
+            trained = train_static_codebook(texts, int(codes.split("-")[0]), *settings, None, _silent)
         else:
             trained = train_static_extractor(
-                Task(labels=labels, train=train, calibration=pool, test=pool, groups=groups, left_out=0),
+                LabeledTexts(labels=labels, train=train, calibration=pool, test=pool, groups=groups, left_out=0),
                 StaticSettings(),
                 None,
                 _silent,
             )
-        decided = trained.codes(pool.texts, lambda *_: None)
+        decided = trained.compute_codes(pool.texts, lambda *_: None)
         found.append(Pool(labels=labels, classes=pool.classes, codes=decided, count=len(trained.bias)))
     return found
 
@@ -125,7 +125,7 @@ def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int
     truths, widths, none, refused = [], [], 0, 0
     for pool in found:
         staircase = make_integer_randomizer(
-            "counts", counts_channel(pool.count, compute_realized_epsilon(epsilon)), epsilon
+            "counts", make_counts_randomizer(pool.count, compute_realized_epsilon(epsilon)), epsilon
         )
         for held_out, arrived, truth, codes in releases(
             pool, staircase, TEXTS[task], share, count // len(found), generator

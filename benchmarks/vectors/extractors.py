@@ -15,12 +15,12 @@ from sklearn.linear_model import LogisticRegression
 from textveil.vector import words_of
 from textveil_training.encoder import (
     RARE_NUMBERS,
-    Part,
+    LabeledPart,
+    LabeledTexts,
     PublicWords,
     StaticSettings,
-    Task,
     TrainedExtractor,
-    public_words,
+    load_public_words,
     train_static_extractor,
 )
 from vectors import labeled, minilm
@@ -55,7 +55,7 @@ class Extractors:
         self.data, self.name, self._cache = data, name, cache
         self.corpus = labeled.load(data, name)
 
-    def task(self, seed: int) -> Task:
+    def task(self, seed: int) -> LabeledTexts:
         """Divides the training rows."""
         return labeled.task(self.data, self.name, seed)
 
@@ -69,7 +69,7 @@ class Extractors:
 
     @cached_property
     def _static(self) -> Floats:
-        words = public_words(RARE_NUMBERS)  # as wide as those of a codebook that ships
+        words = load_public_words(RARE_NUMBERS)  # as wide as those of a codebook that ships
         return np.stack([mean_row(text, words) for text in self._texts])
 
     def vectors(self, extractor: str, texts: tuple[str, ...] | list[str]) -> Floats:
@@ -96,22 +96,22 @@ class Extractors:
         train = decide(task.train) if self.corpus.attributes else None
         return Decided(decide(task.calibration), decide(task.test), train)
 
-    def _frozen(self, extractor: str, task: Task) -> Callable[[Part], Ids]:
+    def _frozen(self, extractor: str, task: LabeledTexts) -> Callable[[LabeledPart], Ids]:
         model = LogisticRegression(C=STRENGTH[extractor], max_iter=300)
         model.fit(self.vectors(extractor, task.train.texts), task.train.classes)
         return lambda part: np.asarray(model.predict(self.vectors(extractor, part.texts)), dtype=np.int64)
 
-    def _tuned(self, extractor: str, task: Task, seed: int) -> Callable[[Part], Ids]:
+    def _tuned(self, extractor: str, task: LabeledTexts, seed: int) -> Callable[[LabeledPart], Ids]:
         classes = len(task.labels)
         if extractor == "minilm":
             encoder = minilm.MiniLM(minilm.DROPOUT)
             encoder.tune(task.train, classes, PASSES[self.name], seed)
             return lambda part: encoder.decisions(part.texts)
         trained = static_extractor(task)
-        return lambda part: trained.codes(part.texts, lambda *_: None)
+        return lambda part: trained.compute_codes(part.texts, lambda *_: None)
 
 
-def static_extractor(task: Task) -> TrainedExtractor:
+def static_extractor(task: LabeledTexts) -> TrainedExtractor:
     """Trains the extractor that ``textveil-train encoder`` puts into a bundle."""
     return train_static_extractor(task, StaticSettings(), None, silent)
 
@@ -127,7 +127,7 @@ def settings(name: str, extractor: str, tuned: bool) -> dict[str, Any]:
     if not tuned:
         return {"strength": STRENGTH[extractor]}
     if extractor == "static":
-        return StaticSettings().described()
+        return StaticSettings().describe()
     return {
         "passes": PASSES[name],
         "most": None,  # of so many texts: of all

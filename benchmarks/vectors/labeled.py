@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 from textveil_training import data as published
-from textveil_training.data import Example, read_table
-from textveil_training.encoder import Part, Task, divided
+from textveil_training.data import LabeledExample, read_table
+from textveil_training.encoder import LabeledPart, LabeledTexts, split_labeled_texts
 
 #: Train and test file of each task below the data folder.
 FILES = {
@@ -31,22 +31,22 @@ class Corpus:
         attributes: The persons that a text names, bits by text; empty where the data have no second attribute.
     """
 
-    train: tuple[Example, ...]
-    test: tuple[Example, ...]
+    train: tuple[LabeledExample, ...]
+    test: tuple[LabeledExample, ...]
     attributes: dict[str, Bits]
 
     def texts(self) -> list[str]:
         """Returns every distinct text, in the order of the files."""
         return list(dict.fromkeys(row.text for row in (*self.train, *self.test)))
 
-    def attributes_of(self, part: Part) -> Bits:
+    def attributes_of(self, part: LabeledPart) -> Bits:
         """Returns the attributes of some texts, shape ``(texts, attributes)``."""
         return np.stack([self.attributes[text] for text in part.texts])
 
 
-def read_ag_entities(path: Path, split: str) -> list[Example]:
+def read_ag_entities(path: Path, split: str) -> list[LabeledExample]:
     """Reads a split of AG News with entities."""
-    return list(published.load("ag-entities", path, split))
+    return list(published.load_examples("ag-entities", path, split))
 
 
 @lru_cache(maxsize=1)
@@ -63,10 +63,10 @@ def load(data: Path, name: str) -> Corpus:
 
 
 @lru_cache(maxsize=1)
-def task(data: Path, name: str, seed: int) -> Task:
+def task(data: Path, name: str, seed: int) -> LabeledTexts:
     """Divides the training rows; those that are too close to a test text are left out. See ``encoder.task``."""
     corpus = load(data, name)
-    return divided(corpus.train, corpus.test, seed)
+    return split_labeled_texts(corpus.train, corpus.test, seed)
 
 
 def missing(data: Path, name: str) -> list[str]:
@@ -74,12 +74,14 @@ def missing(data: Path, name: str) -> list[str]:
     return [path for path in FILES[name] if not (data / path).is_file()]
 
 
-def _trec(path: Path) -> tuple[Example, ...]:
+def _trec(path: Path) -> tuple[LabeledExample, ...]:
     lines = path.read_text("latin-1").strip().split("\n")
-    return tuple(Example(texts=(text,), label=label) for label, _, text in (line.partition(" ") for line in lines))
+    return tuple(
+        LabeledExample(texts=(text,), label=label) for label, _, text in (line.partition(" ") for line in lines)
+    )
 
 
-_READERS: dict[str, Callable[[Path], tuple[Example, ...]]] = {
+_READERS: dict[str, Callable[[Path], tuple[LabeledExample, ...]]] = {
     "ag": lambda path: tuple(read_table(path, "1", "2")),
     "trec": _trec,
     "sst2": lambda path: tuple(read_table(path, "sentence", "label")),

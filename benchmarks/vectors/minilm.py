@@ -11,22 +11,22 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from textveil_training.encoder import Part
+from textveil_training.encoder import LabeledPart
 from textveil_training.engine import (
     MINILM,
-    Tokenizer,
-    adamw,
-    bucketed,
+    EncoderTokenizer,
+    choose_precision,
+    compute_vectors,
     load_transformer,
-    mean_pooled,
-    precision_for,
-    vectors_of,
+    make_adamw,
+    make_length_batches,
+    pool_mean,
 )
 from torch import Tensor, nn
 from torch.nn import functional
 
 MAX_TOKENS = 128
-PRECISION = precision_for("bfloat16", torch.device("cpu"))
+PRECISION = choose_precision("bfloat16", torch.device("cpu"))
 #: Tuning: the embeddings and so many lower layers stay as they are.
 FROZEN_LAYERS = 3
 LEARNING_RATE, HEAD_LEARNING_RATE, WEIGHT_DECAY, DROPOUT = 1e-4, 1e-3, 0.01, 0.1
@@ -44,22 +44,22 @@ class MiniLM:
 
     def __init__(self, dropout: float = 0.0) -> None:
         self.network, vocabulary, lowercase = load_transformer(MINILM, dropout)
-        self.tokenizer = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=MAX_TOKENS)
+        self.tokenizer = EncoderTokenizer(vocabulary, lowercase=lowercase, max_tokens=MAX_TOKENS)
         self.classifier: nn.Module = nn.Identity()
 
     def vectors(self, texts: Sequence[str]) -> Floats:
         """Returns the mean of the last hidden states, shape ``(texts, 384)``."""
-        words = [self.tokenizer.words(text) for text in texts]
+        words = [self.tokenizer.split_into_pieces(text) for text in texts]
 
         def of(batch: Tensor) -> Tensor:
-            inputs = self.tokenizer.batch([words[at] for at in batch.tolist()])
-            return mean_pooled(self.network, *inputs, PRECISION)
+            inputs = self.tokenizer.make_batch([words[at] for at in batch.tolist()])
+            return pool_mean(self.network, *inputs, PRECISION)
 
         self.network.eval()
         with torch.inference_mode():
-            return vectors_of(words, _BATCH, of).numpy()
+            return compute_vectors(words, _BATCH, of).numpy()
 
-    def tune(self, part: Part, classes: int, num_epochs: int, seed: int) -> None:
+    def tune(self, part: LabeledPart, classes: int, num_epochs: int, seed: int) -> None:
         """Lowers the cross entropy of a linear classifier on the vectors; the lower layers do not learn.
 
         Args:
@@ -74,13 +74,13 @@ class MiniLM:
             module.requires_grad_(False)
         self.classifier = nn.Linear(network.config.hidden_size, classes)
         model = nn.ModuleDict({"extractor": network, "classifier": self.classifier})
-        words = [self.tokenizer.words(text) for text in part.texts]
+        words = [self.tokenizer.split_into_pieces(text) for text in part.texts]
         labels = torch.from_numpy(part.classes)
 
         def rate(name: str) -> float:
             return LEARNING_RATE if name.startswith("extractor.") else HEAD_LEARNING_RATE
 
-        optimizer = adamw(model, rate, WEIGHT_DECAY)
+        optimizer = make_adamw(model, rate, WEIGHT_DECAY)
         steps = num_epochs * -(-len(words) // TUNED_BATCH)
         schedule = torch.optim.lr_scheduler.LambdaLR(
             optimizer, lambda step: min(1.0, step / (WARMUP * steps), (1 - step / steps) / (1 - WARMUP))
@@ -88,9 +88,9 @@ class MiniLM:
         generator = torch.Generator().manual_seed(seed)
         model.train()
         for _ in range(num_epochs):
-            for batch in bucketed(words, TUNED_BATCH, generator):
-                inputs = self.tokenizer.batch([words[at] for at in batch.tolist()])
-                vectors = mean_pooled(network, *inputs, PRECISION)
+            for batch in make_length_batches(words, TUNED_BATCH, generator):
+                inputs = self.tokenizer.make_batch([words[at] for at in batch.tolist()])
+                vectors = pool_mean(network, *inputs, PRECISION)
                 loss = functional.cross_entropy(self.classifier(vectors), labels[batch])
                 optimizer.zero_grad()
                 loss.backward()

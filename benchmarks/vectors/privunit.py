@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 from sklearn.linear_model import LogisticRegression
-from vectors.codebooks import unit
+from vectors.codebooks import normalize_vectors
 from vectors.extractors import Extractors
 from vectors.releases import EPSILONS, Figures, Floats, area
 
@@ -58,7 +58,7 @@ def release(vectors: Floats, epsilon: float, generator: np.random.Generator) -> 
     # The upper tail of one coordinate: from 0 to q in the cap, from q to 1 outside of it.
     along = _threshold(np.where(inside, tail * cap.share, cap.share + tail * (1 - cap.share)), dimension)
     across = generator.normal(size=vectors.shape)
-    across = unit(across - (across * vectors).sum(axis=1, keepdims=True) * vectors)
+    across = normalize_vectors(across - (across * vectors).sum(axis=1, keepdims=True) * vectors)
     return along[:, None] * vectors + np.sqrt(np.maximum(0, 1 - along**2))[:, None] * across
 
 
@@ -68,11 +68,11 @@ def measure(extractors: Extractors, extractor: str, seed: int) -> dict[str, Figu
     generator = np.random.default_rng(seed)
     train = extractors.vectors(extractor, task.train.texts).astype(np.float64)
     mean = train.mean(axis=0)
-    _, directions = np.linalg.eigh(np.cov(unit(train - mean).T))
+    _, directions = np.linalg.eigh(np.cov(normalize_vectors(train - mean).T))
     directions = directions[:, ::-1][:, :DIRECTIONS]
 
     def projected(vectors: NDArray[np.floating]) -> Floats:
-        return unit((vectors - mean) @ directions)
+        return normalize_vectors((vectors - mean) @ directions)
 
     texts = projected(train)
     test = projected(extractors.vectors(extractor, task.test.texts).astype(np.float64))

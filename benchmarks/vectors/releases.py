@@ -13,8 +13,8 @@ import numpy as np
 from bounds.channels import Mode, ceiling
 from numpy.typing import NDArray
 from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
-from textveil_training.channels import accuracy_channel, counts_channel
-from textveil_training.dpnr import noise_scale
+from textveil_training.dpnr import compute_noise_scale
+from textveil_training.label_randomizers import fit_accuracy_randomizer, make_counts_randomizer
 
 Floats = NDArray[np.float64]
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "10", "12")
@@ -112,8 +112,8 @@ def decision_rows(calibration: Floats, codes: Codes) -> dict[str, dict[str, Figu
         value = compute_realized_epsilon(epsilon)
         # One right decision of each class is added, as bundles do.
         wished = {
-            "accuracy": accuracy_channel(calibration + np.eye(classes), value),
-            "counts": counts_channel(classes, value),
+            "accuracy": fit_accuracy_randomizer(calibration + np.eye(classes), value),
+            "counts": make_counts_randomizer(classes, value),
         }
         for name, channel in wished.items():
             drawn = make_integer_randomizer(name, channel, epsilon).matrix
@@ -121,7 +121,7 @@ def decision_rows(calibration: Floats, codes: Codes) -> dict[str, dict[str, Figu
             wish = Release.of_index(channel / channel.sum(axis=1, keepdims=True), is_label=True).figures(codes)
             rows[name][epsilon]["lost_to_integers"] = wish["accuracy"] - rows[name][epsilon]["accuracy"]
         for name, gains in (("reference", codes.test), ("balanced reference", balanced)):
-            best = accuracy_channel(gains, float(epsilon))
+            best = fit_accuracy_randomizer(gains, float(epsilon))
             rows.setdefault(name, {})[epsilon] = Release.of_index(best, is_label=True).figures(codes)
         for mode in ("l1", "l2", "box"):
             order = tuple(np.argsort(-calibration.sum(axis=1), kind="stable").tolist())
@@ -138,7 +138,7 @@ def codebook_rows(codes: Codes) -> dict[str, Figures]:
     found = {"": Release.of_index(np.eye(count), is_label=False).figures(codes)}
     for epsilon in EPSILONS:
         channel = make_integer_randomizer(
-            "counts", counts_channel(count, compute_realized_epsilon(epsilon)), epsilon
+            "counts", make_counts_randomizer(count, compute_realized_epsilon(epsilon)), epsilon
         ).matrix
         found[epsilon] = Release.of_index(channel, is_label=False).figures(codes)
     return found
@@ -155,7 +155,7 @@ def noisy_corners(mode: Mode, order: tuple[int, ...], epsilon: float) -> Release
         epsilon: Whole-text epsilon; of ``l2`` with ``DELTA``.
     """
     points = _corners(mode, len(order))[np.argsort(order)]
-    scale = noise_scale(mode, points.shape[1], epsilon, DELTA if mode == "l2" else 0.0)
+    scale = compute_noise_scale(mode, points.shape[1], epsilon, DELTA if mode == "l2" else 0.0)
     generator = np.random.default_rng(7)  # an estimate of an accuracy protects nobody
     shape = (len(points), DRAWS, points.shape[1])
     noise = generator.normal(size=shape) if mode == "l2" else generator.laplace(size=shape)

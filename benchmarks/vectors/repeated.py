@@ -8,22 +8,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from textveil_training.data import Example, group_texts
-from textveil_training.encoder import Part
+from textveil_training.data import LabeledExample, group_texts
+from textveil_training.encoder import LabeledPart
 from vectors import labeled
 from vectors.extractors import STRENGTH, Extractors, static_extractor
 
 Bits = NDArray[np.bool_]
 
 
-def published(data: Path, name: str) -> tuple[tuple[Example, ...], tuple[Example, ...]]:
+def published(data: Path, name: str) -> tuple[tuple[LabeledExample, ...], tuple[LabeledExample, ...]]:
     """Returns train and test as published; of AG News with entities without the dev split."""
     if name != "ag-private":
         corpus = labeled.load(data, name)
         return corpus.train, corpus.test
     train, test = (
         tuple(
-            Example(texts=row.texts, label=row.label)
+            LabeledExample(texts=row.texts, label=row.label)
             for row in labeled.read_ag_entities(data / labeled.FILES[name][0], split)
         )
         for split in ("train", "test")
@@ -31,7 +31,7 @@ def published(data: Path, name: str) -> tuple[tuple[Example, ...], tuple[Example
     return train, test
 
 
-def counts(train: tuple[Example, ...], test: tuple[Example, ...]) -> tuple[dict[str, int], Bits]:
+def counts(train: tuple[LabeledExample, ...], test: tuple[LabeledExample, ...]) -> tuple[dict[str, int], Bits]:
     """Counts what is repeated, and tells which test texts stand word for word in train."""
     labels: dict[str, Counter[str]] = defaultdict(Counter)
     for row in train:
@@ -39,7 +39,7 @@ def counts(train: tuple[Example, ...], test: tuple[Example, ...]) -> tuple[dict[
     repeated = np.array([row.text in labels for row in test])
     other = sum(row.text in labels and labels[row.text].most_common(1)[0][0] != row.label for row in test)
     groups = group_texts([row.text for row in (*test, *train)])
-    near = set(groups.of[len(test) :])
+    near = set(groups.group_ids[len(test) :])
     found = {
         "train": len(train),
         "test": len(test),
@@ -47,7 +47,7 @@ def counts(train: tuple[Example, ...], test: tuple[Example, ...]) -> tuple[dict[
         "test_copies": len(test) - len({row.text for row in test}),
         "in_train": int(repeated.sum()),
         "in_train_other_label": int(other),
-        "near_train": sum(group in near for group in groups.of[: len(test)]),
+        "near_train": sum(group in near for group in groups.group_ids[: len(test)]),
     }
     return found, repeated
 
@@ -60,9 +60,9 @@ def measure(extractors: Extractors, seed: int) -> dict[str, Any]:
     truth = np.array([names.index(row.label) for row in test])
     classes = [names.index(row.label) for row in train]
     texts, asked = tuple(row.text for row in train), tuple(row.text for row in test)
-    everything = replace(extractors.task(seed), labels=tuple(names), train=Part(texts, np.array(classes)))
+    everything = replace(extractors.task(seed), labels=tuple(names), train=LabeledPart(texts, np.array(classes)))
     trained = static_extractor(everything)
-    decided = {"static, tuned": trained.codes(asked, lambda *_: None)}
+    decided = {"static, tuned": trained.compute_codes(asked, lambda *_: None)}
     model = LogisticRegression(C=STRENGTH["minilm"], max_iter=300)
     model.fit(extractors.vectors("minilm", texts), classes)
     decided["minilm, frozen"] = np.asarray(model.predict(extractors.vectors("minilm", asked)), dtype=np.int64)

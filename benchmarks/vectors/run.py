@@ -78,7 +78,7 @@ def measure(extractors: Extractors, job: Job) -> dict[str, Any]:
     if job["job"] == "codebook":
         codes = codebooks.measure(extractors, job["extractor"], job["codes"], job["seed"])
         if codes is None:
-            return {"figures": {}, "too_few_texts": codebooks.texts_needed(job["codes"])}
+            return {"figures": {}, "too_few_texts": codebooks.count_needed_texts(job["codes"])}
         return {**_described(codes), "figures": {"codebook": releases.codebook_rows(codes)}}
     task = extractors.task(job["seed"])
     decided = extractors.decided(job["extractor"], job["tuned"], job["seed"])

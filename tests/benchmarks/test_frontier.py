@@ -15,7 +15,13 @@ from report.frontier import Frontier, at_equal_attack, between, leads, with_atta
 from report.frontier_rows import ROWS
 from textveil.mechanisms.staircase import staircase_channel
 from textveil.text import segments
-from textveil_training.attacks.words import NOTHING, Words, constant, of_plan, unchanged
+from textveil_training.attacks.words import (
+    NOTHING,
+    WordNumbers,
+    make_constant_release,
+    make_raw_release,
+    make_word_release,
+)
 from toy_release import VOCABULARY, plan
 
 
@@ -42,7 +48,7 @@ def test_k_rr_has_the_outputs_of_each_slot() -> None:
 
 
 def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
-    made = of_plan(Words(), plan(consistent=True))
+    made = make_word_release(WordNumbers(), plan(consistent=True))
     cut = [segments(text) for text in ("dog cat dog", "dog cat cat", "dog dog cat")]
     # Unlike words may come out equal: not every draw is told.
     reading = made.read(cut)
@@ -50,13 +56,13 @@ def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
 
 
 def test_spans_that_come_out() -> None:
-    made = unchanged(of_plan(Words(), plan()))
+    made = make_raw_release(make_word_release(WordNumbers(), plan()))
     record = {"text": "Mary Dog is here", "spans": [{"type": "PERSON", "start": 0, "end": 8}]}
     found = personal.measure(made, [record], frozenset({"is"}), frozenset({"dog"}))
     assert found["persons"] == {
         "spans": 1, "whole": 1, "any": 1, "words": 1, "same": 1, "commonest": [("dog", 1)],
     }  # fmt: skip
-    hidden = constant(of_plan(Words(), plan()), NOTHING)
+    hidden = make_constant_release(make_word_release(WordNumbers(), plan()), NOTHING)
     found = personal.measure(hidden, [record], frozenset({"is"}), frozenset({"dog"}))
     assert (found["persons"]["any"], found["persons"]["same"]) == (0, 0)
 
@@ -157,12 +163,12 @@ def test_texts_that_are_released_as_text_are_read_anew() -> None:
     cut = [segments("We met Zorblax in Boston.")]
     assert releases.shown(row["names"], cut) == [[True, True, True, True, False, True, True, True, False, True]]
     outputs = releases.rewritten(row["names-tags"], "ag", "test", cut)[1]
-    words = [releases.words.spelled[word] for word in outputs.tolist()]
+    words = [releases.words.spellings[word] for word in outputs.tolist()]
     assert words[:2] == ["we", "met"]
     assert "zorblax" not in words
     assert "city" in words
     said = releases.rewritten(row["index-8"], "ag", "test", cut)[1]
     assert len(said) > 5
-    assert not {"zorblax", "met"} & {releases.words.spelled[word] for word in said.tolist()}
+    assert not {"zorblax", "met"} & {releases.words.spellings[word] for word in said.tolist()}
     assert not releases.has(row["index-8"], "trec")
     assert releases.has(row["names"], "trec")

@@ -47,7 +47,8 @@ def test_only_faces_are_imported(script: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["from textveil_training.dpnr.noise import noisy", "from textveil_training.dpnr import noise"]
+    "line",
+    ["from textveil_training.dpnr.training_noise import noisy", "from textveil_training.dpnr import training_noise"],
 )
 def test_a_module_inside_a_package_would_be_found(line: str) -> None:
     assert any(map(inside, imported(line)))

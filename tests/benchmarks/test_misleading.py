@@ -8,13 +8,13 @@ import pytest
 from misleading import opposites, pairs
 from textveil import Sanitizer
 from textveil.text import segments
-from textveil_training.attacks.words import Words, of_plan
+from textveil_training.attacks.words import WordNumbers, make_word_release
 
 
 def test_opposites_are_what_the_exact_rows_say() -> None:
     sanitizer = Sanitizer.load()
     plan: Any = sanitizer._plan({"mechanism": "staircase", "epsilon": "10", "protect": "words"})
-    release = of_plan(Words(), plan)
+    release = make_word_release(WordNumbers(), plan)
     reading = release.read([segments(text) for text in ("a large dog", "a large large dog", "the attic")])
     staircase = plan.mechanism.channel_at(lower=True).staircase
     x, y = (sanitizer.bundle.ids[word] for word in ("large", "small"))
@@ -24,7 +24,7 @@ def test_opposites_are_what_the_exact_rows_say() -> None:
     every, by_neighbors = opposites(plan, release, {("large", "small"), ("dog", "unlisted-word")}, reading)
     assert every == pytest.approx((one + 1 - (1 - one) ** 2) / 3)
     assert by_neighbors == 0
-    of_neighbor = opposites(plan, release, {("attic", release.words.spelled[release.printed[near]])}, reading)
+    of_neighbor = opposites(plan, release, {("attic", release.words.spellings[release.printed[near]])}, reading)
     assert of_neighbor[0] == of_neighbor[1] > every
 
 

@@ -14,9 +14,9 @@ from report.records import read_objects
 from report.vectors_floors import FLOORS
 from scipy.special import betainc
 from textveil_export.index import make_integer_randomizer
-from textveil_training.data import Example
+from textveil_training.data import LabeledExample
 from textveil_training.encoder.codebook import learn_codebook
-from textveil_training.encoder.word_rows import DIRECTIONS
+from textveil_training.encoder.word_embeddings import DIRECTIONS
 from vectors import codebooks, counts, privunit, releases, repeated
 from vectors.releases import Codes, Release, area, noisy_corners
 
@@ -153,10 +153,12 @@ def test_privunit_draws_within_its_epsilon(epsilon: float) -> None:
 
 def test_repeated_texts_are_counted() -> None:
     train = tuple(
-        Example(texts=(text,), label=label) for text, label in (("a b", "0"), ("a b", "1"), ("a b", "1"), ("c d", "0"))
+        LabeledExample(texts=(text,), label=label)
+        for text, label in (("a b", "0"), ("a b", "1"), ("a b", "1"), ("c d", "0"))
     )
     test = tuple(
-        Example(texts=(text,), label=label) for text, label in (("a b", "0"), ("c d", "0"), ("C, d", "1"), ("e", "1"))
+        LabeledExample(texts=(text,), label=label)
+        for text, label in (("a b", "0"), ("c d", "0"), ("C, d", "1"), ("e", "1"))
     )
     found, rows = repeated.counts(train, test)
     assert rows.tolist() == [True, True, False, False]

@@ -10,7 +10,7 @@ from textveil_export.encoder.evaluation import classify_vectors
 from textveil_export.encoder.onnx_graph import TorchReference
 from textveil_export.errors import EncoderCheckpointError
 from textveil_training.dpnr.checkpoint import write_checkpoint
-from textveil_training.dpnr.networks import Model
+from textveil_training.dpnr.networks import RepresentationModel
 from tiny_training import description, write_encoder
 from transformers import BertModel
 
@@ -23,16 +23,16 @@ def texts(pieces: int) -> list[np.ndarray]:
     return [generator.integers(0, pieces, tokens) for tokens in range(1, 25)]
 
 
-def represented_by(model: Model, ids: np.ndarray) -> torch.Tensor:
+def represented_by(model: RepresentationModel, ids: np.ndarray) -> torch.Tensor:
     given = torch.from_numpy(ids)[None]
     with torch.inference_mode():
-        return model.represented(model.pooled(given, torch.ones_like(given)))
+        return model.represent(model.pool_texts(given, torch.ones_like(given)))
 
 
-def trained(folder: Path, mode: str, dimension: int, head_hidden: int, classifier_hidden: int) -> Model:
+def trained(folder: Path, mode: str, dimension: int, head_hidden: int, classifier_hidden: int) -> RepresentationModel:
     """A model with random weights, written as training writes it."""
     start = write_encoder(folder.parent)
-    model = Model(
+    model = RepresentationModel(
         BertModel.from_pretrained(start, add_pooling_layer=False),
         mode=mode,
         dimension=dimension,

@@ -25,7 +25,7 @@ from textveil_cli.integrations.rewriter import Rewriter
 from textveil_export.signing import sign_bundle
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TokenRandomizer
 
 WRONG = {
     "bundle-identity": ("expect-id", "0" * 64),
@@ -124,7 +124,7 @@ DOORS: dict[str, tuple[str, Callable[..., object]]] = {
     "IndexServer": ("[]", IndexServer.load),
     "VectorClassifier": ("()", VectorClassifier.load),
     "Rewriter": ("{}", Rewriter),
-    "TextChannel": ("{}", lambda folder, **pins: TextChannel(folder, pins=Pins(**pins))),
+    "TextChannel": ("{}", lambda folder, **pins: TokenRandomizer(folder, pins=Pins(**pins))),
     "sign_bundle": ("{}", lambda folder, **pins: sign_bundle(folder, folder.parent / "key.pem", **pins)),
     "sanitize_corpus": (
         "{}",

@@ -5,7 +5,7 @@ import pickle
 
 from textveil.errors import TextveilError
 from textveil_training import errors
-from textveil_training.errors import DataError, FileLocation, InvalidUtf8, WrongColumnCount, printable
+from textveil_training.errors import DataError, FileLocation, InvalidUtf8, WrongColumnCount, make_printable
 
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, DataError)]
 
@@ -31,4 +31,4 @@ def test_errors_survive_a_process_boundary() -> None:
 
 
 def test_printable_keeps_a_message_on_one_line_and_off_the_terminals_controls() -> None:
-    assert printable("a\nb\x1b[31m\u2028\udc80é") == "a\ufffdb\ufffd[31m\ufffd\ufffdé"
+    assert make_printable("a\nb\x1b[31m\u2028\udc80é") == "a\ufffdb\ufffd[31m\ufffd\ufffdé"

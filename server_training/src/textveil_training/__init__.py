@@ -1,15 +1,15 @@
-"""textveil_training: the server side of textveil; reads the data and trains on what devices release."""
+"""Server side of textveil: reads data, trains on what devices release, and attacks it."""
 
 from typing import TYPE_CHECKING
 
 from textveil.lazy import lazy_names
 
-from textveil_training.data import load, split
+from textveil_training.data import load_examples, split_examples
 from textveil_training.errors import DataError
 
 if TYPE_CHECKING:
-    from textveil_training.encoder.call import Trained, train_encoder
+    from textveil_training.encoder.train_encoder import TrainedEncoder, train_encoder
 
-__all__ = ["DataError", "Trained", "load", "split", "train_encoder"]
+__all__ = ["DataError", "TrainedEncoder", "load_examples", "split_examples", "train_encoder"]
 
-__getattr__ = lazy_names(__name__, __all__, "encoder.call")
+__getattr__ = lazy_names(__name__, __all__, "encoder.train_encoder")

@@ -1,7 +1,7 @@
-"""The errors of this wheel: one tree under ``TextveilError``, each class with a stable code, messages of one line.
+"""The errors of this package: a tree under ``TextveilError``; each class has a stable code and one-line messages.
 
-A message says where (file name, line number, byte) and what is wrong. It never holds a character of a file's content,
-and never an argument of the caller: a file is named only after it has been opened.
+A message names the place (file name, line number, byte) and the fault. It never contains a character of a file's
+content or an argument of the caller: a file is named only after it has been opened.
 """
 
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ from textveil.errors import TextveilError
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """A file, and a line in it, that an error message names.
+    """A file and a line that an error message names.
 
     Attributes:
-        file_name: Last part of the file's path, made printable (see ``printable``).
+        file_name: Last part of the file's path, made printable (see ``make_printable``).
         line: Line number from 1, or None for the file as a whole.
     """
 
@@ -25,13 +25,13 @@ class FileLocation:
         return self.file_name if self.line is None else f"{self.file_name}, line {self.line}"
 
 
-def printable(text: str) -> str:
-    """Replaces every character that could break a line or control a terminal by U+FFFD."""
+def make_printable(text: str) -> str:
+    """Replace every character that could break a line or control a terminal by U+FFFD."""
     return "".join(character if character.isprintable() else "\ufffd" for character in text)
 
 
 class DataError(TextveilError):
-    """Data cannot be used. Base class of the data errors.
+    """Base class of errors in data files.
 
     Attributes:
         location: File and line of the fault, or None if no file had been opened yet.
@@ -46,13 +46,13 @@ class DataError(TextveilError):
 
 
 class DataOptionError(DataError):
-    """The caller asked for something that the format does not have."""
+    """The caller chose an option that the format does not support."""
 
     code = "data-option"
 
 
 class UnknownFormat(DataOptionError):
-    """No format has that name."""
+    """No format has this name."""
 
     code = "data-format"
 
@@ -64,13 +64,13 @@ class UnreadableFile(DataError):
 
 
 class EmptyData(DataError):
-    """The file holds no example."""
+    """The file has no example."""
 
     code = "data-empty"
 
 
 class MissingSplit(DataError):
-    """A split that the format names is not in the data, or holds no example."""
+    """A split that the format names is missing from the data, or empty."""
 
     code = "data-split"
 
@@ -90,7 +90,7 @@ class InvalidUtf8(DataError):
 
 
 class WrongLayout(DataError):
-    """The header is not that of the format, or there are rows where the format has none."""
+    """The header is not that of the format, or rows follow where the format ends."""
 
     code = "data-layout"
 
@@ -102,7 +102,7 @@ class WrongColumnCount(DataError):
 
 
 class MissingColumn(DataError):
-    """A table has no column, or two, of the name or number that was asked for."""
+    """A table has no column with this name or number, or has two."""
 
     code = "data-column"
 
@@ -120,13 +120,13 @@ class MissingLabel(DataError):
 
 
 class UnknownLabel(DataError):
-    """A row has a label that the format, or the caller, does not list."""
+    """A row has a label that neither the format nor the caller lists."""
 
     code = "data-label"
 
 
 class InvalidScore(DataError):
-    """A score is not a number, or out of range."""
+    """A score is not a number, or is out of range."""
 
     code = "data-score"
 
@@ -144,31 +144,31 @@ class InvalidJson(DataError):
 
 
 class ReleaseMismatch(DataError):
-    """Sanitized text does not match the record that lies beside it."""
+    """Sanitized text does not match the record beside it."""
 
     code = "data-release"
 
 
 class TrainingError(TextveilError):
-    """A training run cannot be started or continued. Base class of the training errors."""
+    """Base class of errors that stop a training run."""
 
     code = "training"
 
 
 class MissingExtra(TrainingError):
-    """A command needs a package that an extra of this wheel installs."""
+    """A command needs a package that an extra installs."""
 
     code = "extra"
 
 
 class RecipeError(TrainingError):
-    """A recipe is not TOML, lacks a key, has an unknown key, or has a value that makes no sense."""
+    """A recipe is not TOML, lacks a key, has an unknown key, or has an invalid value."""
 
     code = "recipe"
 
 
 class CheckpointError(TrainingError):
-    """A checkpoint is missing, damaged, or of another architecture than the one asked for."""
+    """A checkpoint is missing, damaged, or of another architecture."""
 
     code = "checkpoint"
 
@@ -192,7 +192,10 @@ class LossError(TrainingError):
 
 
 class StaircaseUnsupported(TrainingError):
-    """Pretraining works token by token, and records of training cannot hold terms of the staircase."""
+    """Pretraining and training records do not support the staircase mechanism.
+
+    Pretraining works token by token, and a training record cannot hold the staircase's terms.
+    """
 
     code = "training-staircase"
 
@@ -204,18 +207,21 @@ class EncoderMismatch(TrainingError):
 
 
 class EmptyClass(TrainingError):
-    """A class of the training data has no example, or another split has a class that training has not."""
+    """A training class has no example, or another split has a class without training examples."""
 
     code = "class-empty"
 
 
-class ClassError(TrainingError):
-    """Labels do not make a task: one class, too many, one with too few texts, or one that the test part alone has."""
+class InvalidClasses(TrainingError):
+    """The labels do not define a task.
+
+    There is one class, or too many; a class has too few texts, or occurs in the test part only.
+    """
 
     code = "classes"
 
 
-class InvalidChannel(TrainingError):
-    """A prior, a confusion matrix, an epsilon or a delta that no channel on classes can be made from."""
+class InvalidRandomizer(TrainingError):
+    """A confusion matrix, an epsilon or a delta does not define a randomizer of classes."""
 
     code = "channel"

@@ -1,10 +1,10 @@
-"""How long work says how far it has come; ``textveil_cli.console.progress_bars`` shows it."""
+"""The type of progress callbacks; ``textveil_cli.console.progress_bars`` displays them."""
 
 from collections.abc import Callable
 
-Report = Callable[[str, int, int], None]
-"""Called with a stage, the steps done and the steps in all."""
+ProgressCallback = Callable[[str, int, int], None]
+"""Called with a stage, the finished steps and the total."""
 
 
-def no_report(stage: str, done: int, total: int) -> None:
-    """Reports nothing."""
+def ignore_progress(stage: str, done: int, total: int) -> None:
+    """Do nothing with a progress report."""

@@ -14,9 +14,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
-from textveil_training.channels import accuracy_channel, counts_channel, joint
-from textveil_training.data import load
-from textveil_training.errors import InvalidChannel
+from textveil_training.data import load_examples
+from textveil_training.errors import InvalidRandomizer
+from textveil_training.label_randomizers import compute_joint_shares, fit_accuracy_randomizer, make_counts_randomizer
 
 Floats = NDArray[np.float64]
 AG = Path(__file__).parents[4] / "shared" / "data" / "ag_private" / "ag_data.txt"
@@ -60,7 +60,7 @@ def by_enumeration(gains: Floats, epsilon: float) -> float:
 @settings(max_examples=25)
 @given(confusion=confusions(), epsilon=st.floats(0.05, 6))
 def test_the_program_agrees_with_an_enumeration_of_staircases(confusion: Floats, epsilon: float) -> None:
-    gains = joint(confusion)
+    gains = compute_joint_shares(confusion)
     assert best_channel(gains, epsilon).accuracy == pytest.approx(by_enumeration(gains, epsilon), abs=1e-7)
     prior = confusion.sum(axis=1)
     assert ceiling(prior, epsilon) == pytest.approx(by_enumeration(np.diag(prior / prior.sum()), epsilon), abs=1e-7)
@@ -105,7 +105,7 @@ def test_the_order_of_the_figures(confusion: Floats, epsilon: float, more: float
     majority = prior.max() / prior.sum()
     assert max(majority, randomized_response(confusion, epsilon)) <= held + 1e-7
     assert held <= ceiling(prior, epsilon) + 1e-7
-    assert held <= joint(confusion).max(axis=1).sum() + 1e-7
+    assert held <= compute_joint_shares(confusion).max(axis=1).sum() + 1e-7
     assert held <= reference(confusion, epsilon + more) + 1e-7
 
 
@@ -124,7 +124,7 @@ def largest_excess(rows: list[list[Fraction]], epsilon: float) -> Fraction:
 
 
 def assert_private_channel(confusion: Floats, epsilon: float, delta: float) -> None:
-    gains = joint(confusion)
+    gains = compute_joint_shares(confusion)
     found = best_channel(gains, epsilon, delta)
     rows = exact(found.channel)
     assert [sum(row) for row in rows] == [1] * len(rows)
@@ -176,7 +176,7 @@ def test_rows_are_true_classes() -> None:
 def test_the_ceiling_of_the_ag_test_set() -> None:
     if not AG.exists():
         pytest.skip("the published data are not here: ag_private")
-    labels = [int(example.label or 0) for example in load("ag-entities", AG, "test")]
+    labels = [int(example.label or 0) for example in load_examples("ag-entities", AG, "test")]
     prior = np.bincount(labels, minlength=4)
     found = [ceiling(prior, epsilon) for epsilon in (1, 2, 4, 8)]
     assert found == pytest.approx([0.697, 0.840, 0.957, 0.999], abs=5e-4)
@@ -198,9 +198,9 @@ def test_the_ceiling_of_the_ag_test_set() -> None:
     ],
 )
 def test_what_no_program_can_be_made_from(prior: list[float], epsilon: float, delta: float) -> None:
-    with pytest.raises(InvalidChannel):
+    with pytest.raises(InvalidRandomizer):
         ceiling(prior, epsilon, delta)
-    with pytest.raises(InvalidChannel):
+    with pytest.raises(InvalidRandomizer):
         reference([[1, 2, 3], [4, 5, 6]], 1)
 
 
@@ -222,7 +222,7 @@ def counted(classes: int, seed: int) -> np.ndarray:
 
 
 def accuracy(counts: np.ndarray, channel: np.ndarray) -> float:
-    return float((joint(counts) * channel).sum())
+    return float((compute_joint_shares(counts) * channel).sum())
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -230,10 +230,10 @@ def test_the_channel_that_ships_is_as_accurate_as_any_and_integers_lose_next_to_
     counts = counted(2 + seed, seed)
     for level in ("0.5", "1", "2", "4", "8"):
         epsilon = compute_realized_epsilon(level)
-        found = accuracy_channel(counts, epsilon)
-        best = best_channel(joint(counts), epsilon).accuracy
+        found = fit_accuracy_randomizer(counts, epsilon)
+        best = best_channel(compute_joint_shares(counts), epsilon).accuracy
         assert accuracy(counts, found) == pytest.approx(best, abs=1e-6)
         drawn = make_integer_randomizer("accuracy", found, level).matrix
         assert accuracy(counts, drawn) == pytest.approx(best, abs=1e-6)
-        response = make_integer_randomizer("counts", counts_channel(len(counts), epsilon), level).matrix
+        response = make_integer_randomizer("counts", make_counts_randomizer(len(counts), epsilon), level).matrix
         assert accuracy(counts, response) <= best + 1e-6

@@ -11,13 +11,13 @@ from bounds import grid as grid_module
 from bounds.channels import ceiling, reference
 from bounds.figures import private_figures
 from bounds.grid import Cell, Grid, read_lines
-from textveil_training.attacks.vectors.attribute_inference import Settings
-from textveil_training.dpnr import measure
-from textveil_training.dpnr.heads import train_head, with_representation
-from textveil_training.dpnr.networks import Classifier
-from textveil_training.dpnr.placement import Search, place
-from textveil_training.dpnr.recipe import Recipe, read_recipe
-from textveil_training.dpnr.task import Split, Task
+from textveil_training.attacks.vectors.attribute_inference import AttributeAttackSettings
+from textveil_training.dpnr import accuracy
+from textveil_training.dpnr.classification_data import ClassificationTask, ClassifiedSplit
+from textveil_training.dpnr.code_search import CodeSearchSettings, search_codes
+from textveil_training.dpnr.networks import RepresentationClassifier
+from textveil_training.dpnr.noise_heads import replace_representation, train_head
+from textveil_training.dpnr.recipe import RepresentationRecipe, read_recipe
 from tiny_training import private_recipe
 
 SIZES = {"train": 600, "dev": 300, "test": 500}
@@ -25,14 +25,14 @@ WIDTH = 6
 FROZEN = {"tuned": "false", "dropout": 0.0, "num_epochs": 0, "placed_epochs": 8, "head_epochs": 2}
 
 
-def split(size: int, seed: int) -> tuple[Split, torch.Tensor]:
+def split(size: int, seed: int) -> tuple[ClassifiedSplit, torch.Tensor]:
     """Two classes, told apart by the first feature in nine of ten texts, and an attribute that goes with the class."""
     generator = np.random.default_rng(seed)
     labels = generator.choice(2, size, p=[0.6, 0.4])
     features = generator.normal(size=(size, WIDTH)).astype(np.float32)
     features[:, 0] += 2.6 * labels - 1.3
     attributes = np.stack([generator.random(size) < 0.3 + 0.4 * labels, generator.random(size) < 0.5], axis=1)
-    found = Split(
+    found = ClassifiedSplit(
         texts=("",) * size,
         labels=torch.from_numpy(labels),
         attributes=torch.from_numpy(attributes.astype(np.float32)),
@@ -44,14 +44,14 @@ def split(size: int, seed: int) -> tuple[Split, torch.Tensor]:
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
     """Codes are looked for briefly; nothing here asks for the best ones."""
-    quick = Search(restarts=1, steps=20, draws=128, fresh_draws=2048)
+    quick = CodeSearchSettings(restarts=1, steps=20, draws=128, fresh_draws=2048)
     monkeypatch.setattr(grid_module, "_BOUND_SEARCH", quick)
     monkeypatch.setattr(grid_module, "_HEAD_SEARCH", quick)
 
 
 @pytest.fixture(scope="module")
-def task() -> Task:
-    return Task(labels=("0", "1"), **{name: split(size, size)[0] for name, size in SIZES.items()})
+def task() -> ClassificationTask:
+    return ClassificationTask(labels=("0", "1"), **{name: split(size, size)[0] for name, size in SIZES.items()})
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ def features() -> dict[str, torch.Tensor]:
 
 
 @pytest.fixture(scope="module")
-def clean() -> Classifier:
-    classifier = Classifier(WIDTH, 0, 2)
+def clean() -> RepresentationClassifier:
+    classifier = RepresentationClassifier(WIDTH, 0, 2)
     with torch.no_grad():
         classifier.out.weight.zero_()[1, 0] = 1.0
         classifier.out.bias.zero_()
@@ -69,19 +69,32 @@ def clean() -> Classifier:
 
 
 @pytest.fixture
-def recipe(tmp_path: Path) -> Recipe:
+def recipe(tmp_path: Path) -> RepresentationRecipe:
     path = tmp_path / "small.toml"
     path.write_text(private_recipe(dimension=1, head_hidden=0, **FROZEN))
     return read_recipe(path)
 
 
-def grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, output: Path, attack: bool = True) -> Grid:
-    settings = Settings(hidden=8, num_epochs=1, draws=1) if attack else None
+def grid(
+    recipe: RepresentationRecipe,
+    task: ClassificationTask,
+    features: dict,
+    clean: RepresentationClassifier,
+    output: Path,
+    attack: bool = True,
+) -> Grid:
+    settings = AttributeAttackSettings(hidden=8, num_epochs=1, draws=1) if attack else None
     return Grid(recipe, task, lambda _: features, clean, output, settings)
 
 
 @pytest.mark.slow
-def test_lines_of_a_grid(recipe: Recipe, task: Task, features: dict, clean: Classifier, tmp_path: Path) -> None:
+def test_lines_of_a_grid(
+    recipe: RepresentationRecipe,
+    task: ClassificationTask,
+    features: dict,
+    clean: RepresentationClassifier,
+    tmp_path: Path,
+) -> None:
     output = tmp_path / "runs.jsonl"
     cells = [
         Cell(mode="l1", dimension=1, levels=("2",)),
@@ -118,7 +131,12 @@ def test_lines_of_a_grid(recipe: Recipe, task: Task, features: dict, clean: Clas
 
 @pytest.mark.slow
 def test_a_grid_is_taken_up_where_it_was(
-    recipe: Recipe, task: Task, features: dict, clean: Classifier, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    recipe: RepresentationRecipe,
+    task: ClassificationTask,
+    features: dict,
+    clean: RepresentationClassifier,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     output = tmp_path / "runs.jsonl"
     grid(recipe, task, features, clean, output, attack=False).run([Cell(mode="l1", dimension=1, levels=("2",))])
@@ -135,13 +153,19 @@ def test_a_grid_is_taken_up_where_it_was(
 
 @pytest.mark.slow
 def test_too_little_noise_is_told(
-    recipe: Recipe, task: Task, features: dict, clean: Classifier, monkeypatch: pytest.MonkeyPatch
+    recipe: RepresentationRecipe,
+    task: ClassificationTask,
+    features: dict,
+    clean: RepresentationClassifier,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A release with a sixteenth of the noise is above the ceiling of its level, and its line says so."""
-    chosen = with_representation(
+    chosen = replace_representation(
         recipe, levels=("1",), seed=3
     )  # with few passes not every head tells the classes apart
-    placement = place(np.eye(2), [1.0], 1, search=Search(restarts=1, steps=20, draws=64, fresh_draws=64))
+    placement = search_codes(
+        np.eye(2), [1.0], 1, search=CodeSearchSettings(restarts=1, steps=20, draws=64, fresh_draws=64)
+    )
     head = train_head(chosen, task, features, clean, placement)
     bound = ceiling(np.bincount(task.test.labels.numpy()), 1.0)
 
@@ -150,15 +174,21 @@ def test_too_little_noise_is_told(
         return found["exceeds_ceiling"]
 
     assert not exceeds()
-    honest = measure.release_parameters
-    monkeypatch.setattr(measure, "release_parameters", lambda description, level: honest(description, "16"))
+    honest = accuracy.make_release_parameters
+    monkeypatch.setattr(accuracy, "make_release_parameters", lambda description, level: honest(description, "16"))
     assert exceeds()
 
 
 @pytest.mark.slow
-def test_a_seed_gives_the_same_head(recipe: Recipe, task: Task, features: dict, clean: Classifier) -> None:
-    placement = place(np.eye(2), [4.0], 1, search=Search(restarts=1, steps=20, draws=64, fresh_draws=64))
-    heads = [train_head(with_representation(recipe, seed=seed), task, features, clean, placement) for seed in (0, 0, 1)]
+def test_a_seed_gives_the_same_head(
+    recipe: RepresentationRecipe, task: ClassificationTask, features: dict, clean: RepresentationClassifier
+) -> None:
+    placement = search_codes(
+        np.eye(2), [4.0], 1, search=CodeSearchSettings(restarts=1, steps=20, draws=64, fresh_draws=64)
+    )
+    heads = [
+        train_head(replace_representation(recipe, seed=seed), task, features, clean, placement) for seed in (0, 0, 1)
+    ]
     weights = [head.model.classifier.out.weight for head in heads]
     assert torch.equal(weights[0], weights[1])
     assert not torch.equal(weights[0], weights[2])

@@ -15,7 +15,7 @@ from fairness.subgroups import SubgroupError
 from overridden import overridden
 from textveil.bundle import artifact
 from textveil_training.dpnr import train as train_module
-from textveil_training.dpnr.task import Split
+from textveil_training.dpnr.classification_data import ClassifiedSplit
 from tiny_training import QUICK_SEARCH, sentences, train_checkpoints, write_recipes
 
 Run = Callable[..., tuple[int, str, str]]
@@ -155,9 +155,9 @@ def test_a_subgroup_that_is_too_small_has_no_figures(tuned: Path, run: Run) -> N
     assert (younger.startswith("younger"), younger.count("too few"), "*" in younger) == (True, 2, False)
 
 
-def texts(attributes: list[int]) -> Split:
+def texts(attributes: list[int]) -> ClassifiedSplit:
     labels = torch.arange(len(attributes)) % 2
-    return Split(
+    return ClassifiedSplit(
         texts=tuple(map(str, range(len(attributes)))),
         labels=labels,
         attributes=torch.tensor(attributes)[:, None].float(),

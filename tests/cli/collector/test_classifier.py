@@ -60,11 +60,11 @@ def test_classify_reads_standard_input(bundle: Path, run: Run, monkeypatch: pyte
 
 def test_the_classifier_is_the_one_that_was_trained(bundle: Path) -> None:
     torch = pytest.importorskip("torch")
-    from textveil_training.dpnr.networks import Classifier
+    from textveil_training.dpnr.networks import RepresentationClassifier
 
     torch.manual_seed(0)
     width = small_encoders.DIMENSION
-    trained = Classifier(width + 1, 6, 2)
+    trained = RepresentationClassifier(width + 1, 6, 2)
     save_file(
         {name: tensor.detach().numpy() for name, tensor in trained.state_dict().items()},
         bundle / "classifier.safetensors",

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_training.attacks.vectors.released import read_released
+from textveil_training.attacks.vectors.released import read_released_vectors
 from textveil_training.errors import DataError, InvalidJson, WrongColumnCount
 
 Write = Callable[..., Path]
@@ -71,15 +71,15 @@ def test_vectors_that_were_received_are_attacked(trained: Path, run: Run, refuse
 )
 def test_lines_that_are_no_released_vectors(write: Write, refuses: Refuses, line: str, kind: type[DataError]) -> None:
     path = write(released() + line)
-    refuses(kind, (read_released(path, 2) for _ in range(1)), 2)
+    refuses(kind, (read_released_vectors(path, 2) for _ in range(1)), 2)
 
 
 def test_a_vector_for_every_text(write: Write) -> None:
     path = write(released() * 3)
-    vectors, epsilon = read_released(path, 3)
+    vectors, epsilon = read_released_vectors(path, 3)
     assert (vectors.tolist(), epsilon) == ([[0.5, -1.25]] * 3, 4.0)
     with pytest.raises(WrongColumnCount, match="3 vectors for 2 texts"):
-        read_released(path, 2)
+        read_released_vectors(path, 2)
 
 
 @pytest.mark.parametrize("arguments", [(), ("--checkpoint", "l1", "--released", "sent")])

@@ -12,7 +12,7 @@ from small_bundles import pieces, scattered, small_bundle, spellings
 from small_staircase import WORDS as SAID
 from small_staircase import small_staircase
 from textveil_training.attacks.text import run as run_module
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import hash_file
 
 Run = Callable[..., tuple[int, str, str]]
 Refused = Callable[..., str]
@@ -72,7 +72,7 @@ def test_all_attacks_stand_in_one_record(place: Path, run: Run, tmp_path: Path) 
     assert 0 <= result["mask"]["defense"] <= 1
     assert list(result["repeated"]) == ["1", "2", "5", "10", "20"]
     assert found["settings"]["model"] == "lm"
-    assert found["start"] == sha256(place / "lm" / "model.safetensors")
+    assert found["start"] == hash_file(place / "lm" / "model.safetensors")
     assert not any(word in record.read_text() + out for word in ("quokka", str(place)))
 
 
@@ -140,7 +140,7 @@ def test_an_interrupted_run_keeps_what_is_done(run: Run, tmp_path: Path, monkeyp
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run_module, "repeated", interrupt)
+    monkeypatch.setattr(run_module, "attack_repeated", interrupt)
     code, out, err = run(*ATTACK, "--attacks", "nearest,bayes,repeated", "-o", record)
     assert (code, out) == (130, "")
     assert "--attacks" in err

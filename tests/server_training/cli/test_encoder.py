@@ -14,14 +14,14 @@ from textveil.bundle import StaticParts
 from textveil.vector import IndexEncoder
 from textveil.verify import verify_index
 from textveil_cli.collector import IndexServer
-from textveil_training.channels import recalls
-from textveil_training.data import Example, read_table
-from textveil_training.data.skipped import Skipped
+from textveil_training.data import LabeledExample, read_table
+from textveil_training.data.skipped_rows import SkippedRows
+from textveil_training.encoder.class_bundle import EncoderBundleSettings, compute_figures, fit_randomizers
 from textveil_training.encoder.extractors import TrainedExtractor
-from textveil_training.encoder.public_words import PUBLIC_NUMBERS, public_words
-from textveil_training.encoder.task import divided
-from textveil_training.encoder.train import EncoderSettings, figures, fit_channels
+from textveil_training.encoder.labeled_texts import split_labeled_texts
+from textveil_training.encoder.word_embeddings import PUBLIC_NUMBERS, load_public_words
 from textveil_training.errors import InvalidUtf8
+from textveil_training.label_randomizers import compute_recalls
 
 Run = Callable[..., tuple[int, str, str]]
 SECRET = "Zorblaxia"
@@ -71,8 +71,8 @@ def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made
     assert held_out is not None
     assert held_out.labels == bundle.labels
     assert held_out.texts == measured["texts"]["calibration"] + measured["texts"]["test"]
-    rows = [Example(texts=(row["text"],), label=row["topic"]) for row in DictReader(StringIO(csv()))]
-    task, encoder = divided(rows), IndexEncoder.load(made)
+    rows = [LabeledExample(texts=(row["text"],), label=row["topic"]) for row in DictReader(StringIO(csv()))]
+    task, encoder = split_labeled_texts(rows), IndexEncoder.load(made)
     wanted = np.zeros((2, 2), dtype=int)
     for part in (task.calibration, task.test):
         assert not set(part.texts) & set(task.train.texts)
@@ -113,7 +113,7 @@ def test_bad_rows_are_errors_counted_or_in_the_quarantine(
 def test_bad_lines_of_json_are_left_out_too(tmp_path: Path) -> None:
     path = tmp_path / "my.jsonl"
     path.write_text('{"a": "x", "b": "y"}\n[]\n{"a": 1, "b": "y"}\nnot json\n{"a": "z", "b": 2}\n', "utf-8")
-    skipped = Skipped(empty_alone=False)
+    skipped = SkippedRows(empty_alone=False)
     assert [row.label for row in read_table(path, "a", "b", skipped=skipped)] == ["y", "2"]
     assert str(skipped) == "3 rows left out (2: the line is not a JSON object, 1: the text has another type)"
 
@@ -134,14 +134,14 @@ def test_rows_that_are_not_utf_8_go_to_the_quarantine(
     tmp_path: Path, name: str, content: bytes, rows: dict[int, bytes]
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    skipped = Skipped(tmp_path / "kept.jsonl", empty_alone=False)
+    skipped = SkippedRows(tmp_path / "kept.jsonl", empty_alone=False)
     assert [row.label for row in read_table(tmp_path / name, "a", "b", skipped=skipped)] == ["y", "2"]
     assert skipped.reasons["not UTF-8"] == sum(b"\xff" in row or b"\xfe" in row for row in rows.values())
-    skipped.keep()
+    skipped.write_rejected_rows()
     kept = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text("utf-8").splitlines()]
     raw = [row["raw"].encode() if "raw" in row else base64.b64decode(row["raw_base64"]) for row in kept]
     assert dict(zip([row["row"] for row in kept], raw, strict=True)) == rows
-    for skip in (None, Skipped()):
+    for skip in (None, SkippedRows()):
         with pytest.raises(InvalidUtf8, match=r"^.*: not UTF-8 at byte \d+ of the file: save it as UTF-8$"):
             list(read_table(tmp_path / name, "a", "b", skipped=skip))
 
@@ -149,7 +149,7 @@ def test_rows_that_are_not_utf_8_go_to_the_quarantine(
 def test_a_header_that_is_not_utf_8_stays_an_error(tmp_path: Path) -> None:
     (tmp_path / "my.csv").write_bytes(b"a,b,\xff\nx,y,1\n")
     with pytest.raises(InvalidUtf8, match=r"line 1: the header is not UTF-8: save the file as UTF-8$"):
-        list(read_table(tmp_path / "my.csv", "a", "b", skipped=Skipped(empty_alone=False)))
+        list(read_table(tmp_path / "my.csv", "a", "b", skipped=SkippedRows(empty_alone=False)))
 
 
 def test_sentences_are_given_by_label(run: Run, tmp_path: Path) -> None:
@@ -187,7 +187,7 @@ def test_rows_of_rare_words_stay_public(made: Path) -> None:
     """Words of one training text, or of none, have their rows of the public list, through one map, up to int8."""
     parts = IndexEncoder.load(made).bundle.extractor
     assert isinstance(parts, StaticParts)
-    public, content = public_words(PUBLIC_NUMBERS).rows.astype(float), csv()
+    public, content = load_public_words(PUBLIC_NUMBERS).rows.astype(float), csv()
     untouched = [row for word, row in parts.words.items() if word not in content]
     assert len(untouched) > 15_000
     rows = parts.word_rows.astype(float)
@@ -199,12 +199,12 @@ def test_rows_of_rare_words_stay_public(made: Path) -> None:
 
 
 def test_figures_are_expectations_over_the_draw() -> None:
-    task = divided(
-        [Example(texts=(f"text {label} number {n}",), label=label) for label in ("a", "b") for n in range(60)]
+    task = split_labeled_texts(
+        [LabeledExample(texts=(f"text {label} number {n}",), label=label) for label in ("a", "b") for n in range(60)]
     )
     confusion = np.array([[6.0, 2.0], [1.0, 3.0]])
-    channels = fit_channels(confusion, ("1", "4"), lambda *_: None)
-    measured = figures(task, confusion, channels, "a file")
+    channels = fit_randomizers(confusion, ("1", "4"), lambda *_: None)
+    measured = compute_figures(task, confusion, channels, "a file")
     for name, levels in channels.items():
         for staircase in levels:
             found = measured["channels"][name][f"{staircase.level.epsilon:f}"]
@@ -212,7 +212,9 @@ def test_figures_are_expectations_over_the_draw() -> None:
                 confusion[k, x] / confusion.sum() * staircase.matrix[x, k] for k in range(2) for x in range(2)
             )
             assert found["accuracy"] == pytest.approx(by_hand, abs=1e-6)
-            assert found["balanced_accuracy"] == pytest.approx(recalls(confusion, staircase.matrix).mean(), abs=1e-6)
+            assert found["balanced_accuracy"] == pytest.approx(
+                compute_recalls(confusion, staircase.matrix).mean(), abs=1e-6
+            )
     assert measured["clean"]["accuracy"] == 0.75
     assert measured["clean"]["standard_error"] == pytest.approx((0.75 * 0.25 / 12) ** 0.5, abs=1e-6)
     assert measured["majority"] == pytest.approx(2 / 3, abs=1e-6)
@@ -223,7 +225,7 @@ def test_codes_are_those_of_the_device(made: Path) -> None:
     bundle, texts = encoder.bundle, ("", "goal " * 9, f"{SECRET} bank 5")
     assert isinstance(bundle.extractor, StaticParts)
     trained = TrainedExtractor(parts=bundle.extractor, weight=bundle.weight, bias=bundle.bias, provenance={})
-    codes = trained.codes(texts, lambda *_: None)
+    codes = trained.compute_codes(texts, lambda *_: None)
     assert codes.tolist() == [encoder.secret_code(text) for text in texts]
 
 
@@ -259,6 +261,6 @@ def test_a_bundle_that_is_there_stays(run: Run, made: Path) -> None:
 
 def test_a_default_that_is_no_level_is_never_built() -> None:
     assert (
-        EncoderSettings(name="a", data="b", data_sha256="c").default[1]
-        in EncoderSettings(name="a", data="b", data_sha256="c").levels
+        EncoderBundleSettings(name="a", data="b", data_sha256="c").default[1]
+        in EncoderBundleSettings(name="a", data="b", data_sha256="c").levels
     )

@@ -9,8 +9,8 @@ import pytest
 from small_corpus import write_bundle
 from textveil.errors import BadRow
 from textveil_training.corpus import sanitize_corpus
-from textveil_training.corpus.layouts import rewritten
-from textveil_training.data import FormatName, ReadOptions, load
+from textveil_training.corpus.layouts import plan_rewrite
+from textveil_training.data import FormatName, ReadOptions, load_examples
 from textveil_training.errors import DataError, DataOptionError, UnknownFormat
 
 Write = Callable[..., Path]
@@ -66,9 +66,9 @@ def carried(content: bytes, name: str) -> list[object]:
 def test_every_format_has_a_sample() -> None:
     assert {*SAMPLES, "table"} == set(get_args(FormatName))
     with pytest.raises(UnknownFormat):
-        rewritten("csv", Path("my.csv"), ("text",))
+        plan_rewrite("csv", Path("my.csv"), ("text",))
     with pytest.raises(DataOptionError, match="ending"):
-        rewritten("table", Path("my.xlsx"), ("text",))
+        plan_rewrite("table", Path("my.xlsx"), ("text",))
 
 
 @pytest.mark.slow
@@ -86,8 +86,8 @@ def test_all_but_the_texts_is_carried(write: Write, sanitized: Sanitized, tmp_pa
     assert after.startswith("\ufeff".encode()) == before.startswith("\ufeff".encode())
     marked = [found.removeprefix("\ufeff".encode()) for found in (after, before)]
     assert carried(marked[0], name) == carried(marked[1], name)
-    labels = [(example.label, example.attributes) for example in load(name, path)]
-    assert [(e.label, e.attributes) for e in load(name, tmp_path / "out" / path.name)] == labels
+    labels = [(example.label, example.attributes) for example in load_examples(name, path)]
+    assert [(e.label, e.attributes) for e in load_examples(name, tmp_path / "out" / path.name)] == labels
 
 
 def test_headings_and_objects_keep_their_shape(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_table_keeps_all_but_its_texts(sanitized: Sanitized, tmp_path: Path, n
         path.write_bytes(content.encode())
     after = sanitized(path, tmp_path / "out", "table", text_keys=(text,), label_key=label)
     options = ReadOptions(text_key=text, label_key=label)
-    before, found = (list(load("table", at, None, options)) for at in (path, tmp_path / "out" / name))
+    before, found = (list(load_examples("table", at, None, options)) for at in (path, tmp_path / "out" / name))
     assert [row.label for row in found] == [row.label for row in before]
     assert any("zorblax" in row.texts[0] for row in before)
     assert b"zorblax" not in after
@@ -180,14 +180,14 @@ def test_strict_and_dropped_case_keep_rows(write: Write, sanitized: Sanitized, t
         for name in ("sst2", "qnli", "blog", "jsonl", "text"):
             path = write(SAMPLES[name])
             after = sanitized(path, tmp_path / f"{name}{number}", name, options=options)
-            labels = [example.label for example in load(name, path)]
-            assert [e.label for e in load(name, tmp_path / f"{name}{number}" / path.name)] == labels
+            labels = [example.label for example in load_examples(name, path)]
+            assert [e.label for e in load_examples(name, tmp_path / f"{name}{number}" / path.name)] == labels
             assert after.count(b"\n") == path.read_bytes().count(b"\n")
 
 
 def test_the_options_of_the_check_reach_the_reader(write: Write, sanitized: Sanitized, tmp_path: Path) -> None:
     path = write('{"text": "a", "label": 1}\n{"text": "b"}\n')
-    assert len(list(load("jsonl", path, None, ReadOptions(label_key=None)))) == 2
+    assert len(list(load_examples("jsonl", path, None, ReadOptions(label_key=None)))) == 2
     sanitized(path, tmp_path / "out", "jsonl")
     with pytest.raises(DataError) as caught:
         sanitized(path, tmp_path / "other", "jsonl", label_key="label")

@@ -12,10 +12,10 @@ from textveil.errors import ResumeError
 from textveil_cli.files import Selection, record_path
 from textveil_training.corpus import on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
-from textveil_training.data import release_of
-from textveil_training.data.release import RECORDS
+from textveil_training.data import read_release_terms
+from textveil_training.data.corpus_release import RECORDS
 from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import hash_file
 
 SELECTION = Selection(format="csv", columns=("note",))
 ROWS = 40
@@ -43,7 +43,7 @@ def stopping(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         def cluster_resources(self) -> dict[str, int]:
             return {"CPU": 1}
 
-    monkeypatch.setattr(on_ray, "_told", told)
+    monkeypatch.setattr(on_ray, "_iterate_results", told)
     monkeypatch.setattr(on_ray, "open_ray_cluster", lambda *_: Cluster())
     return limits
 
@@ -80,28 +80,28 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
     record = on_ray.sanitize_corpus_on_ray([tmp_path / "in"], out, SELECTION, **given)
     part = out / record["parts"][0]["part"]
     assert part.parent.name == "deeper"
-    found = release_of("table", part)
+    found = read_release_terms("table", part)
     assert found is not None
     assert (found["mechanism"], found["bundle"]) == ("random", record["bundle"]["identity"])
-    assert release_of("table", table) is None
+    assert read_release_terms("table", table) is None
     (out / "raw").mkdir()
     (out / "raw" / "raw.csv").write_bytes(table.read_bytes())
-    assert release_of("table", out / "raw" / "raw.csv") is None, "no part lies there"
+    assert read_release_terms("table", out / "raw" / "raw.csv") is None, "no part lies there"
     part.write_bytes(table.read_bytes())
     with pytest.raises(ReleaseMismatch, match="not as the record"):
-        release_of("table", part)
+        read_release_terms("table", part)
     run = out / RECORDS / "run.json"
     statement = record["statement"] | {"mechanism": "staircase"}
     run.write_text(json.dumps(record | {"statement": statement}))
     with pytest.raises(ReleaseMismatch):  # raw text is told from a release that records cannot tell of
-        release_of("table", part)
-    parts = [record["parts"][0] | {"sha256": sha256(part)}]
+        read_release_terms("table", part)
+    parts = [record["parts"][0] | {"sha256": hash_file(part)}]
     run.write_text(json.dumps(record | {"statement": statement, "parts": parts}))
     with pytest.raises(StaircaseUnsupported):
-        release_of("table", part)
+        read_release_terms("table", part)
     run.write_text(json.dumps(record | {"parts": [{"part": record["parts"][0]["part"]}]}))
     with pytest.raises(InvalidJson, match="another version wrote it"):
-        release_of("table", part)
+        read_release_terms("table", part)
     run.write_text("{")
     with pytest.raises(InvalidJson, match="cannot be read"):
-        release_of("table", part)
+        read_release_terms("table", part)

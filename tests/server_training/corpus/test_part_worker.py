@@ -10,9 +10,9 @@ from textveil import Sanitizer
 from textveil.errors import BadRow, ExtraMissing, OptionError, TextveilError, WorkerFailed
 from textveil_cli.files import Selection, Source, version_of
 from textveil_cli.processes import guarded
-from textveil_training.corpus.on_ray import _error, sanitize_corpus_on_ray
+from textveil_training.corpus.on_ray import _make_error, sanitize_corpus_on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import hash_file
 
 CANARY = "qwertycanary"
 SELECTION = Selection(format="csv", columns=("note",))
@@ -52,7 +52,7 @@ def test_a_worker_writes_each_part_and_says_what_it_has(table: Path) -> None:
     assert sum(record["rows"] for record in records) == 40
     for record in records:
         digest = record.pop("sha256")
-        assert digest == sha256(job.output / record["part"])
+        assert digest == hash_file(job.output / record["part"])
         lines = (job.output / record["part"]).read_bytes().splitlines()
         assert lines[0] == b"id,note"
         assert len(lines) - 1 == record["rows"] == record["documents"]
@@ -99,7 +99,7 @@ def test_a_bad_row_is_an_error_that_names_file_and_row(table: Path) -> None:
     answers = [told(PartWorker(job)(part)) for part in cut(job)]
     assert answers[-1]["error"]["message"].startswith("t.csv, row 41 (line 42): 1 cells")
     assert CANARY not in json.dumps(answers)
-    error = _error(answers[-1]["error"])
+    error = _make_error(answers[-1]["error"])
     assert isinstance(error, BadRow)
     assert not list(job.output.glob("t-00003*"))
 
@@ -153,8 +153,8 @@ def fail_for_memory() -> None:
 
 
 def test_an_error_of_a_worker_is_the_same_error_here() -> None:
-    assert isinstance(_error({"code": "bad-row", "message": "t.csv, row 3"}), TextveilError)
-    assert isinstance(_error({"code": "", "message": ""}), TextveilError)
+    assert isinstance(_make_error({"code": "bad-row", "message": "t.csv, row 3"}), TextveilError)
+    assert isinstance(_make_error({"code": "", "message": ""}), TextveilError)
 
 
 def test_without_ray_the_extra_is_named(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from textveil_training.data import FORMATS, Example, FormatName, load
+from textveil_training.data import FORMATS, FormatName, LabeledExample, load_examples
 from textveil_training.data.published import SECTIONS, SEPARATOR
 from textveil_training.errors import (
     DataError,
@@ -43,7 +43,7 @@ scores = st.integers(1000, 5000).map(lambda thousandths: thousandths / 1000)
 indices = st.sets(st.integers(0, 4), min_size=1).map(lambda found: tuple(sorted(found)))
 
 
-def lines_of(name: FormatName, rows: list[Example]) -> str:
+def lines_of(name: FormatName, rows: list[LabeledExample]) -> str:
     """The rows of a format as its files have them."""
     columns, lines = FORMATS[name].columns, []
     assert columns is not None
@@ -55,21 +55,21 @@ def lines_of(name: FormatName, rows: list[Example]) -> str:
             cells[columns.label] = row.label
         if columns.score is not None:
             cells[columns.score] = str(row.score)
-        if columns.indices is not None:
-            cells[columns.indices] = " ".join(map(str, row.attributes))
+        if columns.attribute_column is not None:
+            cells[columns.attribute_column] = " ".join(map(str, row.attributes))
         lines.append("\t".join(cells) + "\n")
     return "".join(lines)
 
 
 JUDGMENTS = ("NEUTRAL", "ENTAILMENT", "CONTRADICTION")
 EXAMPLES = {
-    "sst2": st.builds(Example, texts=one, label=st.sampled_from(("0", "1"))),
-    "qnli": st.builds(Example, texts=two, label=st.sampled_from(("entailment", "not_entailment"))),
-    "sick": st.builds(Example, texts=two, label=st.sampled_from(JUDGMENTS), score=scores),
-    "medsts": st.builds(Example, texts=two, score=scores),
-    "tsv": st.builds(Example, texts=one, label=cells),
+    "sst2": st.builds(LabeledExample, texts=one, label=st.sampled_from(("0", "1"))),
+    "qnli": st.builds(LabeledExample, texts=two, label=st.sampled_from(("entailment", "not_entailment"))),
+    "sick": st.builds(LabeledExample, texts=two, label=st.sampled_from(JUDGMENTS), score=scores),
+    "medsts": st.builds(LabeledExample, texts=two, score=scores),
+    "tsv": st.builds(LabeledExample, texts=one, label=cells),
 }
-ATTRIBUTED = st.builds(Example, texts=one, label=st.sampled_from("0123"), attributes=indices)
+ATTRIBUTED = st.builds(LabeledExample, texts=one, label=st.sampled_from("0123"), attributes=indices)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -77,33 +77,33 @@ ATTRIBUTED = st.builds(Example, texts=one, label=st.sampled_from("0123"), attrib
 def test_what_is_written_is_read(
     tmp_path_factory: pytest.TempPathFactory, name: FormatName, data: st.DataObject
 ) -> None:
-    rows: list[Example] = data.draw(st.lists(EXAMPLES[name], min_size=1))
+    rows: list[LabeledExample] = data.draw(st.lists(EXAMPLES[name], min_size=1))
     path = tmp_path_factory.mktemp("rows") / "rows.txt"
     header = "\t".join(FORMATS[name].columns.names)  # type: ignore[union-attr]
     lines = lines_of(name, rows)
     assume("\r\n" not in lines)  # which ends a line as well
     path.write_bytes(((header + "\n" if header else "\ufeff") + lines).encode())
-    assert list(load(name, path)) == rows
+    assert list(load_examples(name, path)) == rows
 
 
 @pytest.mark.slow
 @given(splits=st.tuples(*[st.lists(ATTRIBUTED, min_size=1)] * 3))
 def test_splits_in_one_file_are_read(
-    tmp_path_factory: pytest.TempPathFactory, splits: tuple[list[Example], ...]
+    tmp_path_factory: pytest.TempPathFactory, splits: tuple[list[LabeledExample], ...]
 ) -> None:
     path = tmp_path_factory.mktemp("ag") / "rows.txt"
     path.write_bytes("".join(lines_of("ag-entities", rows) + END for rows in splits).encode())
     for name, rows in zip(SECTIONS, splits, strict=True):
-        assert list(load("ag-entities", path, name)) == rows
+        assert list(load_examples("ag-entities", path, name)) == rows
 
 
 def test_quotes_are_characters_and_line_ends_may_be_those_of_windows(write: Write) -> None:
-    assert list(load("sst2", write(SST2 + 'a "fine film\t1\n"of saucy \t0\n'))) == [
-        Example(texts=('a "fine film',), label="1"),
-        Example(texts=('"of saucy ',), label="0"),
+    assert list(load_examples("sst2", write(SST2 + 'a "fine film\t1\n"of saucy \t0\n'))) == [
+        LabeledExample(texts=('a "fine film',), label="1"),
+        LabeledExample(texts=('"of saucy ',), label="0"),
     ]
     path = write((SICK + "6\tno boy\ta kid\t3.3\tNEUTRAL\n").replace("\n", "\r\n"))
-    assert list(load("sick", path)) == [Example(texts=("no boy", "a kid"), label="NEUTRAL", score=3.3)]
+    assert list(load_examples("sick", path)) == [LabeledExample(texts=("no boy", "a kid"), label="NEUTRAL", score=3.3)]
 
 
 @pytest.mark.parametrize(
@@ -153,39 +153,39 @@ def test_malformed_rows(
 ) -> None:
     header, good = GOOD[name]
     path = write(f"{header}{good}{row.format(canary)}\n{good}")
-    refuses(kind, load(name, path), 2 + bool(header))
+    refuses(kind, load_examples(name, path), 2 + bool(header))
 
 
 def test_malformed_files(write: Write, refuses: Refuses, canary: str) -> None:
     for name, (header, _) in GOOD.items():
-        refuses(EmptyData, load(name, write("")))
+        refuses(EmptyData, load_examples(name, write("")))
         if header:
-            refuses(EmptyData, load(name, write(header)))
-            refuses(WrongLayout, load(name, write(f"index\tsentence\n0\t{canary}\n")), 1)  # GLUE's test files
+            refuses(EmptyData, load_examples(name, write(header)))
+            refuses(WrongLayout, load_examples(name, write(f"index\tsentence\n0\t{canary}\n")), 1)  # GLUE's test files
 
 
 def test_splits_and_what_follows_them(write: Write, refuses: Refuses, canary: str) -> None:
-    assert len(list(load("ag-entities", write(AG.removesuffix(END))))) == 4
-    refuses(WrongLayout, load("ag-entities", write(f"{AG}0\t{canary}\t0\n")), 8)
-    refuses(MissingSplit, load("ag-entities", write(AG + END)), 8)
+    assert len(list(load_examples("ag-entities", write(AG.removesuffix(END))))) == 4
+    refuses(WrongLayout, load_examples("ag-entities", write(f"{AG}0\t{canary}\t0\n")), 8)
+    refuses(MissingSplit, load_examples("ag-entities", write(AG + END)), 8)
 
 
 @pytest.mark.parametrize("split", [None, *SECTIONS])
 def test_missing_splits(write: Write, refuses: Refuses, split: str | None) -> None:
     row = "0\ta\t0\n"
-    refuses(MissingSplit, load("ag-entities", write(END), split), 1)
+    refuses(MissingSplit, load_examples("ag-entities", write(END), split), 1)
     if split in (None, "dev", "test"):
-        refuses(MissingSplit, load("ag-entities", write(row + END), split))
-        refuses(MissingSplit, load("ag-entities", write(row + END + END), split), 3)
+        refuses(MissingSplit, load_examples("ag-entities", write(row + END), split))
+        refuses(MissingSplit, load_examples("ag-entities", write(row + END + END), split), 3)
     if split in (None, "test"):
-        error = refuses(MissingSplit, load("ag-entities", write(row + END + row + END), split))
+        error = refuses(MissingSplit, load_examples("ag-entities", write(row + END + row + END), split))
         assert str(error) == "rows.txt: the file has 2 of 3 splits"
-    refuses(MissingSplit, load("ag-entities", write(row), split))
-    refuses(EmptyData, load("ag-entities", write(""), split))
+    refuses(MissingSplit, load_examples("ag-entities", write(row), split))
+    refuses(EmptyData, load_examples("ag-entities", write(""), split))
 
 
 @pytest.mark.parametrize("name", ["trustpilot", "blog"])
 def test_two_attributes_or_none(write: Write, refuses: Refuses, name: str) -> None:
     path = write(f"5 stars\ta\t\n{END}4\tb\t1\n{END}1\tc\t0 1\n{END}")
-    assert [row.attributes for row in load(name, path)] == [(), (1,), (0, 1)]
-    refuses(InvalidAttributes, load(name, write(f"5\ta\t2\n{END}")), 1)
+    assert [row.attributes for row in load_examples(name, path)] == [(), (1,), (0, 1)]
+    refuses(InvalidAttributes, load_examples(name, write(f"5\ta\t2\n{END}")), 1)

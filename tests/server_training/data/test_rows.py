@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data.rows import read_lines, score_field
+from textveil_training.data.rows import parse_score, read_lines
 from textveil_training.errors import DataError, EmptyData, FileLocation, InvalidScore, InvalidUtf8, UnreadableFile
 
 Write = Callable[..., Path]
@@ -91,7 +91,7 @@ def test_a_file_name_cannot_break_the_line_of_a_message(write: Write) -> None:
 
 @given(score=st.decimals(min_value=0, max_value=5, places=3))
 def test_scores_in_range_are_read(score: object) -> None:
-    assert score_field(f"{score:f}", 0.0, 5.0, FileLocation("rows.txt", 1)) == float(f"{score:f}")
+    assert parse_score(f"{score:f}", 0.0, 5.0, FileLocation("rows.txt", 1)) == float(f"{score:f}")
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_scores_in_range_are_read(score: object) -> None:
 )
 def test_other_scores_are_refused(value: str) -> None:
     with pytest.raises(InvalidScore):
-        score_field(value, 0.0, 5.0, FileLocation("rows.txt", 1))
+        parse_score(value, 0.0, 5.0, FileLocation("rows.txt", 1))
 
 
 def test_a_reader_streams(write: Write) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil_training.data import Example
+from textveil_training.data import LabeledExample
 from textveil_training.data.tables import read_table
 from textveil_training.errors import (
     DataError,
@@ -61,13 +61,13 @@ def test_tsv_is_not_quoted_and_columns_may_be_numbers(tmp_path: Path) -> None:
 )
 def test_texts_without_labels(tmp_path: Path, name: str, content: str, text: str) -> None:
     (tmp_path / name).write_text(content)
-    assert list(read_table(tmp_path / name, text, None)) == [Example(texts=("a",))]
+    assert list(read_table(tmp_path / name, text, None)) == [LabeledExample(texts=("a",))]
 
 
 def test_errors_are_raised_while_reading(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("text,topic\nfine,a\n,b\n")
     rows = read_table(tmp_path / "a.csv", "text", "topic")
-    assert next(rows) == Example(texts=("fine",), label="a")
+    assert next(rows) == LabeledExample(texts=("fine",), label="a")
     with pytest.raises(MissingText, match="line 3"):
         next(rows)
 
@@ -137,15 +137,17 @@ Refuses = Callable[..., DataError]
 cells = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: text.strip())
 
 
-@given(rows=st.lists(st.builds(Example, texts=st.tuples(cells), label=cells), min_size=1), ascii_only=st.booleans())
+@given(
+    rows=st.lists(st.builds(LabeledExample, texts=st.tuples(cells), label=cells), min_size=1), ascii_only=st.booleans()
+)
 def test_json_reads_what_is_written(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[Example], ascii_only: bool
+    tmp_path_factory: pytest.TempPathFactory, rows: list[LabeledExample], ascii_only: bool
 ) -> None:
     path = tmp_path_factory.mktemp("jsonl") / "rows.jsonl"
     objects = ({"text": row.text, "label": row.label} for row in rows)
     path.write_bytes("".join(json.dumps(row, ensure_ascii=ascii_only) + "\n" for row in objects).encode())
     assert list(read_table(path, "text", "label")) == rows
-    assert list(read_table(path, "text", None)) == [Example(texts=row.texts) for row in rows]
+    assert list(read_table(path, "text", None)) == [LabeledExample(texts=row.texts) for row in rows]
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from textveil_training.dpnr.checkpoint import Description, build, read_checkpoint, write_checkpoint
-from textveil_training.dpnr.features import pooled_features, read_features, write_features
-from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import Split
+from textveil_training.dpnr.checkpoint import RepresentationDescription, build_model, read_checkpoint, write_checkpoint
+from textveil_training.dpnr.classification_data import ClassifiedSplit
+from textveil_training.dpnr.features import compute_pooled_features, read_features, write_features
+from textveil_training.dpnr.networks import RepresentationModel
 from textveil_training.engine.encoders import load_transformer
-from textveil_training.engine.tokens import Tokenizer
+from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.errors import CheckpointError
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import hash_file
 from tiny_training import clean_description, description, sentences
 
 PRIVATE = description(dimension=3, head_hidden=4, word_dropout="0.1")
@@ -23,18 +23,18 @@ CLEAN = clean_description()
 
 
 @pytest.fixture
-def written(encoder: Path, tmp_path: Path) -> Callable[[Description], tuple[Model, Path]]:
-    def write(of: Description) -> tuple[Model, Path]:
+def written(encoder: Path, tmp_path: Path) -> Callable[[RepresentationDescription], tuple[RepresentationModel, Path]]:
+    def write(of: RepresentationDescription) -> tuple[RepresentationModel, Path]:
         torch.manual_seed(1)
         extractor, vocabulary, _ = load_transformer(str(encoder), 0.1)
-        model = build(extractor, of, classifier_hidden=5, dropout=0.1).eval()
+        model = build_model(extractor, of, classifier_hidden=5, dropout=0.1).eval()
         write_checkpoint(tmp_path / "checkpoint", model, of, vocabulary)
         return model, tmp_path / "checkpoint"
 
     return write
 
 
-Written = Callable[[Description], tuple[Model, Path]]
+Written = Callable[[RepresentationDescription], tuple[RepresentationModel, Path]]
 
 
 def test_the_format(written: Written) -> None:
@@ -62,7 +62,7 @@ def test_the_format(written: Written) -> None:
         == names
         == {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()} - {"checkpoint.json"}
     )
-    assert all(sha256(folder / name) == digest for name, digest in files.items())
+    assert all(hash_file(folder / name) == digest for name, digest in files.items())
     shapes = {name: tuple(tensor.shape) for name, tensor in load_file(folder / "head.safetensors").items()}
     assert shapes == {"hidden.weight": (4, 16), "hidden.bias": (4,), "out.weight": (3, 4), "out.bias": (3,)}
     shapes = {name: tuple(tensor.shape) for name, tensor in load_file(folder / "classifier.safetensors").items()}
@@ -70,26 +70,28 @@ def test_the_format(written: Written) -> None:
 
 
 @pytest.mark.parametrize("of", [PRIVATE, CLEAN])
-def test_what_is_read_computes_the_same(written: Written, of: Description) -> None:
+def test_what_is_read_computes_the_same(written: Written, of: RepresentationDescription) -> None:
     model, folder = written(of)
     again, found = read_checkpoint(folder)
     assert found == of
-    tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
-    ids, mask = tokenizer.batch([tokenizer.words(text) for _, text, _ in sentences()[:5]])
+    tokenizer = EncoderTokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
+    ids, mask = tokenizer.make_batch([tokenizer.split_into_pieces(text) for _, text, _ in sentences()[:5]])
     log_epsilon = None if of.mode == "none" else torch.zeros(1, 1)
     with torch.inference_mode():
-        first, second = (one.classifier(one.represented(one.pooled(ids, mask)), log_epsilon) for one in (model, again))
+        first, second = (
+            one.classifier(one.represent(one.pool_texts(ids, mask)), log_epsilon) for one in (model, again)
+        )
     assert torch.equal(first, second)
 
 
 def test_pooling_is_the_mean_over_attended_tokens_and_padding_changes_nothing(written: Written) -> None:
     model, folder = written(PRIVATE)
-    tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
-    words = [tokenizer.words(text) for text in ("rain", "stir the rice until the water is gone")]
+    tokenizer = EncoderTokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
+    words = [tokenizer.split_into_pieces(text) for text in ("rain", "stir the rice until the water is gone")]
     with torch.inference_mode():
-        both = model.pooled(*tokenizer.batch(words))
+        both = model.pool_texts(*tokenizer.make_batch(words))
         for row, text in enumerate(words):
-            ids, mask = tokenizer.batch([text])
+            ids, mask = tokenizer.make_batch([text])
             hidden = model.extractor(input_ids=ids, attention_mask=mask).last_hidden_state
             assert ids[0, 0] == tokenizer.first
             assert ids[0, -1] == tokenizer.last
@@ -108,7 +110,7 @@ def edit(**changes: object) -> Callable[[Path], None]:
 def retensor(folder: Path) -> None:
     save_file({"out.weight": torch.zeros(2, 2), "out.bias": torch.zeros(2)}, folder / "classifier.safetensors")
     files = json.loads((folder / "checkpoint.json").read_text())["files"]
-    edit(files=files | {"classifier.safetensors": sha256(folder / "classifier.safetensors")})(folder)
+    edit(files=files | {"classifier.safetensors": hash_file(folder / "classifier.safetensors")})(folder)
 
 
 @pytest.mark.parametrize(
@@ -141,24 +143,26 @@ def test_a_file_outside_the_folder_is_not_followed(written: Written) -> None:
     _, folder = written(PRIVATE)
     (folder.parent / "outside").write_text("x")
     files = json.loads((folder / "checkpoint.json").read_text())["files"]
-    edit(files=files | {"../outside": sha256(folder.parent / "outside")})(folder)
+    edit(files=files | {"../outside": hash_file(folder.parent / "outside")})(folder)
     with pytest.raises(CheckpointError, match="is missing"):
         read_checkpoint(folder)
 
 
 def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path: Path) -> None:
     model, folder = written(PRIVATE)
-    tokenizer = Tokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
+    tokenizer = EncoderTokenizer(folder / "extractor" / "vocab.txt", lowercase=True, max_tokens=32)
     texts = tuple(text for _, text, _ in sentences())
-    split = Split(
+    split = ClassifiedSplit(
         texts=texts,
         labels=torch.zeros(len(texts), dtype=torch.int64),
         attributes=torch.zeros(len(texts), 0),
         sha256="texts",
     )
-    features = pooled_features(model, tokenizer, [tokenizer.words(text) for text in texts], torch.device("cpu"))
+    features = compute_pooled_features(
+        model, tokenizer, [tokenizer.split_into_pieces(text) for text in texts], torch.device("cpu")
+    )
     with torch.inference_mode():
-        one = model.pooled(*tokenizer.batch([tokenizer.words(texts[3])]))[0]
+        one = model.pool_texts(*tokenizer.make_batch([tokenizer.split_into_pieces(texts[3])]))[0]
     assert features[3].numpy() == pytest.approx(one.numpy(), abs=1e-5)
     path = tmp_path / "features-train.safetensors"
     write_features(path, features, split, "encoder")
@@ -167,7 +171,9 @@ def test_features_are_of_these_texts_and_this_encoder(written: Written, tmp_path
         read_features(path, split, "another")
     with pytest.raises(CheckpointError, match="other texts or by another encoder"):
         read_features(
-            path, Split(texts=texts, labels=split.labels, attributes=split.attributes, sha256="other"), "encoder"
+            path,
+            ClassifiedSplit(texts=texts, labels=split.labels, attributes=split.attributes, sha256="other"),
+            "encoder",
         )
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(CheckpointError, match="missing or damaged"):
@@ -179,4 +185,4 @@ def test_a_vocabulary_that_cannot_be(tmp_path: Path, content: str | bytes) -> No
     path = tmp_path / "vocab.txt"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(CheckpointError, match="vocabulary"):
-        Tokenizer(path, lowercase=True, max_tokens=8)
+        EncoderTokenizer(path, lowercase=True, max_tokens=8)

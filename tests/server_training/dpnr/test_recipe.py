@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil_training.dpnr.recipe import KINDS, read_recipe, with_seed
+from textveil_training.dpnr.recipe import KINDS, read_recipe, replace_seed
 from textveil_training.errors import RecipeError
 from tiny_training import private_recipe, recipe_text
 
@@ -141,6 +141,6 @@ def test_what_is_not_utf_8_or_not_there(write: Write, tmp_path: Path) -> None:
 
 def test_another_seed_is_another_recipe(write: Write) -> None:
     recipe = read_recipe(write(recipe_text()))
-    other = with_seed(recipe, 4)
+    other = replace_seed(recipe, 4)
     assert (other.training.seed, other.name) == (4, recipe.name)
     assert other.sha256 != recipe.sha256

@@ -13,15 +13,15 @@ from safetensors.torch import load_file
 from textveil.errors import TextveilError
 from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.checkpoint import read_checkpoint
-from textveil_training.dpnr.noise_levels import NoiseLevels
-from textveil_training.dpnr.recipe import Recipe, read_recipe
-from textveil_training.dpnr.stages import StageMaker, Texts
-from textveil_training.dpnr.task import load_task
-from textveil_training.dpnr.train import Options, train
+from textveil_training.dpnr.classification_data import load_classification_task
+from textveil_training.dpnr.losses import EncodedSplit, StageBuilder
+from textveil_training.dpnr.recipe import RepresentationRecipe, read_recipe
+from textveil_training.dpnr.train import RepresentationRunOptions, train_representation
+from textveil_training.dpnr.training_noise import TrainingNoise
 from textveil_training.engine import loop
 from textveil_training.engine.run import STATE
-from textveil_training.engine.stage import Update
-from textveil_training.engine.tokens import Tokenizer
+from textveil_training.engine.stage import OptimizerUpdate
+from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.errors import CheckpointError, DeviceError, EmptyClass, MissingLabel
 from tiny_training import QUICK_SEARCH, private_recipe, recipe_text, write_data, write_encoder
 
@@ -42,7 +42,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def recipe_of(place: Path, text: str) -> Recipe:
+def recipe_of(place: Path, text: str) -> RepresentationRecipe:
     path = place / "recipe.toml"
     path.write_text(text, encoding="utf-8")
     return read_recipe(path)
@@ -52,9 +52,9 @@ def run(
     place: Path, text: str, name: str, report: Callable[[str, int, int], None] | None = None, **options: object
 ) -> Path:
     recipe = recipe_of(place, text)
-    task = load_task(recipe.data, place / "sentences.txt")
-    chosen = Options(place / name, **options)  # type: ignore[arg-type]
-    train(recipe, task, chosen, *([] if report is None else [report]))
+    task = load_classification_task(recipe.data, place / "sentences.txt")
+    chosen = RepresentationRunOptions(place / name, **options)  # type: ignore[arg-type]
+    train_representation(recipe, task, chosen, *([] if report is None else [report]))
     return place / name
 
 
@@ -65,12 +65,12 @@ def private(place: Path, name: str, report: Callable[[str, int, int], None] | No
 @pytest.mark.slow
 def test_twenty_steps_lower_the_loss_and_reach_every_layer_of_the_encoder(place: Path) -> None:
     recipe = recipe_of(place, private_recipe(dropout=0.0, levels='"4"'))
-    task = load_task(recipe.data, place / "sentences.txt")
+    task = load_classification_task(recipe.data, place / "sentences.txt")
     model, _ = read_checkpoint(run(place, private_recipe(num_epochs=1), "fresh", start=place / "clean"))
-    tokenizer = Tokenizer(place / "encoder" / "vocab.txt", lowercase=True, max_tokens=32)
-    words = [tokenizer.words(text) for text in task.train.texts]
-    texts = Texts(model, tokenizer, task.train, words, recipe, torch.device("cpu"))
-    stage = StageMaker(model, recipe, NoiseLevels("l1", 2, [4])).tuned(texts, texts, 1)
+    tokenizer = EncoderTokenizer(place / "encoder" / "vocab.txt", lowercase=True, max_tokens=32)
+    words = [tokenizer.split_into_pieces(text) for text in task.train.texts]
+    texts = EncodedSplit(model, tokenizer, task.train, words, recipe, torch.device("cpu"))
+    stage = StageBuilder(model, recipe, TrainingNoise("l1", 2, [4])).build_tuned(texts, texts, 1)
     update, everything = stage.updates[0], torch.arange(len(words))
 
     def loss() -> float:
@@ -155,7 +155,7 @@ def test_an_interruption_of_the_last_measurement_costs_no_training(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(train_module, "measured", stop)
+        patch.setattr(train_module, "measure_accuracy", stop)
         with pytest.raises(KeyboardInterrupt):
             private(place, "unmeasured")
     record = place / "unmeasured" / "record.json"
@@ -226,16 +226,16 @@ def test_adversarial_training_leaves_a_record_and_a_checkpoint(place: Path) -> N
 
 def test_the_attacker_learns_the_attributes_and_the_encoder_turns_it_round(place: Path) -> None:
     recipe = recipe_of(place, recipe_text(kind="adversarial", dropout=0.0) + ADVERSARY)
-    task = load_task(recipe.data, place / "sentences.txt")
+    task = load_classification_task(recipe.data, place / "sentences.txt")
     model, _ = read_checkpoint(place / "clean")
-    tokenizer = Tokenizer(place / "encoder" / "vocab.txt", lowercase=True, max_tokens=32)
-    words = [tokenizer.words(text) for text in task.train.texts]
-    texts = Texts(model, tokenizer, task.train, words, recipe, torch.device("cpu"))
-    stage = StageMaker(model, recipe, None).adversarial(texts, texts, 1)
+    tokenizer = EncoderTokenizer(place / "encoder" / "vocab.txt", lowercase=True, max_tokens=32)
+    words = [tokenizer.split_into_pieces(text) for text in task.train.texts]
+    texts = EncodedSplit(model, tokenizer, task.train, words, recipe, torch.device("cpu"))
+    stage = StageBuilder(model, recipe, None).build_adversarial(texts, texts, 1)
     defend, attack = stage.updates
     everything = torch.arange(len(words))
 
-    def take(update: Update, steps: int) -> None:
+    def take(update: OptimizerUpdate, steps: int) -> None:
         for _ in range(steps):
             loss = update.loss(everything)
             update.optimizer.zero_grad()
@@ -288,7 +288,7 @@ def test_a_class_without_training_examples(place: Path, tmp_path: Path) -> None:
     path = tmp_path / "less.txt"
     path.write_text("\n".join(line for line in lines if not line.startswith("3")) + "\n")
     with pytest.raises(EmptyClass, match="class 4 of 4"):
-        load_task(recipe_of(place, recipe_text()).data, path)
+        load_classification_task(recipe_of(place, recipe_text()).data, path)
 
 
 def test_texts_without_labels_and_classes_that_training_has_not(place: Path, tmp_path: Path) -> None:
@@ -299,14 +299,14 @@ def test_texts_without_labels_and_classes_that_training_has_not(place: Path, tmp
     (folder / "dev.tsv").write_text("sentence\tlabel\nfine\t1\n")
     text = recipe_text().replace('"ag-entities"', '"sst2"').replace('dev = "dev"', 'dev = "train"')
     text = text.replace('test = "test"', 'test = "dev"').replace("dev_percent = 0", "dev_percent = 25")
-    task = load_task(recipe_of(place, text).data, folder)
-    sizes = [len(part.texts) for part in task.splits().values()]
+    task = load_classification_task(recipe_of(place, text).data, folder)
+    sizes = [len(part.texts) for part in task.get_splits().values()]
     assert (sum(sizes[:2]), sizes[2]) == (120, 1)
     assert 10 < sizes[1] < 50
     assert not set(task.train.texts) & set(task.dev.texts)
     (folder / "train.tsv").write_text("sentence\tlabel\nfilm\t\n")
     with pytest.raises(MissingLabel):
-        load_task(recipe_of(place, text).data, folder)
+        load_classification_task(recipe_of(place, text).data, folder)
 
 
 def test_a_start_that_the_recipe_has_no_use_for_is_refused(place: Path) -> None:

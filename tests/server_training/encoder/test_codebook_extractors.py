@@ -11,14 +11,14 @@ from textveil.bundle.layout import CODEBOOK
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, learn_codebook
-from textveil_training.encoder.kept_parts import unfinished
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.teacher import teacher_vectors
+from textveil_training.encoder.resume_cache import get_unfinished_folder
+from textveil_training.encoder.teacher import compute_teacher_vectors
 from tiny_training import write_classes, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
 ROWS, CODES = 1500, 8
-MODULE = "textveil_training.encoder.codebook_extractors"
+MODULE = "textveil_training.encoder.codebook"
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,9 @@ def test_a_bundle_has_the_model_and_no_label(
     assert {server.classify(server.receive(line, 1)).label for line in lines} <= set(bundle.labels)
     # The int8 graph on the device finds the codes of the float32 vectors.
     texts = [line.split(",")[0] for line in (data / "my.csv").read_text("utf-8").splitlines()[1:201]]
-    vectors = teacher_vectors(texts, MinilmSettings(encoder=str(data / "encoder"), max_tokens=16), lambda *_: None)
+    vectors = compute_teacher_vectors(
+        texts, MinilmSettings(encoder=str(data / "encoder"), max_tokens=16), lambda *_: None
+    )
     expected = (vectors @ bundle.weight.T + bundle.bias).argmax(axis=1)
     assert np.mean([encoder.secret_code(text) for text in texts] == expected) >= 0.9
 
@@ -113,13 +115,13 @@ def test_options_that_codes_of_minilm_do_not_have(
 ) -> None:
     code, _, err = run(*given(data, tmp_path / "b", *options))
     assert (code, err.startswith("textveil-train: option: "), message in err) == (1, True, True)
-    assert not unfinished(tmp_path / "b").exists()
+    assert not get_unfinished_folder(tmp_path / "b").exists()
 
 
 def test_too_few_texts_are_told_before_the_model_is_asked(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"{MODULE}.teacher_vectors", None)
+    monkeypatch.setattr(f"{MODULE}.compute_teacher_vectors", None)
     few = tmp_path / "few.csv"
     few.write_text("\n".join((data / "my.csv").read_text("utf-8").splitlines()[:901]) + "\n", "utf-8")
     code, _, err = run("encoder", few, *given(data, tmp_path / "b")[2:])

@@ -9,7 +9,7 @@ from interruption import ctrl_c
 from textveil.bundle import IndexBundle, OnnxParts, open_bundle
 from textveil.vector import IndexEncoder
 from textveil_cli.collector import IndexServer
-from textveil_training.encoder.kept_parts import unfinished
+from textveil_training.encoder.resume_cache import get_unfinished_folder
 from tiny_training import write_classes, write_encoder
 from written_files import content
 
@@ -61,7 +61,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bundle(
         code, _, err = run(*given(data, output))
     assert (code, "--resume goes on" in err) == (130, True)
     assert not output.exists()
-    kept = sorted(path.name for path in unfinished(output).iterdir())
+    kept = sorted(path.name for path in get_unfinished_folder(output).iterdir())
     assert "static.safetensors" in kept
     code, _, err = run(*given(data, output))
     assert (code, "--resume goes on, --force starts anew" in err) == (1, True)
@@ -70,7 +70,7 @@ def test_an_interrupted_run_goes_on_to_the_same_bundle(
     monkeypatch.setattr("textveil_training.encoder.extractors.train_static", None)  # not called again
     assert run(*given(data, output, "--resume"))[0] == 0
     assert content(output) == content(whole)
-    assert not unfinished(output).exists()
+    assert not get_unfinished_folder(output).exists()
 
 
 def test_a_regression_that_is_interrupted_leaves_nothing_and_promises_nothing(
@@ -81,7 +81,7 @@ def test_a_regression_that_is_interrupted_leaves_nothing_and_promises_nothing(
         code, _, err = run(*given(data, output))
     assert (code, "--resume" in err) == (130, False)
     assert not output.exists()
-    assert not unfinished(output).exists()
+    assert not get_unfinished_folder(output).exists()
     assert run(*given(data, output))[0] == 0
 
 
@@ -97,7 +97,7 @@ def test_a_damaged_part_is_named(run: Run, data: Path, tmp_path: Path, monkeypat
     output = tmp_path / "b"
     with interrupted_at(monkeypatch, "channels", 1):
         run(*given(data, output))
-    part = unfinished(output) / "static-decisions.safetensors"
+    part = get_unfinished_folder(output) / "static-decisions.safetensors"
     part.write_bytes(part.read_bytes()[:40])
     code, _, err = run(*given(data, output, "--resume"))
     assert (code, "resume: a part of the unfinished run is damaged" in err) == (1, True)
@@ -136,25 +136,27 @@ def test_an_interrupted_tuning_goes_on_to_the_same_bundle(
     assert run(*given(data, whole, *tuned(data)))[0] == 0
     with interrupted_at(monkeypatch, "tuned", 5):
         assert run(*given(data, output, *tuned(data)))[0] == 130
-    assert (unfinished(output) / "minilm" / "unfinished.safetensors").is_file()
+    assert (get_unfinished_folder(output) / "minilm" / "unfinished.safetensors").is_file()
     with interrupted_at(monkeypatch, "measuring minilm", 1):
         assert run(*given(data, output, *tuned(data), "--resume"))[0] == 130
-    assert (unfinished(output) / "minilm.safetensors").is_file()
+    assert (get_unfinished_folder(output) / "minilm.safetensors").is_file()
     assert run(*given(data, output, *tuned(data), "--resume"))[0] == 0
     assert content(output) == content(whole)
 
 
 def test_the_sample_of_a_recipe_has_a_thousand_texts() -> None:
-    from textveil_training.data import Example
-    from textveil_training.encoder.extractors import SAMPLE, _sample
-    from textveil_training.encoder.task import divided
+    from textveil_training.data import LabeledExample
+    from textveil_training.encoder.extractors import SAMPLE, _sample_texts
+    from textveil_training.encoder.labeled_texts import split_labeled_texts
 
     rows = [
-        Example(texts=(f"{label} text number {number}",), label=label) for label in ("a", "b") for number in range(800)
+        LabeledExample(texts=(f"{label} text number {number}",), label=label)
+        for label in ("a", "b")
+        for number in range(800)
     ]
-    task = divided(rows)
+    task = split_labeled_texts(rows)
     assert len(task.calibration.texts) < 1000 <= len(task.calibration.texts) + len(task.train.texts)
-    sample = [text for _, text in _sample(task)]
+    sample = [text for _, text in _sample_texts(task)]
     assert SAMPLE == 1000 == len(set(sample))
     assert set(task.calibration.texts) < set(sample)
     assert not set(task.test.texts) & set(sample)
@@ -163,6 +165,8 @@ def test_the_sample_of_a_recipe_has_a_thousand_texts() -> None:
 def test_passes_make_about_twelve_thousand_texts() -> None:
     from textveil_training.encoder.minilm_settings import MinilmSettings
 
-    assert [MinilmSettings().passes(texts) for texts in (100, 1000, 4000, 8416, 60_000)] == [10, 10, 3, 1, 1]
-    assert MinilmSettings(num_epochs=4).passes(60_000) == 4
-    assert MinilmSettings().finetuning(4000).num_epochs == MinilmSettings().described(4000)["num_epochs"] == 3
+    assert [MinilmSettings().count_passes(texts) for texts in (100, 1000, 4000, 8416, 60_000)] == [10, 10, 3, 1, 1]
+    assert MinilmSettings(num_epochs=4).count_passes(60_000) == 4
+    assert (
+        MinilmSettings().make_finetuning_settings(4000).num_epochs == MinilmSettings().describe(4000)["num_epochs"] == 3
+    )

@@ -2,13 +2,13 @@
 
 import pytest
 import torch
-from textveil_training.engine.encoders import precision_for
+from textveil_training.engine.encoders import choose_precision
 
 
 def test_bfloat16_falls_back_where_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     device = torch.device("cpu")
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: False)
-    assert precision_for("bfloat16", device) == "float32"
+    assert choose_precision("bfloat16", device) == "float32"
     monkeypatch.setattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", lambda: True)
-    assert precision_for("bfloat16", device) == "bfloat16"
-    assert precision_for("float32", device) == "float32"
+    assert choose_precision("bfloat16", device) == "bfloat16"
+    assert choose_precision("float32", device) == "float32"

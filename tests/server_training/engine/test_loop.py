@@ -7,22 +7,22 @@ from typing import Any
 import pytest
 import torch
 from textveil_training.engine import loop
-from textveil_training.engine.loop import Loop, Position
-from textveil_training.engine.stage import Stage, Update
+from textveil_training.engine.loop import TrainingLoop, TrainingPosition
+from textveil_training.engine.stage import OptimizerUpdate, TrainingStage
 from textveil_training.errors import LossError
 
 
 def stage_of(
     optimizer: torch.optim.Optimizer, loss: Any, batches: Callable[[Any], list[torch.Tensor]], **changes: Any
-) -> Stage:
+) -> TrainingStage:
     """A stage of one epoch without warmup."""
     parts: dict[str, Any] = {"name": "s", "modules": {}, "num_epochs": 1, "measure": lambda: {"dev": 0.0}}
-    parts |= {"warmup": 0.0, "clip_norm": 1.0, "batches": batches, "updates": [Update(optimizer, loss)]}
-    return Stage(**parts | changes)
+    parts |= {"warmup": 0.0, "clip_norm": 1.0, "batches": batches, "updates": [OptimizerUpdate(optimizer, loss)]}
+    return TrainingStage(**parts | changes)
 
 
-def loop_of(stage: Stage, state: Path, **options: Any) -> Loop:
-    return Loop([stage], **{"seed": 0, "state": state, "run_key": "", "on_epoch": lambda *_: None} | options)
+def loop_of(stage: TrainingStage, state: Path, **options: Any) -> TrainingLoop:
+    return TrainingLoop([stage], **{"seed": 0, "state": state, "run_key": "", "on_epoch": lambda *_: None} | options)
 
 
 def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,7 +39,7 @@ def test_steps_that_cut_the_last_epoch_short(tmp_path: Path, monkeypatch: pytest
     sizes = iter([3, 3, 1])
     cut = {"num_epochs": 3, "steps": 7, "steps_per_epoch": 3}
     stage = stage_of(optimizer, loss, lambda generator: [torch.zeros(1)] * next(sizes), **cut)
-    seen: list[Position] = []
+    seen: list[TrainingPosition] = []
     loop_of(stage, tmp_path / "state", on_epoch=lambda position, best: seen.append(position)).run()
     assert rates == pytest.approx([(7 - step) / 7 for step in range(7)])
     assert len(seen) == 3
@@ -86,7 +86,7 @@ def test_the_rate_rises_from_the_first_step_on(
     assert min(rates) > 0
 
 
-right_rate = loop._rate  # pyright: ignore[reportPrivateUsage]
+right_rate = loop._compute_rate_factor  # pyright: ignore[reportPrivateUsage]
 WRONG_RATES: dict[str, Callable[[int, int, float], float]] = {
     "the first step has no rate": lambda step, total, warmup: (
         step / (warmup * total) if step < warmup * total else right_rate(step, total, warmup)
@@ -101,7 +101,7 @@ WRONG_RATES: dict[str, Callable[[int, int, float], float]] = {
 
 @pytest.mark.parametrize("fault", WRONG_RATES)
 def test_a_wrong_rate_is_seen(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loop, "_rate", WRONG_RATES[fault])
+    monkeypatch.setattr(loop, "_compute_rate_factor", WRONG_RATES[fault])
     with pytest.raises(AssertionError):
         test_the_rate_rises_from_the_first_step_on(tmp_path, *RISES[0])
 
@@ -115,7 +115,7 @@ def test_steps_and_epochs_that_do_not_fit_are_refused() -> None:
         {"steps": 10, "steps_per_epoch": 5},
     ):
         with pytest.raises(ValueError, match="epoch"):
-            Stage(**{"name": "s", "modules": {}, "num_epochs": 3, **parts, **wrong})
+            TrainingStage(**{"name": "s", "modules": {}, "num_epochs": 3, **parts, **wrong})
 
 
 @pytest.mark.parametrize(

@@ -14,45 +14,44 @@ from textveil.bundle import artifact
 from textveil.errors import ResumeError
 from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
-from textveil_training.data.release import release_of
+from textveil_training.data.corpus_release import read_release_terms
 from textveil_training.engine.run import RunOptions
-from textveil_training.engine.tokens import Tokenizer
+from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, SettingError
-from textveil_training.finetune.examples import Rows, Task, load_task
-from textveil_training.finetune.features import fitted_head, pearson
-from textveil_training.finetune.inputs import joined
-from textveil_training.finetune.measure import measured_scores, predictions
-from textveil_training.finetune.settings import Settings
+from textveil_training.file_hashes import hash_file
+from textveil_training.finetune.features import compute_pearson, fit_head, join_texts
+from textveil_training.finetune.finetuning_data import FinetuningSplit, FinetuningTask, load_finetuning_task
+from textveil_training.finetune.measure import measure_scores, predict
+from textveil_training.finetune.settings import FinetuningSettings
 from textveil_training.finetune.train import finetune
-from textveil_training.hashes import sha256
-from textveil_training.progress import Report, no_report
+from textveil_training.progress import ProgressCallback, ignore_progress
 from tiny_training import made_up, write_encoder
 
 
-def settings(encoder: Path, **values: Any) -> Settings:
+def settings(encoder: Path, **values: Any) -> FinetuningSettings:
     chosen = {"num_epochs": 4, "batch_size": 8, "learning_rate": 1e-2, "dropout": 0.0, "max_tokens": 32}
-    return Settings(encoder=str(encoder), precision="float32", **(chosen | values))
+    return FinetuningSettings(encoder=str(encoder), precision="float32", **(chosen | values))
 
 
-def divided(texts: list[tuple[str, ...]], targets: torch.Tensor, labels: tuple[str, ...]) -> Task:
+def divided(texts: list[tuple[str, ...]], targets: torch.Tensor, labels: tuple[str, ...]) -> FinetuningTask:
     cut = {"train": slice(0, 160), "dev": slice(160, 180), "test": slice(180, 220)}
     parts = {
-        n: Rows(
+        n: FinetuningSplit(
             texts=tuple(texts[part]), targets=targets[part], attributes=torch.zeros(len(targets[part]), 0), sha256=n
         )
         for n, part in cut.items()
     }
-    return Task(labels, len(texts[0]) == 2, parts)
+    return FinetuningTask(labels, len(texts[0]) == 2, parts)
 
 
-def classes(labels: list[int] | None = None) -> Task:
+def classes(labels: list[int] | None = None) -> FinetuningTask:
     chance = random.Random(2)
     kinds = [row % 2 for row in range(220)]
     texts: list[tuple[str, ...]] = [(made_up(kind, chance),) for kind in kinds]
     return divided(texts, torch.tensor(kinds if labels is None else labels), ("weather", "kitchen"))
 
 
-def pairs() -> Task:
+def pairs() -> FinetuningTask:
     """Score 5 where the second sentence is about the weather, 1 where it is not; the first does not matter."""
     chance = random.Random(5)
     kinds = [(chance.randrange(2), chance.randrange(2)) for _ in range(220)]
@@ -60,8 +59,10 @@ def pairs() -> Task:
     return divided(texts, torch.tensor([1.0 + 4 * (second == 0) for _, second in kinds]), ())
 
 
-def tuned(chosen: Settings, task: Task, place: RunOptions, report: Report = no_report) -> dict[str, Any]:
-    return finetune(chosen, task, {"data": task.described("tsv"), "release": None}, place, report)
+def tuned(
+    chosen: FinetuningSettings, task: FinetuningTask, place: RunOptions, report: ProgressCallback = ignore_progress
+) -> dict[str, Any]:
+    return finetune(chosen, task, {"data": task.describe("tsv"), "release": None}, place, report)
 
 
 @pytest.mark.slow
@@ -72,7 +73,7 @@ def test_classes_are_learned_and_predicted_alike(encoder: Path, tmp_path: Path, 
     found = record["result"]["test"]
     assert found["accuracy"] >= 0.8
     assert found["majority"] == 0.5
-    logits, description = predictions(tmp_path / "model", task.splits["test"].texts)
+    logits, description = predict(tmp_path / "model", task.splits["test"].texts)
     right = (logits.argmax(-1) == task.splits["test"].targets).double().mean().item()
     assert right == found["accuracy"]
     assert description.labels == ("weather", "kitchen")
@@ -98,10 +99,10 @@ def test_scores_of_pairs_are_learned(encoder: Path, tmp_path: Path, learns: bool
     assert found["pearson"] > (0.6 if learns else 0.4)
     assert 0 <= found["mse"] < 4
     assert record["data"]["target"] == "score"
-    scores, _ = predictions(tmp_path / "model", pairs().splits["test"].texts)
-    assert measured_scores(scores[:, 0], pairs().splits["test"].targets)["pearson"] == pytest.approx(found["pearson"])
+    scores, _ = predict(tmp_path / "model", pairs().splits["test"].texts)
+    assert measure_scores(scores[:, 0], pairs().splits["test"].targets)["pearson"] == pytest.approx(found["pearson"])
     with pytest.raises(CheckpointError, match="number of texts"):
-        predictions(tmp_path / "model", [("one",)])
+        predict(tmp_path / "model", [("one",)])
 
 
 @pytest.mark.slow
@@ -131,41 +132,41 @@ def test_another_encoder_in_the_same_place_is_refused(tmp_path: Path) -> None:
     place.rename(tmp_path / "gone")
     other.rename(place)
     with pytest.raises(CheckpointError, match="not the one"):
-        predictions(tmp_path / "model", [("rain",)])
+        predict(tmp_path / "model", [("rain",)])
 
 
 def test_two_texts_are_one_sequence_cut_from_the_longer(encoder: Path) -> None:
-    tokenizer = Tokenizer(encoder / "vocab.txt", lowercase=True, max_tokens=10)
-    whole = joined(tokenizer, ["cold rain", "warm"])
+    tokenizer = EncoderTokenizer(encoder / "vocab.txt", lowercase=True, max_tokens=10)
+    whole = join_texts(tokenizer, ["cold rain", "warm"])
     assert whole.types.tolist() == [0, 0, 0, 0, 1, 1]
     assert whole.pieces[0] == tokenizer.first
     assert [whole.pieces[3], whole.pieces[5]] == [tokenizer.last, tokenizer.last]
-    cut = joined(tokenizer, ["rain " * 20, "cold warm"])
+    cut = join_texts(tokenizer, ["rain " * 20, "cold warm"])
     assert cut.types.tolist() == [0] * 7 + [1] * 3
-    both = joined(tokenizer, ["rain " * 20, "cold " * 30])
+    both = join_texts(tokenizer, ["rain " * 20, "cold " * 30])
     assert both.types.tolist().count(1) in (4, 5)
     assert len(both.pieces) == 10
-    assert len(joined(tokenizer, ["rain " * 20]).pieces) == 10
-    assert len(joined(tokenizer, ["", ""]).pieces) == 3
+    assert len(join_texts(tokenizer, ["rain " * 20]).pieces) == 10
+    assert len(join_texts(tokenizer, ["", ""]).pieces) == 3
 
 
 def test_a_linear_model_has_its_standardization_inside() -> None:
     torch.manual_seed(1)
     features = torch.randn(200, 3) * torch.tensor([1.0, 10.0, 0.1]) + torch.tensor([0.0, 5.0, -2.0])
     targets = (features[:, 1] > 5).long()
-    head = fitted_head(features[:150], targets[:150], features[150:], targets[150:], 2)
+    head = fit_head(features[:150], targets[:150], features[150:], targets[150:], 2)
     assert (head(features).argmax(-1) == targets).double().mean() > 0.95
     scores = 3 * features[:, 2] + 7
-    ridge = fitted_head(features[:150], scores[:150], features[150:], scores[150:], 0)
+    ridge = fit_head(features[:150], scores[:150], features[150:], scores[150:], 0)
     assert torch.allclose(ridge(features)[:, 0], scores, atol=0.01)
 
 
 def test_pearson_of_a_constant_is_nothing() -> None:
     one = torch.ones(4).double().numpy()
     other = torch.arange(4).double().numpy()
-    assert pearson(one, other) == 0
-    assert pearson(other, -other) == pytest.approx(-1)
-    assert measured_scores(torch.tensor([1.0, 2, 3, 100]), torch.tensor([1.0, 2, 3, 4]))["spearman"] == pytest.approx(1)
+    assert compute_pearson(one, other) == 0
+    assert compute_pearson(other, -other) == pytest.approx(-1)
+    assert measure_scores(torch.tensor([1.0, 2, 3, 100]), torch.tensor([1.0, 2, 3, 4]))["spearman"] == pytest.approx(1)
 
 
 def test_rows_are_divided_by_their_number_alone(tmp_path: Path) -> None:
@@ -173,12 +174,15 @@ def test_rows_are_divided_by_their_number_alone(tmp_path: Path) -> None:
     raw.write_text("".join(f"{row % 2}\traw {row}\n" for row in range(300)))
     sanitized.write_text("".join(f"{row % 2}\tveiled {row}\n" for row in range(300)))
     numbers = [
-        {name: [text.split()[1] for (text,) in rows.texts] for name, rows in load_task("tsv", path).splits.items()}
+        {
+            name: [text.split()[1] for (text,) in rows.texts]
+            for name, rows in load_finetuning_task("tsv", path).splits.items()
+        }
         for path in (raw, sanitized)
     ]
     assert numbers[0] == numbers[1]
     assert sorted(chain.from_iterable(numbers[0].values()), key=int) == [str(row) for row in range(300)]
-    some = [load_task("tsv", path, train_examples=40).splits["train"].texts for path in (raw, sanitized)]
+    some = [load_finetuning_task("tsv", path, train_examples=40).splits["train"].texts for path in (raw, sanitized)]
     assert len(some[0]) == 40
     assert [text.split()[1] for (text,) in some[0]] == [text.split()[1] for (text,) in some[1]]
 
@@ -199,30 +203,34 @@ def corpus(tmp_path: Path) -> Path:
 
 
 def test_the_release_of_a_sanitized_corpus_is_found(corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found = release_of("sst2", corpus / "copy-1")
+    found = read_release_terms("sst2", corpus / "copy-1")
     assert found is not None
     assert (found["mechanism"], found["epsilon"], found["releases"]) == ("krr", 1.0, 1)
-    assert found == release_of("sst2", corpus / "copy-2") == release_of("sst2", corpus / "copy-2" / "train.tsv")
-    assert release_of("sst2", corpus.parent / "raw") is None
+    assert (
+        found
+        == read_release_terms("sst2", corpus / "copy-2")
+        == read_release_terms("sst2", corpus / "copy-2" / "train.tsv")
+    )
+    assert read_release_terms("sst2", corpus.parent / "raw") is None
     (corpus / "copy-1" / "record.json").write_text("{}")
-    assert release_of("sst2", corpus / "copy-1") == found, "a record of something else is passed over"
+    assert read_release_terms("sst2", corpus / "copy-1") == found, "a record of something else is passed over"
     monkeypatch.chdir(corpus / "copy-2")
-    assert release_of("sst2", Path()) == found == release_of("sst2", Path("train.tsv"))
+    assert read_release_terms("sst2", Path()) == found == read_release_terms("sst2", Path("train.tsv"))
 
 
 def test_raw_text_beside_a_record_is_not_taken_for_sanitized(corpus: Path) -> None:
     raw = corpus.parent / "raw"
     (corpus / "copy-1" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
     with pytest.raises(ReleaseMismatch, match="not as the record"):
-        release_of("sst2", corpus / "copy-1")
-    assert release_of("sst2", corpus / "copy-1" / "dev.tsv") is not None
+        read_release_terms("sst2", corpus / "copy-1")
+    assert read_release_terms("sst2", corpus / "copy-1" / "dev.tsv") is not None
     (corpus / "copy-2" / "more.tsv").write_text("sentence\tlabel\nraw\t1\n")
-    assert release_of("sst2", corpus / "copy-2") is not None, "a file that the format does not read is nobody's"
+    assert read_release_terms("sst2", corpus / "copy-2") is not None, "a file that the format does not read is nobody's"
     with pytest.raises(ReleaseMismatch):
-        release_of("sst2", corpus / "copy-2" / "more.tsv")
+        read_release_terms("sst2", corpus / "copy-2" / "more.tsv")
     (corpus / "raw").mkdir()
     (corpus / "raw" / "train.tsv").write_bytes((raw / "train.tsv").read_bytes())
-    assert release_of("sst2", corpus / "raw") is None, "a folder of no copy's name is none of the record's"
+    assert read_release_terms("sst2", corpus / "raw") is None, "a folder of no copy's name is none of the record's"
 
 
 def test_copies_that_were_joined_are_told(corpus: Path) -> None:
@@ -231,10 +239,10 @@ def test_copies_that_were_joined_are_told(corpus: Path) -> None:
     record = json.loads((corpus / "record.json").read_text()) | {"releases": 2}
     rows = (corpus / "copy-2" / "train.tsv").read_text().split("\n", 1)[1]
     (joined / "train.tsv").write_text((joined / "train.tsv").read_text() + rows)
-    record["files"][0]["sha256"] = [sha256(joined / record["files"][0]["name"])]
-    record["files"][1]["sha256"] = [sha256(joined / record["files"][1]["name"])]
+    record["files"][0]["sha256"] = [hash_file(joined / record["files"][0]["name"])]
+    record["files"][1]["sha256"] = [hash_file(joined / record["files"][1]["name"])]
     (joined / "record.json").write_text(json.dumps(record))
-    found = release_of("sst2", joined)
+    found = read_release_terms("sst2", joined)
     assert found is not None
     assert found["releases"] == 2
 
@@ -243,7 +251,7 @@ def test_equal_scores_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "rows.txt"
     path.write_text("".join(f"one {row}\ttwo\t3\n" for row in range(60)))
     with pytest.raises(InvalidScore, match="equal"):
-        load_task("medsts", path)
+        load_finetuning_task("medsts", path)
 
 
 def test_nothing_is_written_over(encoder: Path, tmp_path: Path) -> None:
@@ -281,4 +289,4 @@ def test_a_record_says_what_has_an_effect(encoder: Path, tmp_path: Path) -> None
 )
 def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
     with pytest.raises(SettingError, match=next(iter(wrong))):
-        Settings(**wrong)
+        FinetuningSettings(**wrong)

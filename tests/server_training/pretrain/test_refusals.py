@@ -18,8 +18,8 @@ from textveil_training.errors import (
     MissingSplit,
     SettingError,
 )
-from textveil_training.pretrain.network import load_masked_lm
-from textveil_training.pretrain.sources import as_written, parse_source, read_texts
+from textveil_training.pretrain.masked_lm import load_masked_lm
+from textveil_training.pretrain.pretraining_data import parse_source, read_texts, restore_wikitext
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_which_texts_a_source_means(tmp_path: Path, write: Callable[..., Path]) 
     found = read_texts([parse_source(f"{folder}:qnli")])
     assert found.texts == ("train who", "train they")
     found = read_texts([parse_source(f"{folder}:qnli:dev"), parse_source(f"{folder}:qnli:train+dev")])
-    assert [entry["split"] for entry in found.described] == ["dev", "train", "dev"]
+    assert [entry["split"] for entry in found.descriptions] == ["dev", "train", "dev"]
     assert len(found.texts) == 6
     assert read_texts([parse_source(f"{write('a b')}:text")]).texts == ("a b",)
     assert read_texts([parse_source(f"{write(json.dumps({'t': 'x y'}))}:jsonl")], "t").texts == ("x y",)
@@ -102,7 +102,7 @@ def test_which_texts_a_source_means(tmp_path: Path, write: Callable[..., Path]) 
 
 
 def test_wikitext_is_read_as_it_was_written() -> None:
-    assert as_written("the state @-@ owned <unk> of 1 @,@ 500 , <unk> or 2 @.@ 5") == (
+    assert restore_wikitext("the state @-@ owned <unk> of 1 @,@ 500 , <unk> or 2 @.@ 5") == (
         "the state-owned of 1,500 , or 2.5"
     )
 

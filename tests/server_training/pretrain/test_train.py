@@ -11,23 +11,23 @@ from safetensors.torch import load_file
 from small_pretraining import WEIGHTS, run
 from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.processes import SingleProcess
-from textveil_training.engine.tokens import Tokenizer
+from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.pretrain import masking
-from textveil_training.pretrain.aligned import Corpus, Strings
+from textveil_training.pretrain.aligned_corpus import AlignedCorpus, StringPieces
+from textveil_training.pretrain.masked_lm import load_masked_lm
 from textveil_training.pretrain.masking import Masker
-from textveil_training.pretrain.network import load_masked_lm
-from textveil_training.pretrain.objective import Objective
-from textveil_training.text_channel import TextChannel
+from textveil_training.pretrain.objective import PretrainingObjective
+from textveil_training.token_randomizer import TokenRandomizer
 
 
-def objective_of(pretraining: Path, *, accumulate: int = 1, sanitize: bool = False) -> tuple[Objective, Any]:
+def objective_of(pretraining: Path, *, accumulate: int = 1, sanitize: bool = False) -> tuple[PretrainingObjective, Any]:
     loaded = load_masked_lm(str(pretraining / "encoder"))
-    tokenizer = Tokenizer(loaded.vocabulary, lowercase=True, max_tokens=32)
-    strings = Strings(tokenizer)
-    channel = TextChannel(pretraining / "bundle", mechanism="santext")
-    corpus = Corpus((pretraining / "texts.txt").read_text().splitlines(), strings, channel)
+    tokenizer = EncoderTokenizer(loaded.vocabulary, lowercase=True, max_tokens=32)
+    strings = StringPieces(tokenizer)
+    channel = TokenRandomizer(pretraining / "bundle", mechanism="santext")
+    corpus = AlignedCorpus((pretraining / "texts.txt").read_text().splitlines(), strings, channel)
     masker = Masker(tokenizer, strings, 0.3, len(tokenizer.ids))
-    objective = Objective(
+    objective = PretrainingObjective(
         loaded.model,
         corpus,
         masker,
@@ -47,7 +47,7 @@ def test_forty_steps_lower_the_loss_and_reach_every_parameter(pretraining: Path)
     for step in range(40):
         torch.manual_seed(step)
         optimizer.zero_grad()
-        losses.append(objective.gradients(everything))
+        losses.append(objective.compute_gradients(everything))
         for name, parameter in model.named_parameters():
             # A key's bias moves all scores of a softmax alike.
             if "position" not in name and not name.endswith("key.bias"):
@@ -63,11 +63,11 @@ def test_the_gradient_of_parts_is_that_of_the_whole(pretraining: Path, accumulat
     batch = torch.tensor([3, 1, 14, 7, 30, 31, 8, 9])  # fewer than the most parts
     whole, model = objective_of(pretraining)
     torch.manual_seed(5)
-    loss = whole.loss(batch)
+    loss = whole.compute_loss(batch)
     loss.backward()
     parts, other = objective_of(pretraining, accumulate=accumulate)
     torch.manual_seed(5)
-    assert parts.gradients(batch) == pytest.approx(loss.item(), rel=1e-5)
+    assert parts.compute_gradients(batch) == pytest.approx(loss.item(), rel=1e-5)
     gradients = dict(other.named_parameters())
     for name, parameter in model.named_parameters():
         assert torch.allclose(parameter.grad, gradients[name].grad, rtol=1e-3, atol=1e-6), name
@@ -82,11 +82,11 @@ def test_the_targets_are_the_original_words_and_not_the_sanitized(
     mechanism = type(corpus._channel.plan.mechanism.law)
     monkeypatch.setattr(mechanism, "draw", lambda self, inputs, random: np.zeros_like(inputs))
     monkeypatch.setattr(masking, "MASKED", 1.0)
-    batches = [objective._masked(np.arange(32)) for _ in range(10)]  # pyright: ignore[reportPrivateUsage]
+    batches = [objective._mask_texts(np.arange(32)) for _ in range(10)]  # pyright: ignore[reportPrivateUsage]
     seen = {piece for batch in batches for piece in batch.ids.flatten().tolist()}
     targets = {piece for batch in batches for piece in batch.targets.flatten().tolist()} - {masking.IGNORED}
-    flat, begins = corpus._strings.flat
-    number = corpus._strings.number(corpus._channel.bundle.vocabulary[0])
+    flat, begins = corpus._strings.flat_pieces
+    number = corpus._strings.get_number(corpus._channel.bundle.vocabulary[0])
     assert seen == {0, 2, 3, 4, *flat[begins[number] : begins[number + 1]].tolist()}
     assert len(targets) > 60
 
@@ -121,10 +121,10 @@ def test_the_folder_opens_as_an_encoder_and_as_a_masked_language_model(pretraini
         assert torch.allclose(logits, theirs, atol=1e-5)
         encoder, vocabulary, lowercase = load_transformer(str(pretraining / "raw"), 0.0)
         hidden = encoder.eval()(input_ids=ids, attention_mask=mask).last_hidden_state
-        assert torch.equal(hidden, loaded.model.hidden(ids, mask))
+        assert torch.equal(hidden, loaded.model.compute_hidden(ids, mask))
     assert (vocabulary.read_bytes(), lowercase) == ((pretraining / "encoder" / "vocab.txt").read_bytes(), True)
     text = "the rain stops in the evening"
-    pieces = Tokenizer(vocabulary, lowercase=True, max_tokens=32).words(text).pieces.tolist()
+    pieces = EncoderTokenizer(vocabulary, lowercase=True, max_tokens=32).split_into_pieces(text).pieces.tolist()
     assert AutoTokenizer.from_pretrained(pretraining / "raw")(text)["input_ids"][1:-1] == pieces
 
 

@@ -1,1 +1,1 @@
-"""Measures what an attacker learns: from released vectors (``vectors``), from sanitized text (``text``, ``words``)."""
+"""Measure what an attacker learns from released vectors (``vectors``) or sanitized text (``text``, ``words``)."""

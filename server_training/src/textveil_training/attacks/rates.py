@@ -13,8 +13,8 @@ STANDARD_ERRORS = 1.959964
 NO_ERROR = 1e-12
 
 
-def clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, float | None]:
-    """Computes a mean and its standard error for clustered values.
+def compute_clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[float, float | None]:
+    """Compute a mean and its standard error for clustered values.
 
     With ``S_g`` and ``n_g`` sum and number of values of cluster g, ``m`` the mean, ``N`` values and ``G`` clusters:
     the standard error is ``sqrt(G / (G - 1) sum_g (S_g - m n_g)^2) / N``, that of the ratio estimator (Cochran 1977,
@@ -36,12 +36,12 @@ def clustered_mean(values: NDArray[Any], clusters: NDArray[np.int64]) -> tuple[f
     return found, math.sqrt(count / (count - 1) * float((deviations**2).sum())) / len(values)
 
 
-def clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> list[float]:
-    """Computes a 95 % interval of a rate for clustered trials.
+def compute_clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> list[float]:
+    """Compute a 95 % interval of a rate for clustered trials.
 
     It is Wilson's interval for the effective sample size: as many independent trials as have the standard error of
-    ``clustered_mean``, ``p (1 - p) / se^2`` (Kish 1965), and at most the number of values. Where every cluster has the
-    same rate, above all where nothing or everything was hit, that error says nothing; each cluster then counts as one
+    ``compute_clustered_mean``, ``p (1 - p) / se^2`` (Kish 1965), and at most the number of values. Where every cluster
+    has the same rate, above all where nothing or everything was hit, that error is 0; each cluster then counts as one
     trial.
 
     Args:
@@ -51,29 +51,29 @@ def clustered_interval(hits: NDArray[np.bool_], clusters: NDArray[np.int64]) -> 
     Returns:
         Both ends; [0, 1] with a single cluster.
     """
-    rate, error = clustered_mean(hits, clusters)
+    rate, error = compute_clustered_mean(hits, clusters)
     if error is None:
         return [0.0, 1.0]
     trials = len(np.unique(clusters)) if error < NO_ERROR else min(len(hits), rate * (1 - rate) / error**2)
-    return wilson_interval(rate * trials, trials)
+    return compute_wilson_interval(rate * trials, trials)
 
 
-def wilson_interval(hits: float, trials: float) -> list[float]:
-    """Computes both ends of a 95 % interval of a rate from independent trials (Wilson 1927)."""
+def compute_wilson_interval(hits: float, trials: float) -> list[float]:
+    """Compute both ends of a 95 % interval of a rate from independent trials (Wilson 1927)."""
     z = STANDARD_ERRORS
     rate, spread = hits / trials, z * z / trials
     middle = rate + spread / 2
     margin = math.sqrt(spread * (rate * (1 - rate) + spread / 4))
-    return [rounded((middle - margin) / (1 + spread)), rounded((middle + margin) / (1 + spread))]
+    return [round_rate((middle - margin) / (1 + spread)), round_rate((middle + margin) / (1 + spread))]
 
 
-def rates_of(
+def compute_rates(
     values: Mapping[str, NDArray[Any]],
     clusters: NDArray[np.int64],
     sensitive: NDArray[np.bool_] | None = None,
     of_sensitive: Mapping[str, NDArray[Any]] | None = None,
 ) -> dict[str, Any]:
-    """Computes rates by name, as a record holds them.
+    """Compute mean rates by name, with standard errors, as the run record stores them.
 
     Args:
         values: One value for every token, by name, shape ``(n,)`` each; the first is the headline.
@@ -86,17 +86,17 @@ def rates_of(
         ``tokens``, every mean by its name, ``standard_error`` of the first one, ``standard_errors`` by name, and
         ``sensitive``: the same of those tokens.
     """
-    found = {name: clustered_mean(of_tokens, clusters) for name, of_tokens in values.items()}
-    errors = {name: None if error is None else rounded(error) for name, (_, error) in found.items()}
+    found = {name: compute_clustered_mean(of_tokens, clusters) for name, of_tokens in values.items()}
+    errors = {name: None if error is None else round_rate(error) for name, (_, error) in found.items()}
     result: dict[str, Any] = {"tokens": len(clusters)}
-    result |= {name: rounded(rate) for name, (rate, _) in found.items()}
+    result |= {name: round_rate(rate) for name, (rate, _) in found.items()}
     result |= {"standard_error": next(iter(errors.values())), "standard_errors": errors}
     if sensitive is not None and sensitive.any() and not sensitive.all():
         both = {**values, **(of_sensitive or {})}
-        result["sensitive"] = rates_of({name: v[sensitive] for name, v in both.items()}, clusters[sensitive])
+        result["sensitive"] = compute_rates({name: v[sensitive] for name, v in both.items()}, clusters[sensitive])
     return result
 
 
-def rounded(value: float) -> float:
-    """Rounds to six decimals, as a record has them."""
+def round_rate(value: float) -> float:
+    """Round to six decimals, the precision of the run record."""
     return round(float(value), 6)

@@ -1,9 +1,9 @@
-"""What decides attacks on text, apart from the mechanism and the data."""
+"""Settings of the attacks on text, apart from the mechanism and the data."""
 
 from dataclasses import dataclass
 
-from textveil_training.engine.settings import PRECISIONS, setting
-from textveil_training.engine.settings import Settings as RunSettings
+from textveil_training.engine.settings import PRECISIONS, declare_setting
+from textveil_training.engine.settings import CheckedSettings as RunSettings
 from textveil_training.errors import SettingError
 
 #: Names of the attacks, in the order in which they run.
@@ -12,25 +12,25 @@ WITH_MODEL = ("mask", "contextual")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(RunSettings):
-    """Settings of the attacks on some texts.
+class TextAttackSettings(RunSettings):
+    """Settings of the attacks on sanitized text.
 
     Raises:
         SettingError: A value is out of range, or an attack needs a model and none is named.
     """
 
-    model: str | None = setting(
+    model: str | None = declare_setting(
         None, "A masked language model, for mask and contextual: a folder (of pretrain), or a hub id."
     )
-    attacks: tuple[str, ...] = setting(ATTACKS, "Names of the attacks.")
-    vectors: str | None = setting(None, "A file of word vectors for words, a word and its numbers a line.")
-    draws: int = setting(3, "How often words releases the texts; its +- is over these.", lambda n: n >= 1)
-    texts: int = setting(0, "At most this many texts, chosen by the seed; 0: all.", lambda n: n >= 0)
-    tokens: int = setting(4000, "At most this many tokens for mask, contextual and repeated.", lambda n: n >= 1)
-    seed: int = setting(0, "Seed of the choice of texts and tokens; outputs have none.", lambda n: n >= 0)
-    batch_size: int = setting(64, "Texts at a time through the model.", lambda n: n >= 1)
-    max_tokens: int = setting(128, "Longer texts are cut around the mask.", lambda n: n >= 5)
-    precision: str = setting("bfloat16", "Of the model: float32 or bfloat16.", lambda name: name in PRECISIONS)
+    attacks: tuple[str, ...] = declare_setting(ATTACKS, "Names of the attacks.")
+    vectors: str | None = declare_setting(None, "A file of word vectors for words, a word and its numbers a line.")
+    draws: int = declare_setting(3, "How often words releases the texts; its +- is over these.", lambda n: n >= 1)
+    texts: int = declare_setting(0, "At most this many texts, chosen by the seed; 0: all.", lambda n: n >= 0)
+    tokens: int = declare_setting(4000, "At most this many tokens for mask, contextual and repeated.", lambda n: n >= 1)
+    seed: int = declare_setting(0, "Seed of the choice of texts and tokens; outputs have none.", lambda n: n >= 0)
+    batch_size: int = declare_setting(64, "Texts at a time through the model.", lambda n: n >= 1)
+    max_tokens: int = declare_setting(128, "Longer texts are cut around the mask.", lambda n: n >= 5)
+    precision: str = declare_setting("bfloat16", "Of the model: float32 or bfloat16.", lambda name: name in PRECISIONS)
 
     def __post_init__(self) -> None:
         super().__post_init__()

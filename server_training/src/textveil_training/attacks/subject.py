@@ -1,4 +1,4 @@
-"""What attacks on text are on: a bundle with one set of options, as its user releases text by it."""
+"""The mechanism that attacks on text target: a bundle with one set of options."""
 
 from pathlib import Path
 from typing import Unpack
@@ -7,16 +7,16 @@ from textveil import Options, Sanitizer
 from textveil.bundle import Pins
 from textveil.text import make_plan
 
-from textveil_training.attacks.words import Release, Words, of_plan
-from textveil_training.text_channel import TextChannel
+from textveil_training.attacks.words import WordNumbers, WordRelease, make_word_release
+from textveil_training.token_randomizer import TokenRandomizer
 
 
-class Subject:
-    """One mechanism with its options.
+class AttackedMechanism:
+    """A mechanism under attack: a bundle with one set of sanitizer options.
 
     Args:
         bundle: Folder of a bundle; the built-in one if left out.
-        pins: What the bundle must be.
+        pins: Expected identity and signer of the bundle.
         options: As in ``Sanitizer.sanitize``.
 
     Attributes:
@@ -32,16 +32,16 @@ class Subject:
         sanitizer = Sanitizer.load(bundle, **(pins or {}))
         self.bundle = sanitizer.bundle
         self.plan = make_plan(sanitizer.bundle, **options)
-        self.channel: TextChannel | None = None
+        self.randomizer: TokenRandomizer | None = None
         if not self.plan.rule.lists:
             options["mechanism"] = self.plan.terms.mechanism
-            self.channel = TextChannel(bundle, pins=pins, **options)
+            self.randomizer = TokenRandomizer(bundle, pins=pins, **options)
 
-    def release(self) -> Release:
-        """Returns the mechanism on arrays of words."""
-        return of_plan(Words(), self.plan)
+    def make_word_release(self) -> WordRelease:
+        """Return the mechanism in the form that the word attacks use: on arrays of words."""
+        return make_word_release(WordNumbers(), self.plan)
 
     @property
     def function_words(self) -> frozenset[str]:
-        """The function words of its skeleton, if it has one."""
+        """Function words that the mechanism keeps; empty for a mechanism without a template."""
         return frozenset(getattr(self.plan.rule, "function_words", ()))

@@ -1,4 +1,4 @@
-"""``textveil-train attack``: what an attacker learns from released vectors and from sanitized text."""
+"""``textveil-train attack``: measure what released vectors and sanitized text reveal."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,12 @@ import typer
 from textveil_cli.console import SETTINGS, Command, grouped, progress_bars
 
 from textveil_training.cli import attack_text
-from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, use_threads
-from textveil_training.tables import aligned
+from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, set_threads
+from textveil_training.terminal_tables import format_table
 
 if TYPE_CHECKING:
-    from textveil_training.attacks.vectors import Settings
-    from textveil_training.dpnr.task import Task
+    from textveil_training.attacks.vectors import AttributeAttackSettings
+    from textveil_training.dpnr.classification_data import ClassificationTask
 
 SEEN = {"vectors": "vectors", "label_response": "label, randomized", "label_channel": "label, best channel"}
 
@@ -59,37 +59,41 @@ def attributes(
     These see a class released by randomized response, or by the most accurate private channel, at the same epsilon: the
     class that the vectors give without noise, or with --released the true one.
     """
-    from textveil_training.attacks.vectors import Settings, attributes_of, infer_nothing
-    from textveil_training.dpnr.recipe import DataPart
-    from textveil_training.dpnr.task import load_task
+    from textveil_training.attacks.vectors import AttributeAttackSettings, get_attributes, infer_from_frequency
+    from textveil_training.dpnr.classification_data import load_classification_task
+    from textveil_training.dpnr.recipe import DataSection
     from textveil_training.errors import RecipeError
 
     if (checkpoint is None) == (released is None):
         raise RecipeError("name either a checkpoint or a folder of released vectors")
-    use_threads(threads)
-    task = load_task(
-        DataPart(format=format_name, train="train", dev="dev", test="test", dev_percent=0, max_tokens=128), data
+    set_threads(threads)
+    task = load_classification_task(
+        DataSection(format=format_name, train="train", dev="dev", test="test", dev_percent=0, max_tokens=128), data
     )
-    present = attributes_of(task)
+    present = get_attributes(task)
     if not all(bits.shape[1] and bits.any(axis=0).all() and not bits.all(axis=0).any() for bits in present.values()):
         raise RecipeError("every attribute has to be there in some texts of each split, and not in others")
-    settings = Settings(num_epochs=num_epochs, draws=draws, seed=seed)
+    settings = AttributeAttackSettings(num_epochs=num_epochs, draws=draws, seed=seed)
     if released is not None:
-        levels = _received(released, task, settings)
+        levels = _attack_received(released, task, settings)
     else:
         assert checkpoint is not None  # one of the two
-        levels = _from_checkpoint(checkpoint, features, task, epsilon, settings)
-    result = {"levels": levels, "majority": infer_nothing(present).to_dict()}
-    print(json.dumps(result) if as_json else _table(result))
+        levels = _attack_checkpoint(checkpoint, features, task, epsilon, settings)
+    result = {"levels": levels, "majority": infer_from_frequency(present).to_dict()}
+    print(json.dumps(result) if as_json else _format_table(result))
 
 
-def _from_checkpoint(
-    folder: Path, features: Path | None, task: "Task", levels: list[str] | None, settings: "Settings"
+def _attack_checkpoint(
+    folder: Path,
+    features: Path | None,
+    task: "ClassificationTask",
+    levels: list[str] | None,
+    settings: "AttributeAttackSettings",
 ) -> dict[str, Any]:
     import tempfile
 
-    from textveil_training.attacks.vectors import attacked, attributes_of, infer
-    from textveil_training.dpnr.stored_features import StoredFeatures
+    from textveil_training.attacks.vectors import attack_checkpoint, get_attributes, infer_attributes
+    from textveil_training.dpnr.features import StoredFeatures
 
     with tempfile.TemporaryDirectory() as cache, progress_bars() as report:
         stored = StoredFeatures(folder, task, Path(cache), features, report)
@@ -97,34 +101,42 @@ def _from_checkpoint(
         found = stored(description.word_dropout)
     if description.mode == "none":
         vectors = {name: part[0].numpy() for name, part in found.items()}
-        ours = infer(vectors.__getitem__, attributes_of(task), settings)
+        ours = infer_attributes(vectors.__getitem__, get_attributes(task), settings)
         return {"none": {"vectors": ours.to_dict()}}
     return {
-        level: attacked(stored.model, description, found, task, level, settings)
+        level: attack_checkpoint(stored.model, description, found, task, level, settings)
         for level in levels or description.levels
     }
 
 
-def _received(folder: Path, task: "Task", settings: "Settings") -> dict[str, Any]:
-    from textveil_training.attacks.vectors import attributes_of, infer, infer_from_label, read_released
-    from textveil_training.channels import counts_channel
+def _attack_received(folder: Path, task: "ClassificationTask", settings: "AttributeAttackSettings") -> dict[str, Any]:
+    from textveil_training.attacks.vectors import (
+        get_attributes,
+        infer_attributes,
+        infer_from_label,
+        read_released_vectors,
+    )
     from textveil_training.errors import InvalidJson
+    from textveil_training.label_randomizers import make_counts_randomizer
 
-    read = {name: read_released(folder / f"{name}.jsonl", len(part.texts)) for name, part in task.splits().items()}
+    read = {
+        name: read_released_vectors(folder / f"{name}.jsonl", len(part.texts))
+        for name, part in task.get_splits().items()
+    }
     stated = {epsilon for _, epsilon in read.values()}
     if len({vectors.shape[1] for vectors, _ in read.values()}) > 1 or len(stated) > 1:
         raise InvalidJson("the files state different dimensions or epsilons")
-    vectors, present = {name: found for name, (found, _) in read.items()}, attributes_of(task)
+    vectors, present = {name: found for name, (found, _) in read.items()}, get_attributes(task)
     epsilon = stated.pop()
-    labels = {name: part.labels.numpy() for name, part in task.splits().items()}
-    ours = infer(vectors.__getitem__, present, settings)
-    other = infer_from_label(labels, present, counts_channel(len(task.labels), epsilon), seed=settings.seed)
-    more = ours.exceeds(other)
+    labels = {name: part.labels.numpy() for name, part in task.get_splits().items()}
+    ours = infer_attributes(vectors.__getitem__, present, settings)
+    other = infer_from_label(labels, present, make_counts_randomizer(len(task.labels), epsilon), seed=settings.seed)
+    more = ours.compare(other)
     found = {"vectors": ours.to_dict(), "label_response": other.to_dict()}
-    return {f"{epsilon:g}": found | {"over_label_response": vars(more) | {"significant": more.significant()}}}
+    return {f"{epsilon:g}": found | {"over_label_response": vars(more) | {"significant": more.is_significant()}}}
 
 
-def _table(result: dict[str, Any]) -> str:
+def _format_table(result: dict[str, Any]) -> str:
     rows = [["epsilon", "attacker sees", "1-F at .5", "1-X", "F tuned", "+-", "AUC", "+-"]]
     names = ("privacy", "demographic_privacy", "f_tuned", "f_standard_error", "auc", "auc_standard_error")
     for level, found in result["levels"].items():
@@ -132,4 +144,4 @@ def _table(result: dict[str, Any]) -> str:
             if key in found:
                 rows.append([level, seen, *(f"{found[key][name]:.4f}" for name in names)])
     rows.append(["-", "nothing", *(f"{result['majority'][name]:.4f}" for name in names)])
-    return aligned(rows)
+    return format_table(rows)

@@ -1,4 +1,4 @@
-"""``textveil-train attack text``: what an attacker recovers from sanitized text."""
+"""``textveil-train attack text``: measure what an attacker recovers from sanitized text."""
 
 import json
 from dataclasses import dataclass
@@ -9,8 +9,15 @@ import typer
 from textveil_cli.console import progress_bars, say
 from textveil_cli.options import BundleOptions, LevelOptions
 
-from textveil_training.attacks.settings import ATTACKS, Settings
-from textveil_training.cli.options import FormatOption, JsonOption, MachineOptions, TextKeyOption, given, options_of
+from textveil_training.attacks.settings import ATTACKS, TextAttackSettings
+from textveil_training.cli.options import (
+    FormatOption,
+    JsonOption,
+    MachineOptions,
+    TextKeyOption,
+    get_given_options,
+    make_setting_options,
+)
 from textveil_training.errors import MissingSplit
 
 if TYPE_CHECKING:
@@ -18,8 +25,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class RawText:
-    """The texts that are sanitized and recovered."""
+class RawTextOptions:
+    """The raw texts to sanitize and attack."""
 
     heading: ClassVar[str] = "Data"
     data: Annotated[Path, typer.Argument(metavar="PATH", help="RAW text: a file, or a folder of published files.")]
@@ -44,44 +51,46 @@ class RawText:
     ] = None
 
     def read(self) -> tuple[list[Any], str | None, "ReadOptions"]:
-        """Reads the texts; returns them, the split that they are, and how they are read.
+        """Read the attacked texts.
+
+        Returns the texts, their split, and the options that they were read with.
 
         Raises:
             DataOptionError: A key is named, and the format has none.
             MissingSplit: There are none.
         """
-        from textveil_training.data import ReadOptions, available_splits, format_named, load
+        from textveil_training.data import ReadOptions, get_format, list_splits, load_examples
 
-        keyed = format_named(self.format_name).keyed
+        keyed = get_format(self.format_name).has_named_columns
         options = ReadOptions(self.text_key, None) if keyed else ReadOptions(self.text_key)
         split = self.split
-        if split is None and "dev" in available_splits(self.format_name, self.data):
+        if split is None and "dev" in list_splits(self.format_name, self.data):
             split = "dev"
-        examples = [example.texts for example in load(self.format_name, self.data, split, options)]
+        examples = [example.texts for example in load_examples(self.format_name, self.data, split, options)]
         if not examples:
             raise MissingSplit("a split is empty")
         return examples, split, options
 
-    def public(self) -> list[str]:
-        """Returns the public texts."""
-        from textveil_training.data import load
+    def read_prior(self) -> list[str]:
+        """Return the public texts of ``--prior``."""
+        from textveil_training.data import load_examples
 
-        return [text for path in self.prior or () for example in load("text", path) for text in example.texts]
+        return [text for path in self.prior or () for example in load_examples("text", path) for text in example.texts]
 
-    def of_the_attacker(self, split: str | None, options: "ReadOptions") -> list[str]:
-        """Returns the raw texts of the attacker: those that are named, or train texts beside another split."""
-        from textveil_training.data import available_splits, load
+    def read_known(self, split: str | None, options: "ReadOptions") -> list[str]:
+        """Return the attacker's raw texts: ``--known``, or the train split beside another split."""
+        from textveil_training.data import list_splits, load_examples
 
         source = self.known or self.data
-        chosen = "train" if "train" in available_splits(self.format_name, source) else None
+        chosen = "train" if "train" in list_splits(self.format_name, source) else None
         if self.known is None and (chosen is None or split in (None, chosen)):
             return []
-        return [text for example in load(self.format_name, source, chosen, options) for text in example.texts]
+        return [text for example in load_examples(self.format_name, source, chosen, options) for text in example.texts]
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackOptions(options_of(Settings, "attacks", "vectors")):
-    """What is attacked with, and how many texts and tokens."""
+class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vectors")):
+    """Which attacks run, and on how many texts and tokens."""
 
     heading: ClassVar[str] = "Attacks"
     attacks: Annotated[str, typer.Option("--attacks", help=f"all, or some of {', '.join(ATTACKS)}, with commas.")] = (
@@ -92,19 +101,19 @@ class AttackOptions(options_of(Settings, "attacks", "vectors")):
         typer.Option("--vectors", metavar="FILE", help="Word vectors for words; the bundle's if left out."),
     ] = None
 
-    def settings(self) -> Settings:
-        """Returns the settings of the attacks."""
+    def make_settings(self) -> TextAttackSettings:
+        """Return the settings of the attacks."""
         listed = tuple(dict.fromkeys(part.strip() for part in self.attacks.split(",")))
-        chosen: dict[str, Any] = given(self) | {"attacks": ATTACKS if self.attacks == "all" else listed}
+        chosen: dict[str, Any] = get_given_options(self) | {"attacks": ATTACKS if self.attacks == "all" else listed}
         chosen["vectors"] = None if self.vectors is None else str(self.vectors)
-        return Settings(**chosen)
+        return TextAttackSettings(**chosen)
 
 
 def text(
-    raw: RawText,
+    raw: RawTextOptions,
     bundle: BundleOptions,
     level: LevelOptions,
-    attack: AttackOptions,
+    attack: TextAttackOptions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
     ] = None,
@@ -129,15 +138,15 @@ def text(
     Every rate is of tokens, with its standard error by text. Ctrl-C keeps the attacks that are done;
     --attacks does the others.
     """
-    from textveil_training.attacks.text import Subject, run_and_record
-    from textveil_training.cli.attack_text_table import table
+    from textveil_training.attacks.text import AttackedMechanism, run_and_record
+    from textveil_training.cli.attack_text_table import format_attack_table
 
-    settings = attack.settings()
-    device = machine.use()
-    subject = Subject(bundle.bundle, pins=bundle.must_be.pins, **level.given())
+    settings = attack.make_settings()
+    device = machine.apply()
+    subject = AttackedMechanism(bundle.bundle, pins=bundle.must_be.pins, **level.given())
     examples, split, options = raw.read()
-    known = raw.of_the_attacker(split, options) if "words" in settings.attacks else []
-    how: dict[str, Any] = {"known": known, "prior": raw.public(), "output": output, "device": device}
+    known = raw.read_known(split, options) if "words" in settings.attacks else []
+    how: dict[str, Any] = {"known": known, "prior": raw.read_prior(), "output": output, "device": device}
     try:
         with progress_bars() as report:
             record = run_and_record(subject, examples, settings, (raw.format_name, split), report, **how)
@@ -145,6 +154,6 @@ def text(
         if output is not None:
             interrupt.add_note("the attacks that are done are kept, and --attacks does the others")
         raise
-    print(json.dumps(record) if as_json else table(record["result"]))
+    print(json.dumps(record) if as_json else format_attack_table(record["result"]))
     for name, reason in record["result"]["skipped"].items():
         say(f"textveil-train: {name} was left out: {reason}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from textveil_training.tables import aligned
+from textveil_training.terminal_tables import format_table
 
 _TARGETED = {
     "targeted_top1": "contextual, among the never kept alone",
@@ -34,8 +34,8 @@ _CONTEXTUAL = {
 }
 
 
-def table(result: Mapping[str, Any]) -> str:
-    """Formats the rates of all attacks that were done, with their standard errors.
+def format_attack_table(result: Mapping[str, Any]) -> str:
+    """Format the rates of all finished attacks with their standard errors.
 
     One column has the rates among words that are never kept, if other words are kept.
 
@@ -44,35 +44,37 @@ def table(result: Mapping[str, Any]) -> str:
     """
     rows: list[list[str]] = [list(_HEADER)]
     if "unchanged" in result:
-        rows.append(_row("unchanged", "tokens that came out as they were", result, "unchanged"))
+        rows.append(_format_row("unchanged", "tokens that came out as they were", result, "unchanged"))
     for attack, names in (("nearest", _NEAREST), ("bayes", {}), ("repeated", {}), ("mask", _MASK)):
         if (found := result.get(attack)) is not None:
-            rows += [_row(attack, what, found, name) for name, what in names.items()]
-            rows += _bayes(found) if attack == "bayes" else _repeated(found) if attack == "repeated" else []
+            rows += [_format_row(attack, what, found, name) for name, what in names.items()]
+            rows += (
+                _format_bayes(found) if attack == "bayes" else _format_repeated(found) if attack == "repeated" else []
+            )
     if (found := result.get("contextual")) is not None:
-        rows += [_row("contextual", what, found, name) for name, what in _CONTEXTUAL.items()]
+        rows += [_format_row("contextual", what, found, name) for name, what in _CONTEXTUAL.items()]
         if "sensitive" in found:
-            rows += [_row("contextual", what, found, name) for name, what in _TARGETED.items()]
+            rows += [_format_row("contextual", what, found, name) for name, what in _TARGETED.items()]
         for name in ("top1", "tuned_top1"):
-            rows.append(_row("contextual", f"{_PRIORS[1]}: {_CONTEXTUAL[name]}", found["text_prior"], name))
-    rows += _words(result.get("words", {}))
-    return aligned(rows)
+            rows.append(_format_row("contextual", f"{_PRIORS[1]}: {_CONTEXTUAL[name]}", found["text_prior"], name))
+    rows += _format_words(result.get("words", {}))
+    return format_table(rows)
 
 
-def _words(found: Mapping[str, Any]) -> list[list[str]]:
-    """The rates among content words, and in the last columns among those of them that the vocabulary has."""
+def _format_words(found: Mapping[str, Any]) -> list[list[str]]:
+    """Format the rates among content words, and among those that the vocabulary has."""
     content, known = ({**found.get(what, {})} for what in ("content", "known"))
     for part in (content, known):
         part["standard_errors"] = part.get("deviations")  # over draws: all attacks are on the same texts
     names = [name for name in _WORDS if name in content]
-    rows = [_row("words", _WORDS[name], content | {"sensitive": known}, name) for name in names]
+    rows = [_format_row("words", _WORDS[name], content | {"sensitive": known}, name) for name in names]
     if rows:
         what = f"of content words, known to the vocabulary at the right; +- over {found['draws']} draws:"
         rows.insert(0, ["words", what, "", "", "", "", ""])
     return rows
 
 
-def _row(attack: str, what: str, found: Mapping[str, Any], name: str) -> list[str]:
+def _format_row(attack: str, what: str, found: Mapping[str, Any], name: str) -> list[str]:
     cells = [attack, what, f"{found['tokens']:,}"]
     for part in (found, found.get("sensitive")):
         if part is None or name not in part:
@@ -83,20 +85,20 @@ def _row(attack: str, what: str, found: Mapping[str, Any], name: str) -> list[st
     return cells
 
 
-def _bayes(found: Mapping[str, Any]) -> list[list[str]]:
+def _format_bayes(found: Mapping[str, Any]) -> list[list[str]]:
     low, high = found["interval"]
     what = f"{_PRIORS[0]}: {found['draws']:,} draws, {low:.4f} to {high:.4f}"
     rows = [["bayes", what, "", f"{found['simulated']:.4f}", "", "", ""]]
     for prior, part in zip(_PRIORS, (found, found["text_prior"]), strict=True):
         rows.append(["bayes", f"{prior}: closed form", "", f"{part['closed_form']:.4f}", "", "", ""])
-        rows.append(_row("bayes", f"{prior}: on the text", part["on_text"], "top1"))
+        rows.append(_format_row("bayes", f"{prior}: on the text", part["on_text"], "top1"))
     return rows
 
 
-def _repeated(found: Mapping[str, Any]) -> list[list[str]]:
+def _format_repeated(found: Mapping[str, Any]) -> list[list[str]]:
     rows: list[list[str]] = []
     for count, part in found.items():
         outputs = "1 output" if count == "1" else f"{count} outputs"
         for prior, rate in zip(_PRIORS, (part, part["text_prior"]), strict=True):
-            rows.append(_row("repeated", f"{prior}: {outputs}", rate, "rate"))
+            rows.append(_format_row("repeated", f"{prior}: {outputs}", rate, "rate"))
     return rows

@@ -1,4 +1,4 @@
-"""``textveil-train dpnr``: trains a representation."""
+"""``textveil-train dpnr``: train a representation."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from textveil_cli.console import progress_bars
 
-from textveil_training.cli.figures import figures
+from textveil_training.cli.figures import format_accuracies
 from textveil_training.cli.options import (
     JsonOption,
     KeyOptions,
@@ -49,17 +49,17 @@ def dpnr(
     from dataclasses import replace
 
     from textveil_training.data import ReadOptions
-    from textveil_training.dpnr.recipe import read_recipe, with_seed
-    from textveil_training.dpnr.task import load_task, of_format
-    from textveil_training.dpnr.train import Options, train
+    from textveil_training.dpnr.classification_data import load_classification_task, override_format
+    from textveil_training.dpnr.recipe import read_recipe, replace_seed
+    from textveil_training.dpnr.train import RepresentationRunOptions, train_representation
 
     chosen = read_recipe(recipe)
     if seed is not None:
-        chosen = with_seed(chosen, seed)
-    chosen = replace(chosen, data=of_format(chosen.data, format_name))
-    task = load_task(chosen.data, data, ReadOptions(**vars(keys)))
-    device = machine.use()
+        chosen = replace_seed(chosen, seed)
+    chosen = replace(chosen, data=override_format(chosen.data, format_name))
+    task = load_classification_task(chosen.data, data, ReadOptions(**vars(keys)))
+    device = machine.apply()
     with progress_bars() as report:
-        options = Options(output, resume, device, start, features, write_features)
-        record = train(chosen, task, options, report)
-    print(json.dumps(record["result"]) if as_json else figures(record["result"]))
+        options = RepresentationRunOptions(output, resume, device, start, features, write_features)
+        record = train_representation(chosen, task, options, report)
+    print(json.dumps(record["result"]) if as_json else format_accuracies(record["result"]))

@@ -9,8 +9,8 @@ import typer
 from textveil.errors import OptionError
 from textveil_cli.console import file_name, progress_bars, say
 
-from textveil_training.cli.options import JsonOption, ThreadsOption, use_threads
-from textveil_training.data.skipped import Skipped
+from textveil_training.cli.options import JsonOption, ThreadsOption, set_threads
+from textveil_training.data.skipped_rows import SkippedRows
 from textveil_training.errors import (
     InvalidJson,
     InvalidUtf8,
@@ -20,19 +20,19 @@ from textveil_training.errors import (
     UnreadableFile,
     WrongColumnCount,
 )
-from textveil_training.hashes import sha256
-from textveil_training.tables import aligned
+from textveil_training.file_hashes import hash_file
+from textveil_training.terminal_tables import format_table
 
 if TYPE_CHECKING:
     from textveil_export.index import IndexContents
 
-    from textveil_training.data import Example
-    from textveil_training.encoder.kept_parts import KeptParts
-    from textveil_training.encoder.train import EncoderSettings
+    from textveil_training.data import LabeledExample
+    from textveil_training.encoder.class_bundle import EncoderBundleSettings
+    from textveil_training.encoder.resume_cache import ResumeCache
 
 
 @dataclass(frozen=True, kw_only=True)
-class TextOptions:
+class LabeledTextOptions:
     """The texts and their labels."""
 
     heading: ClassVar[str] = "Data"
@@ -58,7 +58,7 @@ class TextOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ExtractorOptions:
-    """What turns a text into numbers, and how it is trained."""
+    """The extractor of vectors, and how it is trained."""
 
     heading: ClassVar[str] = "Extractor"
     codes: Annotated[
@@ -108,12 +108,16 @@ class ExtractorOptions:
 
     @property
     def minilm(self) -> dict[str, Any]:
-        """How MiniLM is trained; ``None`` for the defaults."""
+        """Settings of MiniLM; None for defaults."""
         named = {name: getattr(self, name) for name in ("encoder", "max_tokens", "learning_rate", "num_epochs")}
         return named | {"tuned": False if self.frozen else None}
 
     def check(self) -> None:
-        """Raises ``OptionError`` for options that do not go together."""
+        """Check that the options go together.
+
+        Raises:
+            OptionError: Two options exclude each other.
+        """
         if self.teacher is not None and self.codes is None:
             raise OptionError("--teacher is for --codes")
         of_minilm = self.codes is not None and self.extractor == "minilm"
@@ -124,13 +128,13 @@ class ExtractorOptions:
         if of_minilm and (self.learning_rate is not None or self.num_epochs is not None):
             raise OptionError("codes of MiniLM are learned without tuning: leave --learning-rate and --num-epochs out")
 
-    def asked_teacher(self) -> str:
-        """Returns whose vectors the rows of words come near to; says so where there is none though codes are made."""
-        from textveil_training.encoder.teacher import NO_TEACHER, default_teacher
+    def choose_teacher(self) -> str:
+        """Return the teacher model of a codebook, and print a hint if none is installed."""
+        from textveil_training.encoder.teacher import NO_TEACHER, choose_default_teacher
 
         if self.codes is None or self.extractor == "minilm":
             return NO_TEACHER
-        asked = self.teacher or default_teacher()
+        asked = self.teacher or choose_default_teacher()
         if self.teacher is None and asked == NO_TEACHER:
             say(
                 "textveil-train: MiniLM is not installed, so the codes are made of public rows alone, some points less "
@@ -141,7 +145,7 @@ class ExtractorOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CardOptions:
-    """The levels of the bundle, and what it says of itself."""
+    """Epsilons of the bundle, and what its model card says."""
 
     heading: ClassVar[str] = "Bundle"
     levels: Annotated[
@@ -162,7 +166,7 @@ class CardOptions:
 
 
 def encoder(
-    texts: TextOptions,
+    texts: LabeledTextOptions,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="BUNDLE", help="Folder of the new bundle.")],
     extractor: ExtractorOptions,
     card: CardOptions,
@@ -185,10 +189,10 @@ def encoder(
         from textveil_export.index import add_sentences, write_index_bundle
     except ImportError as error:
         raise MissingExtra("this command needs the extra bundle (in a clone: pip install ./export)") from error
-    from textveil_training.encoder.kept_parts import KeptParts, unfinished
+    from textveil_training.encoder.resume_cache import ResumeCache, get_unfinished_folder
 
     try:
-        settings = _settings(texts, extractor, card, output, seed)
+        settings = _make_settings(texts, extractor, card, output, seed)
     except OSError as error:
         raise UnreadableFile(f"{file_name(texts.file) or 'the file'} cannot be opened ({error.strerror})") from None
     if output.exists() and not force:
@@ -196,17 +200,17 @@ def encoder(
     if texts.label is None and (extractor.codes is None or texts.test is not None):
         raise OptionError("name the column of the labels with --label, or learn codes with --codes")
     extractor.check()
-    asked = extractor.asked_teacher()
-    use_threads(threads)
-    skipped = Skipped(texts.quarantine, empty_alone=not texts.quarantine)
-    task = _task(texts, seed, skipped if texts.quarantine or texts.skip_empty else None)
-    skipped.keep()
+    asked = extractor.choose_teacher()
+    set_threads(threads)
+    skipped = SkippedRows(texts.quarantine, empty_alone=not texts.quarantine)
+    task = _read_task(texts, seed, skipped if texts.quarantine or texts.skip_empty else None)
+    skipped.write_rejected_rows()
     if skipped.reasons:
         say(f"textveil-train: {skipped}")
-    key = [settings.described(), task.sha256(), extractor.codes, asked]
-    kept = KeptParts(unfinished(output), key, resume=resume, replace=force)
+    key = [settings.describe(), task.compute_sha256(), extractor.codes, asked]
+    kept = ResumeCache(get_unfinished_folder(output), key, resume=resume, replace=force)
     try:
-        contents = _trained(task, settings, extractor, asked, kept)
+        contents = _train_bundle(task, settings, extractor, asked, kept)
         if card.sentences is not None:
             contents = add_sentences(contents, card.sentences, "")
         written = write_index_bundle(contents, output, force=force)
@@ -219,20 +223,20 @@ def encoder(
         about = {"identity": written.bundle.identity, "measured": contents.measured, "left_out": skipped.reasons}
         print(json.dumps(about, ensure_ascii=False))
     else:
-        _tell(contents, coded=extractor.codes is not None)
+        _print_summary(contents, coded=extractor.codes is not None)
         print(f"identity {written.bundle.identity}")
 
 
-def _settings(
-    texts: TextOptions, extractor: ExtractorOptions, card: CardOptions, output: Path, seed: int
-) -> "EncoderSettings":
-    from textveil_training.encoder.train import EncoderSettings, checked_levels
+def _make_settings(
+    texts: LabeledTextOptions, extractor: ExtractorOptions, card: CardOptions, output: Path, seed: int
+) -> "EncoderBundleSettings":
+    from textveil_training.encoder.class_bundle import EncoderBundleSettings, parse_levels
 
-    return EncoderSettings.of(
-        levels=checked_levels(card.levels, card.default_level),
+    return EncoderBundleSettings.with_seed(
+        levels=parse_levels(card.levels, card.default_level),
         name=card.name or output.resolve().name,
         data=texts.file.name,
-        data_sha256=sha256(texts.file),
+        data_sha256=hash_file(texts.file),
         license=card.license,
         source=card.source,
         default=("counts", card.default_level),
@@ -242,12 +246,12 @@ def _settings(
     )
 
 
-def _task(texts: TextOptions, seed: int, skipped: Skipped | None) -> Any:
-    """The texts, divided."""
+def _read_task(texts: LabeledTextOptions, seed: int, skipped: SkippedRows | None) -> Any:
+    """Read the texts and split them."""
     from textveil_training.data.tables import read_table
-    from textveil_training.encoder.task import divided, unlabeled
+    from textveil_training.encoder.labeled_texts import split_labeled_texts, split_unlabeled_texts
 
-    def read(file: Path) -> "list[Example]":
+    def read(file: Path) -> "list[LabeledExample]":
         try:
             return list(read_table(file, texts.text, texts.label, skipped=skipped))
         except (MissingText, MissingLabel) as error:
@@ -257,35 +261,35 @@ def _task(texts: TextOptions, seed: int, skipped: Skipped | None) -> Any:
 
     rows = read(texts.file)
     if texts.label is None:
-        return unlabeled(rows, seed)
-    return divided(rows, None if texts.test is None else read(texts.test), seed)
+        return split_unlabeled_texts(rows, seed)
+    return split_labeled_texts(rows, None if texts.test is None else read(texts.test), seed)
 
 
-def _trained(
-    task: Any, settings: "EncoderSettings", extractor: ExtractorOptions, teacher: str, kept: "KeptParts"
+def _train_bundle(
+    task: Any, settings: "EncoderBundleSettings", extractor: ExtractorOptions, teacher: str, kept: "ResumeCache"
 ) -> "IndexContents":
-    from textveil_training.encoder.train import trained_contents
-    from textveil_training.encoder.train_codebook import train_codebook
+    from textveil_training.encoder.class_bundle import train_class_bundle
+    from textveil_training.encoder.codebook_bundle import train_codebook_bundle
 
     with progress_bars() as report:
         if extractor.codes is not None:
-            return train_codebook(task, extractor.codes, settings, report, teacher, kept)
-        return trained_contents(task, settings, report, kept)
+            return train_codebook_bundle(task, extractor.codes, settings, report, teacher, kept)
+        return train_class_bundle(task, settings, report, kept)
 
 
-def _tell(contents: "IndexContents", *, coded: bool) -> None:
+def _print_summary(contents: "IndexContents", *, coded: bool) -> None:
     measured = contents.measured
     if coded:
         print(f"{len(contents.labels)} codes")
     if "clean" in measured:
-        print(_table(measured))
+        print(_format_table(measured))
 
 
-def _table(measured: dict[str, Any]) -> str:
+def _format_table(measured: dict[str, Any]) -> str:
     rows = [["channel", "epsilon", "accuracy", "balanced", "worst label"]]
     clean = {"without noise": {"": measured["clean"]}}
     for channel, found in {**clean, **measured["channels"]}.items():
         for epsilon, figures in found.items():
             shares = (figures[key] for key in ("accuracy", "balanced_accuracy", "worst_recall"))
             rows.append([channel, epsilon, *(f"{share:.4f}" for share in shares)])
-    return aligned(rows, left=1)
+    return format_table(rows, left_columns=1)

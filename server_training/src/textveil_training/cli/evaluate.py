@@ -1,4 +1,4 @@
-"""``textveil-train evaluate``: measures a representation."""
+"""``textveil-train evaluate``: measure a representation."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from textveil_training.cli.figures import figures
+from textveil_training.cli.figures import format_accuracies
 from textveil_training.cli.options import (
     FormatOption,
     JsonOption,
@@ -37,9 +37,9 @@ def evaluate(
 ) -> None:
     """Measure a checkpoint through the device's own release: accuracy over noise draws."""
     from textveil_training.data import ReadOptions
-    from textveil_training.dpnr.evaluation import evaluate_checkpoint
+    from textveil_training.dpnr.accuracy import evaluate_checkpoint
 
-    device = machine.use()
+    device = machine.apply()
     result = evaluate_checkpoint(
         checkpoint,
         data,
@@ -51,4 +51,4 @@ def evaluate(
         draws=draws,
         device=device,
     )
-    print(json.dumps(result) if as_json else figures({split: result}))
+    print(json.dumps(result) if as_json else format_accuracies({split: result}))

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from textveil_training.tables import aligned
+from textveil_training.terminal_tables import format_table
 
 
-def figures(result: dict[str, Any]) -> str:
-    """Returns the figures of each split and level as a table."""
+def format_accuracies(result: dict[str, Any]) -> str:
+    """Format the accuracies of each split and epsilon as a table."""
     rows = [["split", "epsilon", "accuracy", "+-", "without noise"]]
     for split, figures in result.items():
         if "majority" in figures:
@@ -17,4 +17,4 @@ def figures(result: dict[str, Any]) -> str:
         for level, found in figures["levels"].items():
             numbers = [found["accuracy"], found["standard_error"], found["without_noise"]]
             rows.append([split, level, *(f"{number:.4f}" for number in numbers)])
-    return aligned(rows)
+    return format_table(rows)

@@ -1,4 +1,4 @@
-"""``textveil-train finetune``: what can be learned from raw or sanitized text."""
+"""``textveil-train finetune``: fine-tune on raw or sanitized text."""
 
 import json
 from dataclasses import replace
@@ -8,26 +8,33 @@ from typing import Annotated, Any, ClassVar
 import typer
 from textveil_cli.console import progress_bars
 
-from textveil_training.cli.options import FormatOption, JsonOption, KeyOptions, MachineOptions, given, options_of
+from textveil_training.cli.options import (
+    FormatOption,
+    JsonOption,
+    KeyOptions,
+    MachineOptions,
+    get_given_options,
+    make_setting_options,
+)
 from textveil_training.errors import DataOptionError
-from textveil_training.finetune.settings import Settings, read_recipe
-from textveil_training.tables import aligned
+from textveil_training.finetune.settings import FinetuningSettings, read_finetuning_recipe
+from textveil_training.terminal_tables import format_table
 
 
-class TrainingOptions(options_of(Settings, "tuned")):
-    """How it is trained: what is given takes the place of the recipe, and of the paper's settings."""
+class FinetuningOptions(make_setting_options(FinetuningSettings, "tuned")):
+    """Training settings that replace those of the recipe or of the paper."""
 
     heading: ClassVar[str] = "Training"
 
-    def settings(self, recipe: Path | None, frozen: bool) -> Settings:
-        """Returns the settings of the training.
+    def make_settings(self, recipe: Path | None, frozen: bool) -> FinetuningSettings:
+        """Return the settings of the training.
 
         Args:
             recipe: A recipe; ``None`` for the paper's settings.
             frozen: Whether the encoder stays as it is.
         """
-        settings = Settings() if recipe is None else read_recipe(recipe).training
-        return replace(settings, **given(self), **({"tuned": False} if frozen else {}))
+        settings = FinetuningSettings() if recipe is None else read_finetuning_recipe(recipe).training
+        return replace(settings, **get_given_options(self), **({"tuned": False} if frozen else {}))
 
 
 def finetune(
@@ -53,7 +60,7 @@ def finetune(
     as_json: JsonOption = False,
     *,
     keys: KeyOptions,
-    training: TrainingOptions,
+    training: FinetuningOptions,
     machine: MachineOptions,
 ) -> None:
     """Fine-tune an encoder on raw or sanitized text: classes, or scores of sentence pairs.
@@ -71,30 +78,30 @@ def finetune(
     named = source.suffix == ".toml"
     if named != (data is not None):
         raise DataOptionError("a recipe is named together with --data, and --data with a recipe")
-    settings = training.settings(source if named else None, frozen)
+    settings = training.make_settings(source if named else None, frozen)
     path = source if data is None else data
-    task, release = _task(format_name, path, test, keys, labels_of_pairs, settings.train_examples)
-    run = RunOptions(output, resume, machine.use())
+    task, release = _load_task(format_name, path, test, keys, labels_of_pairs, settings.train_examples)
+    run = RunOptions(output, resume, machine.apply())
     try:
         with progress_bars() as report:
-            subject = {"data": task.described(format_name), "release": release}
+            subject = {"data": task.describe(format_name), "release": release}
             record = script.finetune(settings, task, subject, run, report)
     except KeyboardInterrupt as interrupt:
         if not settings.tuned:
             interrupt.add_note("nothing is kept")
         raise
-    print(json.dumps(record["result"]) if as_json else _table(record["result"]))
+    print(json.dumps(record["result"]) if as_json else _format_table(record["result"]))
 
 
-def _task(
+def _load_task(
     format_name: Any, path: Path, test: Path | None, keys: KeyOptions, labels_of_pairs: bool, train_examples: int
 ) -> tuple[Any, Any]:
-    """The rows that are trained and tested on, and which release they are."""
+    """Load training and test rows, and the terms of the release that they come from."""
     from textveil_training.data import ReadOptions
-    from textveil_training.data.release import release_of
-    from textveil_training.finetune.examples import load_task
+    from textveil_training.data.corpus_release import read_release_terms
+    from textveil_training.finetune.finetuning_data import load_finetuning_task
 
-    task = load_task(
+    task = load_finetuning_task(
         format_name,
         path,
         test=test,
@@ -102,15 +109,15 @@ def _task(
         labels_of_pairs=labels_of_pairs,
         train_examples=train_examples,
     )
-    release = release_of(format_name, path)
-    if test is not None and release_of(format_name, test) != release:
+    release = read_release_terms(format_name, path)
+    if test is not None and read_release_terms(format_name, test) != release:
         raise DataOptionError("training and test rows are different releases")
     return task, release
 
 
-def _table(result: dict[str, dict[str, Any]]) -> str:
+def _format_table(result: dict[str, dict[str, Any]]) -> str:
     names = [name for name in next(iter(result.values())) if name != "examples"]
     rows = [["split", "examples", *(name.replace("_", " ") for name in names)]]
     for split, found in result.items():
         rows.append([split, f"{found['examples']:,}", *(f"{found[name]:.4f}" for name in names)])
-    return aligned(rows)
+    return format_table(rows)

@@ -1,4 +1,4 @@
-"""The ``textveil-train`` command: its commands are imported when they are called. Only data goes to standard output."""
+"""The ``textveil-train`` command. It imports a sub-command when it is called; only data go to standard output."""
 
 import sys
 
@@ -25,5 +25,5 @@ app = command_line(
 
 
 def main() -> None:
-    """Runs the ``textveil-train`` command."""
+    """Run the ``textveil-train`` command."""
     sys.exit(run(app, "textveil-train"))

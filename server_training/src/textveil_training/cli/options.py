@@ -34,57 +34,59 @@ ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on with an inte
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """What the work runs on."""
+    """Device and processor threads."""
 
     heading: ClassVar[str] = "Machine"
     device: Annotated[str, typer.Option("--device", help="cpu, or a CUDA device such as cuda:0.")] = "cpu"
     threads: ThreadsOption = 0
 
-    def use(self) -> str:
-        """Sets the number of threads; returns the device."""
-        use_threads(self.threads)
+    def apply(self) -> str:
+        """Set the number of threads and return the device."""
+        set_threads(self.threads)
         return self.device
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeyOptions:
-    """Where the text and the label are in a row."""
+    """Columns or keys of text and label."""
 
     heading: ClassVar[str] = "Data"
     text_key: TextKeyOption = "text"
     label_key: LabelKeyOption = "label"
 
 
-def use_threads(threads: int) -> None:
-    """Sets the number of PyTorch's threads; 0 leaves it as it is."""
+def set_threads(threads: int) -> None:
+    """Set the number of PyTorch's threads; 0 leaves it unchanged."""
     if threads:
         import torch
 
         torch.set_num_threads(threads)
 
 
-def options_of(settings: type[Any], *left_out: str) -> type[Any]:
-    """Returns a group with an option for each setting of a run: ``None`` unless it is given.
+def make_setting_options(settings: type[Any], *left_out: str) -> type[Any]:
+    """Make a group of command-line options, one for each setting of a run.
+
+    An option that is not given is None.
 
     Args:
         settings: Settings, each declared by ``setting``.
         left_out: Names of those that have no option.
     """
     hints = get_type_hints(settings)
-    told = [(one.name, one.metadata["about"], one.default) for one in fields(settings) if one.name not in left_out]
+    declared = [(one.name, one.metadata["about"], one.default) for one in fields(settings) if one.name not in left_out]
     options = [
-        (name, Annotated[hints[name] | None, typer.Option(help=about + _otherwise(default))], None)
-        for name, about, default in told
+        (name, Annotated[hints[name] | None, typer.Option(help=about + _describe_default(default))], None)
+        for name, about, default in declared
     ]
     return make_dataclass("SettingOptions", options, frozen=True, kw_only=True)
 
 
-def _otherwise(default: object) -> str:
+def _describe_default(default: object) -> str:
     if default is None:
         return ""
     return f" {f'{default:g}' if isinstance(default, float) else default} if left out."
 
 
-def given(group: object) -> dict[str, object]:
-    """Returns the options of a group that were given, by name: those that are not ``None``."""
+def get_given_options(group: object) -> dict[str, object]:
+    """Return the options of a group that were given (not None), by name."""
     return {name: value for name, value in vars(group).items() if value is not None}

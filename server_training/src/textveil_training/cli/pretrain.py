@@ -10,8 +10,15 @@ from textveil_cli.console import progress_bars
 from textveil_cli.options import BundleOptions, LevelOptions
 from textveil_cli.options import options_of as options_of_text
 
-from textveil_training.cli.options import JsonOption, MachineOptions, ResumeOption, TextKeyOption, given, options_of
-from textveil_training.pretrain.settings import Settings, read_recipe
+from textveil_training.cli.options import (
+    JsonOption,
+    MachineOptions,
+    ResumeOption,
+    TextKeyOption,
+    get_given_options,
+    make_setting_options,
+)
+from textveil_training.pretrain.settings import PretrainingSettings, read_pretraining_recipe
 
 RawTexts = Annotated[
     list[str],
@@ -24,8 +31,8 @@ RawTexts = Annotated[
 ]
 
 
-class TrainingOptions(options_of(Settings)):
-    """How it is trained: what is given takes the place of the recipe, and of the defaults."""
+class PretrainingOptions(make_setting_options(PretrainingSettings)):
+    """Training settings that replace those of the recipe or the defaults."""
 
     heading: ClassVar[str] = "Training"
 
@@ -48,7 +55,7 @@ def pretrain(
     *,
     bundle: BundleOptions,
     level: LevelOptions,
-    training: TrainingOptions,
+    training: PretrainingOptions,
     machine: MachineOptions,
 ) -> None:
     """Pretrain a masked language model: mask the sanitized text, predict the original word.
@@ -61,29 +68,29 @@ def pretrain(
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...
     """
     from textveil_training.engine.run import RunOptions
-    from textveil_training.pretrain.sources import parse_source, read_texts
+    from textveil_training.pretrain.pretraining_data import parse_source, read_texts
     from textveil_training.pretrain.train import pretrain as train
-    from textveil_training.text_channel import TextChannel
+    from textveil_training.token_randomizer import TokenRandomizer
 
-    settings = Settings()
+    settings = PretrainingSettings()
     if recipe is not None:
-        chosen = read_recipe(recipe)
+        chosen = read_pretraining_recipe(recipe)
         settings, raw = chosen.training, raw or chosen.raw
-    settings = replace(settings, **given(training))
+    settings = replace(settings, **get_given_options(training))
     sources = [parse_source(one) for one in data]
-    run = RunOptions(output, resume, machine.use())
-    named = bundle.bundle is not None or bundle.must_be.named or bool(given(level))
+    run = RunOptions(output, resume, machine.apply())
+    named = bundle.bundle is not None or bundle.must_be.named or bool(get_given_options(level))
     channel = None
     if named or not raw:
-        channel = TextChannel(bundle.bundle, pins=bundle.must_be.pins, **options_of_text(level))
+        channel = TokenRandomizer(bundle.bundle, pins=bundle.must_be.pins, **options_of_text(level))
     texts = read_texts(sources, text_key)
     with progress_bars() as report:
         record = train(settings, texts, channel, run, raw=raw, report=report)
     if record["result"] is not None:  # of several processes only the first one has it
-        print(json.dumps(record["result"]) if as_json else _table(record["result"]))
+        print(json.dumps(record["result"]) if as_json else _format_table(record["result"]))
 
 
-def _table(result: dict[str, Any]) -> str:
+def _format_table(result: dict[str, Any]) -> str:
     rows = [
         f"{result['steps']:,} steps, loss {result['loss']:.3f}",
         f"held out, raw text:        top 1 {result['clean_top1']:.4f}, loss {result['clean_loss']:.3f}",

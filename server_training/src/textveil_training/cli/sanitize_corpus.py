@@ -1,4 +1,4 @@
-"""``textveil-train sanitize-corpus``: sanitizes all texts of a corpus and keeps its format."""
+"""``textveil-train sanitize-corpus``: sanitize all texts of a corpus and keep its format."""
 
 import json
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ from textveil_cli.console import progress_bars, say
 from textveil_cli.options import BundleOptions, RayOptions, TextOptions
 
 from textveil_training.cli.options import CorpusFormatOption, JsonOption, ResumeOption
-from textveil_training.errors import DataOptionError, printable
-from textveil_training.tables import aligned
+from textveil_training.errors import DataOptionError, make_printable
+from textveil_training.terminal_tables import format_table
 
 _ON_RAY = ("csv", "jsonl", "parquet")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CorpusOptions:
-    """Where the texts are, and what becomes of them."""
+    """Columns of the texts, and the form of the output."""
 
     heading: ClassVar[str] = "Data"
     format_name: CorpusFormatOption
@@ -44,10 +44,14 @@ class CorpusOptions:
     ] = None
 
     def check(self, ray: RayOptions) -> None:
-        """Raises ``DataOptionError`` for options that do not go together."""
-        from textveil_training.data import format_named
+        """Check that the options go together.
 
-        keyed = self.format_name in _ON_RAY or format_named(self.format_name).keyed
+        Raises:
+            DataOptionError: Two options exclude each other, or the format has no keys.
+        """
+        from textveil_training.data import get_format
+
+        keyed = self.format_name in _ON_RAY or get_format(self.format_name).has_named_columns
         if not keyed and (self.text_key or self.label_key):
             raise DataOptionError("this format has no keys")
         if not ray.ray and (ray.ray_address is not None or self.quarantine is not None):
@@ -88,18 +92,18 @@ def sanitize_corpus(
     common |= {"workers": corpus.workers, **bundle.must_be.pins}
     with progress_bars() as report:
         if ray.ray:
-            record = _on_ray(inputs, output, corpus, ray, common | {"report": report})
+            record = _sanitize_on_ray(inputs, output, corpus, ray, common | {"report": report})
         else:
-            record = _here(inputs, output, corpus, common | {"report": report})
+            record = _sanitize_here(inputs, output, corpus, common | {"report": report})
     if as_json:
         print(json.dumps(record, ensure_ascii=False))
     else:
-        print(_table_of_parts(record) if ray.ray else _table(record))
+        print(_format_parts_table(record) if ray.ray else _format_table(record))
     if not quiet:
-        say(f"textveil-train: {record['statement']['line'] if ray.ray else _promise(record)}")
+        say(f"textveil-train: {record['statement']['line'] if ray.ray else _format_promise(record)}")
 
 
-def _here(inputs: list[Path], output: Path, corpus: CorpusOptions, common: dict[str, Any]) -> dict[str, Any]:
+def _sanitize_here(inputs: list[Path], output: Path, corpus: CorpusOptions, common: dict[str, Any]) -> dict[str, Any]:
     from textveil_training.corpus import sanitize_corpus as sanitize
 
     return sanitize(
@@ -113,7 +117,7 @@ def _here(inputs: list[Path], output: Path, corpus: CorpusOptions, common: dict[
     )
 
 
-def _on_ray(
+def _sanitize_on_ray(
     inputs: list[Path], output: Path, corpus: CorpusOptions, ray: RayOptions, common: dict[str, Any]
 ) -> dict[str, Any]:
     from textveil_cli.files import Selection
@@ -125,20 +129,20 @@ def _on_ray(
     return sanitize_corpus_on_ray(inputs, output, selection, **more, **common)
 
 
-def _table_of_parts(record: dict[str, Any]) -> str:
+def _format_parts_table(record: dict[str, Any]) -> str:
     names = ("rows", "documents", "tokens", "quarantined")
     rows = [["part", *names]]
-    rows += [[printable(part["part"]), *(f"{part[name]:,}" for name in names)] for part in record["parts"]]
-    return aligned(rows, left=1)
+    rows += [[make_printable(part["part"]), *(f"{part[name]:,}" for name in names)] for part in record["parts"]]
+    return format_table(rows, left_columns=1)
 
 
-def _table(record: dict[str, Any]) -> str:
+def _format_table(record: dict[str, Any]) -> str:
     names = ("rows", "documents", "tokens")
     rows = [["file", *names]]
-    rows += [[printable(file["name"]), *(f"{file[name]:,}" for name in names)] for file in record["files"]]
-    return f"{aligned(rows, left=1)}\n{record['wall_s']:.1f} s with {record['machine']['workers']} workers"
+    rows += [[make_printable(file["name"]), *(f"{file[name]:,}" for name in names)] for file in record["files"]]
+    return f"{format_table(rows, left_columns=1)}\n{record['wall_s']:.1f} s with {record['machine']['workers']} workers"
 
 
-def _promise(record: dict[str, Any]) -> str:
+def _format_promise(record: dict[str, Any]) -> str:
     copies = "1 copy" if record["copies"] == 1 else f"{record['copies']} copies, all charged"
     return f"{copies}. {record['statement']['line']}"

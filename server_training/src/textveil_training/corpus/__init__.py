@@ -1,5 +1,5 @@
-"""Whole corpora through a bundle: texts are sanitized, everything else is carried through, the format stays."""
+"""Sanitize whole corpora: texts are sanitized, everything else is copied, the format stays."""
 
-from textveil_training.corpus.run import sanitize_corpus
+from textveil_training.corpus.sanitize import sanitize_corpus
 
 __all__ = ["sanitize_corpus"]

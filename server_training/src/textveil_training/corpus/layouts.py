@@ -1,6 +1,6 @@
-"""Where the texts are in the files of a format: what ``textveil_cli.files`` rewrites, and what it copies.
+"""Positions of the texts in the files of a format, for ``textveil_cli.files``.
 
-Only texts are sanitized: labels, scores, numbers, attributes and columns nobody named are released as they are.
+Only texts are sanitized: labels, scores, numbers, attributes and unnamed columns are released unchanged.
 """
 
 import json
@@ -11,17 +11,17 @@ from pathlib import Path
 
 from textveil_cli.files import Bad, Layout, LayoutMaker, Row, Selection
 
-from textveil_training.data import format_named
+from textveil_training.data import get_format
 from textveil_training.data.published import SEPARATOR
-from textveil_training.data.tables import ENDINGS, JSON_ENDINGS, columns_of
+from textveil_training.data.tables import ENDINGS, JSON_ENDINGS, find_columns
 from textveil_training.errors import DataOptionError
 
 _HEADING = re.compile(rb"(\s*(?:=\s+)+)(.*?)((?:\s+=)+\s*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Tabs:
-    """Columns between tabs, in which a quote is a character like any other, as in all published files.
+class TabColumns:
+    """Columns separated by tabs, never quoted, as in the published files.
 
     Attributes:
         texts: Which columns are texts, ascending, from 0.
@@ -34,30 +34,30 @@ class Tabs:
     header: bool
 
     def __call__(self, selection: Selection, name: str) -> Layout:
-        """Returns what cuts the rows of one file."""
+        """Return the layout that splits the rows of one file."""
         return TabbedLayout(self)
 
     @property
     def selection(self) -> Selection:
-        """The columns by their numbers."""
+        """The text columns, by number, as ``textveil_cli.files`` takes them."""
         return Selection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
 
 
 @dataclass(frozen=True)
-class Rewritten:
-    """What is rewritten of a file.
+class RewritePlan:
+    """Which parts of a file are rewritten.
 
     Attributes:
-        selection: Its format and columns, as ``textveil_cli.files`` takes them.
-        layout: What cuts its rows; ``None`` where the selection says enough.
+        selection: Format and columns, as ``textveil_cli.files`` takes them.
+        layout: Splitter of its rows; None if the selection is enough.
     """
 
     selection: Selection
     layout: LayoutMaker | None = None
 
 
-def rewritten(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewritten:
-    """Returns what is rewritten of a file.
+def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> RewritePlan:
+    """Return which parts of a file are rewritten.
 
     Args:
         format_name: A key of ``data.FORMATS``.
@@ -67,37 +67,37 @@ def rewritten(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewritt
     Raises:
         UnknownFormat: There is no format of that name.
         DataOptionError: The file is not a table.
-        DataError: The columns of a table are not found; see ``tables.columns_of``.
+        DataError: The columns of a table are not found; see ``tables.find_columns``.
     """
-    columns = format_named(format_name).columns
+    columns = get_format(format_name).columns
     if columns is not None:
-        return _tabbed(Tabs(columns.texts, columns.width, bool(columns.names)))
+        return _plan_tabs(TabColumns(columns.texts, columns.width, bool(columns.names)))
     if format_name not in ("jsonl", "table"):
-        return Rewritten(Selection(format="lines"), wikitext if format_name == "wikitext" else None)
+        return RewritePlan(Selection(format="lines"), make_wikitext_layout if format_name == "wikitext" else None)
     ending = ".jsonl" if format_name == "jsonl" else path.suffix.lower()
     if ending not in ENDINGS:
         raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
     if ending in JSON_ENDINGS:  # a name is not a path of names
-        return Rewritten(Selection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))
+        return RewritePlan(Selection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))
     if ending == ".parquet":
-        return Rewritten(Selection(format="parquet", columns=tuple(text_keys)))
-    places, width, header = columns_of(path, list(text_keys))
+        return RewritePlan(Selection(format="parquet", columns=tuple(text_keys)))
+    places, width, header = find_columns(path, list(text_keys))
     if ending == ".csv":
-        return Rewritten(Selection(format="csv", columns=tuple(text_keys), header=header))
-    return _tabbed(Tabs(tuple(sorted(places)), width, header))
+        return RewritePlan(Selection(format="csv", columns=tuple(text_keys), header=header))
+    return _plan_tabs(TabColumns(tuple(sorted(places)), width, header))
 
 
-def _tabbed(tabs: Tabs) -> Rewritten:
-    return Rewritten(tabs.selection, tabs)
+def _plan_tabs(tabs: TabColumns) -> RewritePlan:
+    return RewritePlan(tabs.selection, tabs)
 
 
-def wikitext(selection: Selection, name: str) -> Layout:
-    """Returns what cuts the lines of one file of WikiText."""
+def make_wikitext_layout(selection: Selection, name: str) -> Layout:
+    """Return the layout that splits the lines of one WikiText file."""
     return WikitextLayout()
 
 
 class WikitextLayout:
-    """Cuts the equals signs off headings such as `` = = Life = = ``: they are copied."""
+    """Splits the equals signs from headings such as `` = = Life = = `` and copies them."""
 
     glue = b""
 
@@ -105,11 +105,11 @@ class WikitextLayout:
         self._line = 0
 
     def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yields the rows of some lines; see ``textveil_cli.files.Layout``."""
+        """Yield the rows of some lines; see ``textveil_cli.files.Layout``."""
         for line in lines:
             self._line += 1
             heading = _HEADING.fullmatch(line)
-            parts = [b"", line, b""] if heading is None or _uneven(heading) else list(heading.groups())
+            parts = [b"", line, b""] if heading is None or _is_uneven(heading) else list(heading.groups())
             try:
                 text = parts[1].decode()
             except UnicodeDecodeError:
@@ -122,20 +122,20 @@ class WikitextLayout:
             yield Row(number=self._line, line=self._line, parts=parts, places=places, texts=texts, end=end)
 
     def encode(self, text: str) -> bytes:
-        """Returns a text as UTF-8."""
+        """Encode a text as UTF-8."""
         return text.encode()
 
     def go_on(self, rows: int, lines: int) -> None:
-        """Counts on from so many lines."""
+        """Continue counting after ``lines`` lines."""
         self._line = lines
 
 
-def _uneven(heading: re.Match[bytes]) -> bool:
+def _is_uneven(heading: re.Match[bytes]) -> bool:
     return heading[1].count(b"=") != heading[3].count(b"=")
 
 
 class TabbedLayout:
-    """Cuts lines at tabs. Blank lines, the header, and lines of equals signs between splits are copied.
+    """Splits lines at tabs; copies blank lines, the header, and separators between splits.
 
     Args:
         tabs: The columns.
@@ -143,12 +143,12 @@ class TabbedLayout:
 
     glue = b"\t"
 
-    def __init__(self, tabs: Tabs) -> None:
+    def __init__(self, tabs: TabColumns) -> None:
         self._tabs = tabs
         self._row = self._line = 0
 
     def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yields the rows of some lines; see ``textveil_cli.files.Layout``."""
+        """Yield the rows of some lines; see ``textveil_cli.files.Layout``."""
         for line in lines:
             self._line += 1
             content = line.removesuffix(b"\n").removesuffix(b"\r")
@@ -170,9 +170,9 @@ class TabbedLayout:
             yield Row(number=self._row, line=self._line, parts=cells, places=self._tabs.texts, texts=texts, end=end)
 
     def encode(self, text: str) -> bytes:
-        """Returns a text as UTF-8."""
+        """Encode a text as UTF-8."""
         return text.encode()
 
     def go_on(self, rows: int, lines: int) -> None:
-        """Counts on from so many rows and lines."""
+        """Continue counting after ``rows`` rows and ``lines`` lines."""
         self._row, self._line = rows, lines

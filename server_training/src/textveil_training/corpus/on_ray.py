@@ -1,4 +1,4 @@
-"""A corpus in parts on a Ray cluster: Ray Data says who does which part; see ``part_worker`` for what is done."""
+"""Sanitize a corpus in parts on a Ray cluster: Ray Data assigns parts, ``part_worker`` does the work."""
 
 import hashlib
 import json
@@ -20,9 +20,9 @@ from textveil_cli.parts import PART_BYTES, require_parts
 from textveil_export.ray_cluster import open_ray_cluster
 
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
-from textveil_training.corpus.run import available_cores
-from textveil_training.data.release import PARTS_FORMAT, RECORDS
-from textveil_training.progress import Report, no_report
+from textveil_training.corpus.sanitize import count_cores
+from textveil_training.data.corpus_release import PARTS_FORMAT, RECORDS
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 #: How often a worker that was ended from outside is started again, and a part is done again.
 RESTARTS = 3
@@ -40,10 +40,10 @@ def sanitize_corpus_on_ray(
     quarantine: Path | None = None,
     resume: bool = False,
     part_bytes: int = PART_BYTES,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
     **pins: Unpack[Pins],
 ) -> dict[str, Any]:
-    """Sanitizes files of columns or keys, in parts, by the workers of a Ray cluster.
+    """Sanitize files of columns or keys, in parts, by the workers of a Ray cluster.
 
     Parts are drawn as soon as they are found: no file is read whole before. They stay apart, each a file of the same
     format, so nothing is on the disk twice. All machines of the cluster see input, output and bundle at the same place.
@@ -51,7 +51,7 @@ def sanitize_corpus_on_ray(
     Args:
         inputs: Files, folders, or patterns.
         output: The folder to write; it must be empty or not exist.
-        selection: Format, and what is rewritten.
+        selection: Format and columns to rewrite.
         options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
         bundle: Folder of a bundle; the built-in English one if left out.
         address: A Ray cluster; one is started on this machine if left out.
@@ -59,8 +59,8 @@ def sanitize_corpus_on_ray(
         quarantine: A folder for bad rows, a file for each part that has some; without it the first is an error.
         resume: Go on with an interrupted run; parts that are finished stay as they are.
         part_bytes: Bytes of a part, about.
-        report: Called with a stage, the bytes done and the bytes in all.
-        pins: What the bundle must be.
+        report: Called with a stage, the finished bytes and the total.
+        pins: Expected identity and signer of the bundle.
 
     Returns:
         The record of the run: what was promised, and what every part has.
@@ -102,8 +102,8 @@ def sanitize_corpus_on_ray(
     facts += [[source.name, found] for source, found in zip(sources, job.versions, strict=True)]
     run = Record(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
     try:
-        records = _sanitize(job, address, workers, report)
-        counts = sum((_counts(record) for record in records), Counts())
+        records = _run_workers(job, address, workers, report)
+        counts = sum((_read_counts(record) for record in records), Counts())
         statement = terms.statement(counts.tokens, counts.drawn)
         record = {
             "format": PARTS_FORMAT,
@@ -125,15 +125,17 @@ def sanitize_corpus_on_ray(
     return record
 
 
-def _sanitize(job: PartJob, address: str | None, workers: int | None, report: Report) -> list[dict[str, Any]]:
+def _run_workers(
+    job: PartJob, address: str | None, workers: int | None, report: ProgressCallback
+) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = []
     done, total = 0, sum(source.size for source in job.sources)
     report("sanitizing", 0, total)
-    with open_ray_cluster(address, workers or available_cores()) as ray:
+    with open_ray_cluster(address, workers or count_cores()) as ray:
         most = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        for told in _told(ray, job, min(workers or most, most)):
+        for told in _iterate_results(ray, job, min(workers or most, most)):
             if "error" in told:
-                raise _error(told["error"])
+                raise _make_error(told["error"])
             records.append(told["record"])
             done += told["size"]
             report("sanitizing", min(done, total), total)
@@ -141,8 +143,8 @@ def _sanitize(job: PartJob, address: str | None, workers: int | None, report: Re
     return records
 
 
-def _told(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
-    """What the workers tell of each part, in the order in which they finish."""
+def _iterate_results(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
+    """Yield each worker's result for a part, in the order in which parts finish."""
     import ray.data as ray_data  # pyright: ignore[reportMissingImports]
 
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
@@ -163,7 +165,7 @@ def _told(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
                 batch_size=1,
                 compute=ray_data.ActorPoolStrategy(size=workers, max_tasks_in_flight_per_actor=1),
                 num_cpus=1,
-                ray_remote_args_fn=_few_restarts,
+                ray_remote_args_fn=_limit_restarts,
             )
             for row in finished.iter_rows():
                 yield json.loads(row["told"])
@@ -173,19 +175,19 @@ def _told(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str, Any]]:
         raise WorkerFailed("workers were ended from outside (not enough memory?); finished parts are kept: --resume")
 
 
-def _few_restarts() -> dict[str, int]:
+def _limit_restarts() -> dict[str, int]:
     return {"max_restarts": RESTARTS, "max_task_retries": RESTARTS}
 
 
-def _error(told: dict[str, str]) -> TextveilError:
-    """The error that a worker told of."""
-    kinds = {kind.code: kind for kind in vars(runtime_errors).values() if _is_error(kind)}
+def _make_error(told: dict[str, str]) -> TextveilError:
+    """Rebuild the error that a worker reported."""
+    kinds = {kind.code: kind for kind in vars(runtime_errors).values() if _is_error_class(kind)}
     return kinds.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")
 
 
-def _is_error(value: object) -> bool:
+def _is_error_class(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, TextveilError)
 
 
-def _counts(record: dict[str, Any]) -> Counts:
+def _read_counts(record: dict[str, Any]) -> Counts:
     return Counts(**{field.name: record[field.name] for field in fields(Counts)})

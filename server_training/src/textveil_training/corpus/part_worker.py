@@ -1,7 +1,7 @@
-"""What a worker of a Ray cluster does: it cuts files into parts, and rewrites parts.
+"""A worker of a Ray cluster: it cuts files into parts and sanitizes parts.
 
-It is told places in files and gives back numbers. Texts are read from the disk and written to it by the same process:
-none is handed to Ray, so none is in its shared memory, its files or its errors.
+A worker receives positions in files and returns numbers. The same process reads texts from the disk and writes them:
+Ray never gets a text, so none is in its shared memory, its files or its errors.
 """
 
 import gc
@@ -20,20 +20,20 @@ from textveil_cli.files import Counts, Drawer, Quarantine, Selection, Source
 from textveil_cli.parts import Part, cut, part_target, sanitize_part
 from textveil_cli.processes import guarded
 
-from textveil_training.data.release import RECORDS
-from textveil_training.hashes import sha256
+from textveil_training.data.corpus_release import RECORDS
+from textveil_training.file_hashes import hash_file
 
 Batch = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartJob:
-    """What all parts of a run share.
+    """Settings that all parts of a run share.
 
     Attributes:
         sources: The files.
         versions: Size and time of each when the run began.
-        selection: What of them is rewritten.
+        selection: Columns to rewrite.
         bundle: Folder of the bundle, ``None`` for the built-in one.
         identity: Identity it must have.
         options: Options of the draws.
@@ -54,33 +54,36 @@ class PartJob:
     part_bytes: int
     max_bytes: int = MAX_BUNDLE_BYTES
 
-    def target(self, file: int, number: int) -> Path:
-        """Returns where a part goes."""
+    def get_target(self, file: int, number: int) -> Path:
+        """Return the output path of a part."""
         return part_target(self.output, self.sources[file].name, number)
 
-    def record_path(self, file: int, number: int) -> Path:
-        """Returns where the record of a part goes."""
-        name = self.target(file, number).relative_to(self.output)
+    def get_record_path(self, file: int, number: int) -> Path:
+        """Return the path of a part's record."""
+        name = self.get_target(file, number).relative_to(self.output)
         return self.output / RECORDS / name.with_name(name.name + ".json")
 
 
 def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
-    """Yields the parts of files as they are found, one a batch; an error in the place of one ends the file."""
+    """Yield the parts of files as they are found, one per batch.
+
+    An error takes the place of a part and ends its file.
+    """
     for file in batch["file"].tolist():
         parts = cut(job.sources[file], job.selection, job.part_bytes)
-        while (found := guarded(_next, parts)) is not None:
+        while (found := guarded(_next_part, parts)) is not None:
             if isinstance(found, BaseException):
-                yield _row({"file": file, "error": said(found)})
+                yield _make_row({"file": file, "error": describe_error(found)})
                 break
-            yield _row({"file": file, "part": asdict(found)})
+            yield _make_row({"file": file, "part": asdict(found)})
 
 
-def _next(parts: Iterator[Part]) -> Part | None:
+def _next_part(parts: Iterator[Part]) -> Part | None:
     return next(parts, None)
 
 
 class PartWorker:
-    """Rewrites parts; the bundle is loaded once.
+    """Sanitizes parts; it loads the bundle once.
 
     Args:
         job: The job.
@@ -91,29 +94,29 @@ class PartWorker:
         self._sanitizer: Sanitizer | None = None
 
     def __call__(self, batch: Batch) -> Batch:
-        """Returns what became of a part: its record, or an error."""
+        """Sanitize a part and return its record, or an error."""
         told = json.loads(str(batch["told"][0]))
         if "error" in told:
-            return _row(told)
-        outcome = guarded(self._finish, told["file"], Part(**told["part"]))
+            return _make_row(told)
+        outcome = guarded(self._finish_part, told["file"], Part(**told["part"]))
         if isinstance(outcome, BaseException):
-            return _row({"file": told["file"], "error": said(outcome)})
-        return _row({"file": told["file"], "record": outcome, "size": told["part"]["size"]})
+            return _make_row({"file": told["file"], "error": describe_error(outcome)})
+        return _make_row({"file": told["file"], "record": outcome, "size": told["part"]["size"]})
 
-    def _finish(self, file: int, part: Part) -> dict[str, Any]:
-        target = self._job.target(file, part.number)
+    def _finish_part(self, file: int, part: Part) -> dict[str, Any]:
+        target = self._job.get_target(file, part.number)
         # a part is finished by a worker that did not live to say so, or in a run that was interrupted
-        record = finished_part(self._job, file, part.number) or self._drawn(file, part, target)
-        return record | {"sha256": sha256(target)}
+        record = read_finished_part(self._job, file, part.number) or self._sanitize_part(file, part, target)
+        return record | {"sha256": hash_file(target)}
 
-    def _drawn(self, file: int, part: Part, target: Path) -> dict[str, Any]:
+    def _sanitize_part(self, file: int, part: Part, target: Path) -> dict[str, Any]:
         job = self._job
         if self._sanitizer is None:
             self._sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
             gc.freeze()  # what is loaded stays: it need not be looked through again and again
         source = replace(job.sources[file], target=target)
         written = _PartRecord(job, file, part.number, self._sanitizer)
-        quarantine = self._quarantine(file, part.number)
+        quarantine = self._open_quarantine(file, part.number)
         try:
             drawer = Drawer(self._sanitizer, job.bundle, job.options, 1)
             sanitize_part(
@@ -124,11 +127,11 @@ class PartWorker:
                 quarantine.close()
         return written.content
 
-    def _quarantine(self, file: int, number: int) -> Quarantine | None:
+    def _open_quarantine(self, file: int, number: int) -> Quarantine | None:
         folder = self._job.quarantine
         if folder is None:
             return None
-        target = self._job.target(file, number).relative_to(self._job.output)
+        target = self._job.get_target(file, number).relative_to(self._job.output)
         path = folder / target.with_name(target.name + ".jsonl")
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.unlink(missing_ok=True)  # of a worker that was ended before the part was finished
@@ -136,7 +139,7 @@ class PartWorker:
 
 
 class _PartRecord:
-    """Writes the record of a part before the part is renamed into its place; what it says goes back too."""
+    """Writes a part's record before the part is renamed into place, and keeps its content."""
 
     def __init__(self, job: PartJob, file: int, number: int, sanitizer: Sanitizer) -> None:
         self._job, self._file, self._number = job, file, number
@@ -144,12 +147,12 @@ class _PartRecord:
         self.content: dict[str, Any] = {}
 
     def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
-        """Writes the record."""
+        """Write the record of a part."""
         job = self._job
-        path = job.record_path(self._file, self._number)
+        path = job.get_record_path(self._file, self._number)
         statement = self._sanitizer.terms(**job.options).statement(counts.tokens, counts.drawn)
         self.content = {
-            "part": job.target(self._file, self._number).relative_to(job.output).as_posix(),
+            "part": job.get_target(self._file, self._number).relative_to(job.output).as_posix(),
             "source": source.name,
             "bytes": size,
             **asdict(counts),
@@ -161,11 +164,11 @@ class _PartRecord:
             write(json.dumps(self.content, ensure_ascii=False) + "\n")
 
 
-def finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] | None:
-    """Returns the record of a part that is finished, ``None`` of others."""
-    target = job.target(file, number)
+def read_finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] | None:
+    """Return the record of a finished part, None for any other."""
+    target = job.get_target(file, number)
     try:
-        record = json.loads(job.record_path(file, number).read_bytes())
+        record = json.loads(job.get_record_path(file, number).read_bytes())
         if record["bytes"] == target.stat().st_size and record["bundle"] == job.identity:
             return record
     except (OSError, ValueError, KeyError, TypeError):
@@ -173,10 +176,10 @@ def finished_part(job: PartJob, file: int, number: int) -> dict[str, Any] | None
     return None
 
 
-def said(error: BaseException) -> dict[str, str]:
-    """Returns what an error says, as it can be told to another process."""
+def describe_error(error: BaseException) -> dict[str, str]:
+    """Return code and message of an error, to send to another process."""
     return {"code": getattr(error, "code", ""), "message": str(error)}
 
 
-def _row(told: dict[str, Any]) -> Batch:
+def _make_row(told: dict[str, Any]) -> Batch:
     return {"told": np.array([json.dumps(told)])}

@@ -1,26 +1,25 @@
 """Readers that stream examples from the formats the data sets are published in."""
 
-from textveil_training.data.examples import Example
-from textveil_training.data.formats import FORMATS, FormatName, available_splits, files_of, format_named, load
-from textveil_training.data.grouped_split import divide, group_texts
-from textveil_training.data.hash_split import share_of, split
+from textveil_training.data.corpus_release import read_release_terms
+from textveil_training.data.examples import LabeledExample
+from textveil_training.data.formats import FORMATS, FormatName, get_format, list_files, list_splits, load_examples
 from textveil_training.data.published import ReadOptions
-from textveil_training.data.release import release_of
+from textveil_training.data.splits import choose_share, group_texts, split_examples, split_groups
 from textveil_training.data.tables import read_table
 
 __all__ = [
     "FORMATS",
-    "Example",
     "FormatName",
+    "LabeledExample",
     "ReadOptions",
-    "available_splits",
-    "divide",
-    "files_of",
-    "format_named",
+    "choose_share",
+    "get_format",
     "group_texts",
-    "load",
+    "list_files",
+    "list_splits",
+    "load_examples",
+    "read_release_terms",
     "read_table",
-    "release_of",
-    "share_of",
-    "split",
+    "split_examples",
+    "split_groups",
 ]

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Example:
-    """One row: its texts, and what the format says of them.
+class LabeledExample:
+    """One row of a data set: its texts, label, score and private attributes.
 
     Texts and label are left out of ``repr`` on purpose, so that a log line or a traceback that mentions an example does
     not carry somebody's words (a label column may hold text when the columns of a file were swapped).
@@ -24,5 +24,5 @@ class Example:
 
     @property
     def text(self) -> str:
-        """The text of a row that has one."""
+        """Text of a row with a single text."""
         return self.texts[0]

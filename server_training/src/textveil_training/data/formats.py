@@ -1,4 +1,7 @@
-"""The formats by name, and ``load``: the only way to all readers."""
+"""The formats by name, and ``load_examples``: the only entry point to all readers.
+
+Plain text files and WikiText have their readers here; the others are in ``published`` and ``tables``.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -6,32 +9,71 @@ from itertools import chain
 from pathlib import Path
 from typing import Literal
 
-from textveil_training.data import plain, tables
-from textveil_training.data.examples import Example
-from textveil_training.data.published import GLUE_FILES, SECTIONS, Columns, Format, ReadOptions, read_published
-from textveil_training.data.rows import FilePath
-from textveil_training.errors import DataOptionError, MissingSplit, UnknownFormat
+from textveil_training.data import tables
+from textveil_training.data.examples import LabeledExample
+from textveil_training.data.published import (
+    GLUE_FILES,
+    SECTIONS,
+    DataFormat,
+    ReadOptions,
+    TabColumnLayout,
+    read_tab_separated,
+)
+from textveil_training.data.rows import FilePath, format_file_name, read_lines
+from textveil_training.errors import DataOptionError, EmptyData, FileLocation, MissingSplit, UnknownFormat
+
+
+def read_text(path: FilePath) -> Iterator[LabeledExample]:
+    """Stream plain text, one document per line; skip blank lines.
+
+    Raises:
+        DataError: The file cannot be read, is not UTF-8, or holds no document.
+    """
+    has_document = False
+    for _, line in read_lines(path):
+        if line.strip():
+            has_document = True
+            yield LabeledExample(texts=(line,))
+    if not has_document:
+        raise EmptyData("there is no document", FileLocation(format_file_name(path)))
+
+
+def read_wikitext(path: FilePath) -> Iterator[LabeledExample]:
+    """Stream WikiText, one paragraph or heading per line (Merity et al. 2016).
+
+    The blanks the published files put around every line are dropped; ``<unk>`` and ``@-@`` are left as they
+    are.
+
+    Args:
+        path: A file of WikiText-2 or WikiText-103, raw or tokenized.
+
+    Raises:
+        DataError: The file cannot be read, is not UTF-8, or holds no document.
+    """
+    for document in read_text(path):
+        yield LabeledExample(texts=(document.text.strip(),))
+
 
 FormatName = Literal[
     "sst2", "qnli", "sick", "medsts", "ag-entities", "trustpilot", "blog", "tsv", "text", "wikitext", "jsonl", "table"
 ]
 
-FORMATS: Mapping[FormatName, Format] = {
-    "sst2": Format(
+FORMATS: Mapping[FormatName, DataFormat] = {
+    "sst2": DataFormat(
         title="GLUE SST-2 (Socher et al. 2013; Wang et al. 2019): sentence, label",
-        columns=Columns(names=("sentence", "label"), texts=(0,), label=1),
+        columns=TabColumnLayout(names=("sentence", "label"), texts=(0,), label=1),
         labels=("0", "1"),  # negative, positive
         files=GLUE_FILES,
     ),
-    "qnli": Format(
+    "qnli": DataFormat(
         title="GLUE QNLI (Rajpurkar et al. 2016; Wang et al. 2019): index, question, sentence, label",
-        columns=Columns(names=("index", "question", "sentence", "label"), texts=(1, 2), label=3),
+        columns=TabColumnLayout(names=("index", "question", "sentence", "label"), texts=(1, 2), label=3),
         labels=("entailment", "not_entailment"),
         files=GLUE_FILES,
     ),
-    "sick": Format(
+    "sick": DataFormat(
         title="SICK (Marelli et al. 2014): pair_ID, sentence_A, sentence_B, relatedness_score, entailment_judgment",
-        columns=Columns(
+        columns=TabColumnLayout(
             names=("pair_ID", "sentence_A", "sentence_B", "relatedness_score", "entailment_judgment"),
             texts=(1, 2),
             label=4,
@@ -42,15 +84,15 @@ FORMATS: Mapping[FormatName, Format] = {
         files={"train": ("SICK_train.txt",), "dev": ("SICK_trial.txt",), "test": ("SICK_test_annotated.txt",)},
     ),
     # Wang et al. 2020, "MedSTS". From clinical notes and not public: tested on made-up rows only.
-    "medsts": Format(
+    "medsts": DataFormat(
         title="MedSTS: sentence1, sentence2, score, without a header",
-        columns=Columns(count=3, texts=(0, 1), score=2, score_range=(0.0, 5.0)),
+        columns=TabColumnLayout(count=3, texts=(0, 1), score=2, score_range=(0.0, 5.0)),
     ),
     # Coavoux, Narayan and Cohen 2018 made the task; the file is that of Lyu, He and Li 2020. It names neither topics
     # nor persons: the persons are read off its articles. Every article that has an index holds that surname.
-    "ag-entities": Format(
+    "ag-entities": DataFormat(
         title="AG news with person entities: topic, text, indices; three splits in one file",
-        columns=Columns(count=3, label=0, texts=(1,), indices=2),
+        columns=TabColumnLayout(count=3, label=0, texts=(1,), attribute_column=2),
         labels=("0", "1", "2", "3"),
         attributes=("George W. Bush", "John Kerry", "Yasser Arafat", "Tony Blair", "Ariel Sharon"),
         sections=SECTIONS,
@@ -58,56 +100,56 @@ FORMATS: Mapping[FormatName, Format] = {
     # Hovy, Johannsen and Søgaard 2015, and Schler, Koppel, Argamon and Pennebaker 2006, as Lyu et al. prepared them.
     # Read by their published readers' layout and tested on made-up rows only; without an attribute the third column
     # is empty. The names of the indices are what the readers of Coavoux et al. put in those positions.
-    "trustpilot": Format(
+    "trustpilot": DataFormat(
         title="Trustpilot with gender and age: rating, text, indices; three splits in one file",
-        columns=Columns(count=3, label=0, texts=(1,), indices=2, no_index=True),
+        columns=TabColumnLayout(count=3, label=0, texts=(1,), attribute_column=2, allows_no_attribute=True),
         attributes=("female", "younger than 35"),
         sections=SECTIONS,
     ),
-    "blog": Format(
+    "blog": DataFormat(
         title="blog posts with age and gender: topic, text, indices; three splits in one file",
-        columns=Columns(count=3, label=0, texts=(1,), indices=2, no_index=True),
+        columns=TabColumnLayout(count=3, label=0, texts=(1,), attribute_column=2, allows_no_attribute=True),
         attributes=("in the tens", "female"),
         sections=SECTIONS,
     ),
-    "tsv": Format(title="label, text, without a header", columns=Columns(count=2, label=0, texts=(1,))),
-    "text": Format(title="plain text, one document per line", read=lambda path, options: plain.read_text(path)),
-    "wikitext": Format(
+    "tsv": DataFormat(title="label, text, without a header", columns=TabColumnLayout(count=2, label=0, texts=(1,))),
+    "text": DataFormat(title="plain text, one document per line", read=lambda path, options: read_text(path)),
+    "wikitext": DataFormat(
         title="WikiText, one paragraph or heading per line",
-        read=lambda path, options: plain.read_wikitext(path),
+        read=lambda path, options: read_wikitext(path),
         files={
             "train": ("wiki.train.raw", "wiki.train.tokens", "train.txt"),
             "dev": ("wiki.valid.raw", "wiki.valid.tokens", "valid.txt"),
             "test": ("wiki.test.raw", "wiki.test.tokens", "test.txt"),
         },
     ),
-    "jsonl": Format(
+    "jsonl": DataFormat(
         title="JSON Lines: an object per line, with a text and a label",
         read=lambda path, options: tables.read_table(Path(path), options.text_key, options.label_key, ".jsonl"),
-        keyed=True,
+        has_named_columns=True,
     ),
-    "table": Format(
+    "table": DataFormat(
         title="your own CSV, TSV, JSON lines or Parquet file, by its ending: columns by name or number",
         read=lambda path, options: tables.read_table(Path(path), options.text_key, options.label_key),
-        keyed=True,
+        has_named_columns=True,
     ),
 }
 
 
-def format_named(format_name: str) -> Format:
-    """Returns the format of that name.
+def get_format(format_name: str) -> DataFormat:
+    """Return the format with a name.
 
     Raises:
         UnknownFormat: There is none.
     """
-    for name, known in FORMATS.items():
+    for name, data_format in FORMATS.items():
         if name == format_name:
-            return known
+            return data_format
     raise UnknownFormat(f"the formats are {', '.join(FORMATS)}")
 
 
-def available_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
-    """Returns the names of the splits at a path: those inside the file, or those of the files in a folder.
+def list_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
+    """List the splits at a path: those inside the file, or those of the files in a folder.
 
     Returns:
         The names in the format's order; nothing for a single file of a format that keeps each split in a
@@ -117,33 +159,33 @@ def available_splits(format_name: str, path: FilePath) -> tuple[str, ...]:
         UnknownFormat: There is no format of that name.
         MissingSplit: The path is a folder that holds none of the format's files.
     """
-    known = format_named(format_name)
+    known = get_format(format_name)
     if known.sections:
         return known.sections
     if not (known.files and os.path.isdir(path)):
         return ()
-    splits = tuple(split for split in known.files if _file_of(known, path, split) is not None)
+    splits = tuple(split for split in known.files if _find_split_file(known, path, split) is not None)
     if not splits:
         raise MissingSplit("the folder holds no file of this format under its published name")
     return splits
 
 
-def files_of(format_name: str, path: FilePath) -> list[Path]:
-    """Finds the files that ``load`` reads at a path, all splits: the path itself, or those of the format in a folder.
+def list_files(format_name: str, path: FilePath) -> list[Path]:
+    """List the files of all splits that ``load_examples`` reads at a path.
 
     Raises:
         UnknownFormat: There is no format of that name.
     """
-    known = format_named(format_name)
-    if known.sections or not (known.files and os.path.isdir(path)):
+    data_format = get_format(format_name)
+    if data_format.sections or not (data_format.files and os.path.isdir(path)):
         return [Path(path)]
-    return [file for split in known.files if (file := _file_of(known, path, split)) is not None]
+    return [file for split in data_format.files if (file := _find_split_file(data_format, path, split)) is not None]
 
 
-def load(
+def load_examples(
     format_name: str, path: FilePath, split: str | None = None, options: ReadOptions | None = None
-) -> Iterator[Example]:
-    """Streams the examples of a file, or of a folder of files, in one of the formats of ``FORMATS``.
+) -> Iterator[LabeledExample]:
+    """Stream the examples of a file or folder in one of the formats of ``FORMATS``.
 
     Args:
         format_name: A key of ``FORMATS``.
@@ -163,30 +205,30 @@ def load(
         MissingSplit: The data lack the split.
         DataError: While iterating: the file cannot be read or is malformed; see the readers.
     """
-    known = format_named(format_name)
+    data_format = get_format(format_name)
     chosen = ReadOptions() if options is None else options
-    if not known.keyed and chosen != ReadOptions():
+    if not data_format.has_named_columns and chosen != ReadOptions():
         raise DataOptionError("this format has no keys")
-    if split is not None and split not in (known.sections or known.files):
-        names = ", ".join(known.sections or known.files) or "none"
+    if split is not None and split not in (data_format.sections or data_format.files):
+        names = ", ".join(data_format.sections or data_format.files) or "none"
         raise DataOptionError(f"the named splits of this format are: {names}")
-    if known.sections:
-        return read_published(known, path, split)
-    if not (known.files and os.path.isdir(path)):
+    if data_format.sections:
+        return read_tab_separated(data_format, path, split)
+    if not (data_format.files and os.path.isdir(path)):
         if split is not None:
             raise DataOptionError("a single file of this format is one split; name a split with the folder")
-        return _read(known, path, chosen)
-    wanted = available_splits(format_name, path) if split is None else (split,)
-    found = [file for name in wanted if (file := _file_of(known, path, name)) is not None]
-    if not found:
+        return _read_file(data_format, path, chosen)
+    wanted = list_splits(format_name, path) if split is None else (split,)
+    files = [file for name in wanted if (file := _find_split_file(data_format, path, name)) is not None]
+    if not files:
         raise MissingSplit("the folder has no file of this split under its published name")
-    return chain.from_iterable(_read(known, file, chosen) for file in found)
+    return chain.from_iterable(_read_file(data_format, file, chosen) for file in files)
 
 
-def _read(known: Format, path: FilePath, options: ReadOptions) -> Iterator[Example]:
-    return read_published(known, path) if known.read is None else known.read(path, options)
+def _read_file(data_format: DataFormat, path: FilePath, options: ReadOptions) -> Iterator[LabeledExample]:
+    return read_tab_separated(data_format, path) if data_format.read is None else data_format.read(path, options)
 
 
-def _file_of(known: Format, folder: FilePath, split: str) -> Path | None:
-    candidates = (Path(folder) / name for name in known.files[split])
+def _find_split_file(data_format: DataFormat, folder: FilePath, split: str) -> Path | None:
+    candidates = (Path(folder) / name for name in data_format.files[split])
     return next((file for file in candidates if file.is_file()), None)

@@ -6,15 +6,15 @@ Some keep train, dev and test in one file, in this order, with a line of 20 equa
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from textveil_training.data.examples import Example
+from textveil_training.data.examples import LabeledExample
 from textveil_training.data.rows import (
     FilePath,
-    file_name,
-    label_field,
+    check_label,
+    check_text,
+    format_file_name,
+    parse_score,
     read_lines,
-    score_field,
     split_columns,
-    text_field,
 )
 from textveil_training.errors import EmptyData, FileLocation, InvalidAttributes, MissingSplit, WrongLayout
 
@@ -25,8 +25,8 @@ GLUE_FILES = {"train": ("train.tsv",), "dev": ("dev.tsv",)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
-    """What stands in which column, from 0.
+class TabColumnLayout:
+    """Meaning of each column of a tab-separated file, counted from 0.
 
     Attributes:
         names: The header; empty for a file without one.
@@ -35,8 +35,8 @@ class Columns:
         label: The label; ``None`` without one.
         score: The score of a pair; ``None`` without one.
         score_range: The smallest score and the largest.
-        indices: The private attributes: ascending indices with blanks between; ``None`` without any.
-        no_index: Whether a text may have no attribute.
+        attribute_column: The private attributes: ascending indices with blanks between; ``None`` without any.
+        allows_no_attribute: Whether a text may have no attribute.
     """
 
     names: tuple[str, ...] = ()
@@ -45,18 +45,18 @@ class Columns:
     label: int | None = None
     score: int | None = None
     score_range: tuple[float, float] = (0.0, 0.0)
-    indices: int | None = None
-    no_index: bool = False
+    attribute_column: int | None = None
+    allows_no_attribute: bool = False
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return len(self.names) or self.count
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
-    """What a caller may choose, for formats whose columns have no fixed names.
+    """Column names of formats whose columns have no fixed names.
 
     Attributes:
         text_key: Key or column of the text.
@@ -68,35 +68,35 @@ class ReadOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
-    """One format.
+class DataFormat:
+    """Description of one data format.
 
     Attributes:
-        title: What it is, in a few words.
-        columns: Its columns; ``None`` where it has a reader of its own.
-        read: Reads one file, where its columns are others.
+        title: Description in a few words.
+        columns: Its columns; None for a format with its own reader.
+        read: Reader of one file, for a format with its own reader.
         labels: The labels in the order of their class ids, or None where the format does not fix them.
         attributes: Names of the private attributes, if any.
         sections: Names of the splits inside one file, if any.
         files: Names a split's file is published under, by split, for a folder of files.
-        keyed: Whether the caller names text and label.
+        has_named_columns: Whether the caller names the columns of text and label.
     """
 
     title: str
-    columns: Columns | None = None
-    read: Callable[[FilePath, ReadOptions], Iterator[Example]] | None = None
+    columns: TabColumnLayout | None = None
+    read: Callable[[FilePath, ReadOptions], Iterator[LabeledExample]] | None = None
     labels: tuple[str, ...] | None = None
     attributes: tuple[str, ...] = ()
     sections: tuple[str, ...] = ()
     files: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    keyed: bool = False
+    has_named_columns: bool = False
 
 
-def read_published(known: Format, path: FilePath, section: str | None = None) -> Iterator[Example]:
-    """Streams the rows of a file, checked up to the end of the wanted section.
+def read_tab_separated(data_format: DataFormat, path: FilePath, section: str | None = None) -> Iterator[LabeledExample]:
+    """Stream the rows of a tab-separated file; check it to the end of the wanted section.
 
     Args:
-        known: The format; one with columns.
+        data_format: The format; one with columns.
         path: A UTF-8 text file.
         section: One of the format's sections; None for all there is.
 
@@ -106,7 +106,7 @@ def read_published(known: Format, path: FilePath, section: str | None = None) ->
         DataError: The file cannot be read or is empty, or a row has another number of columns, no text, no label or an
             unknown one, a score out of range, or no list of attributes.
     """
-    columns = known.columns
+    columns = data_format.columns
     assert columns is not None
     lines = read_lines(path)
     if columns.names:
@@ -115,43 +115,52 @@ def read_published(known: Format, path: FilePath, section: str | None = None) ->
             raise WrongLayout(f"the first line is not the header ({', '.join(columns.names)})", location)
     finished = rows = 0  # sections whose separator has been seen, rows of the current one
     for location, line in lines:
-        if known.sections and line.strip() == SEPARATOR:
+        if data_format.sections and line.strip() == SEPARATOR:
             if rows == 0:
                 raise MissingSplit("a split ends here that holds no row", location)
-            if known.sections[finished : finished + 1] == (section,):
+            if data_format.sections[finished : finished + 1] == (section,):
                 return
             finished, rows = finished + 1, 0
             continue
-        if known.sections and finished == len(known.sections):
+        if data_format.sections and finished == len(data_format.sections):
             raise WrongLayout(f"there is a row after the last of the {finished} splits", location)
-        example = _example(known, columns, split_columns(line, columns.width, location), location)
+        example = _parse_example(data_format, columns, split_columns(line, columns.width, location), location)
         rows += 1
-        if section is None or section == known.sections[finished]:
+        if section is None or section == data_format.sections[finished]:
             yield example
-    if known.sections and finished + (rows > 0) < len(known.sections):
+    if data_format.sections and finished + (rows > 0) < len(data_format.sections):
         raise MissingSplit(
-            f"the file has {finished + (rows > 0)} of {len(known.sections)} splits", FileLocation(file_name(path))
+            f"the file has {finished + (rows > 0)} of {len(data_format.sections)} splits",
+            FileLocation(format_file_name(path)),
         )
-    if not known.sections and rows == 0:
-        raise EmptyData("there is no row after the header", FileLocation(file_name(path)))
+    if not data_format.sections and rows == 0:
+        raise EmptyData("there is no row after the header", FileLocation(format_file_name(path)))
 
 
-def _example(known: Format, columns: Columns, row: list[str], location: FileLocation) -> Example:
-    texts = tuple(text_field(row[place], location) for place in columns.texts)
-    score = None if columns.score is None else score_field(row[columns.score], *columns.score_range, location)
-    present = () if columns.indices is None else _attributes(row[columns.indices], known, columns, location)
-    label = "" if columns.label is None else label_field(row[columns.label], known.labels, location)
-    return Example(texts=texts, label=label, score=score, attributes=present)
+def _parse_example(
+    data_format: DataFormat, columns: TabColumnLayout, row: list[str], location: FileLocation
+) -> LabeledExample:
+    texts = tuple(check_text(row[place], location) for place in columns.texts)
+    score = None if columns.score is None else parse_score(row[columns.score], *columns.score_range, location)
+    present = (
+        ()
+        if columns.attribute_column is None
+        else _parse_attributes(row[columns.attribute_column], data_format, columns, location)
+    )
+    label = "" if columns.label is None else check_label(row[columns.label], data_format.labels, location)
+    return LabeledExample(texts=texts, label=label, score=score, attributes=present)
 
 
-def _attributes(listed: str, known: Format, columns: Columns, location: FileLocation) -> tuple[int, ...]:
-    names = [str(index) for index, _ in enumerate(known.attributes)]
+def _parse_attributes(
+    listed: str, data_format: DataFormat, columns: TabColumnLayout, location: FileLocation
+) -> tuple[int, ...]:
+    names = [str(index) for index, _ in enumerate(data_format.attributes)]
     words = listed.split()
     present = [names.index(word) for word in words if word in names]
     if len(present) < len(words) or present != sorted(set(present)):
         raise InvalidAttributes(
-            f"column {(columns.indices or 0) + 1} does not list ascending indices below {len(names)}", location
+            f"column {(columns.attribute_column or 0) + 1} does not list ascending indices below {len(names)}", location
         )
-    if not present and not columns.no_index:
-        raise InvalidAttributes(f"column {(columns.indices or 0) + 1} is empty", location)
+    if not present and not columns.allows_no_attribute:
+        raise InvalidAttributes(f"column {(columns.attribute_column or 0) + 1} is empty", location)
     return tuple(present)

@@ -25,7 +25,7 @@ from textveil_training.errors import (
     UnknownLabel,
     UnreadableFile,
     WrongColumnCount,
-    printable,
+    make_printable,
 )
 
 FilePath = str | os.PathLike[str]
@@ -34,13 +34,13 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
-def file_name(path: FilePath) -> str:
-    """Returns the part of a path that a message may name."""
-    return printable(Path(path).name)
+def format_file_name(path: FilePath) -> str:
+    """Return the last part of a path, made printable for messages."""
+    return make_printable(Path(path).name)
 
 
 def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileLocation, str]]:
-    """Streams the lines of a file, without their ends.
+    """Stream the lines of a file, without line ends.
 
     Args:
         path: A UTF-8 text file.
@@ -54,27 +54,27 @@ def read_lines(path: FilePath, *, escaped: bool = False) -> Iterator[tuple[FileL
         InvalidUtf8: A line is not UTF-8; the error has the offset of the first invalid byte in the file.
         EmptyData: The file has no line.
     """
-    name = file_name(path)
+    name = format_file_name(path)
     start = 0  # bytes before this line
-    with _open(path) as stream:
+    with _open_file(path) as stream:
         for number in count(1):
             location = FileLocation(name, number)
-            line = _next_line(stream, location)
+            line = _read_line(stream, location)
             if not line:
                 break
             skipped = len(_BYTE_ORDER_MARK) if number == 1 and line.startswith(_BYTE_ORDER_MARK) else 0
-            text, invalid = _decode(line[skipped:], escaped)
+            text, invalid = _decode_line(line[skipped:], escaped)
             if invalid is not None:
                 byte = start + skipped + invalid
                 raise InvalidUtf8(f"not UTF-8 at byte {byte} of the file: save it as UTF-8", location, byte=byte)
-            yield location, _without_line_end(text)
+            yield location, _strip_line_end(text)
             start += len(line)
     if start == 0:
         raise EmptyData("the file is empty", FileLocation(name))
 
 
 def split_columns(line: str, columns: int, location: FileLocation) -> list[str]:
-    """Splits a line at its tabs.
+    """Split a line at its tabs.
 
     Raises:
         WrongColumnCount: The line has another number of columns.
@@ -85,8 +85,8 @@ def split_columns(line: str, columns: int, location: FileLocation) -> list[str]:
     return row
 
 
-def text_field(value: str, location: FileLocation) -> str:
-    """Returns a text unchanged.
+def check_text(value: str, location: FileLocation) -> str:
+    """Return a text unchanged, or raise if it is empty.
 
     Raises:
         MissingText: The text is empty or blank.
@@ -96,13 +96,13 @@ def text_field(value: str, location: FileLocation) -> str:
     return value
 
 
-def label_field(value: str, labels: Collection[str] | None, location: FileLocation) -> str:
-    """Returns a label unchanged.
+def check_label(value: str, labels: Collection[str] | None, location: FileLocation) -> str:
+    """Return a label unchanged, or raise if it is empty or unknown.
 
     Args:
         value: The label as the file spells it.
         labels: The labels there are, or None to accept any.
-        location: Where it stands.
+        location: File and line of the label.
 
     Raises:
         MissingLabel: The label is empty or blank.
@@ -115,8 +115,10 @@ def label_field(value: str, labels: Collection[str] | None, location: FileLocati
     return value
 
 
-def score_field(value: str, lowest: float, highest: float, location: FileLocation) -> float:
-    """Reads a decimal number in ASCII digits (``4``, ``3.665``; no exponent, blank, infinity or NaN).
+def parse_score(value: str, lowest: float, highest: float, location: FileLocation) -> float:
+    """Parse a decimal number in ASCII digits (no exponent, blank, infinity or NaN).
+
+    Examples are ``4`` and ``3.665``.
 
     Raises:
         InvalidScore: The value is not such a number, or not from ``lowest`` to ``highest``.
@@ -129,34 +131,34 @@ def score_field(value: str, lowest: float, highest: float, location: FileLocatio
     return score
 
 
-def _open(path: FilePath) -> BinaryIO:
-    """Opens a file. The error names no path: one that does not exist may be anything the caller typed."""
+def _open_file(path: FilePath) -> BinaryIO:
+    """Open a file; the error names no path, because the caller may have typed anything there."""
     try:
         return open(path, "rb")
     except (OSError, ValueError) as error:
-        reason = _reason(error)
+        reason = _describe_error(error)
     raise UnreadableFile(f"the file cannot be opened ({reason})")
 
 
-def _next_line(stream: BinaryIO, location: FileLocation) -> bytes:
+def _read_line(stream: BinaryIO, location: FileLocation) -> bytes:
     try:
         return stream.readline()
     except OSError as error:
-        reason = _reason(error)
+        reason = _describe_error(error)
     raise UnreadableFile(f"the file cannot be read ({reason})", location)
 
 
-def _reason(error: Exception) -> str:
-    """The operating system's words for an error, which hold no path."""
+def _describe_error(error: Exception) -> str:
+    """Return the operating system's message for an error; it holds no path."""
     return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a path"
 
 
-def _without_line_end(line: str) -> str:
+def _strip_line_end(line: str) -> str:
     return line[:-1].removesuffix("\r") if line.endswith("\n") else line
 
 
-def _decode(line: bytes, escaped: bool) -> tuple[str, int | None]:
-    """The text of a line and the offset of its first invalid byte, if any."""
+def _decode_line(line: bytes, escaped: bool) -> tuple[str, int | None]:
+    """Decode a line; return the text and the offset of the first invalid byte, if any."""
     try:
         return line.decode("utf-8", "surrogateescape" if escaped else "strict"), None
     except UnicodeDecodeError as error:

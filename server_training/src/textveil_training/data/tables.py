@@ -1,7 +1,7 @@
-"""A user's own file: CSV, TSV, JSON lines or Parquet, with the user's names for the columns.
+"""A user's own CSV, TSV, JSON Lines or Parquet file, with the user's column names.
 
-The ending of the file says what it is. CSV is quoted as RFC 4180 has it; TSV is not quoted, like all published files.
-A column is named, or numbered from 1 where the file has no header.
+The file's suffix decides its format. CSV is quoted as in RFC 4180; TSV is not quoted, like all published files. A
+column has a name, or a number from 1 if the file has no header.
 """
 
 import csv
@@ -12,9 +12,9 @@ from pathlib import Path
 from textveil.release import counted
 from textveil_cli.columns import suggest_column
 
-from textveil_training.data.examples import Example
-from textveil_training.data.rows import file_name, label_field, read_lines, split_columns, text_field
-from textveil_training.data.skipped import Skipped
+from textveil_training.data.examples import LabeledExample
+from textveil_training.data.rows import check_label, check_text, format_file_name, read_lines, split_columns
+from textveil_training.data.skipped_rows import SkippedRows
 from textveil_training.errors import (
     DataError,
     DataOptionError,
@@ -35,18 +35,18 @@ JSON_ENDINGS = (".jsonl", ".ndjson")
 #: How a missing label looks after a program that knows NaN has written it.
 _NOT_A_LABEL = frozenset({"nan", "none", "null", "<na>"})
 
-Cells = tuple[str, str | None]
+TextAndLabel = tuple[str, str | None]
 """A text, and its label where there is one."""
-Found = Cells | DataError
+CellsOrError = TextAndLabel | DataError
 """What a row has, or why it cannot be used."""
-_Row = tuple[FileLocation, Found, str]
+_Row = tuple[FileLocation, CellsOrError, str]
 """The same with its place, and as it stands in the file."""
 
 
 def read_table(
-    path: Path, text: str, label: str | None, ending: str | None = None, skipped: Skipped | None = None
-) -> Iterator[Example]:
-    """Streams the rows of a table. Other columns, and keys of JSON that were not asked for, are passed over.
+    path: Path, text: str, label: str | None, ending: str | None = None, skipped: SkippedRows | None = None
+) -> Iterator[LabeledExample]:
+    """Stream the rows of a table; ignore other columns and keys.
 
     Args:
         path: A file with one of ``ENDINGS``; ``.txt`` is TSV. A blank line of JSON lines is an error.
@@ -69,29 +69,31 @@ def read_table(
         raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
     escaped = skipped is not None and not skipped.empty_alone
     if ending in JSON_ENDINGS:
-        cells = _json(path, text, label, escaped)
+        cells = _read_json_rows(path, text, label, escaped)
     elif ending == ".parquet":
-        cells = _parquet(path, text, label)
+        cells = _read_parquet_rows(path, text, label)
     else:
-        cells = _delimited(path, text, label, escaped)
-    for number, (location, found, raw) in enumerate(cells, 1):
+        cells = _read_delimited(path, text, label, escaped)
+    for number, (location, text_and_label, raw) in enumerate(cells, 1):
         try:
-            if isinstance(found, DataError):
-                raise found
-            value, given = text_field(found[0], location), found[1]
-            if given is not None and ending not in JSON_ENDINGS and given.strip().lower() in _NOT_A_LABEL:
+            if isinstance(text_and_label, DataError):
+                raise text_and_label
+            value, label_text = check_text(text_and_label[0], location), text_and_label[1]
+            if label_text is not None and ending not in JSON_ENDINGS and label_text.strip().lower() in _NOT_A_LABEL:
                 raise MissingLabel("the label is missing", location)
-            made = Example(texts=(value,), label="" if given is None else label_field(given, None, location))
+            example = LabeledExample(
+                texts=(value,), label="" if label_text is None else check_label(label_text, None, location)
+            )
         except DataError as error:
             if skipped is None:
                 raise
             skipped.add(error, number, raw)
         else:
-            yield made
+            yield example
 
 
-def columns_of(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
-    """Finds columns of a CSV or TSV file.
+def find_columns(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
+    """Locate columns of a CSV or TSV file.
 
     Args:
         path: The file.
@@ -105,16 +107,16 @@ def columns_of(path: Path, wanted: list[str]) -> tuple[list[int], int, bool]:
         MissingColumn: There is no such column, or two of that name.
         DataError: The file cannot be read, is empty, or its first row is malformed.
     """
-    for location, row, _ in _rows(path):
-        found = [_columns(row, [name], location) for name in wanted]
-        if len({header for _, header in found}) > 1:
+    for location, row, _ in _read_rows(path):
+        located = [_locate_columns(row, [name], location) for name in wanted]
+        if len({header for _, header in located}) > 1:
             raise DataOptionError("name all columns, or number all")
-        return [places[0] for places, _ in found], len(row), found[0][1]
-    raise EmptyData("there is no row", FileLocation(file_name(path)))
+        return [places[0] for places, _ in located], len(row), located[0][1]
+    raise EmptyData("there is no row", FileLocation(format_file_name(path)))
 
 
-def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
-    """Places of the columns, and whether the row is a header."""
+def _locate_columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple[list[int], bool]:
+    """Return the positions of columns, and whether the row is a header."""
     numbered = [name.isascii() and name.isdecimal() and name not in row for name in wanted]
     if all(numbered):
         places = [int(name) - 1 for name in wanted]
@@ -136,14 +138,14 @@ def _columns(row: list[str], wanted: list[str], location: FileLocation) -> tuple
     return places, not all(numbered)
 
 
-def _delimited(path: Path, text: str, label: str | None, escaped: bool) -> Iterator[_Row]:
+def _read_delimited(path: Path, text: str, label: str | None, escaped: bool) -> Iterator[_Row]:
     columns: list[int] = []
     width = read = 0
-    for location, row, raw in _rows(path, escaped):
-        invalid = _not_utf_8(raw, location)
+    for location, row, raw in _read_rows(path, escaped):
+        invalid = _find_utf8_error(raw, location)
         if not columns:
             width = len(row)
-            columns, header = _columns(row, [text] if label is None else [text, label], location)
+            columns, header = _locate_columns(row, [text] if label is None else [text, label], location)
             if header and invalid is not None:
                 raise InvalidUtf8("the header is not UTF-8: save the file as UTF-8", location)
             if header:
@@ -156,25 +158,25 @@ def _delimited(path: Path, text: str, label: str | None, escaped: bool) -> Itera
             yield location, (row[columns[0]], None if label is None else row[columns[1]]), raw
         read += 1
     if not read:
-        raise EmptyData("there is no row", FileLocation(file_name(path)))
+        raise EmptyData("there is no row", FileLocation(format_file_name(path)))
 
 
-def _not_utf_8(raw: str, location: FileLocation) -> InvalidUtf8 | None:
-    """The error of a row that has bytes which are not UTF-8, and became lone surrogates."""
+def _find_utf8_error(raw: str, location: FileLocation) -> InvalidUtf8 | None:
+    """Return the error of a row with bytes that are not UTF-8 (lone surrogates), else None."""
     return InvalidUtf8("not UTF-8", location) if any("\udc80" <= character <= "\udcff" for character in raw) else None
 
 
-def _rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """The rows of a CSV or TSV file, each as cells and as it stands there."""
+def _read_rows(path: Path, escaped: bool = False) -> Iterator[tuple[FileLocation, list[str], str]]:
+    """Yield the rows of a CSV or TSV file: location, cells and raw text."""
     if path.suffix.lower() == ".csv":
-        return _csv_rows(path, escaped)
+        return _read_csv_rows(path, escaped)
     lines = read_lines(path, escaped=escaped)
     return ((location, split_columns(line, line.count("\t") + 1, location), line) for location, line in lines)
 
 
-def _csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[str], str]]:
-    """Rows of a CSV file, each with the line that it ends on. Blank lines are passed over."""
-    name, lines = file_name(path), list[str]()
+def _read_csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[str], str]]:
+    """Yield the rows of a CSV file with the line each one ends on; skip blank lines."""
+    name, lines = format_file_name(path), list[str]()
 
     def read() -> Iterator[str]:
         for _, line in read_lines(path, escaped=escaped):
@@ -198,9 +200,9 @@ def _csv_rows(path: Path, escaped: bool) -> Iterator[tuple[FileLocation, list[st
         lines.clear()
 
 
-def _json(path: Path, text: str, label: str | None, escaped: bool) -> Iterator[_Row]:
+def _read_json_rows(path: Path, text: str, label: str | None, escaped: bool) -> Iterator[_Row]:
     for location, line in read_lines(path, escaped=escaped):
-        invalid = _not_utf_8(line, location)
+        invalid = _find_utf8_error(line, location)
         try:
             row = None if invalid is not None else json.loads(line)
         except (ValueError, RecursionError):  # their messages hold the line
@@ -210,14 +212,17 @@ def _json(path: Path, text: str, label: str | None, escaped: bool) -> Iterator[_
                 raise invalid
             if not isinstance(row, dict):
                 raise InvalidJson("the line is not a JSON object", location)
-            found = _string(row, text, location), None if label is None else _string(row, label, location, (int,))
+            found = (
+                _read_string(row, text, location),
+                None if label is None else _read_string(row, label, location, (int,)),
+            )
         except (InvalidJson, InvalidUtf8) as error:
             found = error
         yield location, found, line
 
 
-def _string(row: dict[str, object], key: str, location: FileLocation, also: tuple[type, ...] = ()) -> str:
-    """A value as a string, empty where there is none."""
+def _read_string(row: dict[str, object], key: str, location: FileLocation, also: tuple[type, ...] = ()) -> str:
+    """Return a JSON value as a string, empty for a missing one."""
     value = row.get(key)
     if value is None:
         return ""
@@ -229,12 +234,12 @@ def _string(row: dict[str, object], key: str, location: FileLocation, also: tupl
     return str(value)
 
 
-def _parquet(path: Path, text: str, label: str | None) -> Iterator[_Row]:
+def _read_parquet_rows(path: Path, text: str, label: str | None) -> Iterator[_Row]:
     try:
         from pyarrow import parquet  # type: ignore[import-not-found]
     except ImportError as error:
         raise MissingExtra("Parquet needs pyarrow, the extra parquet (pip install pyarrow)") from error
-    name = file_name(path)
+    name = format_file_name(path)
     wanted = [text] if label is None else [text, label]
     table, names = None, None
     try:

@@ -5,53 +5,56 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_training.dpnr.checkpoint import Description, read_checkpoint
-    from textveil_training.dpnr.evaluation import features_of
-    from textveil_training.dpnr.heads import train_head, with_representation
-    from textveil_training.dpnr.measure import decided, release_parameters
-    from textveil_training.dpnr.networks import Classifier, Model
-    from textveil_training.dpnr.noise import noise_scale
-    from textveil_training.dpnr.placement import Placement, Search, best_placement, place
-    from textveil_training.dpnr.recipe import Recipe, read_recipe
-    from textveil_training.dpnr.stored_features import StoredFeatures, holds_features
-    from textveil_training.dpnr.task import Split, Task, load_split, load_task
+    from textveil_training.dpnr.accuracy import decide_released, load_or_compute_features, make_release_parameters
+    from textveil_training.dpnr.checkpoint import RepresentationDescription, read_checkpoint
+    from textveil_training.dpnr.classification_data import (
+        ClassificationTask,
+        ClassifiedSplit,
+        load_classification_split,
+        load_classification_task,
+    )
+    from textveil_training.dpnr.code_search import ClassCodes, CodeSearchSettings, search_best_dimension, search_codes
+    from textveil_training.dpnr.features import StoredFeatures, find_stored_features
+    from textveil_training.dpnr.networks import RepresentationClassifier, RepresentationModel
+    from textveil_training.dpnr.noise_heads import replace_representation, train_head
+    from textveil_training.dpnr.recipe import RepresentationRecipe, read_recipe
+    from textveil_training.dpnr.training_noise import compute_noise_scale
 
 __all__ = [
-    "Classifier",
-    "Description",
-    "Model",
-    "Placement",
-    "Recipe",
-    "Search",
-    "Split",
+    "ClassCodes",
+    "ClassificationTask",
+    "ClassifiedSplit",
+    "CodeSearchSettings",
+    "RepresentationClassifier",
+    "RepresentationDescription",
+    "RepresentationModel",
+    "RepresentationRecipe",
     "StoredFeatures",
-    "Task",
-    "best_placement",
-    "decided",
-    "features_of",
-    "holds_features",
-    "load_split",
-    "load_task",
-    "noise_scale",
-    "place",
+    "compute_noise_scale",
+    "decide_released",
+    "find_stored_features",
+    "load_classification_split",
+    "load_classification_task",
+    "load_or_compute_features",
+    "make_release_parameters",
     "read_checkpoint",
     "read_recipe",
-    "release_parameters",
+    "replace_representation",
+    "search_best_dimension",
+    "search_codes",
     "train_head",
-    "with_representation",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     __all__,
+    "accuracy",
     "checkpoint",
-    "evaluation",
-    "heads",
-    "measure",
+    "classification_data",
+    "code_search",
+    "features",
     "networks",
-    "noise",
-    "placement",
+    "noise_heads",
     "recipe",
-    "stored_features",
-    "task",
+    "training_noise",
 )

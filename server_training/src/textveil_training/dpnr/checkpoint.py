@@ -1,4 +1,4 @@
-"""The folder that a training writes and an export reads: encoder, head, classifier, and ``checkpoint.json``."""
+"""The folder that a training writes and an export reads: encoder, head, classifier, ``checkpoint.json``."""
 
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -7,9 +7,9 @@ from typing import Any
 from safetensors.torch import load_file
 from torch import nn
 
-from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.recipe import Recipe
-from textveil_training.engine.checkpoint import Layout
+from textveil_training.dpnr.networks import RepresentationModel
+from textveil_training.dpnr.recipe import RepresentationRecipe
+from textveil_training.engine.checkpoint import CheckpointLayout
 from textveil_training.engine.encoders import load_transformer
 
 DESCRIPTION = "checkpoint.json"
@@ -17,14 +17,16 @@ HEAD = "head.safetensors"
 CLASSIFIER = "classifier.safetensors"
 EXTRACTOR = "extractor"
 VOCABULARY = f"{EXTRACTOR}/vocab.txt"
-LAYOUT = Layout(
+LAYOUT = CheckpointLayout(
     format_name="textveil-checkpoint", version=1, description=DESCRIPTION, encoder=EXTRACTOR, noun="checkpoint"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """The description of a checkpoint. Mode ``none`` is a model without privacy: no head, dimension 0, no levels.
+class RepresentationDescription:
+    """Content of ``checkpoint.json``.
+
+    Mode ``none`` is a model without privacy: no head, dimension 0, no levels.
 
     Attributes:
         mode: ``none``, ``l1``, ``l2`` or ``box``.
@@ -51,8 +53,10 @@ class Description:
     word_dropout: str
 
     @classmethod
-    def of(cls, recipe: Recipe, labels: tuple[str, ...], lowercase: bool) -> "Description":
-        """Returns what a recipe will make of data with these labels."""
+    def from_recipe(
+        cls, recipe: RepresentationRecipe, labels: tuple[str, ...], lowercase: bool
+    ) -> "RepresentationDescription":
+        """Describe the model that a recipe trains on data with these labels."""
         part = recipe.representation
         return cls(
             mode=part.mode,
@@ -68,13 +72,15 @@ class Description:
         )
 
 
-def write_checkpoint(folder: Path, model: Model, description: Description, vocabulary: Path) -> None:
-    """Writes everything except the run record.
+def write_checkpoint(
+    folder: Path, model: RepresentationModel, description: RepresentationDescription, vocabulary: Path
+) -> None:
+    """Write all files of a checkpoint except the run record.
 
     Args:
         folder: Folder of the checkpoint; made if it is not there, and an earlier checkpoint in it is replaced.
         model: The networks.
-        description: What they are.
+        description: Their description.
         vocabulary: The encoder's ``vocab.txt``.
 
     Raises:
@@ -86,8 +92,8 @@ def write_checkpoint(folder: Path, model: Model, description: Description, vocab
     LAYOUT.write(folder, tensors, (model.extractor, vocabulary), lambda files: asdict(description))
 
 
-def read_description(folder: Path) -> Description:
-    """Reads and checks ``checkpoint.json`` and the hashes of the files it names.
+def read_description(folder: Path) -> RepresentationDescription:
+    """Read ``checkpoint.json`` and check the hashes of the files that it names.
 
     Raises:
         CheckpointError: There is no checkpoint, it is of another version, or a file is missing or altered.
@@ -96,13 +102,13 @@ def read_description(folder: Path) -> Description:
     def required(content: dict[str, Any]) -> set[str]:
         return {CLASSIFIER, VOCABULARY, f"{EXTRACTOR}/config.json"} | (set() if content["mode"] == "none" else {HEAD})
 
-    content = LAYOUT.read(folder, [field.name for field in fields(Description)], required)
+    content = LAYOUT.read(folder, [field.name for field in fields(RepresentationDescription)], required)
     content |= {name: tuple(content[name]) for name in ("labels", "levels")}
-    return Description(**content)
+    return RepresentationDescription(**content)
 
 
-def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[Model, Description]:
-    """Opens a checkpoint.
+def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[RepresentationModel, RepresentationDescription]:
+    """Load the networks and the description of a checkpoint.
 
     Args:
         folder: Folder of the checkpoint.
@@ -116,19 +122,21 @@ def read_checkpoint(folder: Path, dropout: float = 0.0) -> tuple[Model, Descript
     """
     description = read_description(folder)
     extractor, _, _ = load_transformer(str(folder / EXTRACTOR), dropout)
-    with LAYOUT.same_architecture():
+    with LAYOUT.check_architecture():
         classifier = load_file(folder / CLASSIFIER)
         hidden = classifier["hidden.weight"].shape[0] if "hidden.weight" in classifier else 0
-        model = build(extractor, description, classifier_hidden=hidden, dropout=dropout)
+        model = build_model(extractor, description, classifier_hidden=hidden, dropout=dropout)
         model.classifier.load_state_dict(classifier)
         if model.head is not None:
             model.head.load_state_dict(load_file(folder / HEAD))
     return model.eval(), description
 
 
-def build(extractor: nn.Module, description: Description, *, classifier_hidden: int, dropout: float) -> Model:
-    """Returns networks of the described architecture around an encoder, freshly initialized."""
-    return Model(
+def build_model(
+    extractor: nn.Module, description: RepresentationDescription, *, classifier_hidden: int, dropout: float
+) -> RepresentationModel:
+    """Build freshly initialized networks of a described architecture around an encoder."""
+    return RepresentationModel(
         extractor,
         mode=description.mode,
         dimension=description.dimension,

@@ -1,4 +1,7 @@
-"""Pooled vectors of whole splits: what an encoder says about its texts, computed once."""
+"""Pooled vectors of whole splits, computed once and stored.
+
+With word dropout there are several copies of a split, each from texts with other words removed.
+"""
 
 from collections.abc import Sequence
 from functools import partial
@@ -6,22 +9,29 @@ from pathlib import Path
 
 import torch
 from safetensors import SafetensorError, safe_open
+from textveil.mechanisms.noise import WordDropout
 from torch import Tensor
 
-from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import Split
-from textveil_training.engine.tensor_files import write_tensors
-from textveil_training.engine.tokens import Tokenizer, Words, vectors_of
-from textveil_training.errors import CheckpointError
-from textveil_training.progress import Report, no_report
+from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.classification_data import ClassificationTask, ClassifiedSplit
+from textveil_training.dpnr.networks import RepresentationClassifier, RepresentationModel
+from textveil_training.engine.checkpoint import write_tensors
+from textveil_training.engine.tokens import EncoderTokenizer, TextPieces, compute_vectors
+from textveil_training.errors import CheckpointError, EmptyClass
+from textveil_training.file_hashes import hash_file
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 BATCH = 64
 
 
-def pooled_features(
-    model: Model, tokenizer: Tokenizer, texts: Sequence[Words], device: torch.device, report: Report = no_report
+def compute_pooled_features(
+    model: RepresentationModel,
+    tokenizer: EncoderTokenizer,
+    texts: Sequence[TextPieces],
+    device: torch.device,
+    report: ProgressCallback = ignore_progress,
 ) -> Tensor:
-    """Returns pooled vectors in evaluation mode, float32 of shape ``(texts, width)``, on the processor.
+    """Compute pooled vectors in evaluation mode, float32 on the CPU, ``(texts, width)``.
 
     Args:
         model: Networks, of which the encoder is used.
@@ -32,17 +42,17 @@ def pooled_features(
     """
 
     def of(batch: Tensor) -> Tensor:
-        ids, mask = tokenizer.batch([texts[index] for index in batch.tolist()])  # (batch, tokens)
-        return model.pooled(ids.to(device), mask.to(device)).cpu()
+        ids, mask = tokenizer.make_batch([texts[index] for index in batch.tolist()])  # (batch, tokens)
+        return model.pool_texts(ids.to(device), mask.to(device)).cpu()
 
     model.eval()
     with torch.inference_mode():
-        found = vectors_of(texts, BATCH, of, partial(report, "features"))
+        found = compute_vectors(texts, BATCH, of, partial(report, "features"))
     return found.clone()  # an inference tensor cannot be trained on
 
 
-def write_features(path: Path, features: Tensor, split: Split, encoder: str) -> None:
-    """Writes the pooled vectors of a split.
+def write_features(path: Path, features: Tensor, split: ClassifiedSplit, encoder: str) -> None:
+    """Write the pooled vectors of a split.
 
     Args:
         path: A safetensors file.
@@ -57,8 +67,8 @@ def write_features(path: Path, features: Tensor, split: Split, encoder: str) -> 
     write_tensors(path, {"features": features}, header)
 
 
-def read_features(path: Path, split: Split, encoder: str) -> Tensor:
-    """Reads ``features`` back.
+def read_features(path: Path, split: ClassifiedSplit, encoder: str) -> Tensor:
+    """Read pooled vectors that ``write_features`` wrote.
 
     Raises:
         CheckpointError: The file is missing or damaged, or was made from other texts or by another encoder.
@@ -72,3 +82,112 @@ def read_features(path: Path, split: Split, encoder: str) -> Tensor:
     if header.get("split_sha256") != split.sha256 or header.get("encoder_sha256") != encoder:
         raise CheckpointError("the features were made from other texts or by another encoder")
     return features
+
+
+def remove_random_words(text: TextPieces, dropout: WordDropout) -> TextPieces:
+    """Remove the words that one draw of word dropout selects."""
+    if not len(text.pieces):
+        return text
+    kept = torch.from_numpy(~dropout.dropped(int(text.word_numbers[-1]) + 1))[text.word_numbers]
+    return TextPieces(text.pieces[kept], text.word_numbers[kept])
+
+
+#: Sets of removed words that are computed for each split: several where it counts and costs little.
+COPIES = {"train": 1, "dev": 1, "test": 3}
+
+
+class StoredFeatures:
+    """Cached pooled vectors of a checkpoint's encoder, by split and word dropout.
+
+    Vectors that are not on disk are computed and written.
+
+    Args:
+        start: Folder of the checkpoint.
+        task: Data with texts and labels.
+        cache: Folder that computed features are kept in.
+        features: Folder with ``features-SPLIT.safetensors`` of that encoder, or None.
+        report: Called with progress.
+
+    Raises:
+        CheckpointError: The checkpoint cannot be used.
+        EmptyClass: It was trained for other classes.
+    """
+
+    def __init__(
+        self,
+        start: Path,
+        task: ClassificationTask,
+        cache: Path,
+        features: Path | None = None,
+        report: ProgressCallback = ignore_progress,
+    ) -> None:
+        self.model, self.description = files.read_checkpoint(start)
+        if self.description.labels != task.labels:
+            raise EmptyClass("the checkpoint was trained for other classes")
+        self._task, self._cache, self._given, self._report = task, cache, features, report
+        self._encoder = hash_file(start / files.EXTRACTOR / "model.safetensors")
+        self._tokenizer = EncoderTokenizer(
+            start / files.VOCABULARY,
+            lowercase=self.description.lowercase,
+            max_tokens=self.description.max_tokens,
+        )
+        self._held: dict[tuple[str, str], Tensor] = {}
+
+    @property
+    def clean_classifier(self) -> RepresentationClassifier:
+        """Classifier of a checkpoint without privacy.
+
+        Raises:
+            CheckpointError: The checkpoint is a private one.
+        """
+        if self.description.mode != "none":
+            raise CheckpointError("the start has to be a checkpoint without privacy")
+        return self.model.classifier
+
+    def __call__(self, word_dropout: str) -> dict[str, Tensor]:
+        """Return the features of all splits by name; see ``get_split``."""
+        return {name: self.get_split(name, word_dropout) for name in self._task.get_splits()}
+
+    def get_split(self, name: str, word_dropout: str = "0") -> Tensor:
+        """Return the features of a split, shape (copies, texts, width).
+
+        There is one copy without word dropout, and ``COPIES`` with it.
+
+        Raises:
+            CheckpointError: A file is damaged, or of other texts or another encoder.
+            OutputError: The cache cannot be written.
+            OptionError: ``word_dropout`` is not a number from 0 to 1.
+        """
+        if (name, word_dropout) not in self._held:
+            self._held[name, word_dropout] = self._read_or_compute(name, WordDropout(word_dropout))
+        return self._held[name, word_dropout]
+
+    def _read_or_compute(self, name: str, dropout: WordDropout) -> Tensor:
+        part = self._task.get_splits()[name]
+        if not dropout.exact and self._given is not None:
+            return read_features(self._given / f"features-{name}.safetensors", part, self._encoder)[None]
+        gaps = f"-dropout-{dropout.mu}" if dropout.exact else ""
+        path = self._cache / f"features-{name}{gaps}.safetensors"
+        if path.exists():
+            found = read_features(path, part, self._encoder)
+            return found if dropout.exact else found[None]
+        words = [self._tokenizer.split_into_pieces(text) for text in part.texts]
+        copies = [
+            compute_pooled_features(
+                self.model,
+                self._tokenizer,
+                [remove_random_words(text, dropout) for text in words] if dropout.exact else words,
+                torch.device("cpu"),
+                lambda _, done, total: self._report(f"features of {name}{gaps}", done, total),
+            )
+            for _ in range(COPIES[name] if dropout.exact else 1)
+        ]
+        found = torch.stack(copies)
+        self._cache.mkdir(parents=True, exist_ok=True)
+        write_features(path, found if dropout.exact else found[0], part, self._encoder)
+        return found
+
+
+def find_stored_features(folder: Path) -> Path | None:
+    """Return the checkpoint's folder if its features are stored there, else None."""
+    return folder if (folder / "features-train.safetensors").is_file() else None

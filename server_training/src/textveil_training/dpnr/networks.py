@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor, nn
 
-from textveil_training.dpnr.noise import bounded
-from textveil_training.engine.encoders import mean_pooled
+from textveil_training.dpnr.training_noise import bound_vectors
+from textveil_training.engine.encoders import pool_mean
 
 
-class Head(nn.Module):
-    """``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; the bound comes after it.
+class RepresentationHead(nn.Module):
+    """``out(tanh(hidden(pooled)))``, or ``out(pooled)`` without hidden units; not yet bounded.
 
     Args:
         width: Width of the pooled vector.
@@ -22,11 +22,11 @@ class Head(nn.Module):
         self.out = nn.Linear(hidden or width, dimension)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Maps pooled vectors of shape ``(..., width)`` to ``(..., k)``, not yet bounded."""
+        """Map pooled vectors of shape ``(..., width)`` to ``(..., k)``, not yet bounded."""
         return self.out(pooled if self.hidden is None else torch.tanh(self.hidden(pooled)))
 
 
-class Classifier(nn.Module):
+class RepresentationClassifier(nn.Module):
     """The server's classifier of released vectors: one hidden ReLU layer, or none.
 
     Args:
@@ -41,7 +41,7 @@ class Classifier(nn.Module):
         self.out = nn.Linear(hidden or width, classes)
 
     def forward(self, vectors: Tensor, log_epsilon: Tensor | None) -> Tensor:
-        """Returns logits, shape ``(..., classes)``.
+        """Return logits, shape ``(..., classes)``.
 
         Args:
             vectors: Released vectors, shape ``(..., k)``.
@@ -52,7 +52,7 @@ class Classifier(nn.Module):
         return self.out(vectors if self.hidden is None else torch.relu(self.hidden(vectors)))
 
 
-class Model(nn.Module):
+class RepresentationModel(nn.Module):
     """Encoder, head and classifier together.
 
     Args:
@@ -80,19 +80,21 @@ class Model(nn.Module):
         self.extractor = extractor
         self.mode = mode
         width = int(extractor.config.hidden_size)  # type: ignore[union-attr]
-        self.head = None if mode == "none" else Head(width, head_hidden, dimension)
-        self.classifier = Classifier(width if mode == "none" else dimension + 1, classifier_hidden, classes)
+        self.head = None if mode == "none" else RepresentationHead(width, head_hidden, dimension)
+        self.classifier = RepresentationClassifier(
+            width if mode == "none" else dimension + 1, classifier_hidden, classes
+        )
         self.dropout = nn.Dropout(dropout)
 
-    def pooled(self, ids: Tensor, mask: Tensor, precision: str = "float32") -> Tensor:
-        """Returns the pooled vectors of a batch, shape ``(texts, width)``; see ``mean_pooled``."""
-        return mean_pooled(self.extractor, ids, mask, precision)
+    def pool_texts(self, ids: Tensor, mask: Tensor, precision: str = "float32") -> Tensor:
+        """Compute pooled vectors of a batch, shape ``(texts, width)``; see ``pool_mean``."""
+        return pool_mean(self.extractor, ids, mask, precision)
 
-    def represented(self, pooled: Tensor) -> Tensor:
-        """Returns the bounded vector before the noise, f(x): ``(texts, width)`` to ``(texts, k)``."""
-        return bounded(self.unbounded(pooled), self.mode)
+    def represent(self, pooled: Tensor) -> Tensor:
+        """Compute the bounded vector before noise, f(x): ``(texts, width)`` to ``(texts, k)``."""
+        return bound_vectors(self.compute_unbounded(pooled), self.mode)
 
-    def unbounded(self, pooled: Tensor) -> Tensor:
-        """Returns what goes into the bound."""
+    def compute_unbounded(self, pooled: Tensor) -> Tensor:
+        """Compute the input of the bound: dropout and head, without the bound."""
         pooled = self.dropout(pooled)
         return pooled if self.head is None else self.head(pooled)

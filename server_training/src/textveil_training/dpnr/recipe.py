@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from textveil_training.engine.settings import PRECISIONS, from_table, needed, read_toml
-from textveil_training.errors import RecipeError, printable
+from textveil_training.engine.settings import PRECISIONS, declare_required, parse_table, read_toml
+from textveil_training.errors import RecipeError, make_printable
 
 KINDS = ("clean", "adversarial", "dpnr")
 MODES = ("none", "l1", "l2", "box")
@@ -17,78 +17,95 @@ LOSSES = ("cross-entropy", "expected-error")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DataPart:
-    """The data. ``dev_percent`` of the training share becomes dev when the format's own dev split is the test."""
+class DataSection:
+    """Data of a recipe.
 
-    format: str = needed("Name of a format of ``textveil_training.data.FORMATS``.")
-    train: str = needed("Split that is trained on.")
-    dev: str = needed("Split that decides which epoch is kept; ``train`` with ``dev_percent`` above 0.")
-    test: str = needed("Split that is only measured, at the end.")
-    dev_percent: int = needed("Share of ``train`` taken away for dev, by a hash of the text.", lambda n: 0 <= n < 100)
-    max_tokens: int = needed("Longer texts are cut, [CLS] and [SEP] counted.", lambda n: 3 <= n <= 512)
+    ``dev_percent`` of the training share becomes dev where the format's own dev split is the test.
+    """
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtractorPart:
-    """Where the encoder comes from and whether it learns."""
-
-    source: str = needed("``minilm``, a folder or a hub id; or ``start``: the checkpoint the command line names.")
-    tuned: bool = needed("Whether the encoder is trained; otherwise its features are computed once and kept.")
-    dropout: float = needed("Dropout of the encoder while it is tuned.", lambda x: 0 <= x < 1)
+    format: str = declare_required("Name of a format of ``textveil_training.data.FORMATS``.")
+    train: str = declare_required("Split that is trained on.")
+    dev: str = declare_required("Split that decides which epoch is kept; ``train`` with ``dev_percent`` above 0.")
+    test: str = declare_required("Split that is only measured, at the end.")
+    dev_percent: int = declare_required(
+        "Share of ``train`` taken away for dev, by a hash of the text.", lambda n: 0 <= n < 100
+    )
+    max_tokens: int = declare_required("Longer texts are cut, [CLS] and [SEP] counted.", lambda n: 3 <= n <= 512)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RepresentationPart:
+class ExtractorSection:
+    """Source of the encoder, and whether it is trained."""
+
+    source: str = declare_required(
+        "``minilm``, a folder or a hub id; or ``start``: the checkpoint the command line names."
+    )
+    tuned: bool = declare_required("Whether the encoder is trained; otherwise its features are computed once and kept.")
+    dropout: float = declare_required("Dropout of the encoder while it is tuned.", lambda x: 0 <= x < 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepresentationSection:
     """The release that a model is trained for."""
 
-    mode: str = needed("``none`` (no bound, no noise: the pooled vector itself), ``l1``, ``l2`` or ``box``.")
-    dimension: int = needed("Numbers in the vector, k; 0 for the pooled vector.")
-    head_hidden: int = needed("Units between the pooled vector and the bound; 0 for a linear head.")
-    levels: tuple[str, ...] = needed("Whole-text epsilons as decimal strings; one extractor is for all of them.")
-    delta: str = needed("Delta of mode ``l2``; the empty string elsewhere.")
-    word_dropout: str = needed(
-        "Probability that a word is removed, as a decimal string.", lambda text: 0 <= _number(text) < 1
+    mode: str = declare_required("``none`` (no bound, no noise: the pooled vector itself), ``l1``, ``l2`` or ``box``.")
+    dimension: int = declare_required("Numbers in the vector, k; 0 for the pooled vector.")
+    head_hidden: int = declare_required("Units between the pooled vector and the bound; 0 for a linear head.")
+    levels: tuple[str, ...] = declare_required(
+        "Whole-text epsilons as decimal strings; one extractor is for all of them."
     )
-    classifier_hidden: int = needed("Units of the server's classifier; 0 for a linear one.", lambda n: n >= 0)
+    delta: str = declare_required("Delta of mode ``l2``; the empty string elsewhere.")
+    word_dropout: str = declare_required(
+        "Probability that a word is removed, as a decimal string.", lambda text: 0 <= _parse_number(text) < 1
+    )
+    classifier_hidden: int = declare_required("Units of the server's classifier; 0 for a linear one.", lambda n: n >= 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingPart:
-    """How it learns. The loss ``expected-error`` is the mean of ``1 - p(y)``.
+class TrainingSection:
+    """Optimization settings.
+
+    The loss ``expected-error`` is the mean of ``1 - p(y)``.
 
     It wins no credit for being less sure and so moves vectors to where the noise hurts least.
     """
 
-    seed: int = needed("Seed of everything random in training.")
-    num_epochs: int = needed("Passes over the texts that train the encoder too; 0 if it is not tuned.")
-    batch_size: int = needed("Examples per step.", lambda n: n >= 1)
-    learning_rate: float = needed("Peak of the encoder's top layer.", lambda rate: rate >= 0)
-    layer_decay: float = needed("Factor of the rate from each layer to the one below.", lambda x: 0 < x <= 1)
-    head_learning_rate: float = needed("Peak of head and classifier.", lambda rate: rate > 0)
-    weight_decay: float = needed("Decay of matrices, decoupled (Loshchilov and Hutter 2019).", lambda decay: decay >= 0)
-    warmup: float = needed("Share of the steps in which the rates rise; then they fall to 0.", lambda x: 0 <= x < 1)
-    clip_norm: float = needed("Largest norm of a gradient; longer ones are scaled down.", lambda norm: norm > 0)
-    label_smoothing: float = needed("Label smoothing of the cross entropy.", lambda x: 0 <= x < 1)
-    loss: str = needed("Loss of the head and tuned stages.", lambda name: name in LOSSES)
-    placed_epochs: int = needed("Passes over stored features that send every text to its class's code.")
-    head_epochs: int = needed("Passes over stored features under noise after that.")
-    noise_draws: int = needed("Noise draws per example and step.", lambda n: n >= 1)
-    dev_draws: int = needed("Noise draws per example when dev decides.", lambda n: n >= 1)
-    precision: str = needed("Precision of the encoder in training.", lambda name: name in PRECISIONS)
+    seed: int = declare_required("Seed of everything random in training.")
+    num_epochs: int = declare_required("Passes over the texts that train the encoder too; 0 if it is not tuned.")
+    batch_size: int = declare_required("Examples per step.", lambda n: n >= 1)
+    learning_rate: float = declare_required("Peak of the encoder's top layer.", lambda rate: rate >= 0)
+    layer_decay: float = declare_required("Factor of the rate from each layer to the one below.", lambda x: 0 < x <= 1)
+    head_learning_rate: float = declare_required("Peak of head and classifier.", lambda rate: rate > 0)
+    weight_decay: float = declare_required(
+        "Decay of matrices, decoupled (Loshchilov and Hutter 2019).", lambda decay: decay >= 0
+    )
+    warmup: float = declare_required(
+        "Share of the steps in which the rates rise; then they fall to 0.", lambda x: 0 <= x < 1
+    )
+    clip_norm: float = declare_required(
+        "Largest norm of a gradient; longer ones are scaled down.", lambda norm: norm > 0
+    )
+    label_smoothing: float = declare_required("Label smoothing of the cross entropy.", lambda x: 0 <= x < 1)
+    loss: str = declare_required("Loss of the head and tuned stages.", lambda name: name in LOSSES)
+    placed_epochs: int = declare_required("Passes over stored features that send every text to its class's code.")
+    head_epochs: int = declare_required("Passes over stored features under noise after that.")
+    noise_draws: int = declare_required("Noise draws per example and step.", lambda n: n >= 1)
+    dev_draws: int = declare_required("Noise draws per example when dev decides.", lambda n: n >= 1)
+    precision: str = declare_required("Precision of the encoder in training.", lambda name: name in PRECISIONS)
 
 
 @dataclass(frozen=True, slots=True)
-class AdversaryPart:
+class AdversarySection:
     """The simulated attacker of adversarial training (kind ``adversarial`` only)."""
 
-    hidden: int = needed("Units of each of its two layers.")
-    learning_rate: float = needed("Its learning rate.")
-    weight: float = needed("Weight of its loss in the encoder's.")
+    hidden: int = declare_required("Units of each of its two layers.")
+    learning_rate: float = declare_required("Its learning rate.")
+    weight: float = declare_required("Weight of its loss in the encoder's.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """One training, whole.
+class RepresentationRecipe:
+    """All settings of one training of a representation.
 
     Attributes:
         name: Name of the recipe, printable.
@@ -100,38 +117,38 @@ class Recipe:
     name: str
     kind: str
     note: str
-    data: DataPart
-    extractor: ExtractorPart
-    representation: RepresentationPart
-    training: TrainingPart
-    adversary: AdversaryPart | None = None
+    data: DataSection
+    extractor: ExtractorSection
+    representation: RepresentationSection
+    training: TrainingSection
+    adversary: AdversarySection | None = None
     sha256: str = ""
 
 
-def read_recipe(path: Path) -> Recipe:
-    """Reads a recipe.
+def read_recipe(path: Path) -> RepresentationRecipe:
+    """Read a recipe and check its values.
 
     Raises:
         RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, or a value is of another
             type or out of range. The message names the file and the key.
     """
     content, sha256 = read_toml(path)
-    name = printable(path.name)
+    name = make_printable(path.name)
     if "sha256" in content:
         raise RecipeError(f"{name}: the key sha256 is unknown")
-    recipe = from_table(Recipe, content | {"sha256": sha256}, name)
-    check(recipe, name)
+    recipe = parse_table(RepresentationRecipe, content | {"sha256": sha256}, name)
+    check_recipe(recipe, name)
     return recipe
 
 
-def with_seed(recipe: Recipe, seed: int) -> Recipe:
-    """Returns the same recipe with another seed; the hash changes with it."""
+def replace_seed(recipe: RepresentationRecipe, seed: int) -> RepresentationRecipe:
+    """Return the same recipe with another seed and, therefore, another hash."""
     digest = hashlib.sha256(f"{recipe.sha256}\n{seed}".encode()).hexdigest()
     return replace(recipe, training=replace(recipe.training, seed=seed), sha256=digest)
 
 
-def check(recipe: Recipe, file_name: str) -> None:
-    """Checks what types do not say.
+def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
+    """Check ranges of values, and that they agree with one another.
 
     Raises:
         RecipeError: A value is out of range or two values contradict each other.
@@ -139,24 +156,24 @@ def check(recipe: Recipe, file_name: str) -> None:
     data, representation, training = recipe.data, recipe.representation, recipe.training
     private = representation.mode != "none"
     delta = representation.delta
-    levels = [_number(level) for level in representation.levels]
+    levels = [_parse_number(level) for level in representation.levels]
     rules = {
         "kind": recipe.kind in KINDS,
         "adversary": (recipe.kind == "adversarial") == (recipe.adversary is not None),
-        **_in_range("data", data),
+        **_check_ranges("data", data),
         "data.dev": (data.dev == data.train) == (data.dev_percent > 0),
         "data.test": data.test not in (data.train, data.dev),
-        **_in_range("extractor", recipe.extractor),
+        **_check_ranges("extractor", recipe.extractor),
         "extractor.tuned": recipe.extractor.tuned or recipe.kind == "dpnr",
-        **_in_range("representation", representation),
+        **_check_ranges("representation", representation),
         "representation.mode": representation.mode in MODES and private == (recipe.kind == "dpnr"),
         "representation.dimension": representation.dimension >= (2 if representation.mode == "box" else 1)
         if private
         else representation.dimension == 0,
         "representation.head_hidden": representation.head_hidden >= 0 and (private or representation.head_hidden == 0),
         "representation.levels": all(0 < level < 1000 for level in levels) and bool(levels) == private,
-        "representation.delta": (0 < _number(delta) < 1) if representation.mode == "l2" else delta == "",
-        **_in_range("training", training),
+        "representation.delta": (0 < _parse_number(delta) < 1) if representation.mode == "l2" else delta == "",
+        **_check_ranges("training", training),
         "training.num_epochs": training.num_epochs >= 0 and (training.num_epochs > 0) == recipe.extractor.tuned,
         "training.placed_epochs": training.placed_epochs >= 0 and (private or training.placed_epochs == 0),
         "training.head_epochs": training.head_epochs >= 0 and (private or training.head_epochs == 0),
@@ -166,14 +183,14 @@ def check(recipe: Recipe, file_name: str) -> None:
             raise RecipeError(f"{file_name}: {key} has a value that makes no sense here")
 
 
-def _in_range(name: str, part: Any) -> dict[str, bool]:
-    """Tells of each value of a part that has a range whether it is in it."""
+def _check_ranges(name: str, part: Any) -> dict[str, bool]:
+    """Return for each value with a range whether it is in it, by key."""
     ranges = {one.name: one.metadata["holds"] for one in fields(part) if one.metadata["holds"] is not None}
     return {f"{name}.{key}": holds(getattr(part, key)) for key, holds in ranges.items()}
 
 
-def _number(text: str) -> float:
-    """Returns the number that a decimal string spells; NaN, which fails every comparison, for anything else."""
+def _parse_number(text: str) -> float:
+    """Parse a decimal string; return NaN, which fails every comparison, for anything else."""
     try:
         return float(text) if text.isascii() and "_" not in text else float("nan")
     except ValueError:

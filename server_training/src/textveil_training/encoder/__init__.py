@@ -1,22 +1,33 @@
-"""From a file of labeled texts to a bundle whose devices release an index."""
+"""Train a bundle from a file of texts; its devices release a class label or a code."""
 
 from typing import TYPE_CHECKING
 
 from textveil.lazy import lazy_names
 
-# Two modules are called as what they are for: the names of the package are the functions.
-from textveil_training.encoder.k_means import RESTARTS, STEPS, k_means, unit
-from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, public_words
+# Imported now, since the module and the function have one name: the package has the function.
+from textveil_training.encoder.k_means import RESTARTS, STEPS, find_centers, normalize_vectors
 
 if TYPE_CHECKING:
-    from textveil_training.encoder.codebook import main_space, texts_needed, texts_once
-    from textveil_training.encoder.codebook_extractors import static_codebook
+    from textveil_training.encoder.codebook import (
+        count_needed_texts,
+        deduplicate_texts,
+        find_main_space,
+        train_static_codebook,
+    )
     from textveil_training.encoder.extractors import TrainedExtractor, train_static_extractor
+    from textveil_training.encoder.labeled_texts import LabeledPart, LabeledTexts, split_labeled_texts
     from textveil_training.encoder.minilm_settings import MinilmSettings
-    from textveil_training.encoder.static import StaticSettings
-    from textveil_training.encoder.task import Part, Task, divided
-    from textveil_training.encoder.teacher import NO_TEACHER, asked
-    from textveil_training.encoder.word_rows import DECAY, DIRECTIONS, PAIR_WEIGHT, RARE_NUMBERS
+    from textveil_training.encoder.static_extractor import StaticSettings
+    from textveil_training.encoder.teacher import NO_TEACHER, choose_teacher_texts
+    from textveil_training.encoder.word_embeddings import (
+        DECAY,
+        DIRECTIONS,
+        PAIR_WEIGHT,
+        PUBLIC_NUMBERS,
+        RARE_NUMBERS,
+        PublicWords,
+        load_public_words,
+    )
 
 __all__ = [
     "DECAY",
@@ -27,34 +38,32 @@ __all__ = [
     "RARE_NUMBERS",
     "RESTARTS",
     "STEPS",
+    "LabeledPart",
+    "LabeledTexts",
     "MinilmSettings",
-    "Part",
     "PublicWords",
     "StaticSettings",
-    "Task",
     "TrainedExtractor",
-    "asked",
-    "divided",
-    "k_means",
-    "main_space",
-    "public_words",
-    "static_codebook",
-    "texts_needed",
-    "texts_once",
+    "choose_teacher_texts",
+    "count_needed_texts",
+    "deduplicate_texts",
+    "find_centers",
+    "find_main_space",
+    "load_public_words",
+    "normalize_vectors",
+    "split_labeled_texts",
+    "train_static_codebook",
     "train_static_extractor",
-    "unit",
 ]
 
 __getattr__ = lazy_names(
     __name__,
     __all__,
     "codebook",
-    "codebook_extractors",
     "extractors",
     "minilm_settings",
-    "public_words",
-    "static",
-    "task",
+    "static_extractor",
+    "labeled_texts",
     "teacher",
-    "word_rows",
+    "word_embeddings",
 )

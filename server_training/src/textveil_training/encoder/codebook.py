@@ -1,22 +1,50 @@
-"""Learns a codebook without labels: spherical k-means over the vectors of a user's own texts.
+"""Learn a codebook without labels: spherical k-means over the vectors of a user's own texts.
 
     code(x) = argmax over k of <c_k, v(x) - m>,    |c_k| = 1
 
-with ``v`` the vector of a text, by rows of words (``word_rows``) or by MiniLM, and ``m`` its mean. Of MiniLM's vectors
-the main directions ``P`` alone are looked at: then ``c_k`` is ``P`` times a center among them. The nearest of centers
-of one length is the one with the largest product: it is linear in ``v``, and so the same map as that to classes.
+with ``v`` the vector of a text and ``m`` the mean vector. The vectors come from word embeddings (``word_embeddings``),
+fitted to MiniLM if it is installed, or from MiniLM itself. Of MiniLM's vectors only the main directions ``P`` are used:
+then ``c_k`` is ``P`` times a center among them. Of centers with equal length the nearest is the one with the largest
+product, which is linear in ``v``: the same map as for classes.
+
+The extractor is ``static`` (word embeddings; a device needs numpy only) or ``minilm`` (untuned, int8 ONNX). Both are
+quantized here, with their map to codes.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from textveil_export.index import quantize_static_parts
 
-from textveil_training.data.grouped_split import fold
-from textveil_training.encoder.k_means import k_means, main_directions, sums_of, unit
-from textveil_training.errors import ClassError
-from textveil_training.progress import Report
+from textveil_training.data.splits import fold_words
+from textveil_training.encoder.extractors import (
+    MINILM,
+    SAMPLE,
+    TrainedExtractor,
+    describe_words,
+    export_minilm,
+    load_exported,
+    require_minilm_packages,
+)
+from textveil_training.encoder.k_means import find_centers, find_main_directions, normalize_vectors, sum_by_code
+from textveil_training.encoder.minilm_settings import MinilmSettings
+from textveil_training.encoder.resume_cache import Arrays, ResumeCache
+from textveil_training.encoder.static_extractor import StaticSettings
+from textveil_training.encoder.teacher import NO_TEACHER, choose_teacher_texts, compute_teacher_vectors
+from textveil_training.encoder.word_embeddings import (
+    DIRECTIONS,
+    PUBLIC_NUMBERS,
+    RARE_NUMBERS,
+    find_word_ids,
+    fit_to_teacher,
+    load_public_words,
+    weight_by_rarity,
+)
+from textveil_training.errors import InvalidClasses
+from textveil_training.progress import ProgressCallback
 
 Floats = NDArray[np.float64]
 #: Different texts that a codebook needs, and that each of its codes needs.
@@ -26,7 +54,7 @@ MIN_CODES, MAX_CODES = 8, 256
 
 @dataclass(frozen=True, slots=True)
 class Codebook:
-    """A codebook: the linear map from the vector of a text to scores of the codes.
+    """A linear map from the vector of a text to scores of the codes.
 
     Attributes:
         weight: Float32, shape ``(codes, dimension)``.
@@ -39,31 +67,31 @@ class Codebook:
     sizes: tuple[int, ...]
 
 
-def texts_needed(codes: int) -> int:
-    """Returns how many different texts so many codes are learned from, at least."""
+def count_needed_texts(codes: int) -> int:
+    """Return the least number of different texts that ``codes`` codes need."""
     return max(MIN_TEXTS, MIN_CODE_TEXTS * codes)
 
 
-def texts_once(texts: Sequence[str], codes: int) -> list[str]:
-    """Returns the texts that a codebook is learned from: of copies one.
+def deduplicate_texts(texts: Sequence[str], codes: int) -> list[str]:
+    """Return the different texts that a codebook is learned from.
 
     Args:
         texts: Training texts.
-        codes: How many codes are wanted, from 8 to 256.
+        codes: Number of codes to learn, from 8 to 256.
 
     Raises:
-        ClassError: There are fewer than 1,000 different texts, or fewer than 20 for each code.
+        InvalidClasses: There are fewer than 1,000 different texts, or fewer than 20 for each code.
     """
     if not MIN_CODES <= codes <= MAX_CODES:
-        raise ClassError(f"a codebook has from {MIN_CODES} to {MAX_CODES} codes")
-    different = list({fold(text): text for text in reversed(texts)}.values())[::-1]
-    if len(different) < (needed := texts_needed(codes)):
-        raise ClassError(f"{codes} codes are learned from {needed} different texts: there are {len(different)}")
+        raise InvalidClasses(f"a codebook has from {MIN_CODES} to {MAX_CODES} codes")
+    different = list({fold_words(text): text for text in reversed(texts)}.values())[::-1]
+    if len(different) < (needed := count_needed_texts(codes)):
+        raise InvalidClasses(f"{codes} codes are learned from {needed} different texts: there are {len(different)}")
     return different
 
 
-def main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
-    """Returns the mean of vectors, and the directions in which they differ most as seen from it.
+def find_main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
+    """Return the mean of vectors and the directions in which they vary most around it.
 
     Args:
         vectors: Shape ``(texts, dimension)``.
@@ -73,34 +101,138 @@ def main_space(vectors: Floats, numbers: int) -> tuple[Floats, Floats]:
         The mean, shape ``(dimension,)``, and the directions, shape ``(dimension, numbers)``.
     """
     center = vectors.mean(axis=0)
-    return center, main_directions(unit(vectors - center), numbers)
+    return center, find_main_directions(normalize_vectors(vectors - center), numbers)
 
 
 def learn_codebook(
-    vectors: Floats, codes: int, seed: int, report: Report, *, directions: int | None = None
+    vectors: Floats, codes: int, seed: int, report: ProgressCallback, *, directions: int | None = None
 ) -> Codebook:
-    """Finds at most so many codes. One with fewer than 20 texts is dropped, and its texts go elsewhere.
+    """Learn at most ``codes`` codes by spherical k-means.
+
+    A code with fewer than 20 texts is dropped, and its texts move to other codes.
 
     Args:
         vectors: Vectors of different texts, shape ``(texts, dimension)``.
-        codes: How many codes are wanted.
+        codes: Number of codes to learn.
         seed: Seed of k-means.
-        report: Told the stage, the runs done and the runs in all.
+        report: Called with the stage, the finished runs and the total.
         directions: How many main directions are looked at; all if None.
 
     Raises:
-        ClassError: The texts are too much alike.
+        InvalidClasses: The texts are too much alike.
     """
-    center, main = (vectors.mean(axis=0), None) if directions is None else main_space(vectors, directions)
-    seen = unit(vectors - center if main is None else (vectors - center) @ main)
-    centers = k_means(seen, codes, seed, report)
+    center, main = (vectors.mean(axis=0), None) if directions is None else find_main_space(vectors, directions)
+    seen = normalize_vectors(vectors - center if main is None else (vectors - center) @ main)
+    centers = find_centers(seen, codes, seed, report)
     assigned = (seen @ centers.T).argmax(axis=1)
     while (sizes := np.bincount(assigned, minlength=len(centers))).min() < MIN_CODE_TEXTS:
         centers = np.delete(centers, sizes.argmin(), axis=0)
         assigned = (seen @ centers.T).argmax(axis=1)
     if len(centers) < 2:
-        raise ClassError("the texts are too much alike for a codebook: none but one code has 20 of them")
+        raise InvalidClasses("the texts are too much alike for a codebook: none but one code has 20 of them")
     # A center is a mean of its own texts only, and of 20 at least: after the last assignment it is computed anew.
-    centers = unit(sums_of(seen, assigned, len(centers)))
+    centers = normalize_vectors(sum_by_code(seen, assigned, len(centers)))
     weight = centers if main is None else centers @ main.T
     return Codebook(weight.astype(np.float32), (-weight @ center).astype(np.float32), tuple(sizes.tolist()))
+
+
+#: Share of the codes that int8 may change. A code that changes is another code, not a wrong one.
+MAX_CHANGED = 0.05
+
+
+def train_static_codebook(
+    texts: Sequence[str],
+    codes: int,
+    settings: StaticSettings,
+    minilm: MinilmSettings,
+    kept: ResumeCache | None,
+    report: ProgressCallback,
+) -> TrainedExtractor:
+    """Make word embeddings, learn codes of their means, and quantize them to int8.
+
+    Args:
+        texts: Different texts.
+        codes: Number of codes to learn.
+        settings: How rows are made.
+        minilm: The teacher: ``encoder`` is ``minilm``, a folder or a hub id, or ``none``.
+        kept: Cache of the teacher's vectors, or None.
+        report: Called with the stage, the finished steps and the total.
+
+    Raises:
+        InvalidClasses: The texts are too much alike.
+        CheckpointError: The teacher cannot be loaded.
+        ResumeError, OutputError: See ``ResumeCache``.
+    """
+    taught = minilm.encoder != NO_TEACHER
+    public = load_public_words(PUBLIC_NUMBERS if taught else RARE_NUMBERS)
+    ids = find_word_ids(texts, public, settings.max_characters)
+    made: dict[str, Any] = {"min_texts": settings.min_texts}
+    if taught:
+        chosen = choose_teacher_texts(len(texts))
+        vectors = _load_teacher_vectors([texts[int(at)] for at in chosen], minilm, kept, report)
+        rows = fit_to_teacher([ids[at] for at in chosen], vectors, public, settings.min_texts, settings.pairs)
+        made |= {"pairs": settings.pairs, "taught_by": {**_describe_minilm(minilm, len(texts)), "texts": len(chosen)}}
+    else:
+        rows = weight_by_rarity(ids, public, settings.min_texts)
+    book = learn_codebook(rows.embed_texts(ids), codes, settings.seed, report)
+    parts = quantize_static_parts(
+        public.words, rows.words.astype(np.float32), rows.pairs.astype(np.float32), settings.max_characters
+    )
+    made |= {"dimension": rows.words.shape[1], "max_characters": settings.max_characters}
+    provenance = {"min_texts_of_a_code": min(book.sizes), **describe_words(public), **made}
+    return TrainedExtractor(parts=parts, weight=book.weight, bias=book.bias, provenance=provenance)
+
+
+def train_minilm_codebook(
+    texts: Sequence[str], codes: int, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
+) -> TrainedExtractor:
+    """Learn codes in the main directions of MiniLM's vectors, and export MiniLM as int8.
+
+    The recipe is the first one that fits and changes at most 5 % of the codes of 1,000 of the texts, evenly spread.
+
+    Args:
+        texts: Different texts.
+        codes: Number of codes to learn.
+        settings: Which encoder, and how long its texts are; ``seed`` is that of k-means.
+        kept: Cache of the vectors and the graph.
+        report: Called with the stage, the finished steps and the total.
+
+    Raises:
+        MissingExtra: The packages for it are not installed.
+        InvalidClasses: The texts are too much alike.
+        CheckpointError: The encoder cannot be loaded.
+        ExportError: See ``textveil_export.encoder.onnx_parts``.
+        ResumeError, OutputError: See ``ResumeCache``.
+    """
+    with require_minilm_packages():
+        from textveil_training.encoder.minilm import load_untuned_minilm
+    vectors = _load_teacher_vectors(texts, settings, kept, report).astype(np.float64)
+
+    def make() -> tuple[Arrays, Mapping[str, Any]]:
+        book = learn_codebook(vectors, codes, settings.seed, report, directions=DIRECTIONS)
+        spread = np.linspace(0, len(texts) - 1, min(SAMPLE, len(texts)))
+        sample = [(0, texts[int(at)]) for at in spread]  # no text has a class
+        arrays, facts = export_minilm(
+            load_untuned_minilm(settings), book.weight, book.bias, sample, report, max_changed=MAX_CHANGED
+        )
+        return arrays, {**facts, "smallest": min(book.sizes)}
+
+    arrays, facts = kept.load_or_make(MINILM, make)
+    provenance = {"min_texts_of_a_code": int(facts["smallest"]), **_describe_minilm(settings, len(texts))}
+    provenance["directions"] = min(DIRECTIONS, vectors.shape[1])
+    return load_exported(arrays, facts, settings.max_tokens, provenance)
+
+
+def _load_teacher_vectors(
+    texts: Sequence[str], minilm: MinilmSettings, kept: ResumeCache | None, report: ProgressCallback
+) -> NDArray[np.float32]:
+    def ask() -> tuple[Arrays, Mapping[str, Any]]:
+        return {"vectors": compute_teacher_vectors(texts, minilm, report)}, {}
+
+    return (kept.load_or_make("vectors", ask) if kept is not None else ask())[0]["vectors"]
+
+
+def _describe_minilm(minilm: MinilmSettings, texts: int) -> dict[str, Any]:
+    """Describe an untuned model for the model card."""
+    found = replace(minilm, tuned=False).describe(texts)
+    return {name: value for name, value in found.items() if name != "tuned"}

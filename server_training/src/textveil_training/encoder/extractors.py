@@ -13,13 +13,13 @@ from textveil.bundle import OnnxParts, StaticParts
 from textveil.vector import extractor_of
 from textveil_export.index import quantize_static_parts
 
-from textveil_training.encoder.kept_parts import Arrays, KeptParts
+from textveil_training.encoder.labeled_texts import LabeledTexts
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.public_words import PUBLIC_NUMBERS, PublicWords, public_words
-from textveil_training.encoder.static import StaticSettings, StaticWeights, train_static
-from textveil_training.encoder.task import Task
+from textveil_training.encoder.resume_cache import Arrays, ResumeCache
+from textveil_training.encoder.static_extractor import StaticSettings, StaticWeights, train_static
+from textveil_training.encoder.word_embeddings import PUBLIC_NUMBERS, PublicWords, load_public_words
 from textveil_training.errors import MissingExtra
-from textveil_training.progress import Report
+from textveil_training.progress import ProgressCallback
 
 if TYPE_CHECKING:  # its packages may be missing
     from textveil_export.encoder import PooledModel
@@ -32,13 +32,13 @@ SAMPLE = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedExtractor:
-    """An extractor as it ships, and its map to classes.
+    """A quantized extractor with its map to class scores.
 
     Attributes:
-        parts: From a text to a vector.
-        weight: From vector to scores of the classes, float32, shape ``(classes, dimension)``.
+        parts: The map from a text to a vector.
+        weight: The map from a vector to class scores, float32, shape ``(classes, dimension)``.
         bias: Added to them, float32, shape ``(classes,)``.
-        provenance: What the card says of it.
+        provenance: Entries of the model card.
     """
 
     parts: StaticParts | OnnxParts
@@ -46,12 +46,12 @@ class TrainedExtractor:
     bias: NDArray[np.float32]
     provenance: Mapping[str, Any]
 
-    def codes(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
-        """Returns the code of each text, with the code that devices run. Shape ``(texts,)``.
+    def compute_codes(self, texts: tuple[str, ...], progress: Callable[[int, int], None]) -> NDArray[np.int64]:
+        """Compute the code of each text as devices do; shape ``(texts,)``.
 
         Args:
             texts: The texts.
-            progress: Told the texts done and the texts in all.
+            progress: Called with the finished texts and the total.
         """
         extractor = extractor_of(self.parts)
         codes = np.zeros(len(texts), dtype=np.int64)
@@ -64,67 +64,69 @@ class TrainedExtractor:
 
 
 def train_static_extractor(
-    task: Task, settings: StaticSettings, kept: KeptParts | None, report: Report
+    task: LabeledTexts, settings: StaticSettings, kept: ResumeCache | None, report: ProgressCallback
 ) -> TrainedExtractor:
-    """Trains a static extractor and rounds it to int8.
+    """Train a static extractor and quantize it to int8.
 
     Args:
         task: The texts.
-        settings: How.
-        kept: Where the weights are kept, or None.
-        report: Told the stage, the steps done and the steps in all.
+        settings: Settings of the training.
+        kept: Cache of the weights, or None.
+        report: Called with the stage, the finished steps and the total.
 
     Raises:
-        ResumeError, OutputError: See ``KeptParts``.
+        ResumeError, OutputError: See ``ResumeCache``.
     """
-    public = public_words(PUBLIC_NUMBERS)
+    public = load_public_words(PUBLIC_NUMBERS)
 
     def train() -> tuple[Arrays, Mapping[str, Any]]:
         part = task.train
         found = train_static(part.texts, part.classes.tolist(), len(task.labels), public, settings, report)
         return {name: getattr(found, name) for name in _WEIGHTS}, {}
 
-    weights = StaticWeights(**(kept.part(STATIC, train) if kept is not None else train())[0])
+    weights = StaticWeights(**(kept.load_or_make(STATIC, train) if kept is not None else train())[0])
     parts = quantize_static_parts(public.words, weights.word_rows, weights.pair_rows, settings.max_characters)
     return TrainedExtractor(
         parts=parts,
         weight=weights.weight,
         bias=weights.bias,
-        provenance={**words_provenance(public), **settings.described()},
+        provenance={**describe_words(public), **settings.describe()},
     )
 
 
-def train_minilm_extractor(task: Task, settings: MinilmSettings, kept: KeptParts, report: Report) -> TrainedExtractor:
-    """Trains MiniLM, exports it, and quantizes it by the first recipe that is as accurate on at least 1,000 texts.
+def train_minilm_extractor(
+    task: LabeledTexts, settings: MinilmSettings, kept: ResumeCache, report: ProgressCallback
+) -> TrainedExtractor:
+    """Train MiniLM, export it and quantize it without loss of accuracy.
 
     The sample is the texts for the channels, and as many training texts as are missing.
 
     Args:
         task: The texts.
-        settings: How.
-        kept: Where training and graph are kept.
-        report: Told the stage, the steps done and the steps in all.
+        settings: Settings of the training.
+        kept: Cache of training and graph.
+        report: Called with the stage, the finished steps and the total.
 
     Raises:
         MissingExtra: The packages for it are not installed.
         CheckpointError, ResumeError, OutputError: See ``train_minilm``.
         ExportError: See ``textveil_export.encoder.export_onnx_parts``.
     """
-    with minilm_packages():
+    with require_minilm_packages():
         from textveil_training.encoder.minilm import train_minilm
 
     def make() -> tuple[Arrays, Mapping[str, Any]]:
-        kept.begin()
+        kept.create_folder()
         trained = train_minilm(task, settings, kept.folder / MINILM, report)
-        return exported(trained.model, trained.weight, trained.bias, _sample(task), report)
+        return export_minilm(trained.model, trained.weight, trained.bias, _sample_texts(task), report)
 
-    arrays, facts = kept.part(MINILM, make)
-    return from_exported(arrays, facts, settings.max_tokens, settings.described(len(task.train.texts)))
+    arrays, facts = kept.load_or_make(MINILM, make)
+    return load_exported(arrays, facts, settings.max_tokens, settings.describe(len(task.train.texts)))
 
 
 @contextmanager
-def minilm_packages() -> Iterator[None]:
-    """Lets MiniLM's packages be imported: a missing one is named.
+def require_minilm_packages() -> Iterator[None]:
+    """Turn a failed import of MiniLM's packages into an error that names the extra.
 
     Raises:
         MissingExtra: The packages for it are not installed.
@@ -137,22 +139,22 @@ def minilm_packages() -> Iterator[None]:
         ) from error
 
 
-def exported(
+def export_minilm(
     model: "PooledModel",
     weight: NDArray[np.float32],
     bias: NDArray[np.float32],
     sample: Sequence[tuple[int, str]],
-    report: Report,
+    report: ProgressCallback,
     max_changed: float | None = None,
 ) -> tuple[Arrays, dict[str, Any]]:
-    """Exports a model to int8 ONNX and returns a part for ``from_exported``; arguments: see ``export_onnx_parts``.
+    """Export a model to int8 ONNX, as arrays and facts for ``load_exported``.
 
     Args:
         model: The model.
         weight: From vector to scores, shape ``(codes, dimension)``.
         bias: Added to them, shape ``(codes,)``.
         sample: Class and text of what the int8 recipe is chosen on.
-        report: Told the stage, the steps done and the steps in all.
+        report: Called with the stage, the finished steps and the total.
         max_changed: Share of decisions that int8 may change where texts have no classes.
 
     Raises:
@@ -174,10 +176,10 @@ def exported(
     return {"model": np.frombuffer(parts.model, dtype=np.uint8), "weight": weight, "bias": bias}, facts
 
 
-def from_exported(
+def load_exported(
     arrays: Arrays, facts: Mapping[str, Any], max_tokens: int, provenance: Mapping[str, Any]
 ) -> TrainedExtractor:
-    """Returns the extractor of a part that ``exported`` made, and says how it was made."""
+    """Rebuild the extractor that ``export_minilm`` stored."""
     parts = OnnxParts(
         model=arrays["model"].tobytes(),
         vocabulary={piece: number for number, piece in enumerate(facts["vocabulary"])},
@@ -185,20 +187,20 @@ def from_exported(
         max_tokens=max_tokens,
         dimension=arrays["weight"].shape[1],
     )
-    told = {**provenance, "encoder_sha256": facts["encoder_sha256"], "int8": facts["int8"]}
-    return TrainedExtractor(parts=parts, weight=arrays["weight"], bias=arrays["bias"], provenance=told)
+    provenance_of_export = {**provenance, "encoder_sha256": facts["encoder_sha256"], "int8": facts["int8"]}
+    return TrainedExtractor(parts=parts, weight=arrays["weight"], bias=arrays["bias"], provenance=provenance_of_export)
 
 
-def words_provenance(public: PublicWords) -> dict[str, str]:
-    """Returns what a bundle says of its words."""
+def describe_words(public: PublicWords) -> dict[str, str]:
+    """Describe the word list for the bundle's provenance."""
     return {
         "words": f"the English bundle {public.identity[:12]} ({public.license})",
         "words_attribution": public.attribution,
     }
 
 
-def _sample(task: Task) -> list[tuple[int, str]]:
-    """The texts for the channels, and training texts, evenly spread, up to ``SAMPLE``."""
+def _sample_texts(task: LabeledTexts) -> list[tuple[int, str]]:
+    """Return the calibration texts, filled up to ``SAMPLE`` with evenly spaced training texts."""
     rows = list(zip(task.calibration.classes.tolist(), task.calibration.texts, strict=True))
     missing = min(SAMPLE - len(rows), len(task.train.texts))
     if missing > 0:

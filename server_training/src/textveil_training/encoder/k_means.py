@@ -9,25 +9,25 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from textveil_training.progress import Report
+from textveil_training.progress import ProgressCallback
 
 Floats = NDArray[np.float64]
 #: Runs from different starts: a bad start costs up to a point of accuracy. Most steps of each.
 RESTARTS, STEPS = 16, 25
 
 
-def k_means(directions: Floats, codes: int, seed: int, report: Report = lambda *_: None) -> Floats:
-    """Returns the centers of the run whose vectors are nearest to their centers, shape ``(codes, numbers)``.
+def find_centers(directions: Floats, codes: int, seed: int, report: ProgressCallback = lambda *_: None) -> Floats:
+    """Return the centers of the best of several runs, shape ``(codes, numbers)``.
 
     Args:
         directions: Unit vectors, shape ``(texts, numbers)``; at least ``codes`` of them.
-        codes: How many centers.
+        codes: Number of centers.
         seed: Seed of the starts.
-        report: Told the stage, the runs done and the runs in all.
+        report: Called with the stage, the finished runs and the total.
     """
     best, most = directions[:codes], -np.inf
     for restart in range(RESTARTS):
-        centers = _one_run(directions, codes, np.random.default_rng([seed, restart]))
+        centers = _run_once(directions, codes, np.random.default_rng([seed, restart]))
         found = float((directions @ centers.T).max(axis=1).sum())
         if found > most:
             best, most = centers, found
@@ -35,32 +35,32 @@ def k_means(directions: Floats, codes: int, seed: int, report: Report = lambda *
     return best
 
 
-def _one_run(directions: Floats, codes: int, generator: np.random.Generator) -> Floats:
+def _run_once(directions: Floats, codes: int, generator: np.random.Generator) -> Floats:
     centers = directions[generator.choice(len(directions), codes, replace=False)]
     before: NDArray[np.int64] | None = None
     for _ in range(STEPS):
         assigned = (directions @ centers.T).argmax(axis=1)
         if before is not None and (assigned == before).all():
             break
-        sums = sums_of(directions, assigned, codes)
+        sums = sum_by_code(directions, assigned, codes)
         empty = ~sums.any(axis=1)
         sums[empty] = directions[generator.choice(len(directions), int(empty.sum()))]
-        centers, before = unit(sums), assigned
+        centers, before = normalize_vectors(sums), assigned
     return centers
 
 
-def sums_of(vectors: Floats, assigned: NDArray[np.int64], codes: int) -> Floats:
-    """Returns the sum of the vectors of each code, shape ``(codes, numbers)``."""
+def sum_by_code(vectors: Floats, assigned: NDArray[np.int64], codes: int) -> Floats:
+    """Return the sum of the vectors of each code, shape ``(codes, numbers)``."""
     rows = np.arange(len(vectors))
     return csr_array((np.ones(len(vectors)), (assigned, rows)), shape=(codes, len(vectors))) @ vectors
 
 
-def main_directions(vectors: Floats, numbers: int) -> Floats:
-    """Returns the directions in which vectors differ most, the first one most: shape ``(dimension, numbers)``."""
+def find_main_directions(vectors: Floats, numbers: int) -> Floats:
+    """Return the directions of largest variance, the largest first: ``(dimension, numbers)``."""
     _, directions = np.linalg.eigh(np.cov(vectors.T))
     return directions[:, ::-1][:, :numbers]
 
 
-def unit(vectors: Floats) -> Floats:
-    """Returns vectors of length 1; 0 stays 0."""
+def normalize_vectors(vectors: Floats) -> Floats:
+    """Scale vectors to length 1; 0 stays 0."""
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

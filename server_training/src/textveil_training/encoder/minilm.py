@@ -16,18 +16,18 @@ import torch
 from numpy.typing import NDArray
 from textveil_export.encoder import PooledModel
 
-from textveil_training.data import share_of
+from textveil_training.data import choose_share
+from textveil_training.encoder.labeled_texts import LabeledPart, LabeledTexts
 from textveil_training.encoder.minilm_settings import MinilmSettings
-from textveil_training.encoder.task import Part, Task
-from textveil_training.engine.checkpoint import weights_sha256
+from textveil_training.engine.checkpoint import hash_weights
 from textveil_training.engine.encoders import load_transformer
 from textveil_training.engine.run import STATE, RunOptions
-from textveil_training.engine.tokens import Tokenizer
-from textveil_training.finetune.examples import DEV_PERCENT, Rows
-from textveil_training.finetune.examples import Task as FinetuneTask
+from textveil_training.engine.tokens import EncoderTokenizer
+from textveil_training.finetune.finetuning_data import DEV_PERCENT, FinetuningSplit
+from textveil_training.finetune.finetuning_data import FinetuningTask as FinetuneTask
 from textveil_training.finetune.network import DESCRIPTION, read_model
 from textveil_training.finetune.train import finetune
-from textveil_training.progress import Report
+from textveil_training.progress import ProgressCallback
 
 #: Texts that decide between passes, where 5 % are fewer: these, or a fifth.
 _DEV_TEXTS = 100
@@ -48,15 +48,15 @@ class MinilmWeights:
     bias: NDArray[np.float32]
 
 
-def train_minilm(task: Task, settings: MinilmSettings, folder: Path, report: Report) -> MinilmWeights:
-    """Trains the encoder, or fits a linear map to its vectors.
+def train_minilm(task: LabeledTexts, settings: MinilmSettings, folder: Path, report: ProgressCallback) -> MinilmWeights:
+    """Tune the encoder, or fit a linear map to its vectors.
 
     Args:
         task: The texts.
-        settings: How.
+        settings: Settings of the training.
         folder: Where the training keeps its state. A training of the same texts and settings that was interrupted
             there goes on; a finished one is taken as it is.
-        report: Told the stage, the steps done and the steps in all.
+        report: Called with the stage, the finished steps and the total.
 
     Raises:
         CheckpointError: The encoder cannot be used.
@@ -69,9 +69,15 @@ def train_minilm(task: Task, settings: MinilmSettings, folder: Path, report: Rep
             shutil.rmtree(folder)
         subject = {"data": {"texts": len(task.train.texts)}, "release": None}
         options = RunOptions(folder, resume)
-        finetune(settings.finetuning(len(task.train.texts)), _finetuning(task), subject, options, report)
+        finetune(
+            settings.make_finetuning_settings(len(task.train.texts)),
+            _make_finetuning_task(task),
+            subject,
+            options,
+            report,
+        )
     network, description, vocabulary = read_model(folder)
-    tokenizer = Tokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    tokenizer = EncoderTokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
     model = PooledModel(
         extractor=network.encoder.eval(),  # type: ignore[arg-type]
         vocabulary=tuple(tokenizer.ids),
@@ -83,8 +89,8 @@ def train_minilm(task: Task, settings: MinilmSettings, folder: Path, report: Rep
     return MinilmWeights(model, *(part.detach().numpy().astype(np.float32) for part in (head.weight, head.bias)))
 
 
-def minilm_as_it_comes(settings: MinilmSettings) -> PooledModel:
-    """Returns the encoder without any training, for texts without labels.
+def load_untuned_minilm(settings: MinilmSettings) -> PooledModel:
+    """Load the encoder without any training, for texts without labels.
 
     Args:
         settings: Which encoder, and how long its texts are.
@@ -93,34 +99,39 @@ def minilm_as_it_comes(settings: MinilmSettings) -> PooledModel:
         CheckpointError: The encoder cannot be used.
     """
     network, vocabulary, lowercase = load_transformer(settings.encoder, 0.0)
-    pieces = Tokenizer(vocabulary, lowercase=lowercase, max_tokens=settings.max_tokens).ids
+    pieces = EncoderTokenizer(vocabulary, lowercase=lowercase, max_tokens=settings.max_tokens).ids
     return PooledModel(
         extractor=network.eval(),  # type: ignore[arg-type]
         vocabulary=tuple(pieces),
         lowercase=lowercase,
         max_tokens=settings.max_tokens,
-        identity=weights_sha256(vocabulary),
+        identity=hash_weights(vocabulary),
     )
 
 
-def _finetuning(task: Task) -> FinetuneTask:
-    """A share of the training texts decides between passes; the test part is not looked at, nor the calibration's."""
+def _make_finetuning_task(task: LabeledTexts) -> FinetuneTask:
+    """Split the training texts into train and dev for a fine-tuning.
+
+    Neither the test part nor the calibration part is used.
+    """
     texts, classes = task.train.texts, task.train.classes
-    held = np.array([share_of(text, {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT}) == "dev" for text in texts])
+    held = np.array([choose_share(text, {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT}) == "dev" for text in texts])
     if held.sum() < _DEV_TEXTS:  # a few texts decide nothing
         order = sorted(range(len(texts)), key=lambda n: hashlib.sha256(texts[n].encode("utf-8", "replace")).digest())
         held[:] = False
         held[order[: max(1, min(_DEV_TEXTS, len(texts) // 5))]] = True
-    train, dev = (Part(tuple(np.array(texts, dtype=object)[rows]), classes[rows]) for rows in (~held, held))
-    return FinetuneTask(task.labels, False, {"train": _rows(train), "dev": _rows(dev), "test": _rows(dev)})
+    train, dev = (LabeledPart(tuple(np.array(texts, dtype=object)[rows]), classes[rows]) for rows in (~held, held))
+    return FinetuneTask(
+        task.labels, False, {"train": _make_split(train), "dev": _make_split(dev), "test": _make_split(dev)}
+    )
 
 
-def _rows(part: Part) -> Rows:
+def _make_split(part: LabeledPart) -> FinetuningSplit:
     digest = hashlib.sha256()
     for text, label in zip(part.texts, part.classes.tolist(), strict=True):
         digest.update(f"{label}\t{text}\n".encode("utf-8", "surrogatepass"))
     texts = tuple((text,) for text in part.texts)
-    return Rows(
+    return FinetuningSplit(
         texts=texts,
         targets=torch.from_numpy(part.classes),
         attributes=torch.zeros(len(texts), 0),

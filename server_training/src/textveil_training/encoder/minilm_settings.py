@@ -1,11 +1,11 @@
-"""What decides the tuning of MiniLM. Apart from the tuning itself, which needs packages that not everybody has."""
+"""Settings of MiniLM's tuning, in a module that does not import its optional packages."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from textveil_training.engine.encoders import MINILM
-from textveil_training.finetune.settings import Settings
+from textveil_training.finetune.settings import FinetuningSettings
 
 #: Texts that the encoder learns from, passes counted: more make it no better (benchmarks/LOG.md).
 TEXTS_SEEN = 12_000
@@ -13,7 +13,7 @@ TEXTS_SEEN = 12_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinilmSettings:
-    """How MiniLM is tuned; the settings of the fine-tuning are checked as they are made.
+    """Settings of MiniLM's tuning.
 
     Attributes:
         encoder: ``minilm``, a folder or a hub id of a BERT model.
@@ -35,13 +35,16 @@ class MinilmSettings:
     max_tokens: int = 128
     seed: int = 0
 
-    def passes(self, texts: int) -> int:
-        """Returns the passes over so many training texts."""
+    def count_passes(self, texts: int) -> int:
+        """Return the number of passes over ``texts`` training texts."""
         return self.num_epochs or min(10, max(1, round(TEXTS_SEEN / texts)))
 
-    def described(self, texts: int) -> dict[str, Any]:
-        """Returns what the card says: settings that have an effect, and of a folder its name alone."""
-        found = {**asdict(self), "num_epochs": self.passes(texts)}
+    def describe(self, texts: int) -> dict[str, Any]:
+        """Return the settings that have an effect, for the model card.
+
+        Of a folder it has the last name only.
+        """
+        found = {**asdict(self), "num_epochs": self.count_passes(texts)}
         if not self.tuned:
             found = {name: found[name] for name in ("encoder", "tuned", "max_tokens")}
         if Path(self.encoder).is_dir():
@@ -50,13 +53,13 @@ class MinilmSettings:
             found["encoder"] = "sentence-transformers/all-MiniLM-L6-v2 (Apache-2.0)"
         return found
 
-    def finetuning(self, texts: int) -> Settings:
-        """Returns the settings of a training on so many texts."""
-        return Settings(
+    def make_finetuning_settings(self, texts: int) -> FinetuningSettings:
+        """Return the fine-tuning settings for ``texts`` training texts."""
+        return FinetuningSettings(
             encoder=self.encoder,
             tuned=self.tuned,
             frozen_layers=self.frozen_layers or None,
-            num_epochs=self.passes(texts),
+            num_epochs=self.count_passes(texts),
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
             max_tokens=self.max_tokens,

@@ -5,23 +5,23 @@ from typing import TYPE_CHECKING
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_training.engine.encoders import MINILM, device_named, load_transformer, mean_pooled, precision_for
-    from textveil_training.engine.optimizer import adamw
-    from textveil_training.engine.record import RunRecord, software
-    from textveil_training.engine.tokens import Tokenizer, bucketed, vectors_of
+    from textveil_training.engine.encoders import MINILM, choose_precision, get_device, load_transformer, pool_mean
+    from textveil_training.engine.run import RunRecord, list_software
+    from textveil_training.engine.stage import make_adamw
+    from textveil_training.engine.tokens import EncoderTokenizer, compute_vectors, make_length_batches
 
 __all__ = [
     "MINILM",
+    "EncoderTokenizer",
     "RunRecord",
-    "Tokenizer",
-    "adamw",
-    "bucketed",
-    "device_named",
+    "choose_precision",
+    "compute_vectors",
+    "get_device",
+    "list_software",
     "load_transformer",
-    "mean_pooled",
-    "precision_for",
-    "software",
-    "vectors_of",
+    "make_adamw",
+    "make_length_batches",
+    "pool_mean",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "encoders", "optimizer", "record", "tokens")
+__getattr__ = lazy_names(__name__, __all__, "encoders", "run", "stage", "tokens")

@@ -1,6 +1,6 @@
-"""The folder that a training leaves: tensors, an encoder, and a description with the hash of every file.
+"""The folder that a training writes: tensors, an encoder, and a description with the hash of every file.
 
-The description is written last and taken away first, so that a folder with it is whole.
+The description is written last and removed first, so that a folder with a description is complete.
 """
 
 import json
@@ -12,27 +12,38 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
-from textveil.bundle import atomic_folder, atomic_output
+from safetensors.torch import save
+from textveil.bundle import atomic_bytes, atomic_folder, atomic_output
 from torch import Tensor, nn
 
-from textveil_training.engine.tensor_files import write_tensors
 from textveil_training.errors import CheckpointError
-from textveil_training.hashes import sha256
+from textveil_training.file_hashes import hash_file
+
+
+def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str] | None = None) -> None:
+    """Write a safetensors file atomically: the whole file, or nothing.
+
+    Raises:
+        OutputError: The folder or the disk does not let it be written.
+    """
+    with atomic_bytes(path) as file:
+        file.write(save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header))
+
 
 WEIGHTS = "model.safetensors"
 VOCABULARY = "vocab.txt"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layout:
-    """The layout of one kind of folder.
+class CheckpointLayout:
+    """Names and format version of one kind of checkpoint folder.
 
     Attributes:
         format_name: Name of the format in the description.
         version: Version of the format.
         description: Name of the description, a JSON file.
         encoder: Name of the encoder's folder.
-        noun: What the folder is called in messages.
+        noun: Name of the folder in messages.
     """
 
     format_name: str
@@ -48,7 +59,7 @@ class Layout:
         encoder: tuple[nn.Module, Path] | None,
         describe: Callable[[Mapping[str, str]], dict[str, Any]],
     ) -> None:
-        """Writes a folder; an earlier one of the same kind is replaced.
+        """Write a folder; replace an earlier one of the same kind.
 
         Args:
             folder: The folder; made if it is not there.
@@ -71,7 +82,7 @@ class Layout:
             write_tensors(folder / name, content)
         inside = [] if encoder is None else sorted((folder / self.encoder).iterdir())
         names = [*(f"{self.encoder}/{path.name}" for path in inside), *tensors]
-        files = {name: sha256(folder / name) for name in names}
+        files = {name: hash_file(folder / name) for name in names}
         content = {
             "format": self.format_name,
             "format_version": self.version,
@@ -91,7 +102,7 @@ class Layout:
     def read(
         self, folder: Path, keys: Collection[str], required: Callable[[dict[str, Any]], Collection[str]]
     ) -> dict[str, Any]:
-        """Reads and checks the description and the hashes of all files.
+        """Read the description and check the hashes of all files.
 
         Args:
             folder: The folder.
@@ -119,13 +130,13 @@ class Layout:
             path = folder / name
             if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():
                 raise CheckpointError(f"a file of the {self.noun} is missing")
-            if sha256(path) != files.get(name):
+            if hash_file(path) != files.get(name):
                 raise CheckpointError(f"a file of the {self.noun} is altered")
         return content
 
     @contextmanager
-    def same_architecture(self) -> Iterator[None]:
-        """Gives a context to fill networks in: tensors that do not fit are a named error.
+    def check_architecture(self) -> Iterator[None]:
+        """Turn tensors that do not fit the networks into a ``CheckpointError``.
 
         Raises:
             CheckpointError: A tensor file cannot be read, or its tensors are of another architecture.
@@ -136,7 +147,7 @@ class Layout:
             raise CheckpointError(f"the tensors of the {self.noun} have another architecture") from error
 
 
-def weights_sha256(vocabulary: Path) -> str:
-    """Returns the SHA-256 of the weights beside a vocabulary file; of the vocabulary where they have another name."""
+def hash_weights(vocabulary: Path) -> str:
+    """Return the SHA-256 of the weights beside a vocabulary file, or else of the vocabulary."""
     weights = vocabulary.with_name(WEIGHTS)
-    return sha256(weights if weights.is_file() else vocabulary)
+    return hash_file(weights if weights.is_file() else vocabulary)

@@ -13,8 +13,8 @@ MINILM = "minilm"
 """Name of the encoder that needs no folder and no network: sentence-transformers/all-MiniLM-L6-v2 as a package."""
 
 
-def device_named(name: str) -> torch.device:
-    """Returns ``cpu``, or a CUDA device that is there.
+def get_device(name: str) -> torch.device:
+    """Return the device ``cpu``, or a CUDA device that exists.
 
     Raises:
         DeviceError: There is no such device.
@@ -27,8 +27,8 @@ def device_named(name: str) -> torch.device:
     return device
 
 
-def precision_for(wanted: str, device: torch.device) -> str:
-    """Returns ``bfloat16`` where it was asked for and the device computes in it, else ``float32``."""
+def choose_precision(wanted: str, device: torch.device) -> str:
+    """Return ``bfloat16`` if it is wanted and the device supports it, else ``float32``."""
     if wanted == "bfloat16" and device.type == "cuda" and not torch.cuda.is_bf16_supported():
         return "float32"
     if wanted == "bfloat16" and device.type == "cpu" and not torch.ops.mkldnn._is_mkldnn_bf16_supported():
@@ -36,8 +36,8 @@ def precision_for(wanted: str, device: torch.device) -> str:
     return wanted
 
 
-def encoder_folder(source: str) -> str:
-    """Returns where an encoder lies: ``minilm`` in its package, anything else as it is (a folder or a hub id).
+def locate_encoder(source: str) -> str:
+    """Return the location of an encoder: the package's folder for ``minilm``, else ``source``.
 
     Raises:
         CheckpointError: The package of the default encoder is not installed.
@@ -54,10 +54,12 @@ def encoder_folder(source: str) -> str:
     return str(get_model_path())
 
 
-def mean_pooled(
+def pool_mean(
     encoder: nn.Module, ids: Tensor, mask: Tensor, precision: str = "float32", types: Tensor | None = None
 ) -> Tensor:
-    """Returns the mean of the last hidden states over all attended tokens, [CLS] and [SEP] among them.
+    """Compute the mean of the last hidden states over all attended tokens.
+
+    [CLS] and [SEP] are among them.
 
     Args:
         encoder: Encoder of a transformer.
@@ -77,7 +79,7 @@ def mean_pooled(
 
 
 def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool]:
-    """Loads an encoder that reads WordPieces.
+    """Load an encoder that reads WordPieces.
 
     Args:
         source: ``minilm``, a folder, or the id of a model on a hub.
@@ -98,7 +100,7 @@ def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     hub_logging.set_verbosity(CRITICAL)  # one line of our own, not pages of retries
-    location = encoder_folder(source)
+    location = locate_encoder(source)
     offline = Path(location).is_dir()
     options: dict[str, Any] = {"local_files_only": offline}
     try:

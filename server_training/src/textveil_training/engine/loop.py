@@ -1,8 +1,8 @@
-"""The training loop: stages of epochs of steps, interruptible at any step, resumed to the very same result.
+"""The training loop: stages of epochs of steps, interruptible at any step, resumed to the same result.
 
-All randomness of a step comes from a seed made of the run's seed and the step's position, so that nothing of a random
-generator has to be stored: weights, moments of the optimizers and the position are the whole state. It is kept in one
-safetensors file.
+All randomness of a step comes from a seed made of the run's seed and the step's position, so that the state of
+random generators need not be stored: weights, moments of the optimizers and the position are the whole state. One
+safetensors file stores it.
 """
 
 import hashlib
@@ -22,17 +22,17 @@ from safetensors import SafetensorError, safe_open
 from textveil.errors import ResumeError
 from torch import Tensor, nn
 
-from textveil_training.engine.stage import Stage
-from textveil_training.engine.tensor_files import write_tensors
+from textveil_training.engine.checkpoint import write_tensors
+from textveil_training.engine.stage import TrainingStage
 from textveil_training.errors import LossError
-from textveil_training.progress import Report, no_report
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 SAVE_EVERY_S = 300.0
 
 
 @dataclass(kw_only=True)
-class Position:
-    """How far a run has come. All of it goes into the state file, as JSON.
+class TrainingPosition:
+    """Progress of a run, stored in the state file as JSON.
 
     Attributes:
         stage: Index of the stage.
@@ -57,13 +57,13 @@ class Position:
     resumed: int = 0
 
 
-def seeded(*parts: object) -> int:
-    """Returns a seed for PyTorch made of anything that has a stable ``str``."""
+def derive_seed(*parts: object) -> int:
+    """Derive a seed for PyTorch from values with a stable ``str``."""
     return int.from_bytes(hashlib.sha256("\n".join(map(str, parts)).encode()).digest()[:8], "big") >> 1
 
 
-class Loop:
-    """Runs stages.
+class TrainingLoop:
+    """Runs training stages, saves their state, and resumes them.
 
     Args:
         stages: Stages in their order.
@@ -78,13 +78,13 @@ class Loop:
 
     def __init__(
         self,
-        stages: Sequence[Stage],
+        stages: Sequence[TrainingStage],
         *,
         seed: int,
         state: Path,
         run_key: str,
-        on_epoch: Callable[[Position, bool], None],
-        report: Report = no_report,
+        on_epoch: Callable[[TrainingPosition, bool], None],
+        report: ProgressCallback = ignore_progress,
         writes: bool = True,
         agree: Callable[[bool], bool] = bool,
     ) -> None:
@@ -96,10 +96,10 @@ class Loop:
         self._report = report
         self._writes = writes
         self._agree = agree
-        self.position = Position()
+        self.position = TrainingPosition()
 
     def resume(self) -> None:
-        """Reads the state file and goes on from there.
+        """Read the state file and continue from it.
 
         Raises:
             ResumeError: There is none, it is damaged, or it belongs to another recipe, data or software.
@@ -115,13 +115,13 @@ class Loop:
             raise ResumeError("the state of the unfinished run is damaged") from error
         if header.get("run_key") != self._run_key:
             raise ResumeError("the unfinished run was started with another recipe, other data or another start")
-        self.position = Position(**position)
+        self.position = TrainingPosition(**position)
         self.position.resumed += 1
         if self.position.stage < len(self._stages):
-            self._stages[self.position.stage].restore(tensors)
+            self._stages[self.position.stage].restore_tensors(tensors)
 
     def run(self) -> None:
-        """Trains to the end, and leaves a state that says so: the last measurement may still be interrupted.
+        """Train to the end and save a final state, in case the last measurement is interrupted.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is saved after the step that was running.
@@ -131,35 +131,35 @@ class Loop:
         position = self.position
         self._clock = time.perf_counter(), time.process_time()
         self._saved = time.monotonic()
-        with _interruptible() as stopped:
+        with _catch_interrupt() as stopped:
             while position.stage < len(self._stages):
                 stage = self._stages[position.stage]
                 while position.epoch < stage.num_epochs:
-                    self._epoch(stage, stopped)
+                    self._run_epoch(stage, stopped)
                 position.stage += 1
                 position.epoch = 0
-        self._save(None)
+        self._save_state(None)
 
-    def _epoch(self, stage: Stage, stopped: threading.Event) -> None:
+    def _run_epoch(self, stage: TrainingStage, stopped: threading.Event) -> None:
         position = self.position
-        generator = torch.Generator().manual_seed(seeded(self._seed, stage.name, position.epoch))
+        generator = torch.Generator().manual_seed(derive_seed(self._seed, stage.name, position.epoch))
         batches = stage.batches(generator)
         total = stage.steps or stage.num_epochs * len(batches)
         steps_per_epoch = stage.steps_per_epoch or len(batches)
         while position.batch < len(batches):
             step = position.epoch * steps_per_epoch + position.batch
-            torch.manual_seed(seeded(self._seed, stage.name, position.epoch, position.batch))
-            position.loss += _step(stage, batches[position.batch], _rate(step, total, stage.warmup))
+            torch.manual_seed(derive_seed(self._seed, stage.name, position.epoch, position.batch))
+            position.loss += _run_step(stage, batches[position.batch], _compute_rate_factor(step, total, stage.warmup))
             position.batch += 1
             self._report(stage.name, step + 1, total)
             stop = self._agree(stopped.is_set())
             if stop or time.monotonic() - self._saved > SAVE_EVERY_S:
-                self._save(stage)
+                self._save_state(stage)
             if stop:
                 raise KeyboardInterrupt
-        torch.manual_seed(seeded(self._seed, stage.name, position.epoch, "measure"))
+        torch.manual_seed(derive_seed(self._seed, stage.name, position.epoch, "measure"))
         metrics = stage.measure()
-        self._tick()
+        self._update_clock()
         best = metrics["dev"] > position.best
         position.best = max(position.best, metrics["dev"])
         done = {"stage": stage.name, "epoch": position.epoch + 1, "loss": position.loss / len(batches), **metrics}
@@ -167,26 +167,26 @@ class Loop:
         position.epoch, position.batch, position.loss = position.epoch + 1, 0, 0.0
         self._on_epoch(position, best)
         if time.monotonic() - self._saved > SAVE_EVERY_S / 5:
-            self._save(stage)
+            self._save_state(stage)
 
-    def _tick(self) -> None:
+    def _update_clock(self) -> None:
         now = time.perf_counter(), time.process_time()
         self.position.wall_s += now[0] - self._clock[0]
         self.position.cpu_s += now[1] - self._clock[1]
         self._clock = now
 
-    def _save(self, stage: Stage | None) -> None:
-        """Writes the state; after the last stage the position alone."""
-        self._tick()
+    def _save_state(self, stage: TrainingStage | None) -> None:
+        """Write the state; after the last stage only the position."""
+        self._update_clock()
         self._saved = time.monotonic()
         if not self._writes:
             return
         header = {"run_key": self._run_key, "position": json.dumps(vars(self.position))}
-        write_tensors(self._state, {} if stage is None else stage.tensors(), header)
+        write_tensors(self._state, {} if stage is None else stage.collect_tensors(), header)
 
 
-def _step(stage: Stage, batch: Tensor, rate: float) -> float:
-    """Does the updates in turn and returns the first one's loss."""
+def _run_step(stage: TrainingStage, batch: Tensor, rate: float) -> float:
+    """Run the updates in turn and return the first one's loss."""
     first = 0.0
     for number, update in enumerate(stage.updates):
         parameters = []
@@ -194,7 +194,7 @@ def _step(stage: Stage, batch: Tensor, rate: float) -> float:
             group["lr"] = group.setdefault("peak", group["lr"]) * rate
             parameters += group["params"]
         update.optimizer.zero_grad(set_to_none=True)
-        loss = update.gradients(batch)
+        loss = update.compute_gradients(batch)
         norm = float(nn.utils.clip_grad_norm_(parameters, stage.clip_norm))
         for name, value in (("loss", loss), ("gradient", norm)):
             if not math.isfinite(value):  # one more step and no weight is a number
@@ -205,8 +205,8 @@ def _step(stage: Stage, batch: Tensor, rate: float) -> float:
     return first
 
 
-def _rate(step: int, total: int, warmup: float) -> float:
-    """Returns the factor of the learning rate: a linear rise over ``warmup`` of the steps, then a linear fall to 0."""
+def _compute_rate_factor(step: int, total: int, warmup: float) -> float:
+    """Compute the learning rate's factor: a linear warmup, then a linear fall to 0."""
     rising = warmup * total
     if step < rising:
         return (step + 1) / (rising + 1)
@@ -214,8 +214,8 @@ def _rate(step: int, total: int, warmup: float) -> float:
 
 
 @contextmanager
-def _interruptible() -> Iterator[threading.Event]:
-    """Turns the first Ctrl-C into an event; a second one interrupts at once."""
+def _catch_interrupt() -> Iterator[threading.Event]:
+    """Turn the first Ctrl-C into an event; a second one interrupts at once."""
     stopped = threading.Event()
 
     def stop(number: int, frame: object) -> None:

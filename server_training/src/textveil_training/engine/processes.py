@@ -1,7 +1,7 @@
 """Training in one process, or in one of several.
 
-Several are started by ``accelerate launch --multi_gpu``, or on processors by ``torchrun`` (``accelerate launch --cpu``
-starts a single one), and talk by way of ``accelerate``.
+``accelerate launch --multi_gpu`` starts several processes, and on CPUs ``torchrun`` does (``accelerate launch --cpu``
+starts a single one). They communicate through ``accelerate``.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from textveil_training.engine.encoders import device_named
+from textveil_training.engine.encoders import get_device
 from textveil_training.errors import SettingError
 
 
@@ -34,35 +34,35 @@ class SingleProcess:
     rank, world_size = 0, 1
 
     def __init__(self, device: str) -> None:
-        self.device = device_named(device)
+        self.device = get_device(device)
 
-    def wrapped(self, model: nn.Module) -> Callable[..., Tensor]:
-        """Returns the model such that its gradients are averaged over all processes."""
+    def wrap_model(self, model: nn.Module) -> Callable[..., Tensor]:
+        """Return the model, with gradients averaged over all processes."""
         return model
 
     def no_sync(self, model: Any) -> AbstractContextManager[object]:
-        """Returns a context in which gradients stay in this process: more are to come."""
+        """Return a context in which gradients stay in this process."""
         del model
         return nullcontext()
 
     def broadcast(self, tensor: Tensor) -> Tensor:
-        """Returns rank 0's values of a tensor that all processes have in the same shape."""
+        """Return rank 0's values of a tensor that has the same shape in all processes."""
         return tensor
 
     def sum(self, tensor: Tensor) -> Tensor:
-        """Returns the sum of a tensor over the processes."""
+        """Return the sum of a tensor over the processes."""
         return tensor
 
     def any(self, flag: bool) -> bool:
-        """Returns whether the flag is set in any process."""
+        """Return whether the flag is set in any process."""
         return flag
 
     def wait(self) -> None:
-        """Waits until all processes are here."""
+        """Wait until all processes reach this call."""
 
 
 class DistributedProcess(SingleProcess):
-    """One of several processes, by way of ``accelerate``.
+    """One of several processes, connected by ``accelerate``.
 
     Args:
         device: ``cpu``; anything else lets accelerate give each process a device of its own.
@@ -84,37 +84,37 @@ class DistributedProcess(SingleProcess):
         self.device = self._accelerator.device
         self.rank, self.world_size = self._accelerator.process_index, self._accelerator.num_processes
 
-    def wrapped(self, model: nn.Module) -> Callable[..., Tensor]:
-        """Returns the model with gradients summed over the processes."""
+    def wrap_model(self, model: nn.Module) -> Callable[..., Tensor]:
+        """Return the model, with gradients averaged over all processes."""
         return self._accelerator.prepare_model(model)
 
     def no_sync(self, model: Any) -> AbstractContextManager[object]:
-        """Returns a context in which gradients stay in this process: more are to come."""
+        """Return a context in which gradients stay in this process."""
         return self._accelerator.no_sync(model)
 
     def broadcast(self, tensor: Tensor) -> Tensor:
-        """Returns rank 0's values of a tensor that all processes have in the same shape."""
+        """Return rank 0's values of a tensor that has the same shape in all processes."""
         from accelerate.utils import broadcast
 
         found: Any = broadcast(tensor.to(self.device))
         return found.to(tensor.device)
 
     def sum(self, tensor: Tensor) -> Tensor:
-        """Returns the sum of a tensor over the processes."""
+        """Return the sum of a tensor over the processes."""
         found: Any = self._accelerator.reduce(tensor.to(self.device), "sum")
         return found.to(tensor.device)
 
     def any(self, flag: bool) -> bool:
-        """Returns whether the flag is set in any process."""
+        """Return whether the flag is set in any process."""
         return bool(self.sum(torch.tensor(int(flag))).item())
 
     def wait(self) -> None:
-        """Waits until all processes are here."""
+        """Wait until all processes reach this call."""
         self._accelerator.wait_for_everyone()
 
 
-def this_process(device: str) -> SingleProcess:
-    """Returns this process: the only one, or one of several that a launcher started.
+def get_process(device: str) -> SingleProcess:
+    """Return this process, alone or as one of several that a launcher started.
 
     Raises:
         DeviceError: There is no such device.

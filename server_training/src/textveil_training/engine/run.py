@@ -1,25 +1,113 @@
-"""The parts that every run shares: its folder, device, seed, state file, run key, record, and how it is resumed.
+"""The common parts of every run: folder, device, seed, state file, run key and record.
 
-A ``train`` module reads: make a ``Run``, build the networks on its device, ``begin`` the record,
-``train`` the stages, ``finish`` with the result.
+A ``train`` module makes a ``TrainingRun``, builds the networks on its device, calls ``begin`` for the record, ``train``
+for the stages, and ``finish`` with the result. The record states the settings, the data, the software, the course of
+the training and the result. It has no text.
 """
 
 import hashlib
 import json
+import math
+import platform
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import torch
+from textveil.bundle import atomic_output
 from textveil.errors import ResumeError
 
-from textveil_training.engine.loop import Loop, Position
+from textveil_training.engine.loop import TrainingLoop, TrainingPosition
 from textveil_training.engine.processes import SingleProcess
-from textveil_training.engine.record import RunRecord
-from textveil_training.engine.stage import Stage
+from textveil_training.engine.stage import TrainingStage
 from textveil_training.errors import CheckpointError
-from textveil_training.progress import Report, no_report
+from textveil_training.progress import ProgressCallback, ignore_progress
+
+FORMAT = "textveil-run"
+VERSION = 2
+_SOFTWARE = ("textveil", "textveil-training", "torch", "transformers", "numpy", "safetensors")
+
+
+class RunRecord:
+    """The record of a run; it grows during the run, and every change rewrites the file.
+
+    Args:
+        path: JSON file of the record; None to write none.
+        subject: Keys that say what is run, on what and from which start, beside those that every run has.
+        device: Device that the run computes on.
+    """
+
+    def __init__(self, path: Path | None, subject: Mapping[str, object], device: torch.device) -> None:
+        self._path = path
+        self.content: dict[str, Any] = {
+            "format": FORMAT,
+            "format_version": VERSION,
+            **subject,
+            "software": list_software(),
+            "machine": {
+                "device": device.type if device.type == "cpu" else torch.cuda.get_device_name(device),
+                "processor": platform.machine(),
+                "threads": torch.get_num_threads(),
+            },
+            "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+            "finished": None,
+            "epochs": [],
+            "result": None,
+        }
+
+    def update(self, position: TrainingPosition) -> None:
+        """Store the finished epochs and the time spent."""
+        self.content |= {
+            "epochs": position.history,
+            "wall_s": round(position.wall_s, 1),
+            "cpu_s": round(position.cpu_s, 1),
+            "resumed": position.resumed,
+        }
+        self.write()
+
+    def finish(self, result: dict[str, Any]) -> None:
+        """Store the result of the run."""
+        self.content |= {"result": result, "finished": datetime.now(UTC).isoformat(timespec="seconds")}
+        self.write()
+
+    def write(self) -> None:
+        """Write the file, with null for numbers that are not finite.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        try:
+            text = json.dumps(self.content, indent=2, allow_nan=False)
+        except ValueError:
+            self.content |= _replace_nonfinite(self.content)
+            text = json.dumps(self.content, indent=2, allow_nan=False)
+        if self._path is not None:
+            with atomic_output(self._path) as write:
+                write(text + "\n")
+
+
+def list_software() -> dict[str, str | None]:
+    """Return the versions of the software that results depend on."""
+    return {name: _find_version(name) for name in _SOFTWARE} | {"python": platform.python_version()}
+
+
+def _replace_nonfinite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _replace_nonfinite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_replace_nonfinite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _find_version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
 
 STATE = "unfinished.safetensors"
 """File of an unfinished run in its output folder."""
@@ -28,7 +116,7 @@ RECORD = "record.json"
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Where a run goes.
+    """Output folder and device of a run.
 
     Attributes:
         output: Folder that the run writes.
@@ -41,13 +129,15 @@ class RunOptions:
     device: str = "cpu"
 
 
-class Run:
-    """One run. Making it checks the output folder and seeds PyTorch, so networks come after it.
+class TrainingRun:
+    """One training run: its folder, device, seed, state file and record.
+
+    The constructor checks the output folder and seeds PyTorch, so build networks after it.
 
     Args:
-        options: Where the run goes.
+        options: Output folder and device of the run.
         seed: Seed of everything random in training.
-        report: Called after each step with the stage, the steps done and the steps in all.
+        report: Called after each step with the stage, the finished steps and the total.
         process: This process among those that train together; a single one on the device if left out.
         finished: Names that only a finished run leaves in the folder. Other files may then be there before the run;
             if left out, the folder has to be empty.
@@ -66,7 +156,7 @@ class Run:
         self,
         options: RunOptions,
         seed: int,
-        report: Report = no_report,
+        report: ProgressCallback = ignore_progress,
         *,
         process: SingleProcess | None = None,
         finished: Collection[str] = (),
@@ -79,7 +169,7 @@ class Run:
         torch.manual_seed(seed)
 
     def begin(self, subject: Mapping[str, object]) -> None:
-        """Makes the output folder and the record, which is written after the first epoch.
+        """Create the output folder and the record; the first epoch writes the record.
 
         Args:
             subject: Keys of the record that say what is run, on what and from which start.
@@ -94,8 +184,8 @@ class Run:
             raise CheckpointError("the output folder cannot be made") from error
         self._record = RunRecord(self.output / RECORD, subject, self.device)
 
-    def train(self, stages: Sequence[Stage], key: Sequence[object], on_epoch: Callable[[bool], None]) -> None:
-        """Runs the stages, from the unfinished state where the run is resumed.
+    def train(self, stages: Sequence[TrainingStage], key: Sequence[object], on_epoch: Callable[[bool], None]) -> None:
+        """Run the stages, from the saved state if the run is resumed.
 
         Args:
             stages: Stages in their order.
@@ -106,20 +196,20 @@ class Run:
             ResumeError: The state is damaged or belongs to another run.
             LossError: A loss is not a number.
             OutputError: A file cannot be written.
-            KeyboardInterrupt: After Ctrl-C; the run can be resumed.
+            KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
         """
 
-        def done(position: Position, best: bool) -> None:
+        def done(position: TrainingPosition, best: bool) -> None:
             on_epoch(best)
             self._update(position)
 
-        self._loop = Loop(
+        self._loop = TrainingLoop(
             stages,
             seed=self._seed,
             state=self.output / STATE,
-            run_key=run_key(key),
+            run_key=hash_run_key(key),
             on_epoch=done,
-            report=self._report if self._main else no_report,
+            report=self._report if self._main else ignore_progress,
             writes=self._main,
             agree=self._process.any,
         )
@@ -129,16 +219,16 @@ class Run:
         self._update(self._loop.position)
 
     @property
-    def position(self) -> Position:
-        """Position that the training has come to."""
+    def position(self) -> TrainingPosition:
+        """Current position of the training."""
         return self._loop.position
 
-    def spent(self, wall_s: float, cpu_s: float) -> None:
-        """Records the time of a training without stages."""
-        self._update(Position(wall_s=wall_s, cpu_s=cpu_s))
+    def record_time(self, wall_s: float, cpu_s: float) -> None:
+        """Record the time of a training without stages."""
+        self._update(TrainingPosition(wall_s=wall_s, cpu_s=cpu_s))
 
     def finish(self, result: dict[str, Any]) -> dict[str, Any]:
-        """Adds the result to the record, removes the state file and returns the record.
+        """Store the result in the record, remove the state file and return the record.
 
         Of several processes only rank 0 writes, and only its record has the result.
         """
@@ -148,28 +238,28 @@ class Run:
         self._process.wait()
         return self._record.content
 
-    def _update(self, position: Position) -> None:
+    def _update(self, position: TrainingPosition) -> None:
         if self._main:
             self._record.update(position)
 
 
-def run_key(parts: Sequence[object]) -> str:
-    """Returns the SHA-256 of what decides a result, the version of PyTorch included."""
+def hash_run_key(parts: Sequence[object]) -> str:
+    """Return the SHA-256 of everything that decides a result, PyTorch's version included."""
     return hashlib.sha256(json.dumps([*parts, torch.__version__], sort_keys=True).encode()).hexdigest()
 
 
 def _check_folder(options: RunOptions, finished: Collection[str]) -> None:
-    """Checks that the run would write nothing over; the folder need not be there."""
+    """Check that the run overwrites nothing; the folder may be missing."""
     folder = options.output
     try:
-        there = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
+        names = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
     except OSError as error:
         raise CheckpointError("the output folder cannot be used") from error
     if options.resume:
-        if STATE not in there:
+        if STATE not in names:
             raise ResumeError("there is no unfinished run in this folder")
-    elif finished and there & {STATE, *finished}:
+    elif finished and names & {STATE, *finished}:
         raise CheckpointError("the output folder holds a checkpoint or an unfinished run (--resume goes on with it)")
-    elif there and not finished:
-        unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in there else ""
+    elif names and not finished:
+        unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in names else ""
         raise CheckpointError(f"the output folder is not empty{unfinished}")

@@ -12,14 +12,14 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from textveil_training.errors import RecipeError, SettingError, printable
+from textveil_training.errors import RecipeError, SettingError, make_printable
 
 PRECISIONS = ("float32", "bfloat16")
 """Precisions of an encoder's forward pass in training."""
 
 
-class Settings:
-    """Base of the settings of one kind of run: a frozen dataclass whose values are checked as it is made.
+class CheckedSettings:
+    """Base of run settings: a frozen dataclass that checks its values when it is made.
 
     Raises:
         SettingError: A value is out of range.
@@ -32,24 +32,24 @@ class Settings:
                 raise SettingError(f"{one.name} is out of range")
 
 
-def needed(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
-    """Declares a setting that may not be left out; see ``setting``."""
-    return setting(MISSING, about, holds)
+def declare_required(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
+    """Declare a setting without a default; see ``declare_setting``."""
+    return declare_setting(MISSING, about, holds)
 
 
-def setting(default: Any, about: str, holds: Callable[[Any], bool] | None = None) -> Any:
-    """Declares a setting: what commands say of its option, and which values it may have.
+def declare_setting(default: Any, about: str, holds: Callable[[Any], bool] | None = None) -> Any:
+    """Declare a setting with its default, its help text and its range.
 
     Args:
         default: Its value if it is left out.
-        about: What it is, in one sentence.
-        holds: Tells whether a value is in range; any is if left out.
+        about: Help text, in one sentence.
+        holds: Returns whether a value is in range; without it every value is.
     """
     return field(default=default, metadata={"about": about, "holds": holds})
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """Reads a recipe file.
+    """Read a recipe file.
 
     Returns:
         Its content, and the SHA-256 of the file.
@@ -64,11 +64,13 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     try:
         return tomllib.loads(raw.decode()), hashlib.sha256(raw).hexdigest()
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise RecipeError(f"{printable(path.name)}: not a TOML file in UTF-8") from error
+        raise RecipeError(f"{make_printable(path.name)}: not a TOML file in UTF-8") from error
 
 
-def from_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix: str = "") -> Any:
-    """Makes a dataclass of a TOML table whose keys are its fields; a field whose default is None may be left out.
+def parse_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix: str = "") -> Any:
+    """Build a dataclass from a TOML table whose keys are its fields.
+
+    A field whose default is None may be missing.
 
     Args:
         kind: Dataclass to make. Fields are numbers, strings, truth values, tuples of strings, dataclasses, or tuples
@@ -79,7 +81,7 @@ def from_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix:
 
     Raises:
         RecipeError: A key is missing or unknown, or a value is of another type. The message names file and key.
-        SettingError: A value of a ``Settings`` is out of range.
+        SettingError: A value of ``CheckedSettings`` is out of range.
     """
     hints = get_type_hints(kind)
     optional = {one.name for one in fields(kind) if one.default is None}
@@ -88,12 +90,12 @@ def from_table(kind: type[Any], content: dict[str, Any], file_name: str, prefix:
         raise RecipeError(f"{file_name}: the key {prefix}{missing[0]} is missing")
     unknown = [name for name in content if name not in hints]
     if unknown:
-        raise RecipeError(f"{file_name}: the key {printable(prefix + unknown[0])} is unknown")
-    return kind(**{name: _value(hints[name], content[name], file_name, prefix + name) for name in content})
+        raise RecipeError(f"{file_name}: the key {make_printable(prefix + unknown[0])} is unknown")
+    return kind(**{name: _parse_value(hints[name], content[name], file_name, prefix + name) for name in content})
 
 
-def recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
-    """Reads a recipe of one kind.
+def read_recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
+    """Read a recipe of one kind.
 
     Args:
         path: The TOML file.
@@ -106,22 +108,22 @@ def recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
         SettingError: A setting is out of range.
     """
     content, _ = read_toml(path)
-    name = printable(path.name)
+    name = make_printable(path.name)
     if content.get("kind") != kind:
         raise RecipeError(f"{name}: kind has a value that makes no sense here")
-    return from_table(recipe, content, name)
+    return parse_table(recipe, content, name)
 
 
-def _value(hint: Any, value: Any, file_name: str, key: str) -> Any:
+def _parse_value(hint: Any, value: Any, file_name: str, key: str) -> Any:
     if isinstance(hint, UnionType):
         hint = next(part for part in get_args(hint) if part is not type(None))
     if get_origin(hint) is tuple:
         item = get_args(hint)[0]
         if isinstance(value, list):
-            return tuple(_value(item, part, file_name, key) for part in value)
+            return tuple(_parse_value(item, part, file_name, key) for part in value)
     elif hasattr(hint, "__dataclass_fields__"):
         if isinstance(value, dict):
-            return from_table(hint, value, file_name, f"{key}.")
+            return parse_table(hint, value, file_name, f"{key}.")
     elif type(value) is hint or (hint is float and type(value) is int):
         return hint(value)
     raise RecipeError(f"{file_name}: {key} has a value of another type")

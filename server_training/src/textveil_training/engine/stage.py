@@ -1,8 +1,12 @@
-"""A stage of a training: what is trained on which batches, by which updates, and how it is measured."""
+"""A training stage: what is trained on which batches, by which updates, and how it is measured.
+
+Each update has an optimizer, usually AdamW with a learning rate for each part of a network.
+"""
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from textveil.errors import ResumeError
@@ -10,31 +14,31 @@ from torch import Tensor, nn
 
 
 @dataclass(frozen=True)
-class Update:
-    """One optimizer and the loss it lowers.
+class OptimizerUpdate:
+    """One optimizer and the loss that it minimizes.
 
     Attributes:
         optimizer: AdamW; the rate in its groups is the peak.
         loss: Maps the indices of a batch to its loss, a scalar tensor.
-        in_parts: Where a batch is too large to be computed at once: leaves the gradient of ``loss`` with the
-            parameters and returns the loss.
+        accumulate_gradients: Computes the gradient of ``loss`` in parts, for a batch that is too large for one pass,
+            and returns the loss.
     """
 
     optimizer: torch.optim.Optimizer
     loss: Callable[[Tensor], Tensor]
-    in_parts: Callable[[Tensor], float] | None = None
+    accumulate_gradients: Callable[[Tensor], float] | None = None
 
-    def gradients(self, batch: Tensor) -> float:
-        """Leaves the gradients of a batch's loss with the parameters, whose gradients are cleared, and returns it."""
-        if self.in_parts is not None:
-            return self.in_parts(batch)
+    def compute_gradients(self, batch: Tensor) -> float:
+        """Compute the gradients of a batch's loss and return the loss."""
+        if self.accumulate_gradients is not None:
+            return self.accumulate_gradients(batch)
         loss = self.loss(batch)
         loss.backward()
         return loss.item()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stage:
+class TrainingStage:
     """Epochs that train the same parameters in the same way.
 
     Attributes:
@@ -57,7 +61,7 @@ class Stage:
     modules: dict[str, nn.Module]
     num_epochs: int
     batches: Callable[[torch.Generator], Sequence[Tensor]]
-    updates: Sequence[Update]
+    updates: Sequence[OptimizerUpdate]
     measure: Callable[[], dict[str, float]]
     warmup: float
     clip_norm: float
@@ -70,8 +74,8 @@ class Stage:
         if self.steps and self.steps_per_epoch and math.ceil(self.steps / self.steps_per_epoch) != self.num_epochs:
             raise ValueError("so many steps are another number of epochs")
 
-    def tensors(self) -> dict[str, Tensor]:
-        """Returns what the stage has changed so far: weights of the modules and moments of the optimizers, by name."""
+    def collect_tensors(self) -> dict[str, Tensor]:
+        """Return the stage's state by name: module weights and optimizer moments."""
         tensors = {
             f"weights.{module}.{name}": tensor
             for module, owner in self.modules.items()
@@ -82,8 +86,8 @@ class Stage:
                 tensors |= {f"moments.{number}.{index}.{name}": tensor for name, tensor in moments.items()}
         return tensors
 
-    def restore(self, tensors: dict[str, Tensor]) -> None:
-        """Takes over what ``tensors`` gave.
+    def restore_tensors(self, tensors: dict[str, Tensor]) -> None:
+        """Restore the state that ``collect_tensors`` returned.
 
         Raises:
             ResumeError: The tensors are of another architecture.
@@ -103,3 +107,25 @@ class Stage:
                 update.optimizer.load_state_dict({"state": state, "param_groups": groups})
         except (RuntimeError, ValueError, KeyError) as error:
             raise ResumeError("the state of the unfinished run has another architecture") from error
+
+
+def make_adamw(
+    network: nn.Module, learning_rate: Callable[[str], float | None], weight_decay: float, *, fused: bool = True
+) -> torch.optim.AdamW:
+    """Create AdamW with decoupled weight decay on matrices only (Loshchilov and Hutter 2019).
+
+    Args:
+        network: Network whose parameters are trained.
+        learning_rate: Maps a parameter's name to its peak rate, or to None where it is not trained.
+        weight_decay: Decay of matrices; vectors such as biases have none.
+        fused: Whether parameters of equal rate and decay are one group and take one fused step. Without it every
+            parameter is a group of its own. Both are the same mathematics, with sums in another order.
+    """
+    groups: dict[tuple[float, float, str], dict[str, Any]] = {}
+    for name, parameter in network.named_parameters():
+        rate = learning_rate(name)
+        if rate is not None:
+            decay = weight_decay if parameter.ndim > 1 else 0.0
+            group = {"params": [], "lr": rate, "weight_decay": decay}
+            groups.setdefault((rate, decay, "" if fused else name), group)["params"].append(parameter)
+    return torch.optim.AdamW(list(groups.values()), fused=fused or None)

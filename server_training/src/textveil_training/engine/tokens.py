@@ -1,4 +1,4 @@
-"""Texts as the device reads them: the runtime's own WordPiece, grouped by word, and batches of like length."""
+"""Texts as WordPieces, tokenized as on the device and grouped by word, and batches of similar length."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -14,41 +14,41 @@ from textveil_training.errors import CheckpointError
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
-class HasPieces(Protocol):
-    """A text of some length."""
+class PieceSequence(Protocol):
+    """Anything with a sequence of pieces."""
 
     @property
     def pieces(self) -> Tensor:
-        """Ids, shape ``(length,)``."""
+        """Piece ids, shape ``(length,)``."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TextPieces:
     """The pieces of one text, word by word, without [CLS] and [SEP].
 
     Attributes:
         pieces: Ids, all words in a row.
-        word: Number of the word of each piece, ascending from 0.
+        word_numbers: Number of the word of each piece, ascending from 0.
     """
 
     pieces: Tensor = field(repr=False)
-    word: Tensor = field(repr=False)
+    word_numbers: Tensor = field(repr=False)
 
-    def without(self, dropout: float) -> "Words":
-        """Returns what is left when each word is removed whole with probability ``dropout``; positions close up.
+    def drop_words(self, dropout: float) -> "TextPieces":
+        """Remove each word with probability ``dropout``; positions close up.
 
         Privacy:
             None: for training, with the coins of PyTorch's global generator.
         """
         if dropout == 0 or not len(self.pieces):
             return self
-        stays = (torch.rand(int(self.word[-1]) + 1) >= dropout)[self.word]
-        return Words(self.pieces[stays], self.word[stays])
+        kept = (torch.rand(int(self.word_numbers[-1]) + 1) >= dropout)[self.word_numbers]
+        return TextPieces(self.pieces[kept], self.word_numbers[kept])
 
 
-class Tokenizer:
-    """Reads a vocabulary file and turns texts into ids.
+class EncoderTokenizer:
+    """Tokenizer of an encoder's vocabulary file.
 
     Args:
         vocabulary: ``vocab.txt``: one piece a line.
@@ -78,19 +78,19 @@ class Tokenizer:
         self._unknown = [ids["[UNK]"]]
         self._reader = WordPiece(ids, lowercase=lowercase, special=SPECIAL)
 
-    def words(self, text: str) -> Words:
-        """Cuts a text into pieces, word by word."""
+    def split_into_pieces(self, text: str) -> TextPieces:
+        """Split a text into pieces, word by word."""
         pieces: list[int] = []
         word: list[int] = []
         for number, token in enumerate(self._reader.basic_tokens(text)):
-            found = self._reader.pieces(token)
-            found = self._unknown if found is None else found
-            pieces += found
-            word += [number] * len(found)
-        return Words(torch.tensor(pieces, dtype=torch.int64), torch.tensor(word, dtype=torch.int64))
+            word_pieces = self._reader.pieces(token)
+            word_pieces = self._unknown if word_pieces is None else word_pieces
+            pieces += word_pieces
+            word += [number] * len(word_pieces)
+        return TextPieces(torch.tensor(pieces, dtype=torch.int64), torch.tensor(word, dtype=torch.int64))
 
-    def batch(self, texts: Sequence[Words], dropout: float = 0.0) -> tuple[Tensor, Tensor]:
-        """Returns ids and attention mask, padded to the longest.
+    def make_batch(self, texts: Sequence[TextPieces], dropout: float = 0.0) -> tuple[Tensor, Tensor]:
+        """Return ids and attention mask, padded to the longest text.
 
         Args:
             texts: The texts.
@@ -99,7 +99,7 @@ class Tokenizer:
         Returns:
             Both int64 of shape ``(texts, tokens)``.
         """
-        rows = [text.without(dropout).pieces[: self.max_tokens - 2] for text in texts]
+        rows = [text.drop_words(dropout).pieces[: self.max_tokens - 2] for text in texts]
         ids = torch.full((len(rows), max(map(len, rows)) + 2), self.padding)
         mask = torch.zeros_like(ids)
         for index, row in enumerate(rows):
@@ -109,8 +109,10 @@ class Tokenizer:
         return ids, mask
 
 
-def bucketed(texts: Sequence[HasPieces], size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
-    """Returns shuffled batches of texts of like length: little padding, another division every time.
+def make_length_batches(
+    texts: Sequence[PieceSequence], size: int, generator: torch.Generator, window: int = 50
+) -> list[Tensor]:
+    """Return shuffled batches of texts of similar length, to save padding.
 
     Args:
         texts: The texts.
@@ -121,11 +123,11 @@ def bucketed(texts: Sequence[HasPieces], size: int, generator: torch.Generator, 
     Returns:
         Indices into ``texts`` per batch; every text once.
     """
-    return bucketed_lengths(torch.tensor([len(text.pieces) for text in texts]), size, generator, window)
+    return group_by_length(torch.tensor([len(text.pieces) for text in texts]), size, generator, window)
 
 
-def bucketed_lengths(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
-    """Returns what ``bucketed`` does where only the lengths are known, shape ``(texts,)``."""
+def group_by_length(lengths: Tensor, size: int, generator: torch.Generator, window: int = 50) -> list[Tensor]:
+    """Return batches like ``make_length_batches``, from lengths of shape ``(texts,)``."""
     order = torch.randperm(len(lengths), generator=generator)
     batches: list[Tensor] = []
     for part in order.split(size * window):
@@ -133,37 +135,37 @@ def bucketed_lengths(lengths: Tensor, size: int, generator: torch.Generator, win
     return [batches[index] for index in torch.randperm(len(batches), generator=generator).tolist()]
 
 
-def in_order_of_length(texts: Sequence[HasPieces], size: int) -> Iterator[Tensor]:
-    """Yields batches for measuring: sorted by length, every text once."""
+def sort_by_length(texts: Sequence[PieceSequence], size: int) -> Iterator[Tensor]:
+    """Yield batches for measuring: sorted by length, every text once."""
     lengths = torch.tensor([len(text.pieces) for text in texts])
     yield from lengths.argsort(stable=True).split(size)
 
 
-def vectors_of(
-    texts: Sequence[HasPieces],
+def compute_vectors(
+    texts: Sequence[PieceSequence],
     size: int,
     pooled: Callable[[Tensor], Tensor],
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Tensor:
-    """Returns vectors of all texts, computed in batches of like length.
+    """Compute vectors of all texts in batches of similar length.
 
     Args:
         texts: The texts, at least one.
         size: Texts per batch.
         pooled: Maps the indices of a batch to its vectors, shape ``(batch, width)``.
-        progress: Called with the texts done and the texts in all.
+        progress: Called with the finished texts and the total.
 
     Returns:
         Shape ``(texts, width)``, in the order of the texts.
     """
-    found: Tensor | None = None
+    result: Tensor | None = None
     done = 0
-    for batch in in_order_of_length(texts, size):
+    for batch in sort_by_length(texts, size):
         vectors = pooled(batch)
-        found = vectors.new_zeros(len(texts), vectors.shape[1]) if found is None else found
-        found[batch] = vectors
+        result = vectors.new_zeros(len(texts), vectors.shape[1]) if result is None else result
+        result[batch] = vectors
         done += len(batch)
         progress(done, len(texts))
-    if found is None:
+    if result is None:
         raise ValueError("there is no text")
-    return found
+    return result

@@ -1,6 +1,7 @@
-"""Vectors of texts from an encoder that does not learn, and the linear model that is fitted to them."""
+"""From texts to vectors of an encoder: sequences of one text or a pair, pooled vectors, and the head fitted to them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -8,10 +9,47 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from textveil_training.engine.tokens import Tokenizer, vectors_of
-from textveil_training.finetune.inputs import joined, padded
-from textveil_training.finetune.network import Head, Network
-from textveil_training.progress import Report, no_report
+from textveil_training.engine.tokens import EncoderTokenizer, compute_vectors
+from textveil_training.finetune.network import FinetunedNetwork, LinearHead
+from textveil_training.progress import ProgressCallback, ignore_progress
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedSequence:
+    """A sequence of pieces with [CLS] and [SEP].
+
+    Attributes:
+        pieces: Ids, shape ``(length,)``.
+        types: 0 for the first text, 1 for the second, shape ``(length,)``.
+    """
+
+    pieces: Tensor = field(repr=False)
+    types: Tensor = field(repr=False)
+
+
+def join_texts(tokenizer: EncoderTokenizer, texts: Sequence[str]) -> EncodedSequence:
+    """Return ``[CLS] a [SEP]`` or ``[CLS] a [SEP] b [SEP]``; cut the longer text first."""
+    parts = [tokenizer.split_into_pieces(text).pieces.tolist() for text in texts]
+    room = tokenizer.max_tokens - 1 - len(parts)
+    while sum(map(len, parts)) > room:
+        longest = max(parts, key=len)
+        excess = sum(map(len, parts)) - room
+        second = max((len(part) for part in parts if part is not longest), default=0)
+        del longest[max(len(longest) - excess, min(second, len(longest) - 1)) :]
+    pieces, types = [tokenizer.first], [0]
+    for number, part in enumerate(parts):
+        pieces += [*part, tokenizer.last]
+        types += [number] * (len(part) + 1)
+    return EncodedSequence(torch.tensor(pieces), torch.tensor(types))
+
+
+def pad_sequences(sequences: Sequence[EncodedSequence], padding: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Return ids, attention mask and types of a batch, padded; int64, ``(rows, tokens)``."""
+    pad = torch.nn.utils.rnn.pad_sequence
+    ids = pad([sequence.pieces for sequence in sequences], batch_first=True, padding_value=padding)
+    mask = pad([torch.ones_like(sequence.pieces) for sequence in sequences], batch_first=True)
+    return ids, mask, pad([sequence.types for sequence in sequences], batch_first=True)
+
 
 _AT_ONCE = 128
 STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
@@ -20,16 +58,16 @@ STRENGTHS = (0.001, 0.01, 0.1, 1.0, 10.0)
 Floats = NDArray[np.float64]
 
 
-def pooled(
-    network: Network,
-    tokenizer: Tokenizer,
+def pool_texts(
+    network: FinetunedNetwork,
+    tokenizer: EncoderTokenizer,
     texts: Sequence[Sequence[str]],
     device: torch.device,
     precision: str,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
-    """Returns pooled vectors of sequences, in their order, in evaluation mode: ``(rows, width)``, float32.
+    """Compute pooled vectors of sequences in evaluation mode: ``(rows, width)``, float32.
 
     Args:
         network: The network.
@@ -40,30 +78,33 @@ def pooled(
         report: Called with progress.
         stage: Name of the stage in progress reports.
     """
-    sequences = [joined(tokenizer, row) for row in texts]
+    sequences = [join_texts(tokenizer, row) for row in texts]
 
     def of(batch: Tensor) -> Tensor:
-        ids, mask, types = padded([sequences[row] for row in batch.tolist()], tokenizer.padding)
-        return network.pooled(ids.to(device), mask.to(device), types.to(device), precision).cpu()
+        ids, mask, types = pad_sequences([sequences[row] for row in batch.tolist()], tokenizer.padding)
+        return network.pool(ids.to(device), mask.to(device), types.to(device), precision).cpu()
 
     network.eval()
     with torch.inference_mode():
-        found = vectors_of(sequences, _AT_ONCE, of, partial(report, stage))
+        found = compute_vectors(sequences, _AT_ONCE, of, partial(report, stage))
     return found.clone()  # an inference tensor cannot be trained on
 
 
-def features(
-    network: Network,
-    tokenizer: Tokenizer,
+def compute_features(
+    network: FinetunedNetwork,
+    tokenizer: EncoderTokenizer,
     texts: Sequence[Sequence[str]],
     device: torch.device,
     precision: str,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
     stage: str = "vectors",
 ) -> Tensor:
-    """Returns what the head of an untuned encoder reads: the pooled vector, or ``[u, v, |u - v|, u * v]`` of a pair."""
+    """Compute the head's input for an untuned encoder.
+
+    It is the pooled vector of a text, or ``[u, v, |u - v|, u * v]`` of a pair.
+    """
     columns = [
-        pooled(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)
+        pool_texts(network, tokenizer, [(row[column],) for row in texts], device, precision, report, stage)
         for column in range(len(texts[0]))
     ]
     if len(columns) == 1:
@@ -72,8 +113,8 @@ def features(
     return torch.cat([u, v, (u - v).abs(), u * v], 1)
 
 
-def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, classes: int) -> Head:
-    """Fits a logistic regression, or a ridge regression for scores, to standardized features.
+def fit_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor, classes: int) -> LinearHead:
+    """Fit a logistic regression (ridge regression for scores) to standardized features.
 
     Args:
         train: Training features, shape ``(rows, width)``.
@@ -97,7 +138,7 @@ def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor
             value = float((model.predict(held_out) == wanted).mean())
         else:
             model = Ridge(alpha=1 / strength).fit(x, y)
-            value = pearson(model.predict(held_out), wanted)
+            value = compute_pearson(model.predict(held_out), wanted)
         if best is None or value > best[0]:
             best = value, np.atleast_2d(model.coef_), np.atleast_1d(model.intercept_)
     assert best is not None
@@ -105,15 +146,15 @@ def fitted_head(train: Tensor, targets: Tensor, dev: Tensor, dev_targets: Tensor
     if classes == 2:  # one row in sklearn
         weight, bias = np.vstack([-weight / 2, weight / 2]), np.concatenate([-bias / 2, bias / 2])
     folded = torch.from_numpy(weight) / spread
-    head = Head(train.shape[1], max(1, classes))
+    head = LinearHead(train.shape[1], max(1, classes))
     with torch.no_grad():
         head.out.weight.copy_(folded)
         head.out.bias.copy_(torch.from_numpy(bias) - folded @ center)
     return head
 
 
-def pearson(found: Floats, wanted: Floats) -> float:
-    """Returns Pearson's correlation; 0 where one side is constant."""
+def compute_pearson(found: Floats, wanted: Floats) -> float:
+    """Return Pearson's correlation; 0 if one side is constant."""
     if np.ptp(found) == 0 or np.ptp(wanted) == 0:
         return 0.0
     return float(np.corrcoef(found, wanted)[0, 1])

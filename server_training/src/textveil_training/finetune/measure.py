@@ -1,4 +1,4 @@
-"""The answers of a fine-tuned model, and how good they are."""
+"""Predictions of a fine-tuned model, and their accuracy or correlation."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,23 +7,23 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.engine.encoders import device_named
-from textveil_training.engine.tokens import Tokenizer
+from textveil_training.engine.encoders import get_device
+from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.errors import CheckpointError
-from textveil_training.finetune.features import features, pearson, pooled
-from textveil_training.finetune.network import Description, Network, read_model
-from textveil_training.progress import Report, no_report
+from textveil_training.finetune.features import compute_features, compute_pearson, pool_texts
+from textveil_training.finetune.network import FinetunedDescription, FinetunedNetwork, read_model
+from textveil_training.progress import ProgressCallback, ignore_progress
 
 
-def predictions(
+def predict(
     folder: Path,
     texts: Sequence[Sequence[str]],
     *,
     device: str = "cpu",
     precision: str = "float32",
-    report: Report = no_report,
-) -> tuple[Tensor, Description]:
-    """Returns what a fine-tuned model makes of texts.
+    report: ProgressCallback = ignore_progress,
+) -> tuple[Tensor, FinetunedDescription]:
+    """Run a fine-tuned model on texts.
 
     Args:
         folder: Folder of the model.
@@ -37,45 +37,48 @@ def predictions(
 
     Raises:
         CheckpointError: As ``read_model``, or the model reads another number of texts.
-        DeviceError: The device is not there.
+        DeviceError: The device does not exist.
     """
-    place = device_named(device)
+    place = get_device(device)
     network, description, vocabulary = read_model(folder)
     if any(len(row) != 1 + description.pairs for row in texts):
         raise CheckpointError("the model reads another number of texts a row")
-    tokenizer = Tokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
+    tokenizer = EncoderTokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
     network = network.to(place)
-    return outputs(network, description.joined, tokenizer, texts, place, precision, report), description
+    return compute_outputs(network, description.joined, tokenizer, texts, place, precision, report), description
 
 
-def outputs(
-    network: Network,
+def compute_outputs(
+    network: FinetunedNetwork,
     joined: bool,
-    tokenizer: Tokenizer,
+    tokenizer: EncoderTokenizer,
     texts: Sequence[Sequence[str]],
     device: torch.device,
     precision: str,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
 ) -> Tensor:
-    """Returns logits of shape ``(rows, classes)``, or scores of shape ``(rows, 1)``, on the processor.
+    """Compute logits ``(rows, classes)`` or scores ``(rows, 1)``, on the CPU.
 
     Args:
         network: The network; it is left in evaluation mode.
-        joined: Whether both texts of a pair are one sequence; see ``Description``.
+        joined: Whether both texts of a pair are one sequence; see ``FinetunedDescription``.
         tokenizer: Tokenizer of its vocabulary.
         texts: One or two texts a row.
         device: Device that the network is on.
         precision: ``float32`` or ``bfloat16``.
         report: Called with progress.
     """
-    read = pooled if joined else features
+    read = pool_texts if joined else compute_features
     vectors = read(network, tokenizer, texts, device, precision, report)  # (rows, width or 4 width)
     with torch.inference_mode():
         return network(vectors.to(device)).cpu()
 
 
-def measured_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str, float]:
-    """Returns accuracy, its standard error ``sqrt(a (1 - a) / n)``, and the share of the commonest training class."""
+def measure_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str, float]:
+    """Return accuracy, its standard error, and the share of the commonest training class.
+
+    The standard error is ``sqrt(a (1 - a) / n)``.
+    """
     right = (logits.argmax(-1) == targets).double()
     accuracy = right.mean().item()
     return {
@@ -86,8 +89,8 @@ def measured_classes(logits: Tensor, targets: Tensor, majority: int) -> dict[str
     }
 
 
-def measured_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
-    """Returns Pearson's and Spearman's correlation, and the mean squared error.
+def measure_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
+    """Return Pearson's and Spearman's correlation and the mean squared error.
 
     The standard error of Pearson's r is ``(1 - r^2) / sqrt(n - 3)``, Fisher's for pairs from a normal distribution:
     approximate here.
@@ -95,11 +98,11 @@ def measured_scores(found: Tensor, wanted: Tensor) -> dict[str, float]:
     from scipy.stats import rankdata
 
     ours, theirs = found.double().numpy(), wanted.double().numpy()
-    r = pearson(ours, theirs)
+    r = compute_pearson(ours, theirs)
     return {
         "examples": len(theirs),
         "pearson": r,
         "pearson_standard_error": (1 - r * r) / max(1, len(theirs) - 3) ** 0.5,
-        "spearman": pearson(rankdata(ours), rankdata(theirs)),
+        "spearman": compute_pearson(rankdata(ours), rankdata(theirs)),
         "mse": float(np.square(ours - theirs).mean()),
     }

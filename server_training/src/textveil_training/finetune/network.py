@@ -1,4 +1,4 @@
-"""The network of a fine-tuning, and the folder it is kept in: ``finetuned.json``, the head, and a tuned encoder."""
+"""The network of a fine-tuning, and its folder: ``finetuned.json``, the head, and a tuned encoder."""
 
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -8,21 +8,21 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from textveil_training.engine.checkpoint import WEIGHTS, Layout, weights_sha256
-from textveil_training.engine.encoders import load_transformer, mean_pooled
+from textveil_training.engine.checkpoint import WEIGHTS, CheckpointLayout, hash_weights
+from textveil_training.engine.encoders import load_transformer, pool_mean
 from textveil_training.errors import CheckpointError
 
 DESCRIPTION = "finetuned.json"
 HEAD = "head.safetensors"
 ENCODER = "encoder"
-LAYOUT = Layout(
+LAYOUT = CheckpointLayout(
     format_name="textveil-finetuned", version=1, description=DESCRIPTION, encoder=ENCODER, noun="fine-tuned model"
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Description:
-    """The description of a fine-tuned model.
+class FinetunedDescription:
+    """Content of ``finetuned.json``.
 
     Attributes:
         labels: Labels in the order of the outputs; empty where the output is a score.
@@ -46,7 +46,7 @@ class Description:
     release: dict[str, Any] | None
 
 
-class Head(nn.Module):
+class LinearHead(nn.Module):
     """``shift + scale (W f + b)``: logits, or a score, from features f.
 
     Args:
@@ -64,11 +64,11 @@ class Head(nn.Module):
         self.register_buffer("scale", torch.ones(()))
 
     def forward(self, features: Tensor) -> Tensor:
-        """Maps features of shape ``(rows, width)`` to ``(rows, outputs)``."""
+        """Map features of shape ``(rows, width)`` to ``(rows, outputs)``."""
         return self.shift + self.scale * self.out(features)
 
 
-class Network(nn.Module):
+class FinetunedNetwork(nn.Module):
     """Encoder, mean pooling, dropout and head.
 
     Args:
@@ -77,12 +77,12 @@ class Network(nn.Module):
         dropout: Dropout of the pooled vector in training.
     """
 
-    def __init__(self, encoder: nn.Module, head: Head, dropout: float = 0.0) -> None:
+    def __init__(self, encoder: nn.Module, head: LinearHead, dropout: float = 0.0) -> None:
         super().__init__()
         self.encoder, self.head, self.dropout = encoder, head, nn.Dropout(dropout)
 
     def freeze(self, layers: int) -> set[str]:
-        """Keeps the lowest layers of the encoder as they are, and its embeddings, if ``layers`` is not 0.
+        """Freeze the lowest encoder layers and the embeddings; none if ``layers`` is 0.
 
         Returns:
             Names of the parameters that no longer learn.
@@ -93,22 +93,22 @@ class Network(nn.Module):
             parameter.requires_grad_(name not in frozen)
         return frozen
 
-    def pooled(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
-        """Returns the pooled vectors of a batch, shape ``(rows, width)``; see ``mean_pooled``."""
-        return mean_pooled(self.encoder, ids, mask, precision, types)
+    def pool(self, ids: Tensor, mask: Tensor, types: Tensor, precision: str = "float32") -> Tensor:
+        """Compute pooled vectors of a batch, shape ``(rows, width)``; see ``pool_mean``."""
+        return pool_mean(self.encoder, ids, mask, precision, types)
 
     def forward(self, pooled: Tensor) -> Tensor:
-        """Returns logits or scores of pooled vectors, or of the features of a pair."""
+        """Return logits or scores of pooled vectors, or of the features of a pair."""
         return self.head(self.dropout(pooled))
 
 
-def write_model(folder: Path, network: Network, description: Description, vocabulary: Path) -> None:
-    """Writes the network; the encoder with it if it was tuned.
+def write_model(folder: Path, network: FinetunedNetwork, description: FinetunedDescription, vocabulary: Path) -> None:
+    """Write the network, with the encoder if it was tuned.
 
     Args:
         folder: Folder of the model; made if it is not there, and an earlier model in it is replaced.
         network: The network.
-        description: What it is; the hash of a tuned encoder is filled in.
+        description: Its description; the hash of a tuned encoder is filled in.
         vocabulary: The encoder's ``vocab.txt``.
 
     Raises:
@@ -125,36 +125,36 @@ def write_model(folder: Path, network: Network, description: Description, vocabu
     LAYOUT.write(folder, {HEAD: network.head.state_dict()}, encoder, content)
 
 
-def read_model(folder: Path) -> tuple[Network, Description, Path]:
-    """Opens a fine-tuned model.
+def read_model(folder: Path) -> tuple[FinetunedNetwork, FinetunedDescription, Path]:
+    """Load a fine-tuned model.
 
     Returns:
         The network in evaluation mode, its description, and the encoder's vocabulary file.
 
     Raises:
-        CheckpointError: There is none, a file is missing or altered, the encoder it was made with is another one now,
-            or its tensors have another architecture.
+        CheckpointError: There is no model, a file is missing or altered, the encoder has changed since training, or
+            the tensors have another architecture.
     """
-    description = _description(folder)
+    description = _read_description(folder)
     source = str(folder / ENCODER) if description.encoder == ENCODER else description.encoder
     encoder, vocabulary, _ = load_transformer(source, 0.0)
-    if weights_sha256(vocabulary) != description.encoder_sha256:
+    if hash_weights(vocabulary) != description.encoder_sha256:
         raise CheckpointError("the encoder is not the one the model was made with")
     width = int(encoder.config.hidden_size)  # type: ignore[union-attr]
-    with LAYOUT.same_architecture():
+    with LAYOUT.check_architecture():
         tensors = load_file(folder / HEAD)
         outputs, features = tensors["out.weight"].shape
         if outputs != max(1, len(description.labels)) or features not in (width, 4 * width):
             raise ValueError("another number of labels or features")
-        head = Head(features, outputs)
+        head = LinearHead(features, outputs)
         head.load_state_dict(tensors)
-    return Network(encoder, head).eval(), description, vocabulary
+    return FinetunedNetwork(encoder, head).eval(), description, vocabulary
 
 
-def _description(folder: Path) -> Description:
+def _read_description(folder: Path) -> FinetunedDescription:
     def required(content: dict[str, Any]) -> set[str]:
         return {HEAD} | ({f"{ENCODER}/{WEIGHTS}"} if content["encoder"] == ENCODER else set())
 
-    content = LAYOUT.read(folder, [field.name for field in fields(Description)], required)
+    content = LAYOUT.read(folder, [field.name for field in fields(FinetunedDescription)], required)
     content["labels"] = tuple(content["labels"])
-    return Description(**content)
+    return FinetunedDescription(**content)

@@ -1,17 +1,17 @@
-"""What decides a fine-tuning, apart from the data; and recipes for it. The defaults are those of Yue et al. 2021."""
+"""Settings of a fine-tuning, and recipes for it. The defaults are those of Yue et al. 2021."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil_training.engine.settings import PRECISIONS, recipe_of_kind, setting
-from textveil_training.engine.settings import Settings as RunSettings
+from textveil_training.engine.settings import PRECISIONS, declare_setting, read_recipe_of_kind
+from textveil_training.engine.settings import CheckedSettings as RunSettings
 
 KIND = "finetune"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(RunSettings):
+class FinetuningSettings(RunSettings):
     """Settings of one fine-tuning.
 
     Where the encoder is not tuned, its pooled vectors are computed once, and a linear model is fitted to them.
@@ -20,32 +20,39 @@ class Settings(RunSettings):
         SettingError: A value is out of range.
     """
 
-    encoder: str = setting("minilm", "minilm, a model folder (also of pretrain), or a hub id.")
-    tuned: bool = setting(True, "Whether the encoder learns.")
-    max_tokens: int = setting(128, "Longer inputs are cut, [CLS] and [SEP] counted.", lambda n: 5 <= n <= 512)
-    num_epochs: int = setting(3, "Passes over the training rows.", lambda n: n >= 1)
-    batch_size: int = setting(64, "Rows per step.", lambda n: n >= 1)
-    learning_rate: float = setting(2e-5, "Peak for the encoder.", lambda rate: 0 < rate < 1)
-    head_learning_rate: float = setting(1e-3, "Peak for the new linear layer.", lambda rate: 0 < rate < 1)
-    weight_decay: float = setting(
+    encoder: str = declare_setting("minilm", "minilm, a model folder (also of pretrain), or a hub id.")
+    tuned: bool = declare_setting(True, "Whether the encoder learns.")
+    max_tokens: int = declare_setting(128, "Longer inputs are cut, [CLS] and [SEP] counted.", lambda n: 5 <= n <= 512)
+    num_epochs: int = declare_setting(3, "Passes over the training rows.", lambda n: n >= 1)
+    batch_size: int = declare_setting(64, "Rows per step.", lambda n: n >= 1)
+    learning_rate: float = declare_setting(2e-5, "Peak for the encoder.", lambda rate: 0 < rate < 1)
+    head_learning_rate: float = declare_setting(1e-3, "Peak for the new linear layer.", lambda rate: 0 < rate < 1)
+    weight_decay: float = declare_setting(
         0.01, "Decay of matrices, decoupled (Loshchilov and Hutter 2019).", lambda decay: decay >= 0
     )
-    warmup: float = setting(0.1, "Share of the steps in which the rates rise; then they fall.", lambda x: 0 <= x < 1)
-    clip_norm: float = setting(1.0, "Largest norm of a gradient; longer ones are scaled down.", lambda norm: norm > 0)
-    dropout: float = setting(0.1, "Dropout of the encoder and of the pooled vector.", lambda x: 0 <= x < 1)
-    train_examples: int = setting(
+    warmup: float = declare_setting(
+        0.1, "Share of the steps in which the rates rise; then they fall.", lambda x: 0 <= x < 1
+    )
+    clip_norm: float = declare_setting(
+        1.0, "Largest norm of a gradient; longer ones are scaled down.", lambda norm: norm > 0
+    )
+    dropout: float = declare_setting(0.1, "Dropout of the encoder and of the pooled vector.", lambda x: 0 <= x < 1)
+    train_examples: int = declare_setting(
         0, "At most this many training rows, the same for every seed and sanitized copy; 0: all.", lambda n: n >= 0
     )
-    seed: int = setting(0, "Seed of the training.")
-    precision: str = setting("bfloat16", "float32 or bfloat16.", lambda name: name in PRECISIONS)
-    frozen_layers: int | None = setting(
+    seed: int = declare_setting(0, "Seed of the training.")
+    precision: str = declare_setting("bfloat16", "float32 or bfloat16.", lambda name: name in PRECISIONS)
+    frozen_layers: int | None = declare_setting(
         None,
         "Lowest layers that stay as they are, and the embeddings; all learn if left out.",
         lambda n: n is None or n >= 1,
     )
 
-    def described(self) -> dict[str, Any]:
-        """Returns what a record says: settings that have an effect, and of a folder its name alone."""
+    def describe(self) -> dict[str, Any]:
+        """Return the settings that have an effect, for a run record.
+
+        Of a folder it has the last name only.
+        """
         found = asdict(self)
         if self.frozen_layers is None:
             del found["frozen_layers"]
@@ -57,8 +64,8 @@ class Settings(RunSettings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recipe:
-    """One published result: settings of its fine-tunings.
+class FinetuningRecipe:
+    """Fine-tuning settings of a published result.
 
     Attributes:
         name: Name of the recipe, printable.
@@ -70,15 +77,15 @@ class Recipe:
     name: str
     kind: str
     note: str
-    training: Settings
+    training: FinetuningSettings
 
 
-def read_recipe(path: Path) -> Recipe:
-    """Reads a recipe of a fine-tuning.
+def read_finetuning_recipe(path: Path) -> FinetuningRecipe:
+    """Read a recipe of a fine-tuning.
 
     Raises:
         RecipeError: The file cannot be read or is not TOML, a key is missing or unknown, a value is of another type,
             or the recipe is of another kind.
         SettingError: A setting is out of range.
     """
-    return recipe_of_kind(path, Recipe, KIND)
+    return read_recipe_of_kind(path, FinetuningRecipe, KIND)

@@ -1,1 +1,1 @@
-"""Sanitization-aware pretraining of a masked language model: mask the sanitized text, predict the original token."""
+"""Sanitization-aware pretraining: mask the sanitized text, predict the original token."""

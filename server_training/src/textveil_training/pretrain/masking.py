@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.engine.tokens import Tokenizer
-from textveil_training.pretrain.aligned import Bools, Integers, Strings, ragged
+from textveil_training.engine.tokens import EncoderTokenizer
+from textveil_training.pretrain.aligned_corpus import BoolArray, IntArray, StringPieces, expand_ranges
 
 IGNORED = -100
 MASKED = 8 / 9
@@ -23,8 +23,8 @@ MASKED = 8 / 9
 
 
 @dataclass(frozen=True, slots=True)
-class Masked:
-    """A batch; all int64 of shape ``(texts, tokens)``.
+class MaskedBatch:
+    """A masked batch; all tensors are int64 of shape ``(texts, tokens)``.
 
     Attributes:
         ids: Pieces that the model reads.
@@ -36,24 +36,24 @@ class Masked:
     mask: Tensor = field(repr=False)
     targets: Tensor = field(repr=False)
 
-    def part(self, number: int, parts: int) -> "Masked":
-        """Returns every ``parts``-th text from ``number`` on, without columns of padding alone.
+    def take_part(self, number: int, parts: int) -> "MaskedBatch":
+        """Return every ``parts``-th text from ``number`` on, without padding-only columns.
 
         Where there is none, the first text with nothing asked: whoever trains together takes part in every step.
         """
         if number >= len(self.ids):
-            return Masked(self.ids[:1], self.mask[:1], torch.full_like(self.targets[:1], IGNORED))
+            return MaskedBatch(self.ids[:1], self.mask[:1], torch.full_like(self.targets[:1], IGNORED))
         mask = self.mask[number::parts]
         end = int(mask.sum(1).max())
-        return Masked(self.ids[number::parts, :end], mask[:, :end], self.targets[number::parts, :end])
+        return MaskedBatch(self.ids[number::parts, :end], mask[:, :end], self.targets[number::parts, :end])
 
-    def to(self, device: torch.device) -> "Masked":
-        """Returns the same on a device."""
-        return Masked(self.ids.to(device), self.mask.to(device), self.targets.to(device))
+    def to(self, device: torch.device) -> "MaskedBatch":
+        """Return the batch on a device."""
+        return MaskedBatch(self.ids.to(device), self.mask.to(device), self.targets.to(device))
 
 
 class Masker:
-    """Makes batches.
+    """Makes masked batches.
 
     Args:
         tokenizer: Special pieces, and the length at which texts are cut.
@@ -64,22 +64,27 @@ class Masker:
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, strings: Strings, probability: float, vocabulary: int, unchanged: float = 0.1
+        self,
+        tokenizer: EncoderTokenizer,
+        strings: StringPieces,
+        probability: float,
+        vocabulary: int,
+        unchanged: float = 0.1,
     ) -> None:
         self._tokenizer, self._strings = tokenizer, strings
         self._probability, self._vocabulary, self._unchanged = probability, vocabulary, unchanged
 
     def __call__(
         self,
-        shown: Integers,
-        original: Integers,
-        words: Bools,
-        counts: Integers,
+        shown: IntArray,
+        original: IntArray,
+        words: BoolArray,
+        counts: IntArray,
         generator: torch.Generator | None = None,
         *,
         only_masks: bool = False,
-    ) -> Masked:
-        """Makes a batch with fresh masks.
+    ) -> MaskedBatch:
+        """Make a batch with fresh masks.
 
         Args:
             shown: Items that the model reads, text after text.
@@ -89,12 +94,12 @@ class Masker:
             generator: Generator of the masks; PyTorch's own if left out.
             only_masks: Whether all chosen words become [MASK], to measure.
         """
-        flat, begins = self._strings.flat
+        flat, begins = self._strings.flat_pieces
         sizes = np.diff(begins)
         item = np.repeat(np.arange(len(shown)), sizes[shown])
         first = np.cumsum(sizes[shown]) - sizes[shown]
         within = np.arange(len(item)) - first[item]
-        pieces = flat[ragged(begins[shown], sizes[shown])]
+        pieces = flat[expand_ranges(begins[shown], sizes[shown])]
         text = np.repeat(np.arange(len(counts)), counts)[item]
         lengths = np.bincount(text, minlength=len(counts))
         column = np.arange(len(item)) - (np.cumsum(lengths) - lengths)[text]
@@ -119,4 +124,4 @@ class Masker:
         wanted[text[kept], column[kept] + 1] = targets[kept]
         ids[:, 0], ids[np.arange(len(counts)), ends] = self._tokenizer.first, self._tokenizer.last
         mask = (np.arange(shape[1]) <= ends[:, None]).astype(np.int64)
-        return Masked(torch.from_numpy(ids), torch.from_numpy(mask), torch.from_numpy(wanted))
+        return MaskedBatch(torch.from_numpy(ids), torch.from_numpy(mask), torch.from_numpy(wanted))

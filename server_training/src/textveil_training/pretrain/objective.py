@@ -1,4 +1,4 @@
-"""The loss of a pretraining, its gradients over parts and processes, and what is measured on texts held out."""
+"""The loss of a pretraining, its gradients over parts and processes, and measurements on held-out texts."""
 
 import time
 from contextlib import nullcontext
@@ -8,17 +8,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from textveil_training.engine.loop import seeded
+from textveil_training.engine.loop import derive_seed
 from textveil_training.engine.processes import SingleProcess
-from textveil_training.pretrain.aligned import Corpus, Integers
-from textveil_training.pretrain.masking import IGNORED, Masked, Masker
-from textveil_training.pretrain.network import MaskedLM
+from textveil_training.pretrain.aligned_corpus import AlignedCorpus, IntArray
+from textveil_training.pretrain.masked_lm import MaskedLM
+from textveil_training.pretrain.masking import IGNORED, MaskedBatch, Masker
 
 MEASURED_AT_ONCE = 64
 
 
-class Objective:
-    """Cross entropy of the original pieces at the masked places of the sanitized text.
+class PretrainingObjective:
+    """Cross entropy of the original pieces at masked positions of the sanitized text.
 
     Args:
         model: The networks, on their device.
@@ -33,7 +33,7 @@ class Objective:
     def __init__(
         self,
         model: MaskedLM,
-        corpus: Corpus,
+        corpus: AlignedCorpus,
         masker: Masker,
         *,
         accumulate: int,
@@ -43,17 +43,17 @@ class Objective:
     ) -> None:
         self._model, self._corpus, self._masker, self._process = model, corpus, masker, process
         self._accumulate, self._precision, self._sanitize = accumulate, precision, sanitize
-        self._wrapped = process.wrapped(model)
+        self._wrapped = process.wrap_model(model)
         self.start_clock()
 
-    def loss(self, batch: Tensor) -> Tensor:
-        """Returns the mean loss over all targets of a batch, computed by this process alone and at once."""
+    def compute_loss(self, batch: Tensor) -> Tensor:
+        """Compute the mean loss over a batch's targets, in this process and at once."""
         self._model.train()
-        masked = self._masked(batch.numpy())
-        return self._summed(masked) / _wanted(masked)
+        masked = self._mask_texts(batch.numpy())
+        return self._sum_loss(masked) / _count_targets(masked)
 
-    def gradients(self, batch: Tensor) -> float:
-        """Leaves the gradient of ``loss`` with the parameters, computed in parts by all processes; returns the loss.
+    def compute_gradients(self, batch: Tensor) -> float:
+        """Compute the loss's gradient in parts, over all processes; return the loss.
 
         Every process makes the whole batch, with the same masks and rank 0's draws, and computes on its share of the
         texts.
@@ -62,32 +62,32 @@ class Objective:
             batch: Indices of texts, the same in all processes.
         """
         self._model.train()
-        masked = self._masked(batch.numpy())
+        masked = self._mask_texts(batch.numpy())
         self._tokens += int(masked.mask.sum())
-        wanted, process = _wanted(masked), self._process
+        wanted, process = _count_targets(masked), self._process
         if process.rank:
             torch.manual_seed(torch.initial_seed() + process.rank)  # dropout of its own
         total = torch.zeros(1, dtype=torch.float64)
         for number in range(self._accumulate):
-            part = masked.part(number * process.world_size + process.rank, self._accumulate * process.world_size)
+            part = masked.take_part(number * process.world_size + process.rank, self._accumulate * process.world_size)
             last = number == self._accumulate - 1
             with nullcontext() if last else process.no_sync(self._wrapped):
-                loss = self._summed(part) / wanted
+                loss = self._sum_loss(part) / wanted
                 (loss * process.world_size).backward()  # gradients are averaged over the processes
             total += loss.item()
         return float(process.sum(total))
 
-    def _masked(self, texts: Integers) -> Masked:
-        places, counts = self._corpus.chosen(texts)
+    def _mask_texts(self, texts: IntArray) -> MaskedBatch:
+        places, counts = self._corpus.locate_items(texts)
         original = self._corpus.items[places]
-        shown = self._corpus.sanitized(places, self._agreed) if self._sanitize else original
+        shown = self._corpus.sanitize_items(places, self._broadcast_outputs) if self._sanitize else original
         return self._masker(shown, original, self._corpus.words[places], counts)
 
-    def _agreed(self, outputs: Integers) -> Integers:
+    def _broadcast_outputs(self, outputs: IntArray) -> IntArray:
         return self._process.broadcast(torch.from_numpy(outputs)).numpy()
 
-    def _summed(self, part: Masked) -> Tensor:
-        """Returns the loss summed over the targets of a part."""
+    def _sum_loss(self, part: MaskedBatch) -> Tensor:
+        """Return the loss summed over the targets of a part."""
         part = part.to(self._process.device)
         at = part.targets != IGNORED
         with torch.autocast(part.ids.device.type, torch.bfloat16, enabled=self._precision == "bfloat16"):
@@ -95,15 +95,15 @@ class Objective:
         return functional.cross_entropy(logits.float(), part.targets[at], reduction="sum")
 
     def start_clock(self) -> None:
-        """Begins to count pieces and time."""
+        """Start counting pieces and time."""
         self._tokens, self._since = 0, time.perf_counter()
 
-    def tokens_per_s(self) -> float:
-        """Returns the pieces trained on per second, by all processes, since ``start_clock``."""
+    def measure_speed(self) -> float:
+        """Return pieces per second since ``start_clock``, over all processes."""
         return round(self._tokens / (time.perf_counter() - self._since), 1)
 
-    def measured(self, corpus: Corpus, *, sanitize: bool) -> dict[str, float]:
-        """Measures how often the likeliest piece is the original's, and the loss, at masked places of texts held out.
+    def measure_held_out(self, corpus: AlignedCorpus, *, sanitize: bool) -> dict[str, float]:
+        """Measure top-1 accuracy and loss at masked positions of held-out texts.
 
         The masked words are the same each time, and all become [MASK].
 
@@ -113,16 +113,16 @@ class Objective:
         """
         self._model.eval()
         process = self._process
-        generator = torch.Generator().manual_seed(seeded("held out"))
+        generator = torch.Generator().manual_seed(derive_seed("held out"))
         order = np.argsort(corpus.lengths, kind="stable")
         found = torch.zeros(3, dtype=torch.float64)
         with torch.inference_mode():
             for begin in range(0, len(order), MEASURED_AT_ONCE):
-                places, counts = corpus.chosen(order[begin : begin + MEASURED_AT_ONCE])
+                places, counts = corpus.locate_items(order[begin : begin + MEASURED_AT_ONCE])
                 original = corpus.items[places]
-                shown = corpus.sanitized(places, self._agreed) if sanitize else original
+                shown = corpus.sanitize_items(places, self._broadcast_outputs) if sanitize else original
                 masked = self._masker(shown, original, corpus.words[places], counts, generator, only_masks=True)
-                part = masked.part(process.rank, process.world_size).to(process.device)
+                part = masked.take_part(process.rank, process.world_size).to(process.device)
                 at = part.targets != IGNORED
                 with torch.autocast(part.ids.device.type, torch.bfloat16, enabled=self._precision == "bfloat16"):
                     logits = self._model(part.ids, part.mask, at).float()
@@ -134,5 +134,5 @@ class Objective:
         return {"top1": right / max(1, wanted), "loss": loss / max(1, wanted), "targets": int(wanted)}
 
 
-def _wanted(masked: Masked) -> int:
+def _count_targets(masked: MaskedBatch) -> int:
     return max(1, int((masked.targets != IGNORED).sum()))

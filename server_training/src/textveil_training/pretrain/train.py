@@ -1,4 +1,6 @@
-"""Pretrains a masked language model to predict ORIGINAL words from SANITIZED public text (Yue et al. 2021, 4.3).
+"""Keeps a long training on a processor from filling the memory with holes.
+
+Pretrains a masked language model to predict ORIGINAL words from SANITIZED public text (Yue et al. 2021, 4.3).
 
     textveil-train pretrain --data WIKITEXT:wikitext --mechanism santext --epsilon 10 -o mlm
     textveil-train pretrain server_training/recipes/mlm-sanitized.toml --data WIKITEXT:wikitext -o mlm
@@ -8,7 +10,10 @@ with the same weights, order and masks but with fresh draws: the result is anoth
 of the same output distribution. Raw runs go on to the very same result.
 """
 
+import ctypes
 import math
+import sys
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -17,25 +22,39 @@ import torch
 from torch import Tensor
 
 from textveil_training.engine.checkpoint import WEIGHTS
-from textveil_training.engine.encoders import encoder_folder, precision_for
-from textveil_training.engine.loop import seeded
-from textveil_training.engine.memory import return_large_blocks
-from textveil_training.engine.optimizer import adamw
-from textveil_training.engine.processes import this_process
-from textveil_training.engine.run import Run, RunOptions
-from textveil_training.engine.stage import Stage, Update
-from textveil_training.engine.tokens import Tokenizer, bucketed_lengths
+from textveil_training.engine.encoders import choose_precision, locate_encoder
+from textveil_training.engine.loop import derive_seed
+from textveil_training.engine.processes import get_process
+from textveil_training.engine.run import RunOptions, TrainingRun
+from textveil_training.engine.stage import OptimizerUpdate, TrainingStage, make_adamw
+from textveil_training.engine.tokens import EncoderTokenizer, group_by_length
 from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
-from textveil_training.hashes import sha256
-from textveil_training.pretrain.aligned import Strings, check_pieces
-from textveil_training.pretrain.division import divided, log_frequencies
+from textveil_training.file_hashes import hash_file
+from textveil_training.pretrain.aligned_corpus import StringPieces, check_pieces
+from textveil_training.pretrain.masked_lm import load_masked_lm, write_masked_lm
 from textveil_training.pretrain.masking import Masker
-from textveil_training.pretrain.network import load_masked_lm, write_masked_lm
-from textveil_training.pretrain.objective import Objective
-from textveil_training.pretrain.settings import KIND, Settings
-from textveil_training.pretrain.sources import Texts
-from textveil_training.progress import Report, no_report
-from textveil_training.text_channel import TextChannel
+from textveil_training.pretrain.objective import PretrainingObjective
+from textveil_training.pretrain.pretraining_data import SourceTexts, compute_log_frequencies, split_pretraining_texts
+from textveil_training.pretrain.settings import KIND, PretrainingSettings
+from textveil_training.progress import ProgressCallback, ignore_progress
+from textveil_training.token_randomizer import TokenRandomizer
+
+_MMAP_THRESHOLD = -3
+_BYTES = 4 << 20
+
+
+def return_large_blocks() -> None:
+    """Make glibc return free blocks of 4 MiB and more to the system at once.
+
+    PyTorch takes memory on a processor from ``malloc``. Blocks of a size that changes with every batch (logits of the
+    masked places: 10 to 40 MB) leave holes that the next ones do not fit into, since glibc raises the limit from which
+    it maps blocks one by one up to 32 MiB: a pretraining grew by 200 MB a minute. Elsewhere than on glibc this does
+    nothing.
+    """
+    if sys.platform.startswith("linux"):
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).mallopt(_MMAP_THRESHOLD, _BYTES)
+
 
 STAGE = "pretrain"
 MEASUREMENTS = 20
@@ -45,21 +64,21 @@ words and a loss of 6.13, 1e-4 and 1e-3 to 9.1 % and 6.69."""
 
 
 def pretrain(
-    settings: Settings,
-    texts: Texts,
-    channel: TextChannel | None,
+    settings: PretrainingSettings,
+    texts: SourceTexts,
+    channel: TokenRandomizer | None,
     options: RunOptions,
     *,
     raw: bool = False,
-    report: Report = no_report,
+    report: ProgressCallback = ignore_progress,
 ) -> dict[str, Any]:
-    """Trains a masked language model on sanitized text; see the module.
+    """Train a masked language model on sanitized text; see the module.
 
     Args:
         settings: Settings of the training.
         texts: Public texts.
         channel: The mechanism that sanitizes; None only for raw text.
-        options: Where the run goes.
+        options: Output folder and device of the run.
         raw: Whether raw text is masked instead; a channel then only serves to measure.
         report: Called with progress.
 
@@ -67,14 +86,14 @@ def pretrain(
         The run record, which is also in the output folder.
 
     Raises:
-        DeviceError: The device is not there.
+        DeviceError: The device does not exist.
         CheckpointError: The start is not a masked language model or encoder of BERT's kind, or the output folder is not
             empty.
         EncoderMismatch: TextBundle and encoder do not read text alike.
-        ResumeError: There is nothing to go on with, or it belongs to another run.
+        ResumeError: There is no unfinished run to resume, or it belongs to another run.
         EmptyData: There is no text to train on, or none to hold out.
         OutputError: The folder cannot be written.
-        KeyboardInterrupt: After Ctrl-C; the run can be resumed.
+        KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
 
     Privacy:
         None: the texts are public, and so is the model.
@@ -83,17 +102,17 @@ def pretrain(
         raise SettingError("accumulate is out of range")
     if channel is None and not raw:
         raise SettingError("a mechanism is needed to sanitize with, or --raw")
-    process = this_process(options.device)
-    run = Run(options, settings.seed, report, process=process)
+    process = get_process(options.device)
+    run = TrainingRun(options, settings.seed, report, process=process)
     return_large_blocks()
-    precision = precision_for(settings.precision, run.device)
+    precision = choose_precision(settings.precision, run.device)
 
     # The network: an encoder with the head of a masked language model, tied to its embeddings.
     loaded = load_masked_lm(settings.start, settings.dropout)
     model = loaded.model
     if settings.max_tokens > model.config.max_position_embeddings:
         raise SettingError("max_tokens is more than the encoder has positions")
-    tokenizer = Tokenizer(loaded.vocabulary, lowercase=loaded.lowercase, max_tokens=settings.max_tokens)
+    tokenizer = EncoderTokenizer(loaded.vocabulary, lowercase=loaded.lowercase, max_tokens=settings.max_tokens)
     if max(tokenizer.ids.values()) >= model.config.vocab_size:
         raise CheckpointError("the vocabulary has more pieces than the weights there have rows")
     if channel is not None:
@@ -102,15 +121,15 @@ def pretrain(
         check_pieces(channel, tokenizer.ids)
 
     # The data: texts as words and what is between them, some of them held out by their hash.
-    strings = Strings(tokenizer)
-    data = divided(texts, settings.held_out_percent, settings.seed, strings, channel)
+    strings = StringPieces(tokenizer)
+    data = split_pretraining_texts(texts, settings.held_out_percent, settings.seed, strings, channel)
     train, held_out = data.train, data.held_out
     if loaded.new_head:  # it begins with the frequencies of the pieces
         with torch.no_grad():
-            model.bias.copy_(log_frequencies(train, strings, len(model.bias)))
+            model.bias.copy_(compute_log_frequencies(train, strings, len(model.bias)))
     model.to(run.device)
     masker = Masker(tokenizer, strings, settings.mask_probability, len(tokenizer.ids), settings.unchanged_share)
-    objective = Objective(
+    objective = PretrainingObjective(
         model,
         train,
         masker,
@@ -126,36 +145,36 @@ def pretrain(
     steps_per_epoch = min(steps, settings.measure_every or math.ceil(steps / MEASUREMENTS))
 
     def batches(_: torch.Generator) -> list[Tensor]:
-        """Returns the batches between two measurements: a stretch of one pass, or of several, over the texts."""
+        """Return the batches between two measurements, from one or several passes."""
         found: list[Tensor] = []
         begin = run.position.epoch * steps_per_epoch
         step, end = begin, min(begin + steps_per_epoch, steps)
         while step < end:
             index, offset = divmod(step, steps_per_pass)
-            generator = torch.Generator().manual_seed(seeded(settings.seed, "pass", index))
-            whole = bucketed_lengths(torch.from_numpy(train.lengths), settings.batch_size, generator)
+            generator = torch.Generator().manual_seed(derive_seed(settings.seed, "pass", index))
+            whole = group_by_length(torch.from_numpy(train.lengths), settings.batch_size, generator)
             found += whole[offset : offset + end - step]
             step = begin + len(found)
         return found
 
     def measure() -> dict[str, float]:
-        found: dict[str, float] = {"tokens_per_s": objective.tokens_per_s()}
-        clean = objective.measured(held_out, sanitize=False)
+        found: dict[str, float] = {"tokens_per_s": objective.measure_speed()}
+        clean = objective.measure_held_out(held_out, sanitize=False)
         found |= {"clean_top1": clean["top1"], "clean_loss": clean["loss"], "targets": clean["targets"]}
         if channel is not None:
-            after = objective.measured(held_out, sanitize=True)
+            after = objective.measure_held_out(held_out, sanitize=True)
             found |= {"sanitized_top1": after["top1"], "sanitized_loss": after["loss"]}
         return {"dev": found["clean_top1" if raw else "sanitized_top1"], **found}
 
     default = NEW_HEAD_RATES if loaded.new_head else RATES
     rates = settings.learning_rate or default[0], settings.head_learning_rate or default[1]
-    optimizer = adamw(model, lambda name: rates[0 if name.startswith("encoder.") else 1], settings.weight_decay)
-    stage = Stage(
+    optimizer = make_adamw(model, lambda name: rates[0 if name.startswith("encoder.") else 1], settings.weight_decay)
+    stage = TrainingStage(
         name=STAGE,
         modules={"model": model},
         num_epochs=math.ceil(steps / steps_per_epoch),
         batches=batches,
-        updates=[Update(optimizer, objective.loss, objective.gradients)],
+        updates=[OptimizerUpdate(optimizer, objective.compute_loss, objective.compute_gradients)],
         measure=measure,
         warmup=settings.warmup,
         clip_norm=settings.clip_norm,
@@ -174,13 +193,13 @@ def pretrain(
             "precision": precision,
             "processes": process.world_size,
         },
-        "data": data.described,
-        "release": None if raw else _terms(channel),
-        "measured_release": _terms(channel),
+        "data": data.description,
+        "release": None if raw else _describe_release(channel),
+        "measured_release": _describe_release(channel),
         "draws": None if raw else "afresh at every visit; also after an interruption",
         "start": {
             "source": Path(settings.start).name,
-            "weights_sha256": _start_sha256(settings.start),
+            "weights_sha256": _hash_start(settings.start),
             "new_head": loaded.new_head,
         },
     }
@@ -195,14 +214,14 @@ def pretrain(
     return run.finish({"steps": steps, **{name: last[name] for name in names if name in last}})
 
 
-def _terms(channel: TextChannel | None) -> dict[str, Any] | None:
+def _describe_release(channel: TokenRandomizer | None) -> dict[str, Any] | None:
     if channel is None:
         return None
-    terms = channel.release
+    terms = channel.release_terms
     del terms["pure_level"], terms["pinned"]  # they follow from the rest, and from how the bundle was opened
     return terms | {"bundle_name": channel.bundle.manifest.get("name")}
 
 
-def _start_sha256(start: str) -> str | None:
-    weights = Path(encoder_folder(start)) / WEIGHTS
-    return sha256(weights) if weights.is_file() else None
+def _hash_start(start: str) -> str | None:
+    weights = Path(locate_encoder(start)) / WEIGHTS
+    return hash_file(weights) if weights.is_file() else None

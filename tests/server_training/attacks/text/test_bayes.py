@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from attacked_texts import COUNT, IDENTITY, matrix, near, no_steps, texts
 from textveil_export.leakage import guess_from_one_release, make_zipf_prior
-from textveil_training.attacks.text.bayes import bayes
-from textveil_training.attacks.text.released import release
-from textveil_training.text_channel import TextChannel
+from textveil_training.attacks.text.context_free import attack_bayes
+from textveil_training.attacks.text.released import release_texts
+from textveil_training.token_randomizer import TokenRandomizer
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,9 @@ from textveil_training.text_channel import TextChannel
 def test_the_closed_form_is_the_sum_over_outputs_and_simulation_agrees(
     folders: dict[str, Path], options: dict[str, Any]
 ) -> None:
-    channel = TextChannel(folders["all" if options == IDENTITY else "words"], **options)
-    released = release(channel, texts(300))
-    found = bayes(channel, released, seed=1, report=no_steps, draws=4000)
+    channel = TokenRandomizer(folders["all" if options == IDENTITY else "words"], **options)
+    released = release_texts(channel, texts(300))
+    found = attack_bayes(channel, released, seed=1, report=no_steps, draws=4000)
     rows, prior = matrix(channel), make_zipf_prior(COUNT + 1)
     truth = (rows * prior[:, None]).max(axis=0).sum()
     assert found["closed_form"] == pytest.approx(truth, abs=2e-6)
@@ -49,16 +49,16 @@ def test_the_closed_form_is_the_sum_over_outputs_and_simulation_agrees(
 
 
 def test_parts_of_words_have_a_sum_of_their_own(folders: dict[str, Path]) -> None:
-    channel = TextChannel(folders["pieces"], mechanism="santext+", epsilon="18")
+    channel = TokenRandomizer(folders["pieces"], mechanism="santext+", epsilon="18")
     names = [name for name in channel.bundle.vocabulary if not name.startswith("##") and name != "b2"]
     tails = [name[2:] for name in channel.bundle.vocabulary if name.startswith("##")]
     words = [*names, *(names[n % len(names)] + tail for n, tail in enumerate(tails))]
-    released = release(channel, texts(400, words=words))
-    assert 0.1 < released.whole.mean() < 0.9
-    found = bayes(channel, released, seed=1, report=no_steps, draws=10)["text_prior"]
+    released = release_texts(channel, texts(400, words=words))
+    assert 0.1 < released.whole_words.mean() < 0.9
+    found = attack_bayes(channel, released, seed=1, report=no_steps, draws=10)["text_prior"]
     truth = 0.0
     for whole in (True, False):
-        joint = np.bincount(released.inputs[released.whole == whole], minlength=COUNT + 1) / len(released)
+        joint = np.bincount(released.inputs[released.whole_words == whole], minlength=COUNT + 1) / len(released)
         truth += (matrix(channel, whole=whole) * joint[:, None]).max(axis=0).sum()
     assert found["closed_form"] == pytest.approx(truth, abs=2e-6)
     assert near(found["on_text"]["top1"], truth, 0.5 / math.sqrt(len(released)))
@@ -66,10 +66,10 @@ def test_parts_of_words_have_a_sum_of_their_own(folders: dict[str, Path]) -> Non
 
 def test_a_simulation_of_another_mechanism_is_noticed(folders: dict[str, Path]) -> None:
     """The comparison has power: guesses that are best for one level, outputs of the next."""
-    one, other = (TextChannel(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("8", "18"))
+    one, other = (TokenRandomizer(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("8", "18"))
     prior = make_zipf_prior(COUNT + 1)
-    found = guess_from_one_release(one.distribution(), {"zipf": prior})["zipf"]
+    found = guess_from_one_release(one.get_distribution(), {"zipf": prior})["zipf"]
     rate, guesses = found.rate, found.inputs
     drawn = np.random.default_rng(3).choice(COUNT + 1, 4000, p=prior)
-    hits = (guesses[other.draw_ids(drawn, np.ones(4000, bool))] == drawn).mean()
+    hits = (guesses[other.randomize_ids(drawn, np.ones(4000, bool))] == drawn).mean()
     assert not near(hits, rate, math.sqrt(rate * (1 - rate) / 4000))

@@ -5,31 +5,31 @@ from pathlib import Path
 import numpy as np
 import pytest
 from attacked_texts import IDENTITY, WORDS
-from textveil_training.attacks.text.released import release
+from textveil_training.attacks.text.released import release_texts
 from textveil_training.errors import EmptyData
-from textveil_training.text_channel import TextChannel
+from textveil_training.token_randomizer import TokenRandomizer
 
 
 def test_every_token_stands_beside_its_output(folders: dict[str, Path]) -> None:
-    channel = TextChannel(folders["words"], **IDENTITY)
-    released = release(channel, [(f"{WORDS[3]}, {WORDS[4]}", ""), ("",), (f"zzz {WORDS[5]}",)])
-    assert released.inputs.tolist() == [3, 4, channel.unknown, 5]
+    channel = TokenRandomizer(folders["words"], **IDENTITY)
+    released = release_texts(channel, [(f"{WORDS[3]}, {WORDS[4]}", ""), ("",), (f"zzz {WORDS[5]}",)])
+    assert released.inputs.tolist() == [3, 4, channel.unknown_id, 5]
     assert released.text.tolist() == [0, 0, 3, 3]
     assert released.example.tolist() == [0, 0, 2, 2]
     assert released.position.tolist() == [0, 1, 0, 1]
-    assert released.whole.all()
+    assert released.whole_words.all()
     assert released.sensitive.all(), "krr keeps nothing by a coin"
     assert released.outputs[[0, 1, 3]].tolist() == [3, 4, 5]
     with pytest.raises(EmptyData):
-        release(channel, [("",), (" ... ",)])
+        release_texts(channel, [("",), (" ... ",)])
 
 
 def test_parts_of_words_are_sensitive(folders: dict[str, Path]) -> None:
-    channel = TextChannel(folders["pieces"], mechanism="santext+")
-    kept = next(x for x in np.flatnonzero(channel.keepable).tolist() if not channel.spell(x).startswith("##"))
+    channel = TokenRandomizer(folders["pieces"], mechanism="santext+")
+    kept = next(x for x in np.flatnonzero(channel.keepable_ids).tolist() if not channel.spell_token(x).startswith("##"))
     tail = next(name for name in channel.bundle.vocabulary if name.startswith("##"))
-    word = channel.spell(kept)
-    released = release(channel, [(f"{word} {word}{tail[2:]}",)])
+    word = channel.spell_token(kept)
+    released = release_texts(channel, [(f"{word} {word}{tail[2:]}",)])
     assert released.inputs[:2].tolist() == [kept, kept]
-    assert released.whole.tolist() == [True, False, False]
+    assert released.whole_words.tolist() == [True, False, False]
     assert released.sensitive.tolist() == [False, True, True]

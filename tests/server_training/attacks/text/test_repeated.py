@@ -7,24 +7,23 @@ import numpy as np
 import pytest
 from attacked_texts import COUNT, IDENTITY, WORDS, near, no_steps, texts
 from textveil.text import Options
-from textveil_training.attacks.text import priors
-from textveil_training.attacks.text.bayes import bayes
-from textveil_training.attacks.text.released import Released, release
-from textveil_training.attacks.text.repeated import repeated
-from textveil_training.text_channel import TextChannel
+from textveil_training.attacks.text import context_free
+from textveil_training.attacks.text.context_free import attack_bayes, attack_repeated
+from textveil_training.attacks.text.released import ReleasedTexts, release_texts
+from textveil_training.token_randomizer import TokenRandomizer
 
 
-def both(channel: TextChannel, released: Released) -> dict[str, np.ndarray]:
-    return priors.both(released.inputs, channel.unknown + 1)
+def both(channel: TokenRandomizer, released: ReleasedTexts) -> dict[str, np.ndarray]:
+    return context_free.make_priors(released.inputs, channel.unknown_id + 1)
 
 
 def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, Path]) -> None:
     """Under the frequencies of the text the posterior is true: its mean is the rate, after any number of outputs."""
     for options in (Options(mechanism="santext+", epsilon="8"), Options(mechanism="santext", epsilon="8")):
-        channel = TextChannel(folders["words"], **options)
-        released = release(channel, texts(400))
+        channel = TokenRandomizer(folders["words"], **options)
+        released = release_texts(channel, texts(400))
         everything = np.arange(len(released))
-        found = repeated(channel, released, everything, both(channel, released), no_steps, (1, 2, 5))
+        found = attack_repeated(channel, released, everything, both(channel, released), no_steps, (1, 2, 5))
         rows = [found[count]["text_prior"] for count in ("1", "2", "5")]
         for row in rows:
             assert near(row["rate"], row["largest_posterior"], 0.5 / math.sqrt(len(released)))
@@ -33,15 +32,17 @@ def test_largest_posteriors_say_how_often_guesses_are_right(folders: dict[str, P
                 assert part["interval"][0] <= part["rate"] <= part["interval"][1]
         assert ("sensitive" in rows[0]) == (options.get("mechanism") == "santext+")
         assert rows[0]["rate"] < rows[1]["rate"] < rows[2]["rate"]
-        truth = bayes(channel, released, seed=0, report=no_steps, draws=10)["text_prior"]["closed_form"]
+        truth = attack_bayes(channel, released, seed=0, report=no_steps, draws=10)["text_prior"]["closed_form"]
         assert rows[0]["largest_posterior"] == pytest.approx(truth, abs=0.05)
 
 
 def test_posteriors_of_another_mechanism_are_noticed(folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    channel, other = (TextChannel(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("8", "18"))
-    released = release(channel, texts(400))
-    monkeypatch.setattr(channel, "distribution", other.distribution)
-    row = repeated(channel, released, np.arange(len(released)), both(channel, released), no_steps, (2,))["2"]
+    channel, other = (
+        TokenRandomizer(folders["words"], mechanism="santext", epsilon=epsilon) for epsilon in ("8", "18")
+    )
+    released = release_texts(channel, texts(400))
+    monkeypatch.setattr(channel, "get_distribution", other.get_distribution)
+    row = attack_repeated(channel, released, np.arange(len(released)), both(channel, released), no_steps, (2,))["2"]
     row = row["text_prior"]
     assert not near(row["rate"], row["largest_posterior"], 0.5 / math.sqrt(len(released)))
 
@@ -49,20 +50,20 @@ def test_posteriors_of_another_mechanism_are_noticed(folders: dict[str, Path], m
 def test_repeated_release_of_the_identity_and_of_chance(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from textveil_training.attacks.text import repeated as module
+    from textveil_training.attacks.text import context_free as module
 
     monkeypatch.setattr(module, "_CELLS", 50 * (COUNT + 1))  # tokens in several parts
     known = [(text.replace("zzz", WORDS[0]),) for (text,) in texts(60)]
-    channel = TextChannel(folders["all"], **IDENTITY)
-    released = release(channel, known)
+    channel = TokenRandomizer(folders["all"], **IDENTITY)
+    released = release_texts(channel, known)
     sample = np.arange(0, len(released), 2)
-    found = repeated(channel, released, sample, both(channel, released), no_steps, (1, 3))
+    found = attack_repeated(channel, released, sample, both(channel, released), no_steps, (1, 3))
     assert [found[n]["rate"] for n in ("1", "3")] == [1, 1]
     assert found["1"]["tokens"] == len(sample)
     assert [found[n]["interval"][1] for n in ("1", "3")] == [1, 1]
     assert found["1"]["interval"][0] < 0.96
-    channel = TextChannel(folders["words"], mechanism="random")
-    found = repeated(channel, released, sample, both(channel, released), no_steps, (1, 3))
+    channel = TokenRandomizer(folders["words"], mechanism="random")
+    found = attack_repeated(channel, released, sample, both(channel, released), no_steps, (1, 3))
     prior = both(channel, released)["zipf"]
     for row in found.values():
         assert row["largest_posterior"] == pytest.approx(prior.max(), abs=1e-5)
@@ -71,11 +72,11 @@ def test_repeated_release_of_the_identity_and_of_chance(
 
 def test_parts_of_words_are_not_told_by_a_coin(folders: dict[str, Path]) -> None:
     """A part of a word that comes out as a common word was drawn there: the coin would make it certain."""
-    channel = TextChannel(folders["pieces"], mechanism="santext+", epsilon="8")
-    names = [channel.spell(x) for x in np.flatnonzero(channel.keepable).tolist()]
+    channel = TokenRandomizer(folders["pieces"], mechanism="santext+", epsilon="8")
+    names = [channel.spell_token(x) for x in np.flatnonzero(channel.keepable_ids).tolist()]
     tail = next(name for name in channel.bundle.vocabulary if name.startswith("##"))
     words = [name + tail[2:] for name in names if not name.startswith("##")]
-    released = release(channel, texts(400, words=words))
-    row = repeated(channel, released, np.arange(len(released)), both(channel, released), no_steps, (3,))["3"]
+    released = release_texts(channel, texts(400, words=words))
+    row = attack_repeated(channel, released, np.arange(len(released)), both(channel, released), no_steps, (3,))["3"]
     row = row["text_prior"]
     assert near(row["rate"], row["largest_posterior"], 0.5 / math.sqrt(len(released)))

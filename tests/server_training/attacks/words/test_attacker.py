@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from textveil_training.attacks.words import DRAWN, KIND, Attacker, Release, attack_words, attacker
+from textveil_training.attacks.words import RANDOMIZED, SURROGATE, WordAttacker, WordRelease, attack_words, attacker
 from toy_release import VOCABULARY, considered, texts
 
 PAIRS = [("red", "house"), ("blue", "tree"), ("big", "dog"), ("nurse", "sleeps")]
@@ -19,20 +19,22 @@ def unlike(start: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def made() -> tuple[Release, Attacker]:
+def made() -> tuple[WordRelease, WordAttacker]:
     release, _, _ = considered("2")
-    return release, Attacker(texts(), [], [release], None)
+    return release, WordAttacker(texts(), [], [release], None)
 
 
-def test_the_sum_never_uses_the_hidden_text(made: tuple[Release, Attacker], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_sum_never_uses_the_hidden_text(
+    made: tuple[WordRelease, WordAttacker], monkeypatch: pytest.MonkeyPatch
+) -> None:
     release, learned = made
     target = release.read(texts()[:20])
     outputs = release.draw(target)
-    hidden = np.isin(target.role, (DRAWN, KIND))
-    learned.prepared(release)
+    hidden = np.isin(target.role, (RANDOMIZED, SURROGATE))
+    learned.prepare_release(release)
     monkeypatch.setattr(release, "draw", lambda reading: outputs)
     swapped = replace(target, word=np.where(hidden, np.roll(target.word, 1), target.word))
-    guesses, of_swapped = (attacker.named(release, learned, reading) for reading in (target, swapped))
+    guesses, of_swapped = (attacker.name_words(release, learned, reading) for reading in (target, swapped))
     for name, guess in guesses.items():
         assert np.array_equal(guess[hidden], of_swapped[name][hidden]), name
 
@@ -58,7 +60,7 @@ def test_every_text_is_learned_from_once_a_pass_and_drawn_when_its_turn_comes(mo
     monkeypatch.setattr(attacker, "_AT_ONCE", 50)
     asked: list[int] = []
     monkeypatch.setattr(release, "draw", lambda reading: asked.append(reading.documents) or reading.word)
-    draws = attacker._draws([(release, train, considered_)], len(release.words.spelled) + 1, 2)
+    draws = attacker._plan_draws([(release, train, considered_)], len(release.words.spellings) + 1, 2)
     assert (len(draws), asked) == (8, [])
     for number, draw in enumerate(draws):
         assert len(draw()) == 1
@@ -67,12 +69,12 @@ def test_every_text_is_learned_from_once_a_pass_and_drawn_when_its_turn_comes(mo
     assert max(asked) <= 50
 
 
-def test_every_attack_is_a_part_of_the_sum(made: tuple[Release, Attacker]) -> None:
+def test_every_attack_is_a_part_of_the_sum(made: tuple[WordRelease, WordAttacker]) -> None:
     release, learned = made
-    assert len(learned.prepared(release)[1]) == 3  # trigrams, the network, and what is said without context
-    alone = Attacker(texts(), [], [release], None, trigrams_alone=True)
-    assert len(alone.prepared(release)[1]) == 2
-    named = attacker.named(release, alone, release.read(texts()[:5]))
+    assert len(learned.prepare_release(release)[1]) == 3  # trigrams, the network, and what is said without context
+    alone = WordAttacker(texts(), [], [release], None, trigrams_alone=True)
+    assert len(alone.prepare_release(release)[1]) == 2
+    named = attacker.name_words(release, alone, release.read(texts()[:5]))
     assert set(named) == {"unchanged", "bayes", "trigrams", "sum"}
 
 
@@ -81,12 +83,12 @@ def test_weights_trust_the_part_that_is_right() -> None:
     right = np.eye(4, dtype=bool)[rng.integers(0, 4, 500)]
     telling = np.where(right ^ (rng.random((500, 1)) < 0.2), 0.0, -3.0)
     noise = rng.normal(size=(500, 4))
-    weights = attacker.fitted([telling, noise], right)
+    weights = attacker.fit_weights([telling, noise], right)
     assert weights[0] > 0.5
     assert abs(weights[1]) < 0.2
-    assert (attacker.added([telling, noise], weights).argmax(axis=1) == right.argmax(axis=1)).mean() > 0.7
+    assert (attacker.add_parts([telling, noise], weights).argmax(axis=1) == right.argmax(axis=1)).mean() > 0.7
 
 
 def test_a_word_that_is_no_candidate_is_not_named() -> None:
     parts = [np.array([[0.0, -1.0, -np.inf]]), np.array([[-2.0, -1.0, -np.inf]])]
-    assert np.isneginf(attacker.added(parts, np.array([-1.0, -1.0]))).tolist() == [[False, False, True]]
+    assert np.isneginf(attacker.add_parts(parts, np.array([-1.0, -1.0]))).tolist() == [[False, False, True]]

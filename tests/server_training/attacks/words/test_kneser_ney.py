@@ -6,24 +6,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from textveil_training.attacks.words import Reading
-from textveil_training.attacks.words.kneser_ney import Trigrams, discounts
+from textveil_training.attacks.words import ReadElements
+from textveil_training.attacks.words.kneser_ney import TrigramModel, estimate_discounts
 
 EDGE = -1
 SIZE = 9  # word 8 is in no text
 
 
-def read(documents: list[list[int]]) -> Reading:
+def read(documents: list[list[int]]) -> ReadElements:
     word = np.array([word for document in documents for word in document])
     document = np.repeat(np.arange(len(documents)), [len(document) for document in documents])
     zeros, yes = np.zeros(len(word), dtype=int), np.ones(len(word), dtype=bool)
-    return Reading(
+    return ReadElements(
         document=document,
         segment=zeros,
         role=zeros,
         index=zeros,
         word=word,
-        whole=yes,
+        whole_words=yes,
         lower=yes,
         documents=len(documents),
     )
@@ -72,19 +72,19 @@ class Directly:
 
 
 def test_every_probability_is_that_of_the_definition(documents: list[list[int]]) -> None:
-    model, truth = Trigrams(read(documents), SIZE), Directly(documents)
+    model, truth = TrigramModel(read(documents), SIZE), Directly(documents)
     words = np.array([EDGE, *range(SIZE)])
-    rows = model.rows(words)
-    left, a, b, seen = model.after_two(rows, rows, rows)
-    found = left[:, :, None] * model.after_one(rows, rows)
+    rows = model.map_words(words)
+    left, a, b, seen = model.predict_after_two(rows, rows, rows)
+    found = left[:, :, None] * model.predict_after_one(rows, rows)
     found[a, b] += seen
     wanted = [[[truth.of((u, v), w) for w in words.tolist()] for v in words.tolist()] for u in words.tolist()]
     assert np.allclose(found, wanted)
     own = np.arange(model.words)  # every word of its own, and the one that stands for all others
-    assert np.allclose(model.after_one(own, own).sum(axis=1), 1)
+    assert np.allclose(model.predict_after_one(own, own).sum(axis=1), 1)
 
 
 def test_discounts_take_what_the_counts_of_counts_say() -> None:
     counts = np.repeat([1, 2, 3, 4, 7], [40, 20, 10, 5, 3])
-    assert np.allclose(discounts(counts), discounted(counts.tolist()))
-    assert (discounts(counts[:60]) == 0.75).all()
+    assert np.allclose(estimate_discounts(counts), discounted(counts.tolist()))
+    assert (estimate_discounts(counts[:60]) == 0.75).all()

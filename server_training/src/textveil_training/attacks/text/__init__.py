@@ -10,9 +10,8 @@ from textveil_training.errors import MissingExtra
 if find_spec("textveil_export") is None:  # closed forms of leakage have their home in that wheel
     raise MissingExtra("attacks on text need the wheel textveil-export: install the extra, textveil-training[attacks]")
 
-from textveil_training.attacks.settings import ATTACKS, Settings
-from textveil_training.attacks.subject import Subject
-from textveil_training.attacks.text.record import run_and_record
-from textveil_training.attacks.text.run import attack
+from textveil_training.attacks.settings import ATTACKS, TextAttackSettings
+from textveil_training.attacks.subject import AttackedMechanism
+from textveil_training.attacks.text.run import attack_texts, run_and_record
 
-__all__ = ["ATTACKS", "Settings", "Subject", "attack", "run_and_record"]
+__all__ = ["ATTACKS", "AttackedMechanism", "TextAttackSettings", "attack_texts", "run_and_record"]

@@ -7,45 +7,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil_training.errors import EmptyData
-from textveil_training.text_channel import Ids, TextChannel, Tokens
+from textveil_training.token_randomizer import Ids, TokenizedText, TokenRandomizer
 
 Bits = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Released:
-    """Some texts and one output of each. The arrays have one entry for every token of all texts, in order.
+class ReleasedTexts:
+    """Texts with one sanitized output each.
+
+    Arrays have one entry per token, over all texts in order.
 
     Attributes:
         texts: Tokens of each text.
-        drawn: Output ids of each text.
+        outputs_by_text: Output ids of each text.
         text: Index of the text that a token is in.
         position: Position of a token in its text.
         example: Index of the example that the text belongs to; tokens of one example are not independent.
         inputs: Input id of a token, the last id for ``<unk>``.
         outputs: Output id of a token.
-        whole: Whether a token is a word in one piece, which anybody sees. In bundles of words every token is: the
+        whole_words: Whether a token is a word in one piece, which anybody sees. In bundles of words every token is: the
             device does not call an unknown word whole, but never keeps it either way.
         sensitive: Whether the coin of common words never keeps a token.
     """
 
-    texts: tuple[Tokens, ...] = field(repr=False)
-    drawn: tuple[Ids, ...] = field(repr=False)
+    texts: tuple[TokenizedText, ...] = field(repr=False)
+    outputs_by_text: tuple[Ids, ...] = field(repr=False)
     text: Ids = field(repr=False)
     position: Ids = field(repr=False)
     example: Ids = field(repr=False)
     inputs: Ids = field(repr=False)
     outputs: Ids = field(repr=False)
-    whole: Bits = field(repr=False)
+    whole_words: Bits = field(repr=False)
     sensitive: Bits = field(repr=False)
 
     def __len__(self) -> int:
-        """Returns the number of tokens of all texts."""
+        """Return the number of tokens in all texts."""
         return len(self.inputs)
 
 
-def release(channel: TextChannel, examples: Sequence[Sequence[str]]) -> Released:
-    """Reads texts and draws one output of each.
+def release_texts(channel: TokenRandomizer, examples: Sequence[Sequence[str]]) -> ReleasedTexts:
+    """Tokenize texts and draw one output of each.
 
     Args:
         channel: The mechanism.
@@ -57,23 +59,23 @@ def release(channel: TextChannel, examples: Sequence[Sequence[str]]) -> Released
     Privacy:
         A release of every text.
     """
-    texts = tuple(channel.read(text) for example in examples for text in example)
+    texts = tuple(channel.tokenize(text) for example in examples for text in example)
     owner = np.array([number for number, example in enumerate(examples) for _ in example], np.int64)
     sizes = np.array([len(text.inputs) for text in texts], np.int64)
     if not sizes.sum():
         raise EmptyData("no text has a token")
-    drawn = tuple(channel.draw(texts))
+    drawn = tuple(channel.randomize_texts(texts))
     text = np.repeat(np.arange(len(texts)), sizes)
-    inputs, whole = np.concatenate([t.inputs for t in texts]), np.concatenate([t.whole for t in texts])
-    whole |= not channel.pieces
-    return Released(
+    inputs, whole = np.concatenate([t.inputs for t in texts]), np.concatenate([t.whole_words for t in texts])
+    whole |= not channel.has_wordpieces
+    return ReleasedTexts(
         texts=texts,
-        drawn=drawn,
+        outputs_by_text=drawn,
         text=text,
         position=np.arange(len(text)) - np.repeat(np.cumsum(sizes) - sizes, sizes),
         example=owner[text],
         inputs=inputs,
         outputs=np.concatenate(drawn),
-        whole=whole,
-        sensitive=~(channel.keepable[inputs] & whole),
+        whole_words=whole,
+        sensitive=~(channel.keepable_ids[inputs] & whole),
     )

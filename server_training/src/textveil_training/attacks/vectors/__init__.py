@@ -1,15 +1,20 @@
 """Attacks on released vectors: private attributes of a text."""
 
-from textveil_training.attacks.vectors.attribute_inference import Settings, infer, infer_from_label, infer_nothing
-from textveil_training.attacks.vectors.checkpoints import attacked, attributes_of
-from textveil_training.attacks.vectors.released import read_released
+from textveil_training.attacks.vectors.attribute_inference import (
+    AttributeAttackSettings,
+    infer_attributes,
+    infer_from_frequency,
+    infer_from_label,
+)
+from textveil_training.attacks.vectors.checkpoints import attack_checkpoint, get_attributes
+from textveil_training.attacks.vectors.released import read_released_vectors
 
 __all__ = [
-    "Settings",
-    "attacked",
-    "attributes_of",
-    "infer",
+    "AttributeAttackSettings",
+    "attack_checkpoint",
+    "get_attributes",
+    "infer_attributes",
+    "infer_from_frequency",
     "infer_from_label",
-    "infer_nothing",
-    "read_released",
+    "read_released_vectors",
 ]

@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from textveil_training.attacks.vectors.scores import Bits, Floats, Leak, leak
+from textveil_training.attacks.vectors.scores import AttributeLeak, Bits, Floats, measure_leak
 
 Vectors = NDArray[np.floating]
 Observe = Callable[[str], Vectors]
@@ -31,8 +31,8 @@ Observe = Callable[[str], Vectors]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """Network and training of the attacker.
+class AttributeAttackSettings:
+    """Network and training of the attribute attacker.
 
     Attributes:
         hidden: Number of hidden units.
@@ -51,20 +51,22 @@ class Settings:
     seed: int = 0
 
 
-def infer(observe: Observe, present: dict[str, Bits], settings: Settings | None = None) -> Leak:
-    """Trains the attacker on the train split, tunes on dev, and rates it on test.
+def infer_attributes(
+    observe: Observe, present: dict[str, Bits], settings: AttributeAttackSettings | None = None
+) -> AttributeLeak:
+    """Train the attacker on the train split, tune it on dev, and rate it on test.
 
     Args:
         observe: Gives what the attacker sees: drawn anew at every call for a release, the same for stored vectors.
         present: Attributes of each text by split, shape (texts, attributes).
         settings: Network and training of the attacker.
     """
-    settings = settings or Settings()
-    attacker = _train(observe, present, settings)
-    return leak(
-        _drawn(attacker, observe, "dev", settings.draws),
+    settings = settings or AttributeAttackSettings()
+    attacker = _train_network(observe, present, settings)
+    return measure_leak(
+        _score_releases(attacker, observe, "dev", settings.draws),
         present["dev"],
-        _drawn(attacker, observe, "test", settings.draws),
+        _score_releases(attacker, observe, "test", settings.draws),
         present["test"],
     )
 
@@ -76,17 +78,17 @@ def infer_from_label(
     *,
     draws: int = 5,
     seed: int = 0,
-) -> Leak:
-    """Rates the attacker who sees only a class, released by a private channel on classes.
+) -> AttributeLeak:
+    """Rate the attacker who sees only a class, released by a private randomizer of classes.
 
     The attacker sees ``o`` with probability ``Q(o|yhat)`` and guesses with ``P(attribute | o)`` as
     the train split has it, which no function of ``o`` can beat. Nothing is trained.
 
     Args:
         decisions: Classes to release, by split.
-        present: Attributes of each text, as in ``infer``.
-        channel: ``Q(o|yhat)``, shape (classes, classes): ``channels.counts_channel`` for randomized response,
-            ``channels.accuracy_channel`` for the most accurate release, the identity for none.
+        present: Attributes of each text, as in ``infer_attributes``.
+        channel: ``Q(o|yhat)``, shape (classes, classes): ``channels.make_counts_randomizer`` for randomized response,
+            ``channels.fit_accuracy_randomizer`` for the most accurate release, the identity for none.
         draws: Number of releases of each dev and test text.
         seed: Seed of the simulated releases, which protect nobody: a seeded generator is right.
     """
@@ -100,20 +102,20 @@ def infer_from_label(
         uniform = generator.random((draws, len(bounds), 1))
         return guesses[(uniform >= bounds[None, :, :-1]).sum(axis=2)]
 
-    return leak(drawn("dev"), present["dev"], drawn("test"), present["test"])
+    return measure_leak(drawn("dev"), present["dev"], drawn("test"), present["test"])
 
 
-def infer_nothing(present: dict[str, Bits]) -> Leak:
-    """Rates the attacker who sees no vector and guesses how common each attribute is in the train split."""
+def infer_from_frequency(present: dict[str, Bits]) -> AttributeLeak:
+    """Rate the attacker who sees no vector and guesses each attribute's training frequency."""
     common = present["train"].mean(axis=0)
     dev, test = (np.broadcast_to(common, (1, *present[split].shape)) for split in ("dev", "test"))
-    return leak(dev, present["dev"], test, present["test"])
+    return measure_leak(dev, present["dev"], test, present["test"])
 
 
-class _Attacker:
-    """A network whose inputs are standardized."""
+class _AttributeNetwork:
+    """A network that standardizes its inputs and predicts attributes."""
 
-    def __init__(self, sample: Vectors, attributes: int, settings: Settings) -> None:
+    def __init__(self, sample: Vectors, attributes: int, settings: AttributeAttackSettings) -> None:
         self._middle = sample.mean(axis=0)
         self._spread = np.maximum(sample.std(axis=0), 1e-9)
         torch.manual_seed(settings.seed)
@@ -121,37 +123,37 @@ class _Attacker:
             nn.Linear(sample.shape[1], settings.hidden), nn.ReLU(), nn.Linear(settings.hidden, attributes)
         )
 
-    def standardized(self, vectors: Vectors) -> torch.Tensor:
+    def standardize(self, vectors: Vectors) -> torch.Tensor:
         return torch.from_numpy(((vectors - self._middle) / self._spread).astype(np.float32))
 
-    def scores(self, vectors: Vectors) -> Floats:
+    def predict_scores(self, vectors: Vectors) -> Floats:
         with torch.inference_mode():
-            return torch.sigmoid(self.network(self.standardized(vectors))).numpy().astype(np.float64)
+            return torch.sigmoid(self.network(self.standardize(vectors))).numpy().astype(np.float64)
 
 
-def _train(observe: Observe, present: dict[str, Bits], settings: Settings) -> _Attacker:
+def _train_network(observe: Observe, present: dict[str, Bits], settings: AttributeAttackSettings) -> _AttributeNetwork:
     truth = torch.from_numpy(present["train"].astype(np.float32))
-    attacker = _Attacker(observe("train"), truth.shape[1], settings)
+    attacker = _AttributeNetwork(observe("train"), truth.shape[1], settings)
     optimizer = torch.optim.Adam(attacker.network.parameters(), lr=settings.learning_rate)
     steps = settings.num_epochs * -(-len(truth) // settings.batch_size)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1 - step / steps)
     generator = torch.Generator().manual_seed(settings.seed)
     best, kept = -1.0, attacker.network.state_dict()
     for _ in range(settings.num_epochs):
-        inputs = attacker.standardized(observe("train"))
+        inputs = attacker.standardize(observe("train"))
         for rows in torch.randperm(len(truth), generator=generator).split(settings.batch_size):
             loss = nn.functional.binary_cross_entropy_with_logits(attacker.network(inputs[rows]), truth[rows])
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             schedule.step()
-        scores = _drawn(attacker, observe, "dev", 1)
-        found = leak(scores, present["dev"], scores, present["dev"]).auc
+        scores = _score_releases(attacker, observe, "dev", 1)
+        found = measure_leak(scores, present["dev"], scores, present["dev"]).auc
         if found > best:
             best, kept = found, {name: value.clone() for name, value in attacker.network.state_dict().items()}
     attacker.network.load_state_dict(kept)
     return attacker
 
 
-def _drawn(attacker: _Attacker, observe: Observe, split: str, draws: int) -> Floats:
-    return np.stack([attacker.scores(observe(split)) for _ in range(draws)])
+def _score_releases(attacker: _AttributeNetwork, observe: Observe, split: str, draws: int) -> Floats:
+    return np.stack([attacker.predict_scores(observe(split)) for _ in range(draws)])

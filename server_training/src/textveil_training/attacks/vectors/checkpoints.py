@@ -11,80 +11,87 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, inference_mode
 
-from textveil_training.attacks.vectors.attribute_inference import Settings, Vectors, infer, infer_from_label
+from textveil_training.attacks.vectors.attribute_inference import (
+    AttributeAttackSettings,
+    Vectors,
+    infer_attributes,
+    infer_from_label,
+)
 from textveil_training.attacks.vectors.scores import Bits, Floats
-from textveil_training.channels import accuracy_channel, counts_channel
-from textveil_training.dpnr.checkpoint import Description
-from textveil_training.dpnr.measure import DRAWS, release_parameters, released
-from textveil_training.dpnr.networks import Model
-from textveil_training.dpnr.task import Task
+from textveil_training.dpnr.accuracy import DRAWS, make_release_parameters, release_vectors
+from textveil_training.dpnr.checkpoint import RepresentationDescription
+from textveil_training.dpnr.classification_data import ClassificationTask
+from textveil_training.dpnr.networks import RepresentationModel
+from textveil_training.label_randomizers import fit_accuracy_randomizer, make_counts_randomizer
 
 Decisions = NDArray[np.int64]
 Confusion = NDArray[np.float64]
-LabelChannels = Callable[[Confusion, float], dict[str, Floats]]
+LabelRandomizers = Callable[[Confusion, float], dict[str, Floats]]
 """Gives channels that release a label, by name, from true classes by decisions and a whole-text epsilon."""
 
 
-def attacked(
-    model: Model,
-    description: Description,
+def attack_checkpoint(
+    model: RepresentationModel,
+    description: RepresentationDescription,
     features: dict[str, Tensor],
-    task: Task,
+    task: ClassificationTask,
     level: str,
-    settings: Settings,
-    channels: LabelChannels | None = None,
+    settings: AttributeAttackSettings,
+    channels: LabelRandomizers | None = None,
 ) -> dict[str, Any]:
-    """Measures what an attacker infers from released vectors, beside others who see a label at the same epsilon.
+    """Measure what released vectors reveal, compared with a label at the same epsilon.
 
-    The label is what the same vectors tell without noise (``best_decisions``). A decision gives more away than the true
+    The label is what the same vectors tell without noise (``fit_decisions``). A decision gives more away than the true
     class does, since a model decides by who is named; and another model's decision gives away something else.
 
     Args:
         model: Head and classifier.
-        description: What they are.
+        description: Their description.
         features: Pooled vectors by split, shape (copies, texts, width): copies differ in the words removed.
         task: Data with labels and attributes.
         level: Whole-text epsilon, a decimal string.
         settings: The attacker.
-        channels: How the label is released; ``label_channels`` if left out. They see the dev split alone.
+        channels: How the label is released; ``make_label_randomizers`` if left out. They see the dev split alone.
 
     Returns:
         ``vectors``, and for each channel what that attacker finds, and the advantage of the first over it
         (``over_label_response``, say).
     """
-    parameters, present = release_parameters(description, level), attributes_of(task)
-    vectors = {name: _represented(model, part) for name, part in features.items()}
+    parameters, present = make_release_parameters(description, level), get_attributes(task)
+    vectors = {name: _represent_copies(model, part) for name, part in features.items()}
     turn = dict.fromkeys(vectors, 0)
 
     def observe(split: str) -> Vectors:
         turn[split] += 1  # another copy of the text with other words removed, and fresh noise
-        return released(vectors[split][turn[split] % len(vectors[split])], parameters)
+        return release_vectors(vectors[split][turn[split] % len(vectors[split])], parameters)
 
-    ours = infer(observe, present, settings)
+    ours = infer_attributes(observe, present, settings)
     found: dict[str, Any] = {"vectors": ours.to_dict()}
-    decisions = best_decisions(model, features, task)
+    decisions = fit_decisions(model, features, task)
     confusion = np.zeros((len(task.labels),) * 2)
     np.add.at(confusion, (task.dev.labels.numpy(), decisions["dev"]), 1)
-    for name, channel in (channels or label_channels)(confusion, float(level)).items():
+    for name, channel in (channels or make_label_randomizers)(confusion, float(level)).items():
         label = infer_from_label(decisions, present, channel, draws=DRAWS, seed=settings.seed)
-        more = ours.exceeds(label)
-        found |= {name: label.to_dict(), f"over_{name}": vars(more) | {"significant": more.significant()}}
+        more = ours.compare(label)
+        found |= {name: label.to_dict(), f"over_{name}": vars(more) | {"significant": more.is_significant()}}
     return found
 
 
-def label_channels(confusion: Confusion, epsilon: float) -> dict[str, Floats]:
-    """Returns randomized response over all classes, and the most accurate channel without a delta."""
-    best = accuracy_channel(confusion, epsilon)
-    return {"label_response": counts_channel(len(confusion), epsilon), "label_channel": best}
+def make_label_randomizers(confusion: Confusion, epsilon: float) -> dict[str, Floats]:
+    """Return randomized response over all classes and the most accurate pure randomizer."""
+    best = fit_accuracy_randomizer(confusion, epsilon)
+    return {"label_response": make_counts_randomizer(len(confusion), epsilon), "label_channel": best}
 
 
-def attributes_of(task: Task) -> dict[str, Bits]:
-    """Returns which private attributes each text has, by split."""
-    return {name: part.attributes.numpy() > 0.5 for name, part in task.splits().items()}
+def get_attributes(task: ClassificationTask) -> dict[str, Bits]:
+    """Return a matrix of private attributes, true where a text has one, for each split."""
+    return {name: part.attributes.numpy() > 0.5 for name, part in task.get_splits().items()}
 
 
-def best_decisions(model: Model, features: dict[str, Tensor], task: Task) -> dict[str, Decisions]:
-    """Returns the class that the vectors tell where there is no noise, by split.
+def fit_decisions(
+    model: RepresentationModel, features: dict[str, Tensor], task: ClassificationTask
+) -> dict[str, Decisions]:
+    """Return the classes that a linear model predicts from noise-free vectors, by split.
 
     A checkpoint's own classifier is trained for noise and, at a small epsilon, leans toward the larger classes: this
     is a logistic regression on the train split's vectors before the noise.
@@ -92,13 +99,13 @@ def best_decisions(model: Model, features: dict[str, Tensor], task: Task) -> dic
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
 
-    vectors = {name: _represented(model, part)[0] for name, part in features.items()}
+    vectors = {name: _represent_copies(model, part)[0] for name, part in features.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # nearly there is good enough for a decision
         fitted = LogisticRegression(C=100.0, max_iter=200).fit(vectors["train"], task.train.labels.numpy())
     return {name: fitted.predict(part) for name, part in vectors.items()}
 
 
-def _represented(model: Model, features: Tensor) -> list[NDArray[np.float32]]:
+def _represent_copies(model: RepresentationModel, features: Tensor) -> list[NDArray[np.float32]]:
     with inference_mode():
-        return [model.represented(copy).numpy() for copy in features]
+        return [model.represent(copy).numpy() for copy in features]

@@ -1,4 +1,4 @@
-"""Vectors that devices released, as lines of ``textveil encode --json``: what a real attacker has."""
+"""Released vectors in the output of ``textveil encode --json``, as a real attacker has them."""
 
 import json
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil_training.data.rows import FilePath, file_name, read_lines
+from textveil_training.data.rows import FilePath, format_file_name, read_lines
 from textveil_training.errors import FileLocation, InvalidJson, WrongColumnCount
 
 
-def read_released(path: FilePath, texts: int) -> tuple[NDArray[np.float64], float]:
-    """Reads released vectors, one line for each text, in the order of the texts.
+def read_released_vectors(path: FilePath, texts: int) -> tuple[NDArray[np.float64], float]:
+    """Read released vectors, one line for each text, in the order of the texts.
 
     Args:
         path: Lines of ``textveil encode --json``.
@@ -29,7 +29,7 @@ def read_released(path: FilePath, texts: int) -> tuple[NDArray[np.float64], floa
     vectors: list[list[float]] = []
     epsilons: set[float] = set()
     for location, line in read_lines(path):
-        vector, epsilon = _fields(line)
+        vector, epsilon = _parse_line(line)
         if vector is None or epsilon is None:
             raise InvalidJson("the line is not a vector with its statement", location)
         vectors.append(vector)
@@ -38,13 +38,16 @@ def read_released(path: FilePath, texts: int) -> tuple[NDArray[np.float64], floa
             raise InvalidJson("the line has another dimension or epsilon than the first", location)
     if len(vectors) != texts:
         raise WrongColumnCount(
-            f"there are {len(vectors)} vectors for {texts} texts", FileLocation(file_name(Path(path)))
+            f"there are {len(vectors)} vectors for {texts} texts", FileLocation(format_file_name(Path(path)))
         )
     return np.array(vectors), epsilons.pop()
 
 
-def _fields(line: str) -> tuple[list[float] | None, float | None]:
-    """Vector and epsilon of a line, None where they are missing; exceptions would hold the line."""
+def _parse_line(line: str) -> tuple[list[float] | None, float | None]:
+    """Return vector and epsilon of a line, None for each that is missing.
+
+    No exception leaves this function, because it could hold the line.
+    """
     try:
         row = json.loads(line)
         vector, epsilon = row["vector"], row["statement"]["epsilon_whole_text"]

@@ -1,6 +1,6 @@
-"""How well an attacker's scores find private attributes: F, area under the ROC curve, accuracy; and comparisons.
+"""Success of an attacker's scores on private attributes: F, area under the ROC curve, accuracy; and comparisons.
 
-Everything is kept per text, so that two attackers can be compared on the very same texts with a standard error.
+Results are stored per text, so that two attackers can be compared on the same texts with a standard error.
 """
 
 from dataclasses import dataclass, field
@@ -17,8 +17,8 @@ _RESAMPLES = 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leak:
-    """How much one attacker found out, on the texts of the test split.
+class AttributeLeak:
+    """Success of one attacker on the texts of the test split.
 
     ``F`` is ``2 tp / (2 tp + fp + fn)``. Over all attributes together (*micro*) it is that of all binary variables, as
     Coavoux, Narayan and Cohen (2018) define it; ``privacy`` is 1 - F with every score cut at 1/2, the figure of their
@@ -44,20 +44,20 @@ class Leak:
     auc_each: tuple[float, ...]
     auc_standard_error: float
     f_standard_error: float
-    _parts: "_Parts" = field(repr=False, compare=False)
+    _parts: "_TextContributions" = field(repr=False, compare=False)
 
     @property
     def privacy(self) -> float:
-        """1 - F, micro, at 1/2: the published figure for entities."""
+        """1 - F, micro-averaged, at threshold 1/2: the published figure for entities."""
         return 1 - self.f_half
 
     @property
     def demographic_privacy(self) -> float:
-        """1 - X: the published figure for demographics."""
+        """1 - X, with X the accuracy: the published figure for demographics."""
         return 1 - self.accuracy
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON."""
         shown = {name: value for name, value in vars(self).items() if name != "_parts"}
         rounded = {
             name: [round(v, 5) for v in value] if isinstance(value, tuple) else round(value, 5)
@@ -65,15 +65,15 @@ class Leak:
         }
         return {"privacy": round(self.privacy, 5), "demographic_privacy": round(self.demographic_privacy, 5), **rounded}
 
-    def exceeds(self, other: "Leak") -> "Advantage":
-        """Computes how much more this attacker finds out than another one on the same texts."""
-        auc, auc_error = self._parts.auc_over(other._parts)
-        f_tuned, f_error = self._parts.f_over(other._parts)
-        return Advantage(auc=auc, auc_standard_error=auc_error, f_tuned=f_tuned, f_standard_error=f_error)
+    def compare(self, other: "AttributeLeak") -> "AttackAdvantage":
+        """Compute the advantage of this attacker over another one on the same texts."""
+        auc, auc_error = self._parts.compare_auc(other._parts)
+        f_tuned, f_error = self._parts.compare_f(other._parts)
+        return AttackAdvantage(auc=auc, auc_standard_error=auc_error, f_tuned=f_tuned, f_standard_error=f_error)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Advantage:
+class AttackAdvantage:
     """Differences between two attackers, with standard errors over texts.
 
     Attributes:
@@ -88,16 +88,16 @@ class Advantage:
     f_tuned: float
     f_standard_error: float
 
-    def significant(self, standard_errors: float = 3.0) -> bool:
-        """Tells whether the first attacker is better in either figure by more than chance."""
+    def is_significant(self, standard_errors: float = 3.0) -> bool:
+        """Return whether the first attacker is better in either figure by more than chance."""
         return (
             self.auc > standard_errors * self.auc_standard_error
             or self.f_tuned > standard_errors * self.f_standard_error
         )
 
 
-def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -> Leak:
-    """Rates an attacker.
+def measure_leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -> AttributeLeak:
+    """Rate an attacker's scores against the true attributes.
 
     Args:
         dev_scores: Scores from 0 to 1, higher where the attacker thinks the attribute is there; shape (draws, dev
@@ -108,26 +108,26 @@ def leak(dev_scores: Floats, dev_present: Bits, scores: Floats, present: Bits) -
             texts and not in others.
     """
     half = np.full(present.shape[1], 0.5)
-    tuned = np.array([_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
-    at_half, at_tuned = _counts(scores, present, half), _counts(scores, present, tuned)
-    placements, auc_each = _placements(scores, present)
-    parts = _Parts(counts=at_tuned, placements=placements, auc_each=auc_each, present=present)
-    return Leak(
-        f_half=float(_f(at_half.sum(axis=(1, 2)))),
-        f_tuned=float(_f(at_tuned.sum(axis=1)).mean()),
+    tuned = np.array([_find_best_threshold(dev_scores[..., a], dev_present[:, a]) for a in range(present.shape[1])])
+    at_half, at_tuned = _count_outcomes(scores, present, half), _count_outcomes(scores, present, tuned)
+    placements, auc_each = _compute_placements(scores, present)
+    parts = _TextContributions(counts=at_tuned, placements=placements, auc_each=auc_each, present=present)
+    return AttributeLeak(
+        f_half=float(_compute_f(at_half.sum(axis=(1, 2)))),
+        f_tuned=float(_compute_f(at_tuned.sum(axis=1)).mean()),
         auc=float(parts.auc_each.mean()),
         accuracy=float(((scores > 0.5) == present).mean()),
-        f_tuned_each=tuple(_f(at_tuned.sum(axis=1)).tolist()),
+        f_tuned_each=tuple(_compute_f(at_tuned.sum(axis=1)).tolist()),
         auc_each=tuple(parts.auc_each.tolist()),
-        auc_standard_error=parts.auc_over(None)[1],
-        f_standard_error=parts.f_over(None)[1],
+        auc_standard_error=parts.compare_auc(None)[1],
+        f_standard_error=parts.compare_f(None)[1],
         _parts=parts,
     )
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Parts:
-    """The contribution of each text to the figures.
+class _TextContributions:
+    """Contribution of each text to an attacker's figures.
 
     Attributes:
         counts: tp, fp, fn at tuned thresholds: shape (3, texts, attributes), means over draws.
@@ -142,8 +142,8 @@ class _Parts:
     auc_each: Floats
     present: Bits
 
-    def auc_over(self, other: "_Parts | None") -> tuple[float, float]:
-        """Difference of the mean areas and its standard error by DeLong's structural components."""
+    def compare_auc(self, other: "_TextContributions | None") -> tuple[float, float]:
+        """Return the difference of the mean areas and its standard error (DeLong's components)."""
         difference = self.placements - (0 if other is None else other.placements)
         areas = self.auc_each - (0 if other is None else other.auc_each)
         with_it = self.present.sum(axis=0)
@@ -152,14 +152,17 @@ class _Parts:
         # A text counts in every attribute: its contributions to the mean are added before they are squared.
         return float(areas.mean()), float(np.sqrt((centered.mean(axis=1) ** 2).sum()))
 
-    def f_over(self, other: "_Parts | None") -> tuple[float, float]:
-        """Difference of the mean tuned F and its bootstrap standard error; the same resamples of texts for both."""
+    def compare_f(self, other: "_TextContributions | None") -> tuple[float, float]:
+        """Return the difference of the mean tuned F and its bootstrap standard error.
+
+        Both attackers share the same resamples of texts.
+        """
         texts = len(self.present)
         generator = np.random.default_rng(texts)  # nothing here protects anybody's text
         weights = generator.multinomial(texts, np.full(texts, 1 / texts), size=_RESAMPLES).astype(np.float64)
 
-        def mean_f(parts: _Parts, weights: Floats) -> Floats:
-            return _f(np.einsum("rt,cta->cra", weights, parts.counts)).mean(axis=-1)
+        def mean_f(parts: _TextContributions, weights: Floats) -> Floats:
+            return _compute_f(np.einsum("rt,cta->cra", weights, parts.counts)).mean(axis=-1)
 
         found = mean_f(self, np.ones((1, texts)))
         spread = mean_f(self, weights)
@@ -168,20 +171,26 @@ class _Parts:
         return float(found[0]), float(spread.std(ddof=1))
 
 
-def _counts(scores: Floats, present: Bits, thresholds: Floats) -> Floats:
-    """tp, fp, fn of each text and attribute, means over draws."""
+def _count_outcomes(scores: Floats, present: Bits, thresholds: Floats) -> Floats:
+    """Count true positives, false positives and false negatives, averaged over draws.
+
+    The result has shape ``(3, texts, attributes)``.
+    """
     guessed = (scores > thresholds).mean(axis=0)
     return np.stack([guessed * present, guessed * ~present, (1 - guessed) * present])
 
 
-def _f(counts: Floats) -> Floats:
-    """F from tp, fp, fn in the first axis; 0 where nothing was guessed and nothing is there."""
+def _compute_f(counts: Floats) -> Floats:
+    """Compute F from counts (tp, fp, fn on the first axis); 0 where all three are 0."""
     tp, fp, fn = counts
     return np.divide(2 * tp, 2 * tp + fp + fn, out=np.zeros_like(tp), where=2 * tp + fp + fn > 0)
 
 
-def _best_threshold(scores: Floats, present: Bits) -> float:
-    """The cut with the best F on dev: between two scores that were seen, or below all of them."""
+def _find_best_threshold(scores: Floats, present: Bits) -> float:
+    """Find the threshold with the best F on dev.
+
+    It lies between two observed scores, or below all of them.
+    """
     flat, truth = scores.ravel(), np.broadcast_to(present, scores.shape).ravel()
     order = np.argsort(-flat, kind="stable")
     sorted_scores = flat[order]
@@ -192,8 +201,8 @@ def _best_threshold(scores: Floats, present: Bits) -> float:
     return float(sorted_scores[best : best + 2].mean()) if best + 1 < len(flat) else -1.0
 
 
-def _placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
-    """See ``_Parts``; ties count one half."""
+def _compute_placements(scores: Floats, present: Bits) -> tuple[Floats, Floats]:
+    """Compute the placements of ``_TextContributions``; ties count one half."""
     total = np.zeros(present.shape)
     for draw in scores:
         for attribute, (column, truth) in enumerate(zip(draw.T, present.T, strict=True)):

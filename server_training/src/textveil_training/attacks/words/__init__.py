@@ -1,51 +1,56 @@
-"""Attacks that name the words of sanitized text, by somebody who knows the mechanism and has raw texts like it."""
+"""Attacks that name the words of sanitized text, with the mechanism and similar raw texts at hand."""
 
 from typing import TYPE_CHECKING
 
 from textveil.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from textveil_training.attacks.words.attacker import Asked, Attacker, attack
+    from textveil_training.attacks.words.attacker import WordAttacker, WordTargets, attack_release
     from textveil_training.attacks.words.candidates import Candidates
     from textveil_training.attacks.words.denoiser import read_vectors
-    from textveil_training.attacks.words.division import Cut, apart, held_out_rows, near
-    from textveil_training.attacks.words.release import (
-        DRAWN,
-        KIND,
+    from textveil_training.attacks.words.run import attack_words
+    from textveil_training.attacks.words.splits import (
+        SegmentedTexts,
+        choose_held_out_rows,
+        exclude_near_texts,
+        find_near_texts,
+    )
+    from textveil_training.attacks.words.word_release import (
+        KEPT,
         MARK,
         NOTHING,
-        SHOWN,
-        Reading,
-        Release,
-        Words,
-        constant,
-        of_plan,
-        unchanged,
+        RANDOMIZED,
+        SURROGATE,
+        ReadElements,
+        WordNumbers,
+        WordRelease,
+        make_constant_release,
+        make_raw_release,
+        make_word_release,
     )
-    from textveil_training.attacks.words.run import attack_words
 
 __all__ = [
-    "DRAWN",
-    "KIND",
+    "KEPT",
     "MARK",
     "NOTHING",
-    "SHOWN",
-    "Asked",
-    "Attacker",
+    "RANDOMIZED",
+    "SURROGATE",
     "Candidates",
-    "Cut",
-    "Reading",
-    "Release",
-    "Words",
-    "apart",
-    "attack",
+    "ReadElements",
+    "SegmentedTexts",
+    "WordAttacker",
+    "WordNumbers",
+    "WordRelease",
+    "WordTargets",
+    "attack_release",
     "attack_words",
-    "constant",
-    "held_out_rows",
-    "near",
-    "of_plan",
+    "choose_held_out_rows",
+    "exclude_near_texts",
+    "find_near_texts",
+    "make_constant_release",
+    "make_raw_release",
+    "make_word_release",
     "read_vectors",
-    "unchanged",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "attacker", "candidates", "denoiser", "division", "release", "run")
+__getattr__ = lazy_names(__name__, __all__, "attacker", "candidates", "denoiser", "splits", "word_release", "run")

@@ -1,9 +1,9 @@
-"""The attacks that name words, from the weakest to the strongest, by somebody who has raw texts like those attacked.
+"""The attacks that name words, from the weakest to the strongest, by an attacker with similar raw texts.
 
 ``bayes`` has no context (``candidates.py``). ``trigrams`` is forward-backward with the exact probabilities of the
-mechanism (``chain.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the logarithms of all, with weights
-that are learned on known texts. A stronger attack takes its place beside them: a score for each candidate, in
-``Attacker.scores``.
+mechanism (``forward_backward.py``). ``network`` is a denoiser (``denoiser.py``). ``sum`` adds the log scores of all,
+with weights that are fitted on known texts. To add a stronger attack, add its scores of the candidates to
+``WordAttacker.score_candidates``.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -17,12 +17,24 @@ from numpy.typing import NDArray
 from textveil.text import is_gap, key, split_clitic
 
 from textveil_training.attacks.words import denoiser
-from textveil_training.attacks.words.candidates import Candidates, Considered
-from textveil_training.attacks.words.chain import posterior
-from textveil_training.attacks.words.denoiser import LEARNED, RANKED, Denoiser, Drawn, Seen, word_vectors
-from textveil_training.attacks.words.division import Cut, held_out_rows, near, whole
-from textveil_training.attacks.words.kneser_ney import Trigrams
-from textveil_training.attacks.words.release import DRAWN, KIND, Reading, Release
+from textveil_training.attacks.words.candidates import CandidateFinder, Candidates
+from textveil_training.attacks.words.denoiser import (
+    LEARNED,
+    RANKED,
+    Denoiser,
+    DenoiserInput,
+    TrainingDraw,
+    make_word_vectors,
+)
+from textveil_training.attacks.words.forward_backward import compute_posterior
+from textveil_training.attacks.words.kneser_ney import TrigramModel
+from textveil_training.attacks.words.splits import (
+    SegmentedTexts,
+    choose_held_out_rows,
+    drop_contained_rows,
+    find_near_texts,
+)
+from textveil_training.attacks.words.word_release import RANDOMIZED, SURROGATE, ReadElements, WordRelease
 
 Ints = NDArray[Any]
 Bits = NDArray[np.bool_]
@@ -34,123 +46,131 @@ _FEWEST, _MOST, _ELEMENTS = 3, 12, 4_000_000
 _AT_ONCE = 4_000
 
 
-class Attacker:
-    """What an attacker has and learns: raw texts, trigrams, and one network for all releases.
+class WordAttacker:
+    """An attacker with raw texts, a trigram model, and one network for all releases.
 
     Args:
         cut: Raw texts like those that are attacked.
         prior: Public texts of the kind.
-        releases: Releases whose draws the network learns from, of one ``Words``.
+        releases: Releases whose draws the network learns from, of one ``WordNumbers``.
         vectors: Vectors of words, for the network to start from; None for random ones.
         trigrams_alone: Whether no network is trained: then trigrams are all that reads the context.
-        report: Called with parts learned from and parts in all.
+        report: Called with the learned parts and the total.
     """
 
     def __init__(
         self,
-        cut: Cut,
-        prior: Cut,
-        releases: Sequence[Release],
+        cut: SegmentedTexts,
+        prior: SegmentedTexts,
+        releases: Sequence[WordRelease],
         vectors: Iterable[tuple[str, Any]] | None,
         *,
         trigrams_alone: bool = False,
         report: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
         self.cut = [*cut, *prior]
-        self.tune = held_out_rows(cut, TUNED_ON, seed=2)
+        self.tune = choose_held_out_rows(cut, TUNED_ON, seed=2)
         # What weighs the parts of the sum is close to nothing that these have learned from.
-        close = near(self.cut, [self.cut[row] for row in self.tune])
+        close = find_near_texts(self.cut, [self.cut[row] for row in self.tune])
         if close.mean() > 0.5:  # all are alike: little would be left to learn from
             close[:] = False
         close[self.tune] = True
-        self.count = whole(self.cut, np.flatnonzero(~close))
-        self._read: dict[str, Reading] = {}
-        self._prepared: tuple[Release, Considered, Ints] | None = None
+        self.count = drop_contained_rows(self.cut, np.flatnonzero(~close))
+        self._read: dict[str, ReadElements] = {}
+        self._prepared: tuple[WordRelease, CandidateFinder, Ints] | None = None
         words = releases[0].words
-        counted = [self.reading(release).part(self.count) for release in releases]
-        self.trigrams = Trigrams(counted[0], len(words.spelled))
+        counted = [self.read_known(release).take_documents(self.count) for release in releases]
+        self.trigrams = TrigramModel(counted[0], len(words.spellings))
         self.network: Denoiser | None = None
         if trigrams_alone:
             return
-        learned = [(release, of, Considered(release, of)) for release, of in zip(releases, counted, strict=True)]
-        table = word_vectors(words, vectors)
+        learned = [(release, of, CandidateFinder(release, of)) for release, of in zip(releases, counted, strict=True)]
+        table = make_word_vectors(words, vectors)
         passes = min(_MOST, max(_FEWEST, _ELEMENTS // len(counted[0].word)))
-        draws = _draws(learned, len(table), passes)
-        told = [partial(_told, draw, report, number, len(draws)) for number, draw in enumerate(draws)]
-        self.network = denoiser.train(Denoiser(table), told)
+        draws = _plan_draws(learned, len(table), passes)
+        told = [partial(_report_draw, draw, report, number, len(draws)) for number, draw in enumerate(draws)]
+        self.network = denoiser.train_denoiser(Denoiser(table), told)
 
-    def reading(self, release: Release) -> Reading:
-        """Returns the known texts as a release reads them."""
+    def read_known(self, release: WordRelease) -> ReadElements:
+        """Return the attacker's own texts in the form that a release reads."""
         if release.rule not in self._read:
             self._read[release.rule] = release.read(self.cut)
         return self._read[release.rule]
 
-    def scores(self, reading: Reading, outputs: Ints, found: Candidates) -> dict[str, Ints]:
-        """Returns log-probabilities of candidates by attack, each of shape ``(n, RANKED)``."""
-        of: dict[str, Ints] = {"trigrams": posterior(self.trigrams, reading, found)}
+    def score_candidates(self, reading: ReadElements, outputs: Ints, found: Candidates) -> dict[str, Ints]:
+        """Return log probabilities of candidates by attack, each of shape ``(n, RANKED)``."""
+        of: dict[str, Ints] = {"trigrams": compute_posterior(self.trigrams, reading, found)}
         if self.network is not None:
-            of["network"] = self.network.scores(Seen.of(reading, outputs, found, len(self.network.vectors)))
+            of["network"] = self.network.score_candidates(
+                DenoiserInput.from_release(reading, outputs, found, len(self.network.vectors))
+            )
         return of
 
-    def prepared(self, release: Release) -> tuple[Considered, Ints]:
-        """Returns what stands behind each output of a release, and the weights of the sum for it."""
+    def prepare_release(self, release: WordRelease) -> tuple[CandidateFinder, Ints]:
+        """Return a candidate finder for a release and the weights of the combined attack."""
         if self._prepared is None or self._prepared[0] is not release:
-            read = self.reading(release)
-            considered, tune = Considered(release, read.part(self.count)), read.part(self.tune)
-            outputs, found = _candidates(release, considered, tune)
+            read = self.read_known(release)
+            considered, tune = CandidateFinder(release, read.take_documents(self.count)), read.take_documents(self.tune)
+            outputs, found = _draw_candidates(release, considered, tune)
             truth = found.words == tune.word[found.places][:, None]
-            weights = fitted(_parts(self.scores(tune, outputs, found), found), truth)
+            weights = fit_weights(_list_sum_parts(self.score_candidates(tune, outputs, found), found), truth)
             self._prepared = release, considered, weights
         return self._prepared[1:]
 
 
-Learned = Sequence[tuple[Release, Reading, Considered]]
+Learned = Sequence[tuple[WordRelease, ReadElements, CandidateFinder]]
 
 
-def _draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[Drawn]]]:
-    """Returns what draws every text once a pass, in random order, some texts at a time."""
+def _plan_draws(releases: Learned, rows: int, passes: int) -> list[Callable[[], list[TrainingDraw]]]:
+    """Return functions that draw a batch of texts each, and every text once per pass."""
     rng, texts = np.random.default_rng(), releases[0][1].documents
     orders = (np.array_split(rng.permutation(texts), -(-texts // _AT_ONCE)) for _ in range(passes))
-    return [partial(_drawn, releases, rows, chosen) for order in orders for chosen in order]
+    return [partial(_draw_texts, releases, rows, chosen) for order in orders for chosen in order]
 
 
-def _told(draw: Callable[[], list[Drawn]], report: Callable[[int, int], None], done: int, total: int) -> list[Drawn]:
+def _report_draw(
+    draw: Callable[[], list[TrainingDraw]], report: Callable[[int, int], None], done: int, total: int
+) -> list[TrainingDraw]:
     report(done, total)
     return draw()
 
 
-def _drawn(releases: Learned, rows: int, texts: Ints) -> list[Drawn]:
-    """Draws some texts, each by one of the releases, chosen at random."""
+def _draw_texts(releases: Learned, rows: int, texts: Ints) -> list[TrainingDraw]:
+    """Draw outputs of some texts, each text by a release chosen at random."""
     by = np.random.default_rng().integers(len(releases), size=len(texts))
-    found: list[Drawn] = []
+    found: list[TrainingDraw] = []
     for number, (release, reading, considered) in enumerate(releases):
-        part = reading.part(np.sort(texts[by == number]))
-        outputs, candidates = _candidates(release, considered, part)
-        candidates = candidates.first(LEARNED)
+        part = reading.take_documents(np.sort(texts[by == number]))
+        outputs, candidates = _draw_candidates(release, considered, part)
+        candidates = candidates.take_first(LEARNED)
         right = candidates.words == part.word[candidates.places][:, None]
-        seen = Seen.of(part, outputs, candidates, rows)
+        seen = DenoiserInput.from_release(part, outputs, candidates, rows)
         found.append((seen, np.where(right.any(axis=1), right.argmax(axis=1), -1)))
     return found
 
 
-def _candidates(release: Release, considered: Considered, reading: Reading) -> tuple[Ints, Candidates]:
+def _draw_candidates(
+    release: WordRelease, considered: CandidateFinder, reading: ReadElements
+) -> tuple[Ints, Candidates]:
     outputs = release.draw(reading)
-    return outputs, considered.of(reading, outputs).first(RANKED)
+    return outputs, considered.find_candidates(reading, outputs).take_first(RANKED)
 
 
-def _parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
-    """Returns the parts of the sum; last what is said of candidates without context."""
+def _list_sum_parts(scores: dict[str, Ints], found: Candidates) -> list[Ints]:
+    """Return the scores that the combined attack adds; the context-free score comes last."""
     return [*scores.values(), found.likelihood + found.prior]
 
 
-def added(parts: Sequence[Ints], weights: Ints) -> Ints:
-    """Returns the weighted sum of logarithms, -inf where there is no candidate."""
+def add_parts(parts: Sequence[Ints], weights: Ints) -> Ints:
+    """Return the weighted sum of log scores, -inf where there is no candidate."""
     total = sum(weight * np.maximum(part, -30) for weight, part in zip(weights.tolist(), parts, strict=True))
     return np.where(np.isneginf(parts[-1]), -np.inf, total)
 
 
-def fitted(parts: Sequence[Ints], right: Bits) -> Ints:
-    """Returns weights of the parts of a sum by a conditional logit: the likeliest word is the one that stood there.
+def fit_weights(parts: Sequence[Ints], right: Bits) -> Ints:
+    """Fit the weights of the combined attack by a conditional logit.
+
+    The fit makes the true word as likely as possible.
 
     Args:
         parts: Logarithms, -inf where there is no candidate, shape ``(n, candidates)`` each.
@@ -174,8 +194,8 @@ def fitted(parts: Sequence[Ints], right: Bits) -> Ints:
     return weights.detach().numpy()
 
 
-class Asked:
-    """Segments of the attacked texts that words are named of.
+class WordTargets:
+    """The segments of the attacked texts whose words the attacks try to name.
 
     Attributes:
         document: Text of each segment.
@@ -184,7 +204,7 @@ class Asked:
         known: Which content words are in the vocabulary.
     """
 
-    def __init__(self, cut: Cut, function_words: frozenset[str], vocabulary: Any) -> None:
+    def __init__(self, cut: SegmentedTexts, function_words: frozenset[str], vocabulary: Any) -> None:
         flat = [segment for segments in cut for segment in segments]
         self.document = np.repeat(np.arange(len(cut)), [len(segments) for segments in cut])
         stems = [key(segment) for segment in flat]
@@ -196,40 +216,40 @@ class Asked:
         self.content = self.words & np.array([stem not in function_words for stem in stems], dtype=bool)
         self.known = self.content & np.array([stem in vocabulary for stem in stems], dtype=bool)
 
-    def right(self, reading: Reading, guess: Ints) -> Bits:
-        """Tells of which segments every element is right."""
+    def mark_right(self, reading: ReadElements, guess: Ints) -> Bits:
+        """Return for each segment whether every element of it was guessed."""
         found = np.ones(len(self.words), dtype=bool)
         np.logical_and.at(found, reading.segment, guess == reading.word)
         return found
 
-    def shares(self, reading: Reading, guess: Ints) -> dict[str, float]:
-        """Returns the share of words, content words and known content words whose every element is right."""
-        right = self.right(reading, guess)
+    def compute_shares(self, reading: ReadElements, guess: Ints) -> dict[str, float]:
+        """Return the share of fully guessed segments among words, content words and known words."""
+        right = self.mark_right(reading, guess)
         return {name: float(right[mask].mean()) for name, mask in self.masks.items()}
 
     @property
     def masks(self) -> dict[str, Bits]:
-        """The segments that a share is of, by its name."""
+        """Boolean masks over segments, by the name of the share that each one defines."""
         return {"words": self.words, "content": self.content, "known": self.known}
 
 
-def named(release: Release, attacker: Attacker, target: Reading) -> dict[str, Ints]:
-    """Runs all attacks on one release of some texts.
+def name_words(release: WordRelease, attacker: WordAttacker, target: ReadElements) -> dict[str, Ints]:
+    """Run all attacks on one release and return the word that each attack names.
 
     Args:
         release: The release.
-        attacker: What the attacker has.
+        attacker: The attacker's texts and models.
         target: The texts as the release reads them: what is hidden in them is drawn, and read no more.
 
     Returns:
         By attack the word that it names for every element, ``unchanged`` for what came out.
     """
-    considered, weights = attacker.prepared(release)
-    outputs, found = _candidates(release, considered, target)
-    unread = len(release.words.spelled)  # nothing below sees a hidden word
-    shown = replace(target, word=np.where(np.isin(target.role, (DRAWN, KIND)), unread, target.word))
-    scores = attacker.scores(shown, outputs, found)
-    scores["sum"] = added(_parts(scores, found), weights)
+    considered, weights = attacker.prepare_release(release)
+    outputs, found = _draw_candidates(release, considered, target)
+    unread = len(release.words.spellings)  # nothing below sees a hidden word
+    shown = replace(target, word=np.where(np.isin(target.role, (RANDOMIZED, SURROGATE)), unread, target.word))
+    scores = attacker.score_candidates(shown, outputs, found)
+    scores["sum"] = add_parts(_list_sum_parts(scores, found), weights)
     rows = np.arange(len(found.places))
     guesses = {"bayes": found.bayes} | {name: found.words[rows, score.argmax(axis=1)] for name, score in scores.items()}
     everywhere = {"unchanged": outputs}
@@ -239,27 +259,32 @@ def named(release: Release, attacker: Attacker, target: Reading) -> dict[str, In
     return everywhere
 
 
-def attack(
-    release: Release, attacker: Attacker, target: Reading, asked: Asked, function_words: frozenset[str]
+def attack_release(
+    release: WordRelease,
+    attacker: WordAttacker,
+    target: ReadElements,
+    asked: WordTargets,
+    function_words: frozenset[str],
 ) -> dict[str, Any]:
-    """Runs all attacks on one release of some texts and counts.
+    """Run all attacks on one release and return their success rates.
 
     Args:
         release: The release.
-        attacker: What the attacker has.
+        attacker: The attacker's texts and models.
         target: The texts as the release reads them.
-        asked: What is to be named.
-        function_words: What is not a content word.
+        asked: Segments whose words the attacks name.
+        function_words: Words that are not content words.
 
     Returns:
-        By attack the shares of ``Asked``; ``unchanged`` for taking what came out, ``closed_form`` for context-free
-        Bayes over the known texts' drawn content words, ``hidden`` for the share of elements that are.
+        The shares of ``WordTargets`` by attack. ``unchanged`` is the guess that the output is the original,
+        ``closed_form`` context-free Bayes over the randomized content words of the known texts, and ``hidden`` the
+        share of hidden elements.
     """
-    guesses = named(release, attacker, target)
-    result: dict[str, Any] = {name: asked.shares(target, guess) for name, guess in guesses.items()}
-    content = np.array([word not in function_words for word in release.words.spelled])
-    considered, weights = attacker.prepared(release)
-    result["closed_form"] = considered.closed_form(content)
-    result["hidden"] = float(np.isin(target.role, (DRAWN, KIND)).mean())
+    guesses = name_words(release, attacker, target)
+    result: dict[str, Any] = {name: asked.compute_shares(target, guess) for name, guess in guesses.items()}
+    content = np.array([word not in function_words for word in release.words.spellings])
+    considered, weights = attacker.prepare_release(release)
+    result["closed_form"] = considered.compute_closed_form(content)
+    result["hidden"] = float(np.isin(target.role, (RANDOMIZED, SURROGATE)).mean())
     result["weights"] = {"sum": [round(weight, 3) for weight in weights.tolist()]}
     return result

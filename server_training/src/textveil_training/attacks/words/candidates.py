@@ -1,8 +1,8 @@
-"""What an attacker considers for each element, and the context-free Bayes attack.
+"""Possible originals of each output, and the context-free Bayes attack.
 
-The attacker knows the mechanism, the rule of the skeleton and the raw train texts, from which the prior comes. For each
-drawn word the most probable originals are considered, ``prior(x) Pr[M(x) = y]``, and for a member of a kind the
-commonest members of that kind. Words that train lacks have a small prior too.
+The attacker knows the mechanism, its template rule and raw train texts, from which the prior comes. For each randomized
+word the candidates are the most probable originals, ``prior(x) Pr[M(x) = y]``; for a surrogate they are the commonest
+words of its entity type. Words that are missing from train have a small prior too.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Channel, ScoreChannel
 
-from textveil_training.attacks.words.release import DRAWN, KIND, Reading, Release
+from textveil_training.attacks.words.word_release import RANDOMIZED, SURROGATE, ReadElements, WordRelease
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ _BLOCK = 128
 
 @dataclass(frozen=True, kw_only=True)
 class Candidates:
-    """What may stand behind each hidden element.
+    """Possible originals of each hidden element.
 
     Attributes:
         places: The hidden elements of a reading, shape ``(n,)``.
@@ -38,8 +38,8 @@ class Candidates:
     likelihood: Floats
     prior: Floats
 
-    def first(self, count: int) -> "Candidates":
-        """Returns the most probable ones."""
+    def take_first(self, count: int) -> "Candidates":
+        """Return only the ``count`` most probable candidates."""
         return Candidates(
             places=self.places,
             words=self.words[:, :count],
@@ -49,77 +49,80 @@ class Candidates:
 
     @property
     def bayes(self) -> Ints:
-        """The most probable word of each element, without context."""
+        """The most probable word of each element without context."""
         return self.words[:, 0]
 
 
-class Considered:
-    """Finds candidates of the outputs of one release.
+class CandidateFinder:
+    """Finds the possible originals of a release's outputs.
 
     Args:
         release: The release.
         train: Raw texts that the attacker has, as this release reads them.
     """
 
-    def __init__(self, release: Release, train: Reading) -> None:
+    def __init__(self, release: WordRelease, train: ReadElements) -> None:
         self._release, self._lists = release, {}
         self._known: dict[bool, tuple[Ints, ...]] = {}
-        drawn = train.role == DRAWN
+        drawn = train.role == RANDOMIZED
         words, first, counts = np.unique(train.word[drawn], return_index=True, return_counts=True)
         symbols = train.index[drawn][first]
         if release.channels is not None:
-            outputs = np.union1d(*map(_come_out, release.channels))
+            outputs = np.union1d(*map(_list_possible_outputs, release.channels))
             more = outputs[~np.isin(release.printed[outputs], words)]
             words = np.concatenate([words, release.printed[more]])
             symbols = np.concatenate([symbols, more])
             counts = np.concatenate([counts, np.zeros(len(more))])
         self._words, self._symbols = words, symbols
         self._prior = (counts + _UNSEEN) / (counts + _UNSEEN).sum()
-        self._symbol_of = np.full(len(release.words.spelled), -1)
+        self._symbol_of = np.full(len(release.words.spellings), -1)
         self._symbol_of[release.printed] = np.arange(release.symbols)
-        members = train.role == KIND
+        members = train.role == SURROGATE
         for kind in np.unique(train.index[members]):
             found, number = np.unique(train.word[members & (train.index == kind)], return_counts=True)
             best = np.argsort(-number, kind="stable")[:COUNT]
             self._lists[int(kind)] = found[best], np.log(number[best] / number.sum())
 
-    def of(self, reading: Reading, outputs: Ints) -> Candidates:
-        """Returns the candidates of all hidden elements."""
-        places = np.flatnonzero((reading.role == DRAWN) | (reading.role == KIND))
+    def find_candidates(self, reading: ReadElements, outputs: Ints) -> Candidates:
+        """Return the candidates of all hidden elements."""
+        places = np.flatnonzero((reading.role == RANDOMIZED) | (reading.role == SURROGATE))
         shape = len(places), COUNT
         words = np.full(shape, -1)
         likelihood, prior = np.full(shape, -np.inf), np.full(shape, -np.inf)
         role, index = reading.role[places], reading.index[places]
-        for kind in np.unique(index[role == KIND]).tolist():
-            rows = np.flatnonzero((role == KIND) & (index == kind))
+        for kind in np.unique(index[role == SURROGATE]).tolist():
+            rows = np.flatnonzero((role == SURROGATE) & (index == kind))
             found, logs = self._lists.get(kind, (np.zeros(0, dtype=int), np.zeros(0)))
             words[rows, : len(found)], prior[rows, : len(found)] = found, logs
             likelihood[rows, : len(found)] = 0
-        drawn = np.flatnonzero(role == DRAWN)
-        lower = self._release.in_lower_case(reading, places[drawn])
+        drawn = np.flatnonzero(role == RANDOMIZED)
+        lower = self._release.find_lower_case(reading, places[drawn])
         for slot in (False, True):
             rows = drawn[lower == slot]
-            known, *table = self._of_outputs(slot, outputs[places[rows]])
+            known, *table = self._find_by_output(slot, outputs[places[rows]])
             at = np.searchsorted(known, outputs[places[rows]])
             for whole, of_output in zip((words, likelihood, prior), table, strict=True):
                 whole[rows, : of_output.shape[1]] = of_output[at]
         return Candidates(places=places, words=words, likelihood=likelihood, prior=prior)
 
-    def _of_outputs(self, lower: bool, outputs: Ints) -> tuple[Ints, ...]:
-        """Returns all outputs so far, ascending, and their candidates: each output's are found once, not every draw."""
+    def _find_by_output(self, lower: bool, outputs: Ints) -> tuple[Ints, ...]:
+        """Return all outputs seen so far, ascending, with their candidates.
+
+        The candidates of an output are computed once and reused by later draws.
+        """
         empty = np.zeros((0, min(COUNT, len(self._words))))
         so_far = self._known.get(lower, (np.zeros(0, dtype=int), empty.astype(int), empty, empty))
         new = np.setdiff1d(outputs, so_far[0])
         channel = (self._release.channels or (None, None))[lower]
         starts = range(0, len(new), _BLOCK)
-        blocks = [(new[at : at + _BLOCK], *self._drawn(channel, new[at : at + _BLOCK])) for at in starts]
+        blocks = [(new[at : at + _BLOCK], *self._rank_originals(channel, new[at : at + _BLOCK])) for at in starts]
         if blocks:
             joined = [np.concatenate(parts) for parts in zip(so_far, *blocks, strict=True)]
             order = np.argsort(joined[0])
             so_far = self._known[lower] = tuple(array[order] for array in joined)
         return so_far
 
-    def _drawn(self, channel: Any, outputs: Ints) -> tuple[Ints, Floats, Floats]:
+    def _rank_originals(self, channel: Any, outputs: Ints) -> tuple[Ints, Floats, Floats]:
         given = np.ones((len(outputs), 1)) if channel is None else channel.columns(self._symbol_of[outputs])
         given = np.broadcast_to(given, (len(outputs), len(self._words))) if channel is None else given[:, self._symbols]
         joint = given * self._prior
@@ -129,8 +132,8 @@ class Considered:
         with np.errstate(divide="ignore"):
             return self._words[best], np.log(np.take_along_axis(given, best, 1)), np.log(self._prior[best])
 
-    def closed_form(self, content: NDArray[np.bool_]) -> float:
-        """Returns how often Bayes names a drawn content word of the prior, where it stands in lower case.
+    def compute_closed_form(self, content: NDArray[np.bool_]) -> float:
+        """Compute how often Bayes names a randomized content word in lower case.
 
         ``sum over y of prior(x) Pr[y | x]`` at the best x of each y, where that x is a content word, over their prior.
 
@@ -143,15 +146,15 @@ class Considered:
             return float(self._prior[best] * mask[best] / self._prior[mask].sum())
         _, channel = self._release.channels
         found = 0.0
-        for _, columns in channel.column_blocks(_come_out(channel), _BLOCK):
+        for _, columns in channel.column_blocks(_list_possible_outputs(channel), _BLOCK):
             joint = columns[:, self._symbols] * self._prior
             best = joint.argmax(axis=1)
             found += float((joint[np.arange(len(joint)), best] * mask[best]).sum())
         return found / float(self._prior[mask].sum())
 
 
-def _come_out(channel: Channel) -> Ints:
-    """Returns the symbols that may come out: those that are drawn, and common words that SanText+ keeps.
+def _list_possible_outputs(channel: Channel) -> Ints:
+    """Return the symbols that can be released, words that SanText+ keeps included.
 
     A kept word that the known texts lack has to stand among the originals: nothing else explains its output, and
     logarithms of nothing but zeros leave the sums without weights.

@@ -1,10 +1,10 @@
-"""A denoising network: it sees what came out around a word, and says which originals the context makes likelier.
+"""A denoising network: it scores the possible originals of a word from the outputs around it.
 
-A visible element is its own vector. A hidden one is the vector of what came out, through a learned map, and the mean
-of its candidates' vectors under the context-free posterior, ``E[vector | output]``: no hidden word is read. A stack of
-convolutions reads the text. Its state at a hidden element becomes a vector, whose scalar products with the candidates'
-vectors are added to the exact probability of the output and the prior. It learns from fresh draws of raw texts, of all
-releases at once.
+A kept element is represented by its own vector. A hidden one is represented by the vector of its output, through a
+learned map, plus the mean of its candidates' vectors under the context-free posterior, ``E[vector | output]``: the
+network never reads a hidden word. A stack of convolutions reads the text. Its state at a hidden element becomes a
+vector; the scalar products with the candidates' vectors are added to the exact log probability of the output and the
+prior. The network learns from fresh draws of raw texts, of all releases at once.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from textveil_training.attacks.words.candidates import Candidates
-from textveil_training.attacks.words.release import Reading, Words
+from textveil_training.attacks.words.word_release import ReadElements, WordNumbers
 
 Ints = NDArray[Any]
 #: Candidates of an element that are ranked, and those of them that a network learns from.
@@ -33,16 +33,22 @@ _RATE, _DECAY, _RISE, _MOST = 2e-3, 1e-2, 50, 1.0
 
 
 def read_vectors(path: Path) -> Iterator[tuple[str, Sequence[str]]]:
-    """Yields words and their numbers from lines of text, packed or not, a word and its numbers with blanks between."""
+    """Yield words with their vectors from a text file, plain or gzip.
+
+    Each line has a word and its numbers, separated by blanks.
+    """
     data = path.read_bytes()
     for line in (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8").splitlines():
         word, *numbers = line.split(" ")
         yield word, numbers
 
 
-def word_vectors(words: Words, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
-    """Returns standardized vectors of words, shape ``(words + 1, WIDTH)``: small random ones where nothing is known."""
-    found = 0.1 * torch.randn(len(words.spelled) + 1, WIDTH, generator=torch.Generator().manual_seed(1))
+def make_word_vectors(words: WordNumbers, vectors: Iterable[tuple[str, Any]] | None) -> Tensor:
+    """Return standardized word vectors, shape ``(words + 1, WIDTH)``.
+
+    Words without a known vector get small random ones.
+    """
+    found = 0.1 * torch.randn(len(words.spellings) + 1, WIDTH, generator=torch.Generator().manual_seed(1))
     listed = [(words.ids[word], numbers) for word, numbers in vectors or () if word in words.ids]
     if listed:
         known = np.array([numbers for _, numbers in listed], dtype=np.float32)[:, :WIDTH]
@@ -52,17 +58,17 @@ def word_vectors(words: Words, vectors: Iterable[tuple[str, Any]] | None) -> Ten
 
 
 @dataclass(frozen=True, kw_only=True)
-class Seen:
-    """What a network sees of one release of some texts.
+class DenoiserInput:
+    """A release of some texts as the network's input tensors.
 
     Attributes:
         document: Document of each element of the texts.
         shown: Row in the vectors of each element that is visible, the last row for others, shape ``(elements,)``.
         row_of: Row of each element among the hidden ones, -1 for visible ones, shape ``(elements,)``.
-        output: Row in the vectors of what came out of each hidden element, shape ``(n,)``.
+        output: Row in the vectors of each hidden element's output, shape ``(n,)``.
         words: Candidates, as rows in the vectors, shape ``(n, candidates)``.
         logs: Logarithms of the probability of the output and of the prior, shape ``(n, candidates, 2)``.
-        there: Which candidates there are.
+        there: Which entries of ``words`` are candidates.
     """
 
     document: Tensor
@@ -74,8 +80,8 @@ class Seen:
     there: Tensor
 
     @classmethod
-    def of(cls, reading: Reading, outputs: Ints, found: Candidates, rows: int) -> "Seen":
-        """Reads a release; words without a vector have the last row, as what is hidden."""
+    def from_release(cls, reading: ReadElements, outputs: Ints, found: Candidates, rows: int) -> "DenoiserInput":
+        """Build the input of a release; words without a vector use the last row, like hidden ones."""
 
         def row(words: Ints) -> Tensor:
             return torch.from_numpy(np.where((words < 0) | (words >= rows - 1), rows - 1, words))
@@ -98,14 +104,14 @@ class Seen:
             there=there,
         )
 
-    def posterior(self, rows: Tensor) -> Tensor:
-        """Returns the context-free posterior of some hidden elements, shape ``(len(rows), candidates)``."""
+    def compute_posterior(self, rows: Tensor) -> Tensor:
+        """Return the context-free posterior of hidden elements, ``(len(rows), candidates)``."""
         # An element without candidates is as unknown as can be.
         return self.logs[rows].sum(dim=2).masked_fill(~self.there[rows], -60).softmax(dim=1)
 
 
 class Convolutions(nn.Module):
-    """A stack of convolutions over elements, each added to what it reads.
+    """A residual stack of convolutions over elements.
 
     Args:
         width: Size of the vectors that are read.
@@ -121,7 +127,7 @@ class Convolutions(nn.Module):
         self.drop = nn.Dropout(_DROP)
 
     def forward(self, embedded: Tensor, there: Tensor) -> Tensor:
-        """Returns a state of each element, shape ``(texts, length, _CHANNELS)``.
+        """Return a state of each element, shape ``(texts, length, _CHANNELS)``.
 
         Args:
             embedded: Vectors, shape ``(texts, length, width)``.
@@ -135,7 +141,7 @@ class Convolutions(nn.Module):
 
 
 class Denoiser(nn.Module):
-    """Scores the candidates of hidden elements.
+    """A network that scores the candidates of hidden elements.
 
     Args:
         vectors: Vectors of words, which are learned too; in the last row that of a hidden one.
@@ -153,8 +159,8 @@ class Denoiser(nn.Module):
         self.trust = nn.Parameter(torch.ones(2))
         self.drop = nn.Dropout(_DROP)
 
-    def forward(self, seen: Seen, texts: Tensor) -> Tensor:
-        """Returns scores of candidates, -inf for none, shape ``(hidden elements, candidates)``.
+    def forward(self, seen: DenoiserInput, texts: Tensor) -> Tensor:
+        """Return scores of candidates, -inf for none, shape ``(hidden elements, candidates)``.
 
         Args:
             seen: A release.
@@ -163,7 +169,10 @@ class Denoiser(nn.Module):
         rows = torch.where(texts < 0, -1, seen.row_of[texts])
         at = rows >= 0
         hidden = rows[at]
-        posterior, candidates = seen.posterior(hidden), nn.functional.embedding(seen.words[hidden], self.vectors)
+        posterior, candidates = (
+            seen.compute_posterior(hidden),
+            nn.functional.embedding(seen.words[hidden], self.vectors),
+        )
         entropy = -(posterior * (posterior + 1e-9).log()).sum(dim=1)
         about = torch.stack([torch.ones_like(entropy), posterior.amax(dim=1), entropy], dim=1)
         believed = torch.bmm(posterior[:, None], candidates)[:, 0]
@@ -175,28 +184,28 @@ class Denoiser(nn.Module):
         return (score + seen.logs[hidden] @ self.trust).masked_fill(~seen.there[hidden], -torch.inf)
 
     @torch.no_grad()
-    def scores(self, seen: Seen) -> NDArray[np.float32]:
-        """Returns log-probabilities of all candidates of a release."""
+    def score_candidates(self, seen: DenoiserInput) -> NDArray[np.float32]:
+        """Return log probabilities of all candidates of a release."""
         self.eval()
         found = torch.full(seen.words.shape, -torch.inf)
-        for texts in batches(seen.document, seen.row_of >= 0, _BATCH):
+        for texts in make_batches(seen.document, seen.row_of >= 0, _BATCH):
             rows = torch.where(texts < 0, -1, seen.row_of[texts])
             found[rows[rows >= 0]] = self(seen, texts).log_softmax(dim=1)
         return found.numpy()
 
 
-Drawn = tuple[Seen, Ints]
+TrainingDraw = tuple[DenoiserInput, Ints]
 """A release, and for each of its hidden elements which candidate stood there, -1 for none of them."""
 
 
-def train(
+def train_denoiser(
     network: Denoiser,
-    draws: Sequence[Callable[[], Sequence[Drawn]]],
+    draws: Sequence[Callable[[], Sequence[TrainingDraw]]],
     *,
     rate: float = _RATE,
     batch: int = _BATCH,
 ) -> Denoiser:
-    """Trains a network by cross entropy, on elements whose word is among the candidates.
+    """Train a network by cross entropy on elements whose word is among the candidates.
 
     Args:
         network: The network, as it starts.
@@ -213,7 +222,7 @@ def train(
         parts = [
             (seen, gold, texts)
             for seen, gold in drawn
-            for texts in batches(seen.document, seen.row_of >= 0, batch, shuffled=True)
+            for texts in make_batches(seen.document, seen.row_of >= 0, batch, shuffled=True)
         ]
         for step, chosen in enumerate(torch.randperm(len(parts)).tolist()):
             done, steps = (number + step / len(parts)) / len(draws), steps + 1
@@ -229,13 +238,13 @@ def train(
     return network
 
 
-def batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
-    """Yields texts with hidden elements as numbers of elements, -1 for padding, shape ``(texts, length)``.
+def make_batches(document: Tensor, hidden: Tensor, size: int, *, shuffled: bool = False) -> Iterator[Tensor]:
+    """Yield texts with hidden elements as element numbers, shape ``(texts, length)``.
 
     Texts of a length go together. Long ones are cut.
 
     Args:
-        document: Document of each element.
+        document: Document number of each element.
         hidden: Which elements are hidden.
         size: Most elements, padding among them, but for a single text.
         shuffled: Whether texts of a length are in random order.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil_training.attacks.words.release import Reading
+from textveil_training.attacks.words.word_release import ReadElements
 
 Ints = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -21,8 +21,8 @@ _ORDER = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grams:
-    """What one order says.
+class NgramShares:
+    """Discounted probabilities of n-grams of one order.
 
     Attributes:
         keys: N-grams, ascending, shape ``(n,)``.
@@ -37,29 +37,35 @@ class Grams:
     left: Floats
 
     @classmethod
-    def of(cls, keys: Ints, counts: Ints, words: int) -> "Grams":
-        """Discounts counts; a key is its context times ``words``, plus the word."""
-        taken = np.minimum(np.concatenate([[0], discounts(counts)])[np.minimum(counts, _ORDER)], counts)
+    def from_counts(cls, keys: Ints, counts: Ints, words: int) -> "NgramShares":
+        """Discount counts; a key is its context times ``words``, plus the word."""
+        taken = np.minimum(np.concatenate([[0], estimate_discounts(counts)])[np.minimum(counts, _ORDER)], counts)
         contexts, row = np.unique(keys // words, return_inverse=True)
         total = np.bincount(row, counts)
         return cls(
             keys=keys, shares=(counts - taken) / total[row], contexts=contexts, left=np.bincount(row, taken) / total
         )
 
-    def share(self, keys: Ints) -> Floats:
-        """Returns the discounted share of n-grams, 0 for those that were not seen."""
+    def get_shares(self, keys: Ints) -> Floats:
+        """Return the discounted share of n-grams, 0 for unseen ones."""
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[place] == keys, self.shares[place], 0.0)
 
-    def rest(self, contexts: Ints) -> tuple[Floats, NDArray[np.bool_]]:
-        """Returns what contexts leave to the shorter n-gram, 1 for those that were not seen, and which were seen."""
+    def get_backoff_shares(self, contexts: Ints) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return each context's share for shorter n-grams, and which contexts were seen.
+
+        The share of an unseen context is 1.
+        """
         place = np.minimum(np.searchsorted(self.contexts, contexts), len(self.contexts) - 1)
         seen = self.contexts[place] == contexts
         return np.where(seen, self.left[place], 1.0), seen
 
 
-def discounts(counts: Ints) -> Floats:
-    """Returns the discounts of counts of 1, 2 and more, from how many n-grams have a count of 1 to 4."""
+def estimate_discounts(counts: Ints) -> Floats:
+    """Estimate the discounts for counts of 1, 2 and more.
+
+    They follow from the numbers of n-grams with a count of 1 to 4.
+    """
     of = np.bincount(np.minimum(counts, 5), minlength=6).astype(float)
     if not of[1:5].all():
         return np.full(_ORDER, _DISCOUNT)
@@ -68,15 +74,15 @@ def discounts(counts: Ints) -> Floats:
     return np.where(found > 0, found, _DISCOUNT)
 
 
-class Trigrams:
-    """Probabilities of the next element after two others, punctuation among them.
+class TrigramModel:
+    """Probabilities of the next element after two others, punctuation included.
 
     Args:
         texts: Raw texts; two edges stand before each, and one behind it.
         size: How many numbers of words there are. Words that come later, or that no text has, are one word.
     """
 
-    def __init__(self, texts: Reading, size: int) -> None:
+    def __init__(self, texts: ReadElements, size: int) -> None:
         known = np.unique(texts.word)
         self.words = len(known) + 2
         self._row = np.full(size + 2, len(known) + 1)
@@ -92,29 +98,29 @@ class Trigrams:
         keys, counts = np.unique(((first * self.words + second) * self.words + third)[inside], return_counts=True)
         pairs, before = np.unique(keys % self.words**2, return_counts=True)
         single, ways = np.unique(pairs % self.words, return_counts=True)
-        self._three = Grams.of(keys, counts, self.words)
-        self._two = Grams.of(pairs, before, self.words)
-        one = Grams.of(single, ways, self.words)
+        self._three = NgramShares.from_counts(keys, counts, self.words)
+        self._two = NgramShares.from_counts(pairs, before, self.words)
+        one = NgramShares.from_counts(single, ways, self.words)
         self._one = np.full(self.words, one.left[0] / self.words)
         self._one[single] += one.shares
 
-    def rows(self, words: Ints) -> Ints:
-        """Returns the model's own numbers of words; below 0 is the edge of a text."""
+    def map_words(self, words: Ints) -> Ints:
+        """Map word numbers to the model's own; numbers below 0 are the edge of a text."""
         return self._row[np.where(words < 0, self._size, np.where(words < self._size, words, self._size + 1))]
 
-    def after_one(self, first: Ints, second: Ints) -> Floats:
-        """Returns ``P(second | first)`` of own numbers, shape ``(len(first), len(second))``."""
-        left, _ = self._two.rest(first)
-        return self._two.share(first[:, None] * self.words + second) + left[:, None] * self._one[second]
+    def predict_after_one(self, first: Ints, second: Ints) -> Floats:
+        """Return ``P(second | first)`` of own numbers, shape ``(len(first), len(second))``."""
+        left, _ = self._two.get_backoff_shares(first)
+        return self._two.get_shares(first[:, None] * self.words + second) + left[:, None] * self._one[second]
 
-    def after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
-        """Returns what pairs leave to ``P(third | second)``, and what they say beyond that.
+    def predict_after_two(self, first: Ints, second: Ints, third: Ints) -> tuple[Floats, Ints, Ints, Floats]:
+        """Return the share that pairs leave to ``P(third | second)``, and the seen trigrams' shares.
 
         Returns:
             Shares left, shape ``(len(first), len(second))``; the pairs that were seen, as indices of first and of
             second; and the discounted shares of third after each of these, shape ``(pairs, len(third))``.
         """
         pairs = first[:, None] * self.words + second
-        left, seen = self._three.rest(pairs)
+        left, seen = self._three.get_backoff_shares(pairs)
         a, b = np.nonzero(seen)
-        return left, a, b, self._three.share(pairs[a, b][:, None] * self.words + third)
+        return left, a, b, self._three.get_shares(pairs[a, b][:, None] * self.words + third)

@@ -1,4 +1,4 @@
-"""All attacks that name words, on texts that somebody has and knows more texts like."""
+"""All attacks that name words, on given texts, by an attacker with similar texts."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from textveil.text import segments
 
-from textveil_training.attacks.rates import rates_of, rounded
-from textveil_training.attacks.words.attacker import Asked, Attacker, named
-from textveil_training.attacks.words.division import apart
-from textveil_training.attacks.words.release import Release
+from textveil_training.attacks.rates import compute_rates, round_rate
+from textveil_training.attacks.words.attacker import WordAttacker, WordTargets, name_words
+from textveil_training.attacks.words.splits import exclude_near_texts
+from textveil_training.attacks.words.word_release import WordRelease
 
 
 def attack_words(
-    release: Release,
+    release: WordRelease,
     texts: Sequence[str],
     known: Sequence[str],
     *,
@@ -24,19 +24,19 @@ def attack_words(
     draws: int = 1,
     report: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[str, Any]:
-    """Releases texts several times and names the words of each release by itself.
+    """Release texts several times and attack the words of each release separately.
 
     Args:
         release: The mechanism.
         texts: The texts that are attacked.
-        known: Raw texts that the attacker has, of the same kind.
+        known: Raw texts of the attacker, of the same kind.
         prior: Public texts of the kind. Of these and of known, those that share five words in a row with a text that
             is attacked are left out.
-        function_words: What is not a content word.
+        function_words: Words that are not content words.
         vocabulary: Words that the mechanism knows.
         vectors: Vectors of words, for the network to start from; None for random ones.
-        draws: How often the texts are released.
-        report: Called with steps done and steps in all.
+        draws: Number of releases of the texts.
+        report: Called with finished steps and the total.
 
     Returns:
         By what is named (``words``, ``content``, those of them that are ``known``) the mean rate of each attack with
@@ -48,8 +48,8 @@ def attack_words(
         Releases every text ``draws`` times, and known texts a few times: only for public text, or the caller's own.
     """
     cut = [segments(text) for text in texts]
-    of_known, known_counts = apart([segments(text) for text in known], cut)
-    of_prior, prior_counts = apart([segments(text) for text in prior], cut)
+    of_known, known_counts = exclude_near_texts([segments(text) for text in known], cut)
+    of_prior, prior_counts = exclude_near_texts([segments(text) for text in prior], cut)
     parts = 1
 
     def learned(done: int, total: int) -> None:
@@ -57,25 +57,25 @@ def attack_words(
         parts = total
         report(done, total + draws)
 
-    attacker = Attacker(of_known, of_prior, [release], vectors, report=learned)
+    attacker = WordAttacker(of_known, of_prior, [release], vectors, report=learned)
     report(parts, parts + draws)
-    asked, target = Asked(cut, function_words, frozenset(vocabulary)), release.read(cut)
+    asked, target = WordTargets(cut, function_words, frozenset(vocabulary)), release.read(cut)
     right: dict[str, list[Any]] = {}
     for draw in range(draws):
-        for name, guess in named(release, attacker, target).items():
-            right.setdefault(name, []).append(asked.right(target, guess))
+        for name, guess in name_words(release, attacker, target).items():
+            right.setdefault(name, []).append(asked.mark_right(target, guess))
         report(parts + draw + 1, parts + draws)
     found: dict[str, Any] = {"known_texts": known_counts, "prior_texts": prior_counts, "draws": draws}
-    found["hidden"] = rounded((target.role > 1).mean())
+    found["hidden"] = round_rate((target.role > 1).mean())
     for what, mask in asked.masks.items():
         if mask.any():
             means = {name: np.mean(bits, axis=0)[mask] for name, bits in right.items()}
-            found[what] = rates_of(means, asked.document[mask])
-            found[what]["deviations"] = {name: _deviation(bits, mask) for name, bits in right.items()}
+            found[what] = compute_rates(means, asked.document[mask])
+            found[what]["deviations"] = {name: _compute_deviation(bits, mask) for name, bits in right.items()}
     return found
 
 
-def _deviation(right: Sequence[Any], mask: Any) -> float | None:
+def _compute_deviation(right: Sequence[Any], mask: Any) -> float | None:
     if len(right) < 2:
         return None
-    return rounded(float(np.std([bits[mask].mean() for bits in right], ddof=1)))
+    return round_rate(float(np.std([bits[mask].mean() for bits in right], ddof=1)))

@@ -1,0 +1,277 @@
+"""Attacks on single tokens without context: nearest neighbor, Bayes, and Bayes after repeated releases.
+
+**Priors.** An attacker's belief about a token before its output is a distribution over the inputs. The public prior is
+the Zipf-Mandelbrot prior that the statistics of a bundle use (``textveil_export.leakage.zipf``).
+
+**Nearest.** The guess for an output y is y itself, the symbol nearest to it; the list of ten adds the nine next nearest
+symbols. The attack needs the embedding rows only. Yue et al. 2021 and Feyisetan et al. 2020 count how often a word
+stays; Song and Raghunathan 2020 search neighbors. ``<unk>`` is not a symbol, so a word outside the vocabulary is never
+guessed.
+
+**Bayes.** An attacker who knows the mechanism and a prior pi guesses ``g(y) = argmax_x pi(x) Pr[M(x) = y]``. By Bayes'
+theorem no guess from y alone is right more often. The top-1 accuracy in closed form is
+
+    sum_y max_x pi(x) Pr[M(x) = y],
+
+summed over every output, SanText+'s coin for common words included. The statistics of a bundle call it
+``bayes_recovery_with_kept_words``. Anybody sees which words are one piece, so where the prior of the text has parts of
+words too, the sum runs over both types. A right guess of ``<unk>`` reveals that a word is outside the vocabulary, not
+which word it is.
+
+**Repeated.** After outputs ``y_1 ... y_n`` of one token the posterior is ``pi(x) prod_i Pr[M(x) = y_i]``, normalized.
+The guess is the likeliest x, and its posterior is the probability that the guess is right. The mean of that is a Monte
+Carlo estimate of the Bayes accuracy from n outputs (for n = 1 the closed form above). Independent noise averages out,
+so every further output costs its own epsilon. The first outputs count for the smaller n too.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import Metric
+from textveil_export.leakage import guess_from_one_release, guess_inputs, make_zipf_prior
+
+from textveil_training.attacks.rates import (
+    compute_clustered_interval,
+    compute_rates,
+    compute_wilson_interval,
+    round_rate,
+)
+from textveil_training.attacks.text.released import ReleasedTexts
+from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
+
+#: Names of the priors in records.
+ZIPF, TEXT = "zipf", "text"
+
+
+def compute_text_prior(tokens: Ids, inputs: int) -> Doubles:
+    """Compute the relative frequency of each input id among the attacked tokens.
+
+    The result has shape ``(inputs,)``.
+
+    No outsider knows as much: a word that the text lacks is never guessed. Words in one piece and parts of words are
+    counted together.
+    """
+    return np.bincount(tokens, minlength=inputs) / len(tokens)
+
+
+def make_priors(tokens: Ids, inputs: int) -> dict[str, Doubles]:
+    """Return the public Zipf prior and the text's own prior, by name in this order."""
+    return {ZIPF: make_zipf_prior(inputs), TEXT: compute_text_prior(tokens, inputs)}
+
+
+#: Length of the longer list of guesses.
+LISTED = 10
+
+
+def rank_inputs(metric: Metric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
+    """Rank each token's input id by its distance from the output.
+
+    The rank is the number of symbols that are nearer to the output. Equally near symbols count if their id is smaller.
+
+    Args:
+        metric: Distances of the bundle.
+        inputs: Input ids, shape ``(n,)``.
+        outputs: Output ids, shape ``(n,)``.
+        report: Called with finished outputs and the total.
+
+    Returns:
+        Ranks from 0, shape ``(n,)``; the number of symbols for ``<unk>``.
+    """
+    symbols = len(metric.rows) - 1
+    unique, row_of = np.unique(outputs, return_inverse=True)
+    found = np.full(len(inputs), symbols)
+    order = np.argsort(row_of, kind="stable")
+    bounds = np.searchsorted(row_of[order], np.arange(len(unique) + 1))
+    done = 0
+    for part, squared in metric.squared_to_all(unique):
+        squared = squared[:, :-1]
+        for row in range(len(part)):
+            tokens = order[bounds[done + row] : bounds[done + row + 1]]
+            known, back = np.unique(inputs[tokens], return_inverse=True)
+            nearer = [_rank_input(squared[row], x) if x < symbols else symbols for x in known.tolist()]
+            found[tokens] = np.array(nearer)[back]
+        done += len(part)
+        report(done, len(unique))
+    return found
+
+
+def _rank_input(distances: Ids, x: int) -> int:
+    own = distances[x]
+    return int(np.count_nonzero(distances < own) + np.count_nonzero(distances[:x] == own))
+
+
+def attack_nearest(metric: Metric, released: ReleasedTexts, report: Callable[[int, int], None]) -> dict[str, Any]:
+    """Measure how often the input is the nearest symbol to the output, or among the ten nearest."""
+    rank = rank_inputs(metric, released.inputs, released.outputs, report)
+    return compute_rates({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
+
+
+#: Tokens drawn from the prior to check the closed form.
+DRAWS = 20_000
+
+
+def attack_bayes(
+    channel: TokenRandomizer,
+    released: ReleasedTexts,
+    *,
+    seed: int,
+    report: Callable[[int, int], None],
+    draws: int = DRAWS,
+) -> dict[str, Any]:
+    """Measure the Bayes attack with the public Zipf prior and with the text's own frequencies.
+
+    Args:
+        channel: The mechanism.
+        released: Texts and their outputs.
+        seed: Seed of the words drawn from the prior. Their outputs are drawn with the operating system's entropy.
+        report: Called with finished outputs and the total.
+        draws: Number of words drawn from the prior to check the closed form.
+
+    Returns:
+        Under the Zipf prior: ``closed_form``, ``simulated`` with its 95 % ``interval`` (Wilson), and ``on_text``.
+        ``text_prior`` holds closed form and accuracy on the text for an attacker who knows the text's frequencies.
+    """
+
+    def step(stage: str, done: int, total: int) -> None:
+        report(done, total)
+
+    inputs = channel.unknown_id + 1
+    tokens, whole = released.inputs, released.whole_words
+    public, of_text = make_priors(tokens, inputs).values()
+    in_one = np.bincount(tokens[whole], minlength=inputs) / len(tokens)
+    guessed = guess_from_one_release(channel.get_distribution(), {ZIPF: public, TEXT: in_one}, step)
+    in_parts = guessed
+    text_sum = guessed[TEXT].rate
+    if not whole.all():
+        others = {ZIPF: public, TEXT: of_text - in_one}
+        in_parts = guess_from_one_release(channel.get_distribution(whole=False), others, step)
+        text_sum += in_parts[TEXT].rate
+    drawn = np.random.default_rng(seed).choice(inputs, draws, p=public)
+    outputs = channel.randomize_ids(drawn, np.ones(draws, bool))
+    hits = int((guessed[ZIPF].inputs[outputs] == drawn).sum())
+
+    def on_text(name: str) -> dict[str, Any]:
+        guess_inputs = np.where(whole, *(part[name].inputs[released.outputs] for part in (guessed, in_parts)))
+        return compute_rates({"top1": guess_inputs == tokens}, released.example, released.sensitive)
+
+    return {
+        "prior": ZIPF,
+        "without_release": round_rate(public.max()),
+        "closed_form": round_rate(guessed[ZIPF].rate),
+        "simulated": round_rate(hits / draws),
+        "interval": compute_wilson_interval(hits, draws),
+        "draws": draws,
+        "on_text": on_text(ZIPF),
+        "text_prior": {
+            "without_release": round_rate(of_text.max()),
+            "closed_form": round_rate(text_sum),
+            "on_text": on_text(TEXT),
+        },
+    }
+
+
+Singles = NDArray[np.float32]
+
+RELEASES = (1, 2, 5, 10, 20)
+#: Number of log likelihoods held at a time: 256 MB.
+_CELLS = 1 << 26
+#: Tokens whose posteriors are computed at a time.
+_ROWS = 64
+
+
+def attack_repeated(
+    channel: TokenRandomizer,
+    released: ReleasedTexts,
+    sample: Ids,
+    unigrams: Mapping[str, Doubles],
+    report: Callable[[int, int], None],
+    releases: tuple[int, ...] = RELEASES,
+) -> dict[str, Any]:
+    """Measure how often an attacker guesses a token from several outputs of it.
+
+    Args:
+        channel: The mechanism.
+        released: Texts whose tokens are released anew.
+        sample: Indices of the attacked tokens.
+        unigrams: Priors by name, shape ``(inputs,)`` each.
+        report: Called with finished steps and the total.
+        releases: Numbers of outputs, ascending.
+
+    Returns:
+        By number of outputs: ``rate`` of right guesses with its ``interval`` (95 %, texts as clusters), the mean
+        ``largest_posterior``, and ``sensitive``, the same of words that are never kept. All are under the Zipf prior;
+        ``text_prior`` has them under the text's own frequencies.
+
+    Privacy:
+        Releases every token of the sample as often as the largest number of outputs says.
+    """
+    size = max(1, _CELLS // (channel.unknown_id + 1))
+    chunks = [sample[start : start + size] for start in range(0, len(sample), size)]
+    found: dict[tuple[int, str], list[tuple[Ids, Doubles]]] = {}
+    for number, chunk in enumerate(chunks):
+        for stage, (count, logs) in enumerate(_iterate_log_likelihoods(channel, released, chunk, releases), 1):
+            for name, prior in unigrams.items():
+                found.setdefault((count, name), []).append(_guess_inputs(logs, prior))
+            report(number * len(releases) + stage, len(chunks) * len(releases))
+    result: dict[str, Any] = {}
+    for count in releases:
+        make_zipf_prior, of_text = (_summarize_rates(found[count, name], released, sample) for name in (ZIPF, TEXT))
+        result[str(count)] = make_zipf_prior | {"text_prior": of_text}
+    return result
+
+
+def _summarize_rates(parts: list[tuple[Ids, Doubles]], released: ReleasedTexts, sample: Ids) -> dict[str, Any]:
+    guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
+    hits, clusters, sensitive = guesses == released.inputs[sample], released.example[sample], released.sensitive[sample]
+    found = compute_rates({"rate": hits, "largest_posterior": largest}, clusters, sensitive)
+    if "sensitive" in found:
+        found["sensitive"]["interval"] = compute_clustered_interval(hits[sensitive], clusters[sensitive])
+    return found | {"interval": compute_clustered_interval(hits, clusters)}
+
+
+def _guess_inputs(logs: Singles, prior: Doubles) -> tuple[Ids, Doubles]:
+    """Return each token's likeliest input and its posterior probability.
+
+    ``logs`` are log likelihoods of shape ``(tokens, inputs)``.
+    """
+    parts = [
+        guess_inputs(logs[start : start + _ROWS].astype(np.float64), prior) for start in range(0, len(logs), _ROWS)
+    ]
+    guesses, largest = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return guesses, largest
+
+
+def _iterate_log_likelihoods(
+    channel: TokenRandomizer, released: ReleasedTexts, sample: Ids, releases: tuple[int, ...]
+) -> Iterator[tuple[int, Singles]]:
+    """Yield each number of outputs with the log likelihoods of all inputs.
+
+    The array is updated in place between two yields.
+    """
+    inputs, whole = released.inputs[sample], released.whole_words[sample]
+    logs = np.zeros((len(sample), channel.unknown_id + 1), np.float32)
+    before = 0
+    for count in releases:
+        drawn = np.stack([channel.randomize_ids(inputs, whole) for _ in range(count - before)], axis=1)
+        before = count
+        for in_one in (True, False):
+            _add_log_likelihoods(logs, channel, drawn, np.flatnonzero(whole == in_one), whole=in_one)
+        yield count, logs
+
+
+def _add_log_likelihoods(logs: Singles, channel: TokenRandomizer, drawn: Ids, tokens: Ids, *, whole: bool) -> None:
+    """Add the log likelihoods of the given tokens' outputs to ``logs``, in place."""
+    outputs, row_of = np.unique(drawn[tokens], return_inverse=True)
+    owners = np.repeat(tokens, drawn.shape[1])
+    order = np.argsort(row_of.ravel(), kind="stable")
+    starts = np.searchsorted(row_of.ravel()[order], np.arange(len(outputs) + 1))
+    done = 0
+    for part, likelihoods in channel.get_distribution(whole=whole).column_blocks(outputs):
+        with np.errstate(divide="ignore"):
+            block = np.log(likelihoods, out=likelihoods).astype(np.float32)
+        for row in range(len(part)):
+            for owner in owners[order[starts[done + row] : starts[done + row + 1]]]:
+                logs[owner] += block[row]
+        done += len(part)

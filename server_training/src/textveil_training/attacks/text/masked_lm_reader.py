@@ -1,0 +1,172 @@
+"""Texts as a masked language model reads them, with one token at a time replaced by [MASK].
+
+The attacker sees the sanitized text with its gaps and token boundaries. A token of any number of pieces is replaced by
+a single [MASK], since the attacker does not know how many pieces the original had. Tokens of a bundle of WordPieces are
+the model's own pieces, one to one. A text that is too long is cut around the [MASK].
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from textveil_training.attacks.text.released import ReleasedTexts
+from textveil_training.engine.tokens import EncoderTokenizer
+from textveil_training.errors import CheckpointError, EncoderMismatch, SettingError
+from textveil_training.pretrain.masked_lm import LoadedMaskedLM, load_masked_lm
+from textveil_training.token_randomizer import Ids, TokenizedText, TokenRandomizer
+
+Pieces = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedText:
+    """A text in which one token is replaced by [MASK].
+
+    Attributes:
+        pieces: Piece ids with [CLS] and [SEP], shape ``(length,)``.
+        at: Position of the [MASK] in ``pieces``.
+    """
+
+    pieces: Tensor = field(repr=False)
+    at: int
+
+
+class MaskedLMReader:
+    """A masked language model that predicts the tokens of a bundle.
+
+    Args:
+        channel: The mechanism with its bundle.
+        source: The model: ``minilm``, a folder, or the id of a model on a hub.
+        max_tokens: Pieces at which a text is cut around the [MASK], [CLS] and [SEP] counted.
+
+    Attributes:
+        loaded: The model and its vocabulary.
+        tokenizer: Tokenizer of the model.
+
+    Raises:
+        CheckpointError: The model cannot be loaded, or its head is not trained.
+        EncoderMismatch: The bundle's pieces are not the model's, or the model is cased.
+        SettingError: The model cannot read texts of that length.
+    """
+
+    def __init__(self, channel: TokenRandomizer, source: str, max_tokens: int) -> None:
+        self.loaded: LoadedMaskedLM = load_masked_lm(source)
+        if self.loaded.new_head:
+            raise CheckpointError("that model has no trained head to predict words with: pretrain it first")
+        if not self.loaded.lowercase:  # it would answer in capitals where the originals are in lower case
+            raise EncoderMismatch("sanitized words are lower case here, and that masked language model is cased")
+        if max_tokens > self.loaded.model.config.max_position_embeddings:
+            raise SettingError("max_tokens is more than the masked language model can read")
+        self.tokenizer = EncoderTokenizer(
+            self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens
+        )
+        if channel.has_wordpieces and not channel.bundle.ids.keys() <= self.tokenizer.ids.keys():
+            raise EncoderMismatch("the bundle's pieces are not those of the masked language model")
+        self._channel = channel
+        self.get_pieces = cache(self._compute_pieces)
+
+    def _compute_pieces(self, text: str) -> Pieces:
+        """Return the model's pieces of a spelling or of a gap between tokens."""
+        return tuple(self.tokenizer.split_into_pieces(text).pieces.tolist())
+
+    def get_symbol_pieces(self, spelling: str) -> Pieces:
+        """Return the model's pieces of a symbol of the bundle's vocabulary."""
+        return (self.tokenizer.ids[spelling],) if self._channel.has_wordpieces else self.get_pieces(spelling)
+
+    def get_original_pieces(self, text: TokenizedText) -> list[Pieces]:
+        """Return the model's pieces of every original token, unknown words included."""
+        unknown, pairs = self._channel.unknown_id, zip(text.inputs.tolist(), text.spellings, strict=True)
+        if not self._channel.has_wordpieces:
+            return [self.get_pieces(spelling) for _, spelling in pairs]
+        return [
+            self.get_pieces(spelling) if token == unknown else self.get_symbol_pieces(self._channel.spell_token(token))
+            for token, spelling in pairs
+        ]
+
+    def get_output_pieces(self, outputs: Ids) -> list[Pieces]:
+        """Return the model's pieces of every output token of a text."""
+        return [self.get_symbol_pieces(self._channel.spell_token(token)) for token in outputs.tolist()]
+
+    def mask_token(self, text: TokenizedText, tokens: Sequence[Pieces], position: int) -> MaskedText:
+        """Replace one token of a text by [MASK].
+
+        Args:
+            text: The text, whose gaps stand between the tokens.
+            tokens: Pieces of each token.
+            position: Position of the token to replace.
+        """
+        row: list[int] = []
+        at = 0
+        for number, (gap, pieces) in enumerate(zip(text.gaps, tokens, strict=False)):
+            row += self.get_pieces(gap)
+            if number == position:
+                at = len(row)
+                row.append(self.tokenizer.mask)
+            else:
+                row += pieces
+        row += self.get_pieces(text.gaps[-1])
+        room = self.tokenizer.max_tokens - 2
+        start = max(0, min(at - room // 2, len(row) - room))
+        window = row[start : start + room]
+        return MaskedText(torch.tensor([self.tokenizer.first, *window, self.tokenizer.last]), at - start + 1)
+
+    def make_variants(self, released: ReleasedTexts, sample: Ids, *, clean: bool) -> list[MaskedText]:
+        """Make one text for each sampled token, with that token replaced by [MASK].
+
+        Args:
+            released: Texts and their outputs.
+            sample: Indices of the tokens.
+            clean: Whether the raw texts are used; else the sanitized ones.
+        """
+        found: list[MaskedText] = []
+        of_text, tokens = -1, []
+        for text, position in zip(released.text[sample].tolist(), released.position[sample].tolist(), strict=True):
+            if text != of_text:
+                of_text = text
+                tokens = (
+                    self.get_original_pieces(released.texts[text])
+                    if clean
+                    else self.get_output_pieces(released.outputs_by_text[text])
+                )
+            found.append(self.mask_token(released.texts[text], tokens, position))
+        return found
+
+    def predict_pieces(
+        self,
+        variants: Sequence[MaskedText],
+        *,
+        batch_size: int,
+        device: torch.device,
+        precision: str,
+        report: Callable[[int, int], None],
+    ) -> Iterator[tuple[Tensor, Tensor]]:
+        """Predict the piece at each [MASK].
+
+        Args:
+            variants: Texts with one [MASK] each.
+            batch_size: Texts at a time; texts of similar length go together.
+            device: Device that the model is moved to and runs on.
+            precision: Precision of the encoder, ``float32`` or ``bfloat16``.
+            report: Called with finished texts and the total.
+
+        Yields:
+            Indices of some variants, shape ``(n,)``, and logits of all pieces, float32, shape ``(n, vocabulary)``.
+        """
+        model = self.loaded.model.to(device)
+        order = torch.tensor([len(variant.pieces) for variant in variants]).argsort(stable=True)
+        done = 0
+        for chosen in order.split(batch_size):
+            some = [variants[number] for number in chosen.tolist()]
+            pad = torch.nn.utils.rnn.pad_sequence
+            ids = pad([text.pieces for text in some], batch_first=True, padding_value=self.tokenizer.padding)
+            mask = pad([torch.ones_like(text.pieces) for text in some], batch_first=True)
+            at = torch.tensor([text.at for text in some])
+            with torch.inference_mode(), torch.autocast(device.type, torch.bfloat16, enabled=precision == "bfloat16"):
+                hidden = model.compute_hidden(ids.to(device), mask.to(device))[torch.arange(len(some)), at]
+                logits = model.compute_logits(hidden).float().cpu()
+            yield chosen, logits
+            done += len(some)
+            report(done, len(variants))

@@ -1,0 +1,89 @@
+"""The forward-backward attack: a trigram model of raw texts with the exact likelihood of each output."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil_training.attacks.words.candidates import Candidates
+from textveil_training.attacks.words.kneser_ney import TrigramModel
+from textveil_training.attacks.words.word_release import ReadElements
+
+Ints = NDArray[Any]
+Floats = NDArray[np.float64]
+
+
+def compute_posterior(model: TrigramModel, reading: ReadElements, found: Candidates) -> Floats:
+    """Compute ``ln Pr[x | all outputs of the text]`` of every candidate, ``(n, candidates)``."""
+    result = np.full(found.words.shape, -np.inf)
+    row_of = np.full(len(reading.word), -1)
+    row_of[found.places] = np.arange(len(found.places))
+    counts = (found.words >= 0).sum(axis=1)
+    numbers, shown = model.map_words(found.words), model.map_words(reading.word)
+    best = found.likelihood.max(axis=1, keepdims=True, initial=-1e9)  # finite where there is no candidate
+    given = np.exp(np.maximum(found.likelihood - best, -700))
+    for start, end in _iterate_texts(reading):
+        rows = row_of[start:end]
+        if (rows < 0).all():
+            continue
+        options, weights = [], []
+        for place, row in enumerate(rows.tolist(), start):
+            there = counts[row] if row >= 0 else 0
+            options.append(numbers[row, :there] if there else shown[place : place + 1])
+            weights.append(given[row, :there] if there else np.ones(1))
+        for row, marginal in zip(rows.tolist(), _compute_marginals(model, options, weights), strict=True):
+            if row >= 0 and counts[row]:
+                result[row, : len(marginal)] = np.log(np.maximum(marginal, 1e-300))
+    return result
+
+
+class TrigramStep:
+    """``P(c | a b)`` for all options of three neighboring elements.
+
+    It has the observed trigrams, and the share left to ``P(c | b)``.
+    """
+
+    def __init__(self, model: TrigramModel, first: Ints, second: Ints, third: Ints) -> None:
+        self.left, self.a, self.b, self.seen = model.predict_after_two(first, second, third)
+        self.short = model.predict_after_one(second, third)
+
+    def forward(self, at: Floats) -> Floats:
+        """Sum over ``a``: map weights of ``(a, b)`` to weights of ``(b, c)``."""
+        found = (at * self.left).sum(axis=0)[:, None] * self.short
+        np.add.at(found, self.b, at[self.a, self.b][:, None] * self.seen)
+        return found
+
+    def backward(self, back: Floats) -> Floats:
+        """Sum over ``c``: map weights of ``(b, c)`` to weights of ``(a, b)``."""
+        found = self.left * (self.short * back).sum(axis=1)
+        found[self.a, self.b] += (self.seen * back[self.b]).sum(axis=1)
+        return found
+
+
+def _compute_marginals(model: TrigramModel, options: list[Ints], given: list[Floats]) -> Iterator[Floats]:
+    edge = np.array([model.edge])
+    around = [edge, edge, *options, edge]
+    steps = [TrigramStep(model, *three) for three in zip(around, around[1:], around[2:], strict=False)]
+    at = np.ones((1, 1))
+    forward: list[Floats] = []
+    for step, here in zip(steps, given, strict=False):
+        at = step.forward(at) * here
+        at = at / max(at.sum(), 1e-300)
+        forward.append(at)
+    back = np.ones((len(around[-2]), 1))
+    backward: list[Floats] = []
+    for step, here in zip(reversed(steps), [*reversed(given), np.ones(1)], strict=True):
+        back = step.backward(back)
+        backward.append(back / max(back.sum(), 1e-300))
+        back = backward[-1] * here
+    # Step n reads elements n-2, n-1 and n: what is behind element n comes from the step after it.
+    for ahead, behind in zip(forward, reversed(backward[: len(options)]), strict=True):
+        both = (ahead * behind).sum(axis=0)
+        yield both / max(both.sum(), 1e-300)
+
+
+def _iterate_texts(reading: ReadElements) -> Iterator[tuple[int, int]]:
+    edges = [0, *(np.flatnonzero(np.diff(reading.document)) + 1).tolist(), len(reading.word)]
+    return pairwise(edges)

@@ -1,0 +1,74 @@
+"""Choice of the raw texts that an attacker counts, tunes on and learns from; similar texts stay together."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.text import is_gap
+
+Ints = NDArray[Any]
+SegmentedTexts = Sequence[list[str]]
+"""Texts, each as its segments."""
+#: Texts are near each other if they share this many words in a row.
+_NEAR = 5
+_START = 3
+
+
+def choose_held_out_rows(cut: SegmentedTexts, count: int, seed: int = 1) -> Ints:
+    """Choose rows to hold out among the longer half of the texts; the same rows every time."""
+    lengths = np.array([len(segments_) for segments_ in cut])
+    long = np.flatnonzero(lengths >= np.quantile(lengths, 0.5))
+    rows = np.random.default_rng(seed).choice(long, min(count, len(long) // 2), replace=False)
+    return np.sort(rows)
+
+
+def find_near_texts(cut: SegmentedTexts, others: SegmentedTexts) -> NDArray[np.bool_]:
+    """Find texts that share five words in a row with another text, or are part of one.
+
+    Returns a boolean array, true for each text of ``cut`` that is near one of ``others``.
+    """
+    seen: set[tuple[str, ...]] = set()
+    for text in map(_fold_text, others):
+        for size in range(1, _NEAR + 1):
+            seen.update(tuple(text[at : at + size]) for at in range(len(text) - size + 1))
+    found = np.zeros(len(cut), dtype=bool)
+    for number, text in enumerate(map(_fold_text, cut)):
+        size = min(_NEAR, len(text))
+        # A phrase of one or two words is in many sentences and tells nothing of one.
+        found[number] = size > 2 and any(tuple(text[at : at + size]) in seen for at in range(len(text) - size + 1))
+    return found
+
+
+def exclude_near_texts(cut: SegmentedTexts, attacked: SegmentedTexts) -> tuple[SegmentedTexts, dict[str, int]]:
+    """Drop texts that are near an attacked one, and count texts, words and dropped texts."""
+    close = find_near_texts(cut, attacked)
+    kept = [text for text, is_close in zip(cut, close.tolist(), strict=True) if not is_close]
+    return kept, {"texts": len(kept), "words": sum(map(len, map(_fold_text, kept))), "left_out": int(close.sum())}
+
+
+def _fold_text(text: list[str]) -> list[str]:
+    """Return the words of a text in lower case, without punctuation and spacing."""
+    return [segment.lower() for segment in text if not is_gap(segment)]
+
+
+def drop_contained_rows(cut: SegmentedTexts, rows: Ints) -> Ints:
+    """Return the rows whose text is not part of another row's text.
+
+    A contained phrase would count the words of a sentence twice.
+    """
+    words = {row: [part.lower() for part in cut[row] if not part.isspace()] for row in rows.tolist()}
+    seen: dict[tuple[str, ...], list[str]] = {}
+    kept: list[int] = []
+    for row in sorted(words, key=lambda row: -len(words[row])):
+        of, text = words[row], f" {' '.join(words[row])} "
+        if any(text in other for other in seen.get(tuple(of[:_START]), ())):
+            continue
+        kept.append(row)
+        # Every start that a phrase of this row may have; shorter phrases have shorter ones.
+        starts = {tuple(of[at : at + size]) for size in range(1, _START + 1) for at in range(len(of) - size + 1)}
+        for start in starts:
+            found = seen.setdefault(start, [])
+            if len(start) == _START or not found:
+                found.append(text)
+    return np.sort(np.array(kept, dtype=int))

@@ -1,0 +1,252 @@
+"""Texts as arrays of words, and the outputs that each mechanism draws for them.
+
+Template and draws are the product's own (``Plan``). Only the final text is not written, so that a corpus of 600,000
+words can be released a hundred times. Words are folded to lower case: no attack learns from case.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms import Alone, random_uint64, uniform_below
+from textveil.text import LOWER, Plan, Role, is_gap, key
+
+from textveil_training.attacks.words.splits import SegmentedTexts
+
+Ints = NDArray[Any]
+#: Roles of an element: punctuation, a kept word, a surrogate, a randomized word.
+MARK, KEPT, SURROGATE, RANDOMIZED = range(4)
+#: The output of an element that is deleted.
+NOTHING = -1
+
+
+class WordNumbers:
+    """Numbers for strings; every word that is read or drawn has one."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, int] = {}
+        self.spellings: list[str] = []
+
+    def get_id(self, word: str) -> int:
+        """Return the number of a word; a new word gets a new number."""
+        found = self.ids.setdefault(word, len(self.spellings))
+        if found == len(self.spellings):
+            self.spellings.append(word)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadElements:
+    """Elements of some documents, arrays of shape ``(elements,)``.
+
+    Attributes:
+        document: Document number of each element.
+        segment: Number of its segment among all segments of all documents: the same for every mechanism.
+        role: MARK, KEPT, SURROGATE or RANDOMIZED.
+        index: Input id of a drawn element, index of a kind.
+        word: Folded word of the text.
+        whole_words: Whether it is a word in one piece.
+        lower: Whether its output would be written in lower case: it decides which words may come out. Where draws are
+            consistent, all slots of its word do.
+        documents: How many documents there are.
+    """
+
+    document: Ints
+    segment: Ints
+    role: Ints
+    index: Ints
+    word: Ints
+    whole_words: Ints
+    lower: Ints
+    documents: int
+
+    def take_documents(self, chosen: Ints) -> "ReadElements":
+        """Return some of the documents, in ascending order, renumbered."""
+        number = np.full(self.documents, -1)
+        number[chosen] = np.arange(len(chosen))
+        kept = number[self.document] >= 0
+        arrays = {
+            name: getattr(self, name)[kept] for name in ("segment", "role", "index", "word", "whole_words", "lower")
+        }
+        return ReadElements(document=number[self.document[kept]], **arrays, documents=len(chosen))
+
+
+ReadElement = tuple[int, int, int, bool, bool]
+
+
+@dataclass(kw_only=True)
+class WordRelease:
+    """A mechanism with its options, on arrays of words.
+
+    Attributes:
+        words: Numbers of strings.
+        list_elements: Returns role, index, word, wholeness and lower case of a segment's elements; the second
+            argument is whether it starts a sentence.
+        starts_sentence: Maps the gap before a segment (None for the first one) to whether it starts a sentence.
+        draw_words: Draws printed words for inputs, given their wholeness and whether they are for lower case only.
+        printed: Number of every printed word; symbols of the vocabulary first.
+        symbols: How many symbols there are.
+        channels: The output distribution of drawn words, with a capital and in lower case, or ``None``.
+        rule: Releases of one rule read text alike.
+        consistent: Whether equal words of a document share a draw.
+        draw_surrogates: Draws printed words for surrogates.
+    """
+
+    words: WordNumbers
+    list_elements: Callable[[str, bool], list[ReadElement]]
+    draw_words: Callable[[Ints, Ints, Ints], Ints]
+    printed: Ints
+    symbols: int
+    channels: tuple[Any, Any] | None
+    rule: str
+    consistent: bool = False
+    draw_surrogates: Callable[[Ints], Ints] | None = None
+    starts_sentence: Callable[[str | None], bool] = lambda gap: False
+    _memory: dict[tuple[str, bool], list[ReadElement]] = field(default_factory=dict)
+
+    def read(self, cut: SegmentedTexts) -> ReadElements:
+        """Convert documents, each a list of segments, to arrays of elements."""
+        rows: list[tuple[int, int, int, int, int, bool, bool]] = []
+        number = -1
+        for document, segments in enumerate(cut):
+            gap: str | None = None
+            for segment in segments:
+                number += 1
+                if is_gap(segment):
+                    gap = segment if gap is None else gap + segment
+                    if mark := segment.strip():
+                        rows.append((document, number, MARK, -1, self.words.get_id(mark), False, True))
+                    continue
+                at = segment, self.starts_sentence(gap)
+                if at not in self._memory:
+                    self._memory[at] = self.list_elements(*at)
+                rows += [(document, number, *element) for element in self._memory[at]]
+                gap = ""
+        table = np.array(rows, dtype=np.int64).reshape(-1, 7).T
+        return ReadElements(
+            document=table[0],
+            segment=table[1],
+            role=table[2],
+            index=table[3],
+            word=table[4],
+            whole_words=table[5].astype(bool),
+            lower=table[6].astype(bool),
+            documents=len(cut),
+        )
+
+    def draw(self, reading: ReadElements) -> Ints:
+        """Draw the output of every element: a word number, or ``NOTHING`` for a deleted one."""
+        outputs = reading.word.copy()
+        for role in (RANDOMIZED, SURROGATE):
+            places = np.flatnonzero(reading.role == role)
+            if not len(places):
+                continue
+            one, copies = self._find_distinct(reading, places)
+            first, lower = places[one], find_lower_alone(reading.lower[places], copies)
+            outputs[places] = self._draw_fresh(reading, first, lower, role)[copies]
+        return outputs
+
+    def find_lower_case(self, reading: ReadElements, places: Ints) -> Ints:
+        """Return for each randomized element whether its draw serves lower-case slots only."""
+        _, copies = self._find_distinct(reading, places)
+        return find_lower_alone(reading.lower[places], copies)[copies]
+
+    def _draw_fresh(self, reading: ReadElements, places: Ints, lower: Ints, role: int) -> Ints:
+        if role == RANDOMIZED:
+            return self.draw_words(reading.index[places], reading.whole_words[places], lower)
+        assert self.draw_surrogates is not None
+        return self.draw_surrogates(reading.index[places])
+
+    def _find_distinct(self, reading: ReadElements, places: Ints) -> tuple[Ints, Ints]:
+        if not self.consistent or not len(places):
+            each = np.arange(len(places))
+            return each, each
+        # Equal symbols are one, whatever they are spelled; unknown words and members of a kind are one if equal.
+        index, word = reading.index[places], reading.word[places]
+        own = (reading.role[places] == RANDOMIZED) & (index < self.symbols)
+        identity = np.where(own, index, self.symbols + 1 + word)
+        keys = reading.document[places] * (int(identity.max()) + 1) + identity
+        _, one, copies = np.unique(keys, return_index=True, return_inverse=True)
+        return one, copies
+
+
+def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
+    """Return which draws serve lower-case slots only."""
+    return np.bincount(copies, weights=~lower) == 0
+
+
+def make_word_release(words: WordNumbers, plan: Plan) -> WordRelease:
+    """Build the word-array form of a sanitizer plan."""
+
+    def elements(segment: str, starts: bool) -> list[ReadElement]:
+        found: list[ReadElement] = []
+        for spelled, token in plan.rule.tokens(segment, starts_sentence=starts):
+            word = words.get_id(key(spelled))
+            if token.role is Role.SHOWN:
+                found.append((KEPT, -1, word, True, True))
+            elif token.role is Role.REPLACED:
+                found.append((SURROGATE, token.kind or 0, word, True, True))
+            else:
+                lower = token.case == LOWER or not plan.keeps_case
+                found.append((RANDOMIZED, plan.symbol(token), word, token.whole, lower))
+        return found
+
+    printed = np.array([words.get_id(word) for word in plan.words.lower])
+
+    def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
+        return printed[plan.mechanism.draw(inputs, Alone(lower, whole), random_uint64)]
+
+    def kinds(indices: Ints) -> Ints:
+        chosen = uniform_below(plan.words.counts[indices], random_uint64)
+        return printed[plan.words.starts[indices] + chosen]
+
+    rule = f"{plan.terms.protect}, {len(plan.rule.lists)} kinds"
+    symbols = plan.bundle.symbols
+    channels = plan.mechanism.channel_at(lower=False), plan.mechanism.channel_at(lower=True)
+    return WordRelease(
+        words=words,
+        list_elements=elements,
+        draw_words=drawn,
+        printed=printed[:symbols],
+        symbols=symbols,
+        channels=channels,
+        rule=rule,
+        consistent=plan.terms.consistent,
+        draw_surrogates=kinds,
+        starts_sentence=plan.starts_sentence,
+    )
+
+
+def make_constant_release(release: WordRelease, output: int) -> WordRelease:
+    """Return a release that writes one fixed output for everything that is hidden."""
+    return WordRelease(
+        words=release.words,
+        list_elements=release.list_elements,
+        draw_words=lambda inputs, whole, lower: np.full(len(inputs), output),
+        printed=release.printed,
+        symbols=release.symbols,
+        channels=None,
+        rule=release.rule,
+        draw_surrogates=lambda indices: np.full(len(indices), output),
+        starts_sentence=release.starts_sentence,
+    )
+
+
+def make_raw_release(release: WordRelease) -> WordRelease:
+    """Return a release that keeps every word, for comparison."""
+
+    def elements(segment: str, starts: bool) -> list[ReadElement]:
+        return [(KEPT, -1, word, whole, True) for _, _, word, whole, _ in release.list_elements(segment, starts)]
+
+    return WordRelease(
+        words=release.words,
+        list_elements=elements,
+        draw_words=release.draw_words,
+        printed=release.printed,
+        symbols=release.symbols,
+        channels=None,
+        rule="raw",
+        starts_sentence=release.starts_sentence,
+    )

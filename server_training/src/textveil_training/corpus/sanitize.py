@@ -1,0 +1,285 @@
+"""Sanitize a corpus: find and check its files, rewrite them, and write the record of the release.
+
+Files are rewritten as ``textveil sanitize`` rewrites tables. A corpus has in addition the formats of published data
+sets, several copies, and a record of the release, which training and measurement take over. All input is checked before
+the first draw.
+
+The record has no text, and no hash of the input or of the denied words: with such a hash, anybody who guesses a short
+file could check the guess. Its figures about the texts can also be computed from the output.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Unpack
+
+from textveil import Sanitizer
+from textveil.bundle import Pins, atomic_output
+from textveil.text import Options
+from textveil_cli.files import Counts, Drawer, Record, Source, Sources, record_path, sanitize_files, settings_of
+
+from textveil_training.corpus.layouts import RewritePlan, plan_rewrite
+from textveil_training.data import ReadOptions, get_format, list_files, load_examples
+from textveil_training.data.corpus_release import FORMAT
+from textveil_training.errors import DataOptionError, MissingSplit, UnreadableFile
+from textveil_training.file_hashes import hash_file
+from textveil_training.progress import ProgressCallback, ignore_progress
+
+RECORD = "record.json"
+
+
+def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
+    """Find the files to sanitize.
+
+    Args:
+        inputs: Files, or folders that hold files under the names their format is published under.
+        format_name: The format.
+
+    Raises:
+        UnreadableFile: An input is not a regular file that can be read.
+        MissingSplit: A folder holds no file of the format.
+        DataOptionError: There is no input, or two files have one name, or a name that the output needs.
+    """
+    found = [
+        path
+        for number, given in enumerate(inputs, 1)
+        for path in _list_input_files(given, format_name, f"input {number} of {len(inputs)}")
+    ]
+    names = [path.name.casefold() for path in found]
+    if not found:
+        raise DataOptionError("there is no input")
+    if len(set(names)) < len(names):
+        raise DataOptionError("two inputs have the same name, and the outputs would too")
+    if RECORD in names:
+        raise DataOptionError(f"an input is called like a file of the output folder ({RECORD})")
+    return found
+
+
+def check_file(path: Path, format_name: str, text_keys: Sequence[str], label_key: str | None) -> None:
+    """Read a whole file with its format's reader, to find errors before any draw.
+
+    Args:
+        path: The file.
+        format_name: Its format.
+        text_keys: Keys or columns of the texts (``jsonl``, ``table``).
+        label_key: Key or column of the label, or None for rows without (``jsonl``, ``table``).
+
+    Raises:
+        DataError: The file cannot be read or is malformed; see the readers.
+    """
+    keyed = get_format(format_name).has_named_columns
+    for options in [ReadOptions(key, label_key) for key in text_keys] if keyed else [None]:
+        for _ in load_examples(format_name, path, None, options):
+            pass
+
+
+def _list_input_files(path: Path, format_name: str, name: str) -> Iterator[Path]:
+    try:
+        if get_format(format_name).files and path.is_dir():
+            found = list_files(format_name, path)
+            if not found:
+                raise MissingSplit(f"{name}: the folder holds no file of this format under its published name")
+            yield from found
+            return
+        regular = path.is_file()
+        with path.open("rb"):
+            reason = None if regular else "not a regular file"
+    except (OSError, ValueError) as error:
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else "not a path"
+    if reason is not None:
+        raise UnreadableFile(f"{name} cannot be opened ({reason})")
+    yield path
+
+
+VERSION = 2
+_SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
+
+
+def make_corpus_record(
+    sanitizer: Sanitizer,
+    options: Options,
+    *,
+    counts: Mapping[str, Counts],
+    outputs: Mapping[str, tuple[Path, ...]],
+    copies: int,
+    **run: object,
+) -> dict[str, Any]:
+    """Build the record of a finished run.
+
+    Args:
+        sanitizer: The sanitizer that drew the outputs.
+        options: Options of the draws.
+        counts: Counts of one copy of each file, by file name.
+        outputs: Output files, one for each copy, by file name.
+        copies: Independent outputs of every text.
+        run: Further entries of the record.
+    """
+    tokens, drawn = (copies * sum(getattr(one, name) for one in counts.values()) for name in ("tokens", "drawn"))
+    statement = sanitizer.terms(**options).statement(tokens, drawn)
+    return {
+        "format": FORMAT,
+        "format_version": VERSION,
+        "bundle": {"identity": sanitizer.bundle.identity, "name": sanitizer.bundle.manifest.get("name")},
+        "copies": copies,
+        "charged": "every token of every copy",
+        "statement": statement.to_dict(),
+        "summary": statement.summary(),
+        "files": [
+            {"name": name, **_describe_counts(of_file), "sha256": [hash_file(path) for path in outputs[name]]}
+            for name, of_file in counts.items()
+        ],
+        "software": {name: version(name) for name in _SOFTWARE} | {"python": platform.python_version()},
+        **run,
+    }
+
+
+def _describe_counts(counts: Counts) -> dict[str, int]:
+    """Return a file's counts without rejected rows: there the first bad row is an error."""
+    return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
+
+
+#: Bytes of texts that are worth a further process, which takes a second to begin.
+WORTH_A_WORKER = 1_000_000
+
+
+def sanitize_corpus(
+    inputs: Sequence[Path],
+    output: Path,
+    format_name: str,
+    *,
+    options: Options,
+    bundle: Path | None = None,
+    text_keys: Sequence[str] = ("text",),
+    label_key: str | None = None,
+    copies: int = 1,
+    workers: int | None = None,
+    resume: bool = False,
+    report: ProgressCallback = ignore_progress,
+    **pins: Unpack[Pins],
+) -> dict[str, Any]:
+    """Sanitize the texts of files and write files of the same names and format.
+
+    All of the input is read and checked before the first draw. The output distribution does not depend on the number of
+    processes.
+
+    Args:
+        inputs: Files; for formats with published file names also folders that hold them.
+        output: The folder to write; it must be empty or not exist.
+        format_name: A key of ``data.FORMATS``.
+        options: Options of the sanitizer, as in ``Sanitizer.sanitize``.
+        bundle: Folder of a bundle; the built-in English one if left out.
+        text_keys: Keys or columns of the texts (``jsonl``, ``table``); all others are carried through.
+        label_key: A key or column that every row must have (``jsonl``, ``table``).
+        copies: Independent outputs of every text. Each is a release; all are charged.
+        workers: Processes; all cores if left out. With 1 the work is done in this one. A script that calls this with
+            more must be importable (``if __name__ == "__main__":``), as everywhere with ``multiprocessing``.
+        resume: Continue an interrupted run.
+        report: Called with a stage, the finished bytes and the total.
+        pins: Expected identity and signer of the bundle.
+
+    Returns:
+        The record, as it is written to ``record.json``. It holds no text and nothing that depends on the texts but
+        through what is released: the files and the number of tokens.
+
+    Raises:
+        TextveilError: Options, bundle, input or output are not as they should be; see the classes. Nothing is drawn
+            before options, bundle and all of the input are checked.
+        KeyboardInterrupt: Ctrl-C. Finished files are kept.
+
+    Privacy:
+        One release of every text per copy, with the promise of ``Sanitizer.sanitize``. Files that were finished before
+        an interruption are kept and not drawn again: drawing again would be a second release of their texts, to who
+        has seen the first. Of a file that was not finished nothing remains.
+    """
+    begun, clock = datetime.now(UTC), time.perf_counter()
+    if copies < 1 or (workers is not None and workers < 1):
+        raise DataOptionError("copies and workers are at least 1")
+    sanitizer = Sanitizer.load(bundle, **pins)
+    terms = sanitizer.terms(**options)
+    files = find_files(inputs, format_name)
+    for number, path in enumerate(files):
+        report("checking", number, len(files))
+        check_file(path, format_name, text_keys, label_key)
+    report("checking", len(files), len(files))
+
+    keys = tuple(text_keys) if get_format(format_name).has_named_columns else ()
+    plans = {path: plan_rewrite(format_name, path, text_keys) for path in files}
+    settings = [settings_of(plan.selection, terms, options) for plan in plans.values()]
+    facts = json.dumps([settings, format_name, keys, copies, version("textveil")])
+    names = {path: _make_names(path, copies) for path in files}
+    size = copies * sum(path.stat().st_size for path in files)
+    processes = min(count_cores(), 1 + size // WORTH_A_WORKER) if workers is None else workers
+    record = Record(output, hashlib.sha256(facts.encode()).hexdigest(), resume=resume)
+    try:
+        drawer = Drawer(sanitizer, bundle, options, processes)
+        found = _sanitize_groups(plans, names, output, drawer, record, report)
+    finally:
+        record.close()
+    content = make_corpus_record(
+        sanitizer,
+        options,
+        counts=found,
+        outputs={path.name: tuple(output / name for name in of_file) for path, of_file in names.items()},
+        copies=copies,
+        corpus_format=format_name,
+        text_keys=list(keys) or None,
+        machine={"processor": platform.machine(), "system": platform.system(), "workers": processes},
+        resumed=resume,  # then the time is that of the last part
+        begun=begun.isoformat(timespec="seconds"),
+        finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        wall_s=round(time.perf_counter() - clock, 2),
+    )
+    with atomic_output(output / RECORD) as write:
+        write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    record_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
+    return content
+
+
+def count_cores() -> int:
+    """Count the processor cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _make_names(path: Path, copies: int) -> tuple[str, ...]:
+    """Return the output names of a file's copies; several copies have a folder each."""
+    return (path.name,) if copies == 1 else tuple(f"copy-{number + 1}/{path.name}" for number in range(copies))
+
+
+def _sanitize_groups(
+    plans: Mapping[Path, RewritePlan],
+    names: Mapping[Path, tuple[str, ...]],
+    output: Path,
+    drawer: Drawer,
+    record: Record,
+    report: ProgressCallback,
+) -> dict[str, Counts]:
+    """Rewrite all files, grouped by rewrite plan; return counts of one copy by file name."""
+    sizes = {path: path.stat().st_size for path in plans}
+    done, total = 0, sum(sizes[path] * len(names[path]) for path in plans)
+    counts: dict[str, Counts] = {}
+    for plan, group in groupby(sorted(plans, key=lambda path: repr(plans[path])), key=plans.__getitem__):
+        sources = [
+            Source(path=path, name=name, target=output / name, size=sizes[path])
+            for path in group
+            for name in names[path]
+        ]
+        found = sanitize_files(
+            Sources(tuple(sources), output, 0),
+            plan.selection,
+            drawer,
+            record=record,
+            report=lambda consumed, _, done=done: report("sanitizing", min(done + consumed, total), total),
+            layout=plan.layout,
+        )
+        done += sum(source.size for source in sources)
+        counts |= {name.rpartition("/")[2]: of_file for name, of_file in found.files.items()}
+    report("sanitizing", total, total)
+    return counts

@@ -1,0 +1,66 @@
+"""Bad rows that training skips: counted, and written to a file for their owner on request."""
+
+from collections import Counter
+from pathlib import Path
+
+from textveil_cli.files import Bad, Quarantine
+
+from textveil_training.errors import DataError, DataOptionError, MissingLabel, MissingText
+
+
+class SkippedRows:
+    """Collects bad rows that are skipped instead of raising an error.
+
+    Args:
+        quarantine: Where bad rows are kept, for their owner alone; ``None`` to leave them out without a copy.
+        empty_alone: Whether rows without a text or a label are left out, and others that are bad stay errors.
+
+    Raises:
+        DataOptionError: There is a file already.
+
+    Attributes:
+        empty_alone: The argument.
+        reasons: Number of skipped rows by reason.
+    """
+
+    def __init__(self, quarantine: Path | None = None, *, empty_alone: bool = True) -> None:
+        if quarantine is not None and quarantine.exists():
+            raise DataOptionError("--quarantine: there is a file already")
+        self._quarantine, self.empty_alone = quarantine, empty_alone
+        self._rows: list[tuple[str, Bad]] = []
+        self.reasons: Counter[str] = Counter()
+
+    def add(self, error: DataError, number: int = 0, raw: str = "") -> None:
+        """Skip a bad row, or raise its error if such errors are not skipped.
+
+        Args:
+            error: The error of the row.
+            number: Its number in the file.
+            raw: The row as the file has it; bytes that are not UTF-8 are lone surrogates.
+        """
+        if self.empty_alone and not isinstance(error, MissingText | MissingLabel):
+            raise error
+        self.reasons[error.reason] += 1
+        if self._quarantine is not None:
+            file, line = ("", 0) if error.location is None else (error.location.file_name, error.location.line or 0)
+            raw_bytes = raw.encode("utf-8", "surrogateescape")
+            self._rows.append((file, Bad(number=number, line=line, reason=error.reason, raw=raw_bytes)))
+
+    def write_rejected_rows(self) -> None:
+        """Write the skipped rows to their file, as ``textveil sanitize`` does.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        if self._quarantine is not None and self._rows:
+            kept = Quarantine(self._quarantine, resume=False)
+            try:
+                for file, bad in self._rows:
+                    kept.add(file, bad)
+                kept.keep()
+            finally:
+                kept.close()
+
+    def __str__(self) -> str:
+        found = ", ".join(f"{count:,}: {reason}" for reason, count in self.reasons.most_common())
+        return f"{self.reasons.total():,} rows left out ({found})"

@@ -1,0 +1,194 @@
+"""Splits of a data set that stay the same on every machine and in every run.
+
+**By hash.** The share of an example is a function of its key and a seed: integer arithmetic on a SHA-256 digest, no
+random generator, no float, no order. So examples with equal keys stay together, and a row that is added or removed
+moves no other row. In return the sizes are close to the wanted proportions, not equal to them.
+
+**By group.** Copies, contained texts and texts that share long passages stay on one side. Two texts are linked if they
+are equal after folding, if one with at least ``CONTAINED_WORDS`` words is a passage of the other, or if they share
+``SHARED_WORDS`` words in a row. A group is a connected set of texts, and it is never split.
+"""
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from textveil_training.data.examples import LabeledExample
+from textveil_training.errors import DataOptionError, MissingSplit
+
+
+def join_texts(example: LabeledExample) -> str:
+    """Return all texts of an example as one key, so that duplicates fall into one share."""
+    return "\t".join(example.texts)
+
+
+def choose_share(key: str, shares: Mapping[str, int], seed: int = 0) -> str:
+    """Return the name of the share that a key belongs to.
+
+    With weights ``w_1 .. w_n`` of the names in ascending order and ``h = SHA-256(seed, key)`` read as an
+    integer, it is the first ``i`` with ``floor(h * sum(w) / 2**256) < w_1 + .. + w_i``.
+
+    Args:
+        key: The key to hash.
+        shares: Weight of each share by name, positive integers (``{"train": 80, "dev": 10, "test": 10}``).
+            The order of the mapping does not matter.
+        seed: Another seed gives another, independent division.
+
+    Raises:
+        DataOptionError: There is no share, or a weight is not a positive integer.
+    """
+    if not shares or any(type(weight) is not int or weight < 1 for weight in shares.values()):
+        raise DataOptionError("the weight of every share must be a positive integer, and one share is needed")
+    digest = hashlib.sha256(f"{seed}\n{key}".encode("utf-8", "surrogatepass")).digest()
+    point = int.from_bytes(digest, "big") * sum(shares.values()) >> 256
+    names = iter(sorted(shares))
+    name = next(names)
+    upper = shares[name]
+    while point >= upper:
+        name = next(names)
+        upper += shares[name]
+    return name
+
+
+def split_examples(
+    examples: Iterable[LabeledExample],
+    shares: Mapping[str, int],
+    *,
+    seed: int = 0,
+    key: Callable[[LabeledExample], str] = join_texts,
+) -> dict[str, list[LabeledExample]]:
+    """Split examples into named shares, each in the order of the examples.
+
+    Args:
+        examples: The examples.
+        shares: Weight of each share by name, positive integers.
+        seed: Another seed gives another division.
+        key: What keeps examples together; all texts by default. ``lambda pair: pair.texts[0]`` keeps the rows of
+            one QNLI question together.
+
+    Returns:
+        The examples of each share, by name, in the order of ``shares``.
+
+    Raises:
+        DataOptionError: As ``choose_share``.
+        MissingSplit: A share got no example.
+    """
+    shares_of_examples: dict[str, list[LabeledExample]] = {name: [] for name in shares}
+    for example in examples:
+        shares_of_examples[choose_share(key(example), shares, seed)].append(example)
+    for number, share in enumerate(shares_of_examples.values(), start=1):
+        if not share:
+            raise MissingSplit(f"share {number} of {len(shares_of_examples)} got no example")
+    return shares_of_examples
+
+
+#: Words in a row that two texts of different sides never share.
+SHARED_WORDS = 8
+#: A text of fewer words is only linked to its copies: short phrases are everywhere.
+CONTAINED_WORDS = 4
+#: A group with more than this share of all texts goes to the first side, whatever its hash says.
+_LARGE_GROUP = 0.02
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class TextGroups:
+    """Groups of texts that a split keeps together.
+
+    Attributes:
+        group_ids: Group of each text: the number of its first text, shape ``(texts,)``.
+        keys: The smallest folded text of each group; its hash decides the group's share.
+        duplicates: Texts that are equal to an earlier one after folding.
+    """
+
+    group_ids: tuple[int, ...]
+    keys: Mapping[int, str]
+    duplicates: int
+
+    @property
+    def largest_size(self) -> int:
+        """Number of texts in the largest group."""
+        return max(self.count_sizes().values())
+
+    def count_sizes(self) -> dict[int, int]:
+        """Return the number of texts of each group."""
+        sizes = dict.fromkeys(self.keys, 0)
+        for group in self.group_ids:
+            sizes[group] += 1
+        return sizes
+
+
+def fold_words(text: str) -> tuple[str, ...]:
+    """Return the words of a text in lower case, without punctuation."""
+    return tuple(_WORD.findall(text.lower()))
+
+
+def group_texts(texts: Sequence[str]) -> TextGroups:
+    """Find groups of texts that share passages.
+
+    Time and memory are linear in the number of words, up to a factor of 8.
+    """
+    folded = [fold_words(text) for text in texts]
+    parents = list(range(len(texts)))
+    first: dict[tuple[str, ...], int] = {}
+    duplicates = 0
+    for number, words in enumerate(folded):
+        duplicates += words in first
+        _join_groups(parents, first.setdefault(words, number), number)
+    short = {words for words in first if CONTAINED_WORDS <= len(words) < SHARED_WORDS}
+    lengths = sorted({len(words) for words in short})
+    passages: dict[tuple[str, ...], int] = {}
+    for words, number in first.items():
+        for passage in _iterate_passages(words, SHARED_WORDS):
+            _join_groups(parents, passages.setdefault(passage, number), number)
+        for length in lengths:
+            for passage in _iterate_passages(words, length):
+                if passage in short:
+                    _join_groups(parents, first[passage], number)
+    group_ids = tuple(_find_root(parents, number) for number in range(len(texts)))
+    keys: dict[int, str] = {}
+    for words, group in zip(folded, group_ids, strict=True):
+        key = " ".join(words)
+        keys[group] = min(key, keys.get(group, key))
+    return TextGroups(group_ids, keys, duplicates)
+
+
+def split_groups(groups: TextGroups, shares: Mapping[str, int], seed: int = 0) -> dict[str, list[int]]:
+    """Split texts by the hash of their group's key; large groups go to the first share.
+
+    Args:
+        groups: Groups of the texts.
+        shares: Weight of each share by name.
+        seed: Another seed gives another division.
+
+    Returns:
+        Numbers of the texts of each share, ascending.
+    """
+    large = max(1.0, _LARGE_GROUP * len(groups.group_ids))
+    sizes = groups.count_sizes()
+    first = next(iter(shares))
+    side = {
+        group: first if sizes[group] > large else choose_share(key, shares, seed) for group, key in groups.keys.items()
+    }
+    divided: dict[str, list[int]] = {name: [] for name in shares}
+    for number, group in enumerate(groups.group_ids):
+        divided[side[group]].append(number)
+    return divided
+
+
+def _iterate_passages(words: tuple[str, ...], length: int) -> Iterator[tuple[str, ...]]:
+    return (words[start : start + length] for start in range(len(words) - length + 1))
+
+
+def _find_root(parents: list[int], number: int) -> int:
+    while parents[number] != number:
+        parents[number] = parents[parents[number]]
+        number = parents[number]
+    return number
+
+
+def _join_groups(parents: list[int], one: int, other: int) -> None:
+    """Join two groups; the smaller number becomes the root of both."""
+    least, most = sorted((_find_root(parents, one), _find_root(parents, other)))
+    parents[most] = least

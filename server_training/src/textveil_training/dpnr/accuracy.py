@@ -1,0 +1,311 @@
+"""Accuracy as a server sees it: every vector passes the device's own release before it is classified.
+
+``evaluate_checkpoint`` runs the whole chain on a data set: encoder, bound, release, classifier.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from textveil.mechanisms import RandomUint64
+from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser, WordDropout
+from textveil_cli.collector import label_scores, layers_of
+from torch import Tensor
+
+from textveil_training.data import ReadOptions
+from textveil_training.dpnr import checkpoint as files
+from textveil_training.dpnr.checkpoint import RepresentationDescription
+from textveil_training.dpnr.classification_data import ClassifiedSplit, load_classification_split
+from textveil_training.dpnr.features import compute_pooled_features, read_features, remove_random_words
+from textveil_training.dpnr.networks import RepresentationModel
+from textveil_training.engine.encoders import get_device
+from textveil_training.engine.tokens import EncoderTokenizer, TextPieces
+from textveil_training.errors import CheckpointError
+from textveil_training.file_hashes import hash_file
+from textveil_training.progress import ProgressCallback, ignore_progress
+
+DRAWS = 20
+GRID = 1024
+_COARSE_GRID = 16
+_LARGEST_TABLE = 1 << 18
+
+
+def make_release_parameters(description: RepresentationDescription, epsilon: str) -> ReleaseParameters:
+    """Choose the release parameters that a checkpoint is measured with.
+
+    They have the fine grid; a large box has the coarse one, since its noise table would be too large.
+
+    Raises:
+        OptionError: Epsilon is not such a number.
+    """
+    parameters = ReleaseParameters(
+        mode=description.mode,
+        dimension=description.dimension,
+        grid=_COARSE_GRID,
+        epsilon=epsilon,
+        delta=description.delta,
+    )  # before the number is used
+    if description.mode == BOX and 8 * description.dimension * GRID / float(epsilon) > _LARGEST_TABLE:
+        return parameters
+    return replace(parameters, grid=GRID)
+
+
+def release_vectors(
+    vectors: NDArray[np.float32], parameters: ReleaseParameters, random_uint64: RandomUint64 | None = None
+) -> NDArray[np.float32]:
+    """Release vectors as a device does: bound them in integers, add noise, scale them back.
+
+    Args:
+        vectors: Before the noise, shape ``(n, k)``.
+        parameters: Parameters of the release.
+        random_uint64: A test's own source of randomness; the operating system's if left out.
+
+    Returns:
+        The same shape.
+
+    Privacy:
+        Each row is one release at the parameters' whole-text epsilon; see ``textveil.mechanisms``.
+    """
+    releaser = Releaser(parameters)
+    return releaser.dequantize(releaser.release(vectors, random_uint64))
+
+
+def measure_accuracy(
+    model: RepresentationModel,
+    description: RepresentationDescription,
+    features: Tensor | Sequence[Tensor],
+    split: ClassifiedSplit,
+    *,
+    levels: Sequence[str] | None = None,
+    draws: int = DRAWS,
+    random_uint64: RandomUint64 | None = None,
+) -> dict[str, Any]:
+    """Measure the accuracy of a checkpoint on a split.
+
+    Args:
+        model: The networks.
+        description: Their description.
+        features: Pooled vectors of the split; with word dropout several, one for each set of masks.
+        split: Split with its labels.
+        levels: Whole-text epsilons; the checkpoint's own if left out.
+        draws: Number of noise draws of every text at every level, shared out among the masks.
+        random_uint64: A test's own source of randomness.
+
+    Returns:
+        Without privacy ``accuracy``, ``standard_error`` and ``confusion`` (true class by decision). Else by level the
+        mean ``accuracy`` over the draws, ``standard_error`` (of the texts: what another test set of this size would
+        change), ``standard_error_draws`` (of the noise alone), ``without_noise`` and the mean ``confusion``.
+
+    Raises:
+        OptionError: A level is not an epsilon that can be released at.
+    """
+    by_epsilon: dict[str, Any] = {}
+    labels, classes, masks = split.labels, len(description.labels), 1 if isinstance(features, Tensor) else len(features)
+    if description.mode == "none":
+        return _summarize_decisions(decide_released(model, description, features, None).decisions, labels, classes)
+    for level in description.levels if levels is None else levels:
+        released = decide_released(model, description, features, level, draws=draws, random_uint64=random_uint64)
+        right = np.mean([(decision == labels).double().mean().item() for decision in released.without_noise])
+        by_epsilon[level] = _summarize_decisions(released.decisions, labels, classes) | {"without_noise": float(right)}
+    return {"levels": by_epsilon, "draws": draws, "masks": masks}
+
+
+@dataclass(frozen=True)
+class ReleasedDecisions:
+    """Decisions of a checkpoint on released vectors of a split's texts.
+
+    Attributes:
+        decisions: Class ids, int64 of shape ``(texts,)``, for each release; without privacy for each set of masks.
+        without_noise: The same from the vectors before the noise, for each set of masks; nothing without privacy.
+    """
+
+    decisions: list[Tensor]
+    without_noise: list[Tensor]
+
+
+def decide_released(
+    model: RepresentationModel,
+    description: RepresentationDescription,
+    features: Tensor | Sequence[Tensor],
+    level: str | None,
+    *,
+    draws: int = DRAWS,
+    random_uint64: RandomUint64 | None = None,
+) -> ReleasedDecisions:
+    """Classify the texts of a split through the device's release.
+
+    Args:
+        model: The networks.
+        description: Their description.
+        features: See ``measure_accuracy``.
+        level: Whole-text epsilon; None for a checkpoint without privacy, and for no other.
+        draws: See ``measure_accuracy``.
+        random_uint64: See ``measure_accuracy``.
+
+    Raises:
+        OptionError: The level is not an epsilon that can be released at.
+
+    Privacy:
+        Each of the ``draws`` releases every text once at the level's epsilon.
+    """
+    masks = [features] if isinstance(features, Tensor) else list(features)
+    model.eval()
+    with torch.inference_mode():
+        device = model.classifier.out.weight.device
+        vectors = [model.represent(matrix.to(device)) for matrix in masks]
+        if level is None:
+            return ReleasedDecisions([model.classifier(matrix, None).argmax(-1).cpu() for matrix in vectors], [])
+        parameters = make_release_parameters(description, level)
+        log_epsilon = np.full((1, 1), math.log(float(level)))
+        layers = layers_of({name: tensor.cpu().numpy() for name, tensor in model.classifier.state_dict().items()})
+
+        def decide(released: NDArray[np.float32]) -> Tensor:
+            return torch.from_numpy(label_scores(layers, released, log_epsilon).argmax(axis=1))
+
+        clean = [matrix.cpu().numpy() for matrix in vectors]
+        draws_of = (clean[draw % len(clean)] for draw in range(draws))
+        decisions = [decide(release_vectors(matrix, parameters, random_uint64)) for matrix in draws_of]
+        return ReleasedDecisions(decisions, [decide(matrix) for matrix in clean])
+
+
+def _summarize_decisions(decisions: list[Tensor], labels: Tensor, classes: int) -> dict[str, Any]:
+    accuracies = np.array([(decision == labels).double().mean().item() for decision in decisions])
+    mean = float(accuracies.mean())
+    cells = torch.zeros(classes * classes, dtype=torch.float64)
+    for decision in decisions:
+        cells += torch.bincount(labels * classes + decision, minlength=classes * classes)
+    figures: dict[str, Any] = {"accuracy": mean, "standard_error": math.sqrt(mean * (1 - mean) / len(labels))}
+    if len(decisions) > 1:
+        figures["standard_error_draws"] = float(accuracies.std(ddof=1) / math.sqrt(len(decisions)))
+    return figures | {"confusion": (cells / len(decisions)).view(classes, classes).tolist()}
+
+
+MASKS = 5
+"""Sets of removed words per text in a measurement with word dropout; the noise draws are shared out among them."""
+
+
+def evaluate_checkpoint(
+    folder: Path,
+    data: Path,
+    format_name: str,
+    split: str | None,
+    *,
+    options: ReadOptions | None = None,
+    levels: Sequence[str] | None = None,
+    word_dropout: str | None = None,
+    draws: int = DRAWS,
+    device: str = "cpu",
+    report: ProgressCallback = ignore_progress,
+) -> dict[str, Any]:
+    """Open a checkpoint and measure its accuracy on data.
+
+    Args:
+        folder: Folder of the checkpoint.
+        data: File or folder of the data.
+        format_name: Format of the data.
+        split: Split of the data; None for the whole of a file that is one split.
+        options: Choices that the format leaves.
+        levels: Whole-text epsilons; the checkpoint's if left out.
+        word_dropout: Decimal string; the checkpoint's if left out.
+        draws: Number of noise draws per text.
+        device: ``cpu`` or a CUDA device.
+        report: Called with progress.
+
+    Returns:
+        As ``measure_accuracy``.
+
+    Raises:
+        CheckpointError: The checkpoint cannot be used.
+        DataError: The data cannot be read.
+        EmptyClass: The data have a class that the checkpoint does not know.
+        DeviceError: The device does not exist.
+        OptionError: An epsilon or word dropout that cannot be.
+    """
+    place = get_device(device)
+    model, description = files.read_checkpoint(folder)
+    if levels and description.mode == "none":
+        raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
+    if word_dropout is not None:
+        description = replace(description, word_dropout=word_dropout)
+    part = load_classification_split(format_name, data, split, description.labels, options)
+    model.to(place)
+    features = load_or_compute_features(folder, model, description, part, split, device=device, report=report)
+    return measure_accuracy(model, description, features, part, levels=levels, draws=draws)
+
+
+def load_or_compute_features(
+    folder: Path,
+    model: RepresentationModel,
+    description: RepresentationDescription,
+    part: ClassifiedSplit,
+    split: str | None,
+    *,
+    device: str = "cpu",
+    report: ProgressCallback = ignore_progress,
+) -> list[Tensor]:
+    """Load the pooled vectors that training stored in the folder, or compute them.
+
+    Args:
+        folder: The checkpoint.
+        model: Its networks, on the device.
+        description: Their description.
+        part: The split.
+        split: Its name.
+        device: Device that the networks are on.
+        report: Called with progress.
+
+    Raises:
+        CheckpointError: The checkpoint cannot be used.
+        DeviceError: The device does not exist.
+    """
+    dropout = WordDropout(description.word_dropout)
+    stored = folder / f"features-{split}.safetensors"
+    if not dropout.exact and stored.is_file():
+        try:
+            return [read_features(stored, part, hash_file(folder / files.EXTRACTOR / "model.safetensors"))]
+        except CheckpointError:  # of other texts, or of another encoder: they are computed
+            pass
+    tokenizer = EncoderTokenizer(
+        folder / files.VOCABULARY, lowercase=description.lowercase, max_tokens=description.max_tokens
+    )
+    words = [tokenizer.split_into_pieces(text) for text in part.texts]
+    return compute_device_features(model, tokenizer, words, dropout, get_device(device), report)
+
+
+def compute_device_features(
+    model: RepresentationModel,
+    tokenizer: EncoderTokenizer,
+    words: list[TextPieces],
+    dropout: WordDropout,
+    device: torch.device,
+    report: ProgressCallback = ignore_progress,
+) -> list[Tensor]:
+    """Compute pooled vectors as devices do.
+
+    Without word dropout there is one matrix. With it there are ``MASKS``, each with words removed by the device's own
+    random bits.
+
+    Args:
+        model: The networks.
+        tokenizer: Tokenizer of the encoder's vocabulary.
+        words: The texts in pieces.
+        dropout: Word dropout.
+        device: Device that the networks are on.
+        report: Called with progress.
+
+    Returns:
+        One matrix, or ``MASKS`` of them.
+    """
+    if not dropout.exact:
+        return [compute_pooled_features(model, tokenizer, words, device, report)]
+    return [
+        compute_pooled_features(
+            model, tokenizer, [remove_random_words(text, dropout) for text in words], device, report
+        )
+        for _ in range(MASKS)
+    ]

@@ -1,0 +1,150 @@
+"""A data set as a training needs it: three splits of texts, class ids and private attributes, checked."""
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from torch import Tensor
+
+from textveil_training.data import LabeledExample, ReadOptions, get_format, list_splits, load_examples, split_examples
+from textveil_training.data.label_encoding import collect_labels, encode_attributes, encode_labels
+from textveil_training.data.splits import group_texts, split_groups
+from textveil_training.dpnr.recipe import DataSection
+from textveil_training.errors import MissingSplit, RecipeError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifiedSplit:
+    """One split with class ids and private attributes.
+
+    Attributes:
+        texts: The texts.
+        labels: Class ids, int64, shape ``(texts,)``.
+        attributes: Private attributes, float32 of zeros and ones, shape ``(texts, attributes)``; no column where the
+            format has none.
+        sha256: SHA-256 of labels and texts, to tell in a record what was read.
+    """
+
+    texts: tuple[str, ...] = field(repr=False)
+    labels: Tensor = field(repr=False)
+    attributes: Tensor = field(repr=False)
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassificationTask:
+    """A data set of classified texts in three splits.
+
+    Attributes:
+        labels: Labels as the file spells them, in the order of their class ids.
+        train: Split that is trained on.
+        dev: Split that decides between epochs.
+        test: Split that is measured once, at the end.
+    """
+
+    labels: tuple[str, ...]
+    train: ClassifiedSplit
+    dev: ClassifiedSplit
+    test: ClassifiedSplit
+
+    def get_splits(self) -> dict[str, ClassifiedSplit]:
+        """Return the three splits by name."""
+        return {"train": self.train, "dev": self.dev, "test": self.test}
+
+    def describe(self) -> dict[str, object]:
+        """Return sizes, classes and hashes for a run record; no text."""
+        return {
+            name: {
+                "examples": len(part.texts),
+                "classes": [int((part.labels == number).sum()) for number in range(len(self.labels))],
+                "sha256": part.sha256,
+            }
+            for name, part in self.get_splits().items()
+        }
+
+
+#: How a file that is one split is divided: copies, contained texts and texts with long shared passages on one side.
+SHARES = {"train": 80, "dev": 10, "test": 10}
+
+
+def override_format(data: DataSection, format_name: str | None) -> DataSection:
+    """Return the data section of a recipe for a file in another format; unchanged for None."""
+    if format_name is None:
+        return data
+    return replace(data, format=format_name, train="train", dev="dev", test="test", dev_percent=0)
+
+
+def load_classification_task(data: DataSection, path: Path, options: ReadOptions | None = None) -> ClassificationTask:
+    """Load the splits that a recipe names, or split a single file by ``SHARES``.
+
+    Args:
+        data: Part of the recipe that names the splits.
+        path: File or folder of the data.
+        options: Choices that the format leaves.
+
+    Raises:
+        DataError: See the readers; ``MissingLabel`` where an example has none, ``MissingSplit`` for an empty split.
+        EmptyClass: A class has no training example.
+        RecipeError: The format is one of pairs or of texts without classes.
+    """
+    if not list_splits(data.format, path):
+        raw = _split_examples(_load_examples(data.format, path, None, options))
+    else:
+        raw = {name: _load_examples(data.format, path, getattr(data, name), options) for name in ("train", "test")}
+        if data.dev == data.train:
+            raw |= split_examples(raw["train"], {"train": 100 - data.dev_percent, "dev": data.dev_percent})
+        else:
+            raw["dev"] = _load_examples(data.format, path, data.dev, options)
+    labels = collect_labels(raw["train"], get_format(data.format).labels)
+    width = len(get_format(data.format).attributes)
+    return ClassificationTask(
+        labels=labels, **{name: _make_split(raw[name], labels, width) for name in ("train", "dev", "test")}
+    )
+
+
+def load_classification_split(
+    format_name: str, path: Path, name: str | None, labels: tuple[str, ...], options: ReadOptions | None = None
+) -> ClassifiedSplit:
+    """Load one split for known classes.
+
+    Of a single file it is a part of the division that ``load_classification_task`` makes.
+
+    Raises:
+        DataError: See ``load_classification_task``.
+        EmptyClass: An example has another class.
+        RecipeError: See ``load_classification_task``.
+    """
+    if name in SHARES and not list_splits(format_name, path):
+        examples = _split_examples(_load_examples(format_name, path, None, options))[name]
+    else:
+        examples = _load_examples(format_name, path, name, options)
+    return _make_split(examples, labels, len(get_format(format_name).attributes))
+
+
+def _split_examples(examples: list[LabeledExample]) -> dict[str, list[LabeledExample]]:
+    numbers = split_groups(group_texts([example.text for example in examples]), SHARES)
+    if not all(numbers.values()):
+        raise MissingSplit("too few rows to divide them, or they are copies of each other")
+    return {name: [examples[number] for number in found] for name, found in numbers.items()}
+
+
+def _load_examples(format_name: str, path: Path, name: str | None, options: ReadOptions | None) -> list[LabeledExample]:
+    examples = list(load_examples(format_name, path, name, options))
+    if not examples:
+        raise MissingSplit("a split is empty")
+    if len(examples[0].texts) > 1 or not examples[0].label:
+        raise RecipeError("data.format: a recipe needs single texts with a class")
+    return examples
+
+
+def _make_split(examples: list[LabeledExample], labels: tuple[str, ...], width: int) -> ClassifiedSplit:
+    ids, attributes = encode_labels(examples, labels), encode_attributes(examples, width)
+    digest = hashlib.sha256()
+    for example in examples:
+        digest.update(f"{example.label}\t{example.text}\n".encode("utf-8", "surrogatepass"))
+    return ClassifiedSplit(
+        texts=tuple(example.text for example in examples),
+        labels=ids,
+        attributes=attributes,
+        sha256=digest.hexdigest(),
+    )

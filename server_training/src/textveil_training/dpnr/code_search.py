@@ -1,0 +1,281 @@
+"""The best accuracy that a mode's own noise allows: codes for the classes, placed to survive it.
+
+A representation that knows nothing but the clean model's decision ``yhat`` is a choice of K points, the codes
+``c_yhat``, in the set that the mode bounds vectors to. The noise of the release is added to the code and the server
+decides by Bayes from what arrives, ``z = c_yhat + n``:
+
+    A(c) = integral of max_y sum_yhat P(yhat, y) p(z - c_yhat) dz
+
+The largest ``A`` over all codes and dimensions is what the mode's noise allows a decision to keep. It is at most the
+*reference* of ``benchmarks/bounds/channels.py``, which may choose any private channel; what lies between the two is
+the price of additive noise. A trained head is compared with this figure, and may start from these codes.
+
+``A`` is maximized by gradient ascent from several starts, with noise drawn once by a scrambled Sobol sequence (common
+random numbers: nearby codes see the same noise, so that their difference is not lost in it), and reported with a
+standard error on fresh pseudo-random draws, which no choice has seen.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from math import sqrt
+from typing import Any, get_args
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from textveil_training.dpnr.training_noise import Mode, bound_vectors, compute_noise_scale
+from textveil_training.errors import InvalidRandomizer
+from textveil_training.label_randomizers import compute_joint_shares
+
+Floats = NDArray[np.float64]
+
+#: Dimensions that are tried unless the caller names others.
+DIMENSIONS = (1, 2, 3, 4, 5, 6, 7, 8)
+_DRAWS_AT_ONCE = 1 << 14
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassCodes:
+    """Codes of the classes, with the accuracy that survives the noise.
+
+    Attributes:
+        mode: ``l1``, ``l2`` or ``box``.
+        delta: Delta of ``l2``, else 0.
+        codes: Codes of the classes: ``codes[yhat]`` is a point of the mode's set, shape (classes, dimension).
+        epsilons: Whole-text epsilons the codes were placed for.
+        accuracies: Accuracy at each of them, on fresh draws.
+        standard_errors: Standard errors of the accuracies.
+    """
+
+    mode: Mode
+    delta: float
+    codes: tuple[tuple[float, ...], ...]
+    epsilons: tuple[float, ...]
+    accuracies: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+
+    @property
+    def mean_accuracy(self) -> float:
+        """Mean accuracy over the epsilons."""
+        return sum(self.accuracies) / len(self.accuracies)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeSearchSettings:
+    """Effort of a search for codes.
+
+    Attributes:
+        restarts: Number of random starts, beside the corners of the mode's set.
+        steps: Number of gradient steps of each start.
+        draws: Number of noise vectors of the search for each class, a power of two.
+        fresh_draws: Number of noise vectors of the reported figure for each class.
+        seed: Seed of all of them. Nothing here protects anybody's text: a seeded generator is right.
+    """
+
+    restarts: int = 4
+    steps: int = 150
+    draws: int = 1024
+    fresh_draws: int = 1 << 17
+    seed: int = 20
+
+
+def estimate_code_accuracy(
+    codes: ArrayLike,
+    confusion: ArrayLike,
+    epsilon: float,
+    mode: Mode = "l1",
+    delta: float = 0.0,
+    *,
+    draws: int = 1 << 17,
+    seed: int = 20,
+) -> tuple[float, float]:
+    """Estimate ``A(c)`` of given codes, with its standard error, from draws of continuous noise.
+
+    Every draw counts with the posterior probability of the decision taken, which has the same mean as counting right
+    decisions and less variance. The grid of a release is too fine to be seen here.
+
+    Args:
+        codes: ``codes[yhat]``, shape (classes, dimension), inside the mode's unit set.
+        confusion: Counts by true class (row) and decision without noise (column).
+        epsilon: Whole-text epsilon.
+        mode: Mode of the noise.
+        delta: Delta of ``l2``.
+        draws: Number of noise vectors for each class.
+        seed: Seed of the generator.
+
+    Raises:
+        InvalidRandomizer: A code is outside the set, shapes do not agree, or see ``compute_noise_scale`` and
+            ``compute_joint_shares``.
+    """
+    points, gains = _check_codes(codes, mode), torch.from_numpy(compute_joint_shares(confusion).copy())
+    if len(points) != len(gains):
+        raise InvalidRandomizer("there is one code for each class")
+    scale = compute_noise_scale(mode, points.shape[1], epsilon, delta)
+    generator = np.random.default_rng([seed, 1])
+    total = square = 0.0
+    shares = gains.sum(dim=1)
+    for begin in range(0, draws, _DRAWS_AT_ONCE):
+        shape = (len(points), min(_DRAWS_AT_ONCE, draws - begin), points.shape[1])
+        unit = generator.normal(size=shape) if mode == "l2" else generator.laplace(size=shape)
+        kept = shares @ _compute_posteriors(
+            points, torch.from_numpy(unit) * scale, gains, scale, mode
+        )  # of one draw of each class
+        total += float(kept.sum())
+        square += float((kept**2).sum())
+    mean = total / draws
+    return mean, sqrt(max(0.0, square / draws - mean**2) / draws)
+
+
+def search_codes(
+    confusion: ArrayLike,
+    epsilons: Sequence[float],
+    dimension: int,
+    mode: Mode = "l1",
+    delta: float = 0.0,
+    search: CodeSearchSettings | None = None,
+) -> ClassCodes:
+    """Search the codes of one dimension with the best mean accuracy over some epsilons.
+
+    Args:
+        confusion: Counts by true class (row) and decision without noise (column).
+        epsilons: Whole-text epsilons; several give one set of codes for all of them.
+        dimension: Dimension of the codes, at least 1 (2 for ``box``, where the smallest entry is 0 and the largest 1).
+        mode: Mode of the noise and the bound.
+        delta: Delta of ``l2``.
+        search: How hard to look.
+
+    Raises:
+        InvalidRandomizer: See ``compute_noise_scale`` and ``compute_joint_shares``; or there is no level, or the
+            dimension is too small.
+    """
+    if mode not in get_args(Mode) or dimension < (2 if mode == "box" else 1) or not epsilons:
+        raise InvalidRandomizer("there is no such mode, dimension, or level")
+    search = search or CodeSearchSettings()
+    gains = torch.from_numpy(compute_joint_shares(confusion).copy())
+    scales = [compute_noise_scale(mode, dimension, epsilon, delta) for epsilon in epsilons]
+    unit = _draw_sobol_noise(mode, dimension, search)
+    best, found = -1.0, torch.zeros(0)
+    for start in _make_starts(len(gains), dimension, mode, search):
+        value, points = _optimize_codes(start, unit, gains, scales, mode, search.steps)
+        if value > best:
+            best, found = value, points
+    codes = tuple(tuple(round(float(x), 6) for x in row) for row in _pull_inside(found.numpy(), mode))
+    measured = [
+        estimate_code_accuracy(codes, confusion, epsilon, mode, delta, draws=search.fresh_draws, seed=search.seed)
+        for epsilon in epsilons
+    ]
+    accuracies, errors = zip(*measured, strict=True)
+    return ClassCodes(
+        mode=mode, delta=delta, codes=codes, epsilons=tuple(epsilons), accuracies=accuracies, standard_errors=errors
+    )
+
+
+def search_best_dimension(
+    confusion: ArrayLike,
+    epsilons: Sequence[float],
+    mode: Mode = "l1",
+    delta: float = 0.0,
+    dimensions: Iterable[int] = DIMENSIONS,
+    search: CodeSearchSettings | None = None,
+) -> ClassCodes:
+    """Search codes in each dimension and return the best; of equals the smallest dimension.
+
+    A larger dimension has to be better by two standard errors, so that chance alone does not add coordinates.
+
+    Raises:
+        InvalidRandomizer: See ``search_codes``.
+    """
+    best: ClassCodes | None = None
+    for dimension in sorted(dimensions):
+        if mode == "box" and dimension == 1:
+            continue
+        found = search_codes(confusion, epsilons, dimension, mode, delta, search)
+        if best is None or found.mean_accuracy > best.mean_accuracy + 2 * max(found.standard_errors):
+            best = found
+    if best is None:
+        raise InvalidRandomizer("there is no dimension to place codes in")
+    return best
+
+
+def _compute_posteriors(
+    points: torch.Tensor, noise: torch.Tensor, gains: torch.Tensor, scale: float, mode: Mode
+) -> torch.Tensor:
+    """Compute ``max_y P(y | z)`` of every draw, shape (classes, draws).
+
+    Here ``z = points[i] + noise[i]``.
+    """
+    away = points[:, None, None] + noise[:, :, None] - points[None, None]  # (class, draw, other class, dimension)
+    logs = -away.abs().sum(-1) / scale if mode != "l2" else -(away**2).sum(-1) / (2 * scale**2)
+    likelihood = torch.exp(logs - logs.detach().amax(-1, keepdim=True))
+    return (likelihood @ gains).amax(-1) / (likelihood @ gains.sum(dim=1))
+
+
+def _optimize_codes(
+    start: torch.Tensor, unit: torch.Tensor, gains: torch.Tensor, scales: list[float], mode: Mode, steps: int
+) -> tuple[float, torch.Tensor]:
+    """Maximize the mean accuracy by Adam; return the best value and its codes.
+
+    The gradient passes through the bound itself, and the step size falls.
+    """
+    free = start.clone().requires_grad_()
+    optimizer = torch.optim.Adam([free], lr=0.1)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
+    shares = gains.sum(dim=1)
+    best, found = -1.0, start
+    for _ in range(steps + 1):
+        points = bound_vectors(free, mode)
+        value = torch.stack(
+            [shares @ _compute_posteriors(points, unit * s, gains, s, mode).mean(dim=1) for s in scales]
+        ).mean()
+        if float(value.detach()) > best:
+            best, found = float(value.detach()), points.detach().clone()
+        optimizer.zero_grad()
+        (-value).backward()
+        optimizer.step()
+        schedule.step()
+    return best, found
+
+
+def _make_starts(classes: int, dimension: int, mode: Mode, search: CodeSearchSettings) -> list[torch.Tensor]:
+    """Yield start points: corners of the set, opposite ones first, then random points."""
+    generator = np.random.default_rng([search.seed, dimension])
+    corners = np.concatenate([sign * axis for axis in np.eye(dimension)[:, None] for sign in (1.0, -1.0)])
+    corners = corners.reshape(-1, dimension)
+    dealt = corners[np.arange(classes) % len(corners)]
+    shared = corners[np.minimum(np.arange(classes), 1) % len(corners)] * 0.9  # all but the first share a corner
+    random = list(generator.normal(size=(search.restarts, classes, dimension)))
+    jitter = generator.normal(scale=0.01, size=dealt.shape)
+    return [torch.from_numpy(start) for start in (dealt + jitter, shared + jitter, *random)]
+
+
+def _draw_sobol_noise(mode: Mode, dimension: int, search: CodeSearchSettings) -> torch.Tensor:
+    """Draw noise of scale 1 from a Sobol sequence, shape (1, draws, dimension).
+
+    Every class uses the same noise.
+    """
+    engine = torch.quasirandom.SobolEngine(dimension, scramble=True, seed=search.seed)
+    uniform = (engine.draw(search.draws, dtype=torch.float64).clamp(1e-9, 1 - 1e-9) - 0.5)[None]
+    if mode == "l2":
+        return sqrt(2) * torch.erfinv(2 * uniform)
+    return -uniform.sign() * torch.log1p(-2 * uniform.abs())
+
+
+def _pull_inside(points: Floats, mode: Mode) -> Floats:
+    """Shrink points slightly, so that they stay inside the set when rounded to six decimals."""
+    return points if mode == "box" else points * (1 - 1e-6 * (points.shape[1] + 1))
+
+
+def _check_codes(codes: ArrayLike, mode: Mode) -> torch.Tensor:
+    points = np.asarray(codes, dtype=np.float64)
+    if points.ndim != 2 or not np.isfinite(points).all():
+        raise InvalidRandomizer("codes are a table of finite numbers, a row for each class")
+    sizes = {"l1": np.abs(points).sum(axis=1), "l2": np.sqrt((points**2).sum(axis=1))}
+    outside = ((points < 0) | (points > 1)).any() if mode == "box" else (sizes[mode] > 1 + 1e-9).any()
+    if outside:
+        raise InvalidRandomizer("a code is outside the set of its mode")
+    return torch.from_numpy(points)

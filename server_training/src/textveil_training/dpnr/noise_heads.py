@@ -1,0 +1,114 @@
+"""A head and a classifier trained on stored features, in memory: one cell of a table takes seconds, not an hour.
+
+The encoder stays as the clean model has it; results that come from here are labeled *frozen features*.
+"""
+
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from textveil_training.dpnr.checkpoint import RepresentationDescription
+from textveil_training.dpnr.classification_data import ClassificationTask
+from textveil_training.dpnr.code_search import ClassCodes
+from textveil_training.dpnr.losses import StageBuilder, StoredSplit
+from textveil_training.dpnr.networks import RepresentationClassifier, RepresentationModel
+from textveil_training.dpnr.recipe import RepresentationRecipe, check_recipe
+from textveil_training.dpnr.training_noise import TrainingNoise
+from textveil_training.engine.loop import TrainingLoop, TrainingPosition
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedHead:
+    """Head and classifier of a finished training.
+
+    Attributes:
+        model: Head and classifier of the best epoch, in evaluation mode; its encoder is not there.
+        description: Their description.
+        dev: Mean accuracy over the levels on dev, under the noise of training, of that epoch.
+        wall_s: Seconds it took.
+    """
+
+    model: RepresentationModel
+    description: RepresentationDescription
+    dev: float
+    wall_s: float
+
+
+class _MissingEncoder(nn.Module):
+    """Placeholder for the encoder, since the features are already stored."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.config = SimpleNamespace(hidden_size=width, num_hidden_layers=0)
+
+
+def replace_representation(recipe: RepresentationRecipe, **changes: Any) -> RepresentationRecipe:
+    """Return a recipe with another representation or seed.
+
+    ``changes`` are fields of the representation (mode, dimension, levels, delta, word dropout), or ``seed``.
+
+    Raises:
+        RecipeError: It is none that can be trained.
+    """
+    seed = changes.pop("seed", recipe.training.seed)
+    representation = replace(recipe.representation, **changes)
+    found = replace(recipe, representation=representation, training=replace(recipe.training, seed=seed))
+    check_recipe(found, "the representation")
+    return found
+
+
+def train_head(
+    recipe: RepresentationRecipe,
+    task: ClassificationTask,
+    features: dict[str, Tensor],
+    clean: RepresentationClassifier,
+    placement: ClassCodes,
+) -> TrainedHead:
+    """Train head and classifier: first toward the classes' codes, then under noise.
+
+    Args:
+        recipe: Recipe of kind ``dpnr``; its representation and its head's epochs are used.
+        task: Data with the labels of the splits.
+        features: Pooled vectors of ``train`` and ``dev``, shape (copies, texts, width).
+        clean: The clean model's classifier on the same features.
+        placement: Codes of the classes for these levels and this dimension.
+    """
+    part, training = recipe.representation, recipe.training
+    torch.manual_seed(training.seed)
+    description = RepresentationDescription.from_recipe(recipe, task.labels, lowercase=True)
+    model = RepresentationModel(
+        _MissingEncoder(features["train"].shape[-1]),
+        mode=part.mode,
+        dimension=part.dimension,
+        head_hidden=part.head_hidden,
+        classifier_hidden=part.classifier_hidden,
+        classes=len(task.labels),
+        dropout=recipe.extractor.dropout,
+    )
+    noise = TrainingNoise(part.mode, part.dimension, [float(level) for level in part.levels], float(part.delta or 0))
+    maker = StageBuilder(model, recipe, noise)
+    device = torch.device("cpu")
+    train, dev = (StoredSplit(features[name], task.get_splits()[name], recipe, device) for name in ("train", "dev"))
+    stages = []
+    if training.placed_epochs:
+        stages.append(maker.build_placed(train, dev, clean, torch.tensor(placement.codes), training.placed_epochs))
+    if training.head_epochs:
+        stages.append(maker.build_head(train, dev, training.head_epochs))
+    best: dict[str, Tensor] = {}
+
+    def on_epoch(position: TrainingPosition, is_best: bool) -> None:
+        if is_best:
+            best.update({name: value.clone() for name, value in model.state_dict().items()})
+
+    with tempfile.TemporaryDirectory() as folder:
+        loop = TrainingLoop(stages, seed=training.seed, state=Path(folder) / "state", run_key="", on_epoch=on_epoch)
+        loop.run()
+    model.load_state_dict(best)
+    return TrainedHead(
+        model=model.eval(), description=description, dev=loop.position.best, wall_s=round(loop.position.wall_s, 1)
+    )

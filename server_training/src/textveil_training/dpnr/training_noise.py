@@ -1,0 +1,185 @@
+"""Bound and noise in the forward pass of training: a sound form of Lyu, He and Li 2020, Algorithm 1.
+
+Lyu, He and Li 2020, "Differentially Private Representation for NLP: Formal Guarantee and An Empirical Study on Privacy
+and Fairness" (Findings of EMNLP), train the extractor under the noise of the later release. The bound is
+differentiable, and noise that is added lets every gradient pass, so the extractor learns to place its vectors where the
+noise hurts least.
+
+Privacy:
+    None. The noise here is continuous, drawn from a seeded generator, and serves to learn. What leaves a device goes
+    through ``textveil.mechanisms``: integers, bounded again, noise from the entropy of the operating system.
+    Every accuracy that is reported is measured with that, too.
+
+The noise of a range of levels: scales to train with, and the logarithm of epsilon that the classifier sees.
+"""
+
+import math
+from collections.abc import Sequence
+from math import exp, inf, log, log1p, sqrt
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from scipy.optimize import brentq, minimize_scalar
+from torch import Tensor
+
+from textveil_training.errors import InvalidRandomizer
+
+Mode = Literal["l1", "l2", "box"]
+SMALLEST = 1e-12
+
+
+def bound_vectors(vectors: Tensor, mode: str) -> Tensor:
+    """Map vectors into the unit set of a mode, to which the noise is calibrated.
+
+    ``l1``: ``h / max(1, |h|_1)``; ``l2``: ``h / max(1, |h|_2)``; ``box``: ``(h - min h) / (max h - min h)``, a constant
+    vector to zeros (Algorithm 2 of Lyu, He and Li 2020); ``none``: ``h``.
+
+    Args:
+        vectors: Shape ``(..., k)``.
+        mode: One of the four.
+
+    Returns:
+        The same shape: in the unit L1 ball, the unit L2 ball, or ``[0, 1]^k``, up to rounding.
+    """
+    if mode == "none":
+        return vectors
+    if mode == "box":
+        lowest = vectors.amin(-1, keepdim=True)
+        width = vectors.amax(-1, keepdim=True) - lowest
+        return (vectors - lowest) / torch.where(width > 0, width, torch.ones_like(width))
+    if mode == "l1":
+        norm = vectors.abs().sum(-1, keepdim=True)
+    else:
+        # The square root has no gradient at 0.
+        norm = vectors.square().sum(-1, keepdim=True).clamp_min(SMALLEST).sqrt()
+    return vectors / norm.clamp_min(1.0)
+
+
+def compute_sensitivity(mode: str, dimension: int) -> float:
+    """Return the largest distance of two bounded vectors.
+
+    It is an L1 distance for ``l1`` (2) and ``box`` (k), and an L2 distance for ``l2`` (2).
+    """
+    return float(dimension) if mode == "box" else 2.0
+
+
+def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float = 0.0) -> float:
+    """Compute the noise scale of a coordinate at a whole-text epsilon.
+
+    ``l1``: Laplace, ``2 / epsilon``. ``box``: Laplace, ``k / epsilon``. ``l2``: the standard deviation ``sigma`` of a
+    Gaussian with ``rho = 2 / sigma^2`` and ``delta = min over a > 1 of
+    exp((a - 1)(a rho - epsilon)) / (a - 1) * (1 - 1/a)^a`` (Canonne, Kamath and Steinke 2020, Proposition 12).
+
+    Raises:
+        InvalidRandomizer: Epsilon is not a positive number, or ``l2`` has no delta below 1, or another mode has one.
+    """
+    if not 0 < epsilon < inf:
+        raise InvalidRandomizer("noise needs a positive, finite epsilon")
+    if (mode == "l2") != (0 < delta < 1):
+        raise InvalidRandomizer("l2 needs a delta between 0 and 1, and no other mode has one")
+    if mode == "l2":
+        return compute_sensitivity(mode, dimension) / sqrt(2 * _solve_rho(epsilon, delta))
+    return compute_sensitivity(mode, dimension) / epsilon
+
+
+def _solve_rho(epsilon: float, delta: float) -> float:
+    """Compute ``mechanisms.zcdp.largest_rho`` in floating point.
+
+    This takes a thirtieth of the time, and training calls it often.
+    """
+
+    def log_delta(rho: float) -> float:
+        def at(log_order: float) -> float:
+            below = exp(log_order)  # a - 1
+            return below * ((below + 1) * rho - epsilon) - log_order + (below + 1) * -log1p(1 / below)
+
+        found: Any = minimize_scalar(at, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10})
+        return float(found.fun)
+
+    return float(brentq(lambda rho: log_delta(rho) - log(delta), 1e-12, epsilon, xtol=1e-15))  # type: ignore[arg-type]
+
+
+def add_noise(vectors: Tensor, mode: str, scale: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Add independent Laplace (``l1``, ``box``) or Gaussian (``l2``) noise to every coordinate.
+
+    Args:
+        vectors: Bounded, shape ``(..., k)``.
+        mode: ``l1``, ``l2`` or ``box``; ``none`` adds nothing.
+        scale: Laplace scale ``sensitivity / epsilon`` or Gaussian sigma, shape ``(..., 1)``.
+        generator: Generator of the random numbers; PyTorch's global one if left out.
+
+    Returns:
+        The shape that ``vectors`` and ``scale`` give together.
+
+    Privacy:
+        None; see the module.
+    """
+    if mode == "none":
+        return vectors
+    shape = torch.broadcast_shapes(vectors.shape, scale.shape)
+    if mode == "l2":
+        noise = torch.randn(shape, generator=generator, device=vectors.device)
+    else:
+        # Inverse of the distribution function; the center of 2^24 cells, so that the logarithm stays finite.
+        uniform = torch.rand(shape, generator=generator, device=vectors.device) - 0.5 + 2.0**-25
+        noise = -uniform.sign() * torch.log1p(-2 * uniform.abs().clamp_max(0.5 - 2.0**-25))
+    return vectors + scale * noise
+
+
+_KNOTS = 129
+
+
+class TrainingNoise:
+    """Noise in training, for one epsilon or a whole range of them.
+
+    Between ``_KNOTS`` values of ``ln epsilon`` the logarithm of the scale is interpolated; for Laplace noise that is
+    exact, for the Gaussian of mode ``l2`` good to four digits.
+
+    Args:
+        mode: ``l1``, ``l2`` or ``box``.
+        dimension: Numbers in a vector, k.
+        levels: Whole-text epsilons.
+        delta: Delta of ``l2``, else 0.
+    """
+
+    def __init__(self, mode: str, dimension: int, epsilons: Sequence[float], delta: float = 0.0) -> None:
+        self.mode = mode
+        self.epsilons = tuple(sorted(epsilons))
+        self._knots = np.linspace(math.log(self.epsilons[0]), math.log(self.epsilons[-1]), _KNOTS)
+        scales = [compute_noise_scale(mode, dimension, math.exp(knot), delta) for knot in self._knots]  # type: ignore[arg-type]
+        self._log_scales = np.log(scales)
+
+    def add_at_random_epsilons(self, vectors: Tensor, draws: int) -> tuple[Tensor, Tensor]:
+        """Add noise at random epsilons, another one for every vector and draw.
+
+        The logarithm of epsilon is uniform.
+
+        Args:
+            vectors: Bounded vectors, shape ``(n, k)``.
+            draws: Number of draws per vector.
+
+        Returns:
+            Shape ``(draws, n, k)``, and ``ln epsilon`` of shape ``(draws, n, 1)``.
+
+        Privacy:
+            None: continuous noise to train with; see ``textveil_training.dpnr.training_noise``.
+        """
+        low, high = self._knots[0], self._knots[-1]
+        log_epsilon = low + (high - low) * torch.rand(draws, len(vectors), 1, device=vectors.device)
+        scale = np.exp(np.interp(log_epsilon.cpu().numpy(), self._knots, self._log_scales))
+        scale = torch.from_numpy(scale).to(vectors)
+        return add_noise(vectors, self.mode, scale), log_epsilon
+
+    def add_at_epsilon(
+        self, vectors: Tensor, epsilon: float, draws: int, generator: torch.Generator
+    ) -> tuple[Tensor, Tensor]:
+        """Add noise at one epsilon, from a given generator: to compare epochs on equal noise.
+
+        Privacy:
+            None; see ``textveil_training.dpnr.training_noise``.
+        """
+        log_epsilon = torch.tensor([[math.log(epsilon)]], device=vectors.device)
+        scale = np.exp(np.interp(math.log(epsilon), self._knots, self._log_scales))
+        scales = torch.full((draws, 1, 1), float(scale), device=vectors.device)
+        return add_noise(vectors, self.mode, scales, generator), log_epsilon

@@ -1,0 +1,291 @@
+"""Makes a bundle of a file of labeled texts: its devices release the index of a class.
+
+    textveil-train encoder my.csv --text text --label topic -o bundle
+
+1. Divide the texts, close ones on one side. 2. Train an extractor. 3. Round it to int8: from here on everything
+is measured on what ships. 4. Fit the channels on the calibration texts, and make integers of them. 5. Compute the
+figures on the test texts, exactly. 6. Write the bundle, with a card and the decisions on both by label.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
+from functools import partial
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import HeldOut
+from textveil.errors import OptionError
+from textveil.mechanisms.staircase import IndexStaircase
+from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
+
+from textveil_training.data.splits import SHARED_WORDS
+from textveil_training.encoder.extractors import STATIC, train_minilm_extractor, train_static_extractor
+from textveil_training.encoder.labeled_texts import LabeledTexts, count_confusion
+from textveil_training.encoder.minilm_settings import MinilmSettings
+from textveil_training.encoder.resume_cache import Arrays, ResumeCache
+from textveil_training.encoder.static_extractor import StaticSettings
+from textveil_training.errors import SettingError
+from textveil_training.label_randomizers import (
+    compute_label_probabilities,
+    compute_recalls,
+    fit_accuracy_randomizer,
+    make_counts_randomizer,
+)
+from textveil_training.progress import ProgressCallback
+
+LEVELS = ("0.5", "1", "2", "3", "4", "6", "8")
+#: The program of ``accuracy`` has this many classes squared variables: beyond it a bundle has ``counts`` alone.
+MAX_PROGRAM_CLASSES = 64
+MAX_EPSILON = 16
+
+_LEVEL = re.compile(r"[1-9]?[0-9](\.[0-9]{1,9})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderBundleSettings:
+    """Everything that decides a bundle besides the texts.
+
+    Attributes:
+        name: Its name.
+        data: Name of the file, for the card.
+        data_sha256: Its hash.
+        license: License of the data or of the bundle, for the card.
+        source: Where the data are from and on what terms, for the card.
+        levels: Whole-text epsilons, decimal strings, ascending.
+        default: Channel and level that are meant where a user names none.
+        extractor: ``static`` or ``minilm``.
+        static: How a static extractor is trained.
+        minilm: How MiniLM is tuned.
+    """
+
+    name: str
+    data: str
+    data_sha256: str
+    license: str = "not stated"
+    source: str = ""
+    levels: tuple[str, ...] = LEVELS
+    default: tuple[str, str] = ("counts", "4")
+    extractor: str = STATIC
+    static: StaticSettings = field(default_factory=StaticSettings)
+    minilm: MinilmSettings = field(default_factory=MinilmSettings)
+
+    @classmethod
+    def with_seed(cls, *, seed: int, minilm: Mapping[str, Any], **settings: Any) -> "EncoderBundleSettings":
+        """Create settings in which both extractors have the same seed.
+
+        Args:
+            seed: Seed of training.
+            minilm: Settings of MiniLM alone; None where they are left out.
+            settings: Other attributes.
+        """
+        given = {name: value for name, value in minilm.items() if value is not None}
+        return cls(static=StaticSettings(seed=seed), minilm=MinilmSettings(seed=seed, **given), **settings)
+
+    def describe(self) -> dict[str, Any]:
+        """Return all settings as values for JSON."""
+        return asdict(self)
+
+
+def parse_levels(levels: str | None, default: str) -> tuple[str, ...]:
+    """Parse comma-separated epsilons; return ``LEVELS`` for None.
+
+    Raises:
+        SettingError: They are not ascending decimal numbers above 0 and up to 16.
+        OptionError: The default is not one of them.
+    """
+    levels_given = LEVELS if levels is None else tuple(level.strip() for level in levels.split(","))
+    if not all(_LEVEL.fullmatch(level) for level in levels_given):
+        raise SettingError("levels are decimal numbers with commas between")
+    exact = [Decimal(level) for level in levels_given]
+    if exact != sorted(set(exact)) or not 0 < exact[0] <= exact[-1] <= MAX_EPSILON:
+        raise SettingError(f"levels ascend, from above 0 to {MAX_EPSILON}")
+    if default not in levels_given:
+        raise OptionError("the default level is not one of the levels")
+    return levels_given
+
+
+def train_class_bundle(
+    task: LabeledTexts, settings: EncoderBundleSettings, report: ProgressCallback, kept: ResumeCache
+) -> IndexContents:
+    """Train an extractor, quantize it, fit the randomizers and measure the bundle.
+
+    Args:
+        task: The texts.
+        settings: Settings of the bundle.
+        report: Called with the stage, the finished steps and the total.
+        kept: Cache of finished parts, from which an interrupted run resumes.
+
+    Returns:
+        The bundle in memory.
+
+    Raises:
+        TextveilError: See ``train_static_extractor`` and ``train_minilm_extractor``.
+    """
+    if settings.extractor == STATIC:
+        trained = train_static_extractor(task, settings.static, kept, report)
+    else:
+        trained = train_minilm_extractor(task, settings.minilm, kept, report)
+
+    def decide() -> tuple[Arrays, dict[str, Any]]:
+        """Compute the device's decisions on the texts that were not trained on."""
+        stages = {"calibration": "calibrating", "test": "measuring"}
+        return {
+            name: trained.compute_codes(getattr(task, name).texts, partial(report, f"{stage} {settings.extractor}"))
+            for name, stage in stages.items()
+        }, {}
+
+    decided, _ = kept.load_or_make(f"{settings.extractor}-decisions", decide)
+    calibration = count_confusion(task.calibration, decided["calibration"], len(task.labels))
+    test = count_confusion(task.test, decided["test"], len(task.labels))
+    channels = fit_randomizers(calibration, settings.levels, report)
+    return IndexContents(
+        name=settings.name,
+        labels=task.labels,
+        extractor=trained.parts,
+        weight=trained.weight,
+        bias=trained.bias,
+        channels=channels,
+        default=settings.default,
+        probabilities={
+            f"{name}.{staircase.level.epsilon:f}": compute_label_probabilities(calibration, staircase.matrix).astype(
+                np.float32
+            )
+            for name, levels in channels.items()
+            for staircase in levels
+        },
+        held_out=HeldOut(task.labels, (calibration + test).astype(np.int64)),
+        license=settings.license,
+        provenance={**describe_data(settings), "extractor": settings.extractor, **trained.provenance},
+        measured=compute_figures(task, test, channels, settings.data),
+    )
+
+
+def describe_data(settings: EncoderBundleSettings) -> dict[str, str]:
+    """Return the data's name, hash and source, for the bundle's provenance."""
+    return {"data": settings.data, "data_sha256": settings.data_sha256, "source": settings.source}
+
+
+def fit_randomizers(
+    calibration: NDArray[np.float64], levels: tuple[str, ...], report: ProgressCallback
+) -> dict[str, tuple[IndexStaircase, ...]]:
+    """Make the integer tables of ``counts`` and ``accuracy`` for each epsilon.
+
+    ``accuracy`` is fitted to the decisions on the calibration texts.
+
+    Args:
+        calibration: Counts by true class (row) and decision (column).
+        levels: Whole-text epsilons, ascending.
+        report: Called with the number of finished levels.
+    """
+    classes = len(calibration)
+    counts = [
+        make_integer_randomizer("counts", make_counts_randomizer(classes, compute_realized_epsilon(level)), level)
+        for level in levels
+    ]
+    if classes > MAX_PROGRAM_CLASSES:
+        return {"counts": tuple(counts)}
+    accuracy = []
+    for done, level in enumerate(levels, 1):
+        # One right decision of each class is added: a class without any among few texts is not worthless.
+        best = fit_accuracy_randomizer(calibration + np.eye(classes), compute_realized_epsilon(level))
+        accuracy.append(make_integer_randomizer("accuracy", best, level))
+        report("channels", done, len(levels))
+    return {"counts": tuple(counts), "accuracy": tuple(accuracy)}
+
+
+def compute_figures(
+    task: LabeledTexts, confusion: NDArray[np.float64], channels: dict[str, tuple[IndexStaircase, ...]], data: str
+) -> dict[str, Any]:
+    """Compute the model card's figures: exact expectations over the draw, on test texts.
+
+    Args:
+        task: The texts.
+        confusion: Counts of the test texts by true class (row) and decision without noise (column).
+        channels: The channels.
+        data: Name of the file.
+    """
+
+    def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
+        return compute_recalls(confusion, channel)
+
+    def abandoned(level: IndexStaircase) -> list[str]:
+        return [label for label, base in zip(task.labels, level.base, strict=True) if not base]
+
+    return {
+        **describe_split(task, data),
+        **compute_randomizer_figures(task.labels, confusion, channels, recall, abandoned),
+    }
+
+
+def compute_randomizer_figures(
+    labels: tuple[str, ...],
+    test: NDArray[np.float64],
+    channels: Mapping[str, tuple[IndexStaircase, ...]],
+    recall: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    abandoned: Callable[[IndexStaircase], list[str]],
+) -> dict[str, Any]:
+    """Compute the accuracies of each randomizer, and those without noise.
+
+    Args:
+        labels: Names of the classes.
+        test: Counts of the test texts by class (row) and decision or code without noise (column).
+        channels: The channels.
+        recall: Maps the matrix of a channel to how often a text of each class is told right, shape ``(classes,)``.
+        abandoned: Maps a level to the classes that are never told.
+    """
+    shares = test.sum(axis=1) / test.sum()
+    clean = summarize_recalls(labels, shares, recall(np.eye(test.shape[1])))
+    clean["standard_error"] = _round_number(sqrt(clean["accuracy"] * (1 - clean["accuracy"]) / test.sum()))
+    return {
+        "shares": {label: _round_number(share) for label, share in zip(labels, shares, strict=True)},
+        "majority": _round_number(shares.max()),
+        "clean": clean,
+        "channels": {
+            name: {
+                f"{level.level.epsilon:f}": {
+                    **summarize_recalls(labels, shares, recall(level.matrix)),
+                    "abandoned": abandoned(level),
+                }
+                for level in levels
+            }
+            for name, levels in channels.items()
+        },
+    }
+
+
+def describe_split(task: LabeledTexts, data: str) -> dict[str, Any]:
+    """Return the sizes of a split, for the model card."""
+    return {
+        "data": data,
+        "texts": {name: len(getattr(task, name).texts) for name in ("train", "calibration", "test")},
+        "left_out": task.left_out,
+        "duplicates": task.groups.duplicates,
+        "largest_group": task.groups.largest_size,
+        "shared_words": SHARED_WORDS,
+    }
+
+
+def summarize_recalls(
+    labels: tuple[str, ...], shares: NDArray[np.float64], recall: NDArray[np.float64]
+) -> dict[str, Any]:
+    """Return accuracy, balanced accuracy, worst recall, and the recall of each label.
+
+    Args:
+        labels: Names of the classes.
+        shares: Share of each among the texts, shape ``(classes,)``.
+        recall: How often a text of each is told right, shape ``(classes,)``.
+    """
+    return {
+        "accuracy": _round_number(float(shares @ recall)),
+        "balanced_accuracy": _round_number(float(recall.mean())),
+        "worst_recall": _round_number(float(recall.min())),
+        "recall": {label: _round_number(float(share)) for label, share in zip(labels, recall, strict=True)},
+    }
+
+
+def _round_number(number: float) -> float:
+    return round(float(number), 6)

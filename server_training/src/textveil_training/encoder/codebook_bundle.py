@@ -1,0 +1,141 @@
+"""Makes a bundle of a file of texts without labels: its devices release the index of a code.
+
+    textveil-train encoder my.csv --text text --codes 16 -o bundle
+
+1. Divide the texts, close ones on one side. 2. Take vectors of them: by rows of words, taught by MiniLM if it is there,
+or by MiniLM itself. 3. Learn the codes. 4. Round to int8. 5. k-ary randomized response over the codes. 6. If there are
+labels, compute how well a server tells them from the indices alone: it has seen the label and the code of every
+training text. 7. Write the bundle.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import HeldOut, layout
+from textveil.mechanisms.staircase import IndexStaircase
+from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
+
+from textveil_training.encoder.class_bundle import (
+    EncoderBundleSettings,
+    compute_randomizer_figures,
+    describe_data,
+    describe_split,
+)
+from textveil_training.encoder.codebook import deduplicate_texts, train_minilm_codebook, train_static_codebook
+from textveil_training.encoder.extractors import MINILM
+from textveil_training.encoder.labeled_texts import LabeledTexts, count_confusion
+from textveil_training.encoder.resume_cache import Arrays, ResumeCache
+from textveil_training.label_randomizers import compute_label_probabilities, make_counts_randomizer
+from textveil_training.progress import ProgressCallback
+
+
+def train_codebook_bundle(
+    task: LabeledTexts,
+    codes: int,
+    settings: EncoderBundleSettings,
+    report: ProgressCallback,
+    teacher: str,
+    kept: ResumeCache,
+) -> IndexContents:
+    """Learn a codebook, quantize its extractor and measure the bundle.
+
+    Args:
+        task: The texts. Classes are used for figures alone, if there are labels.
+        codes: Number of codes to learn.
+        settings: What the bundle is to be; ``static`` decides of ``max_characters``, ``min_texts``, ``pairs`` and
+            ``seed``, ``minilm`` of MiniLM's ``max_tokens``, and with the extractor ``minilm`` of its ``encoder``.
+        report: Called with the stage, the finished steps and the total.
+        teacher: Who teaches rows of words: ``minilm``, a folder or a hub id of a BERT model, or ``none``.
+        kept: Cache of finished parts, from which an interrupted run resumes.
+
+    Returns:
+        The bundle in memory.
+
+    Raises:
+        InvalidClasses: There are too few texts for so many codes, or they are too much alike.
+        TextveilError: See ``train_static_codebook`` and ``train_minilm_codebook``.
+    """
+    texts = deduplicate_texts(task.train.texts, codes)
+    if settings.extractor == MINILM:
+        trained = train_minilm_codebook(texts, codes, replace(settings.minilm, seed=settings.static.seed), kept, report)
+    else:
+        taught_by = replace(settings.minilm, encoder=teacher)
+        trained = train_static_codebook(texts, codes, settings.static, taught_by, kept, report)
+    count = len(trained.bias)
+
+    def decide() -> tuple[Arrays, dict[str, Any]]:
+        names = ("calibration", "train", "test") if task.labels else ("calibration",)
+        return {name: trained.compute_codes(getattr(task, name).texts, partial(report, name)) for name in names}, {}
+
+    decided, _ = kept.load_or_make(f"{settings.extractor}-decisions", decide)
+
+    def found(name: str) -> NDArray[np.float64]:
+        """Count the texts of a part by class (row) and code (column)."""
+        return count_confusion(getattr(task, name), decided[name], max(1, len(task.labels)), count)
+
+    levels = tuple(
+        make_integer_randomizer("counts", make_counts_randomizer(count, compute_realized_epsilon(e)), e)
+        for e in settings.levels
+    )
+    calibration = found("calibration")
+    shares = np.diag(calibration.sum(axis=0))
+    labels = tuple(str(code) for code in range(count))
+    return IndexContents(
+        name=settings.name,
+        labels=labels,
+        extractor=trained.parts,
+        weight=trained.weight,
+        bias=trained.bias,
+        channels={"counts": levels},
+        default=settings.default,
+        kind=layout.CODEBOOK,
+        probabilities={
+            f"counts.{level.level.epsilon:f}": compute_label_probabilities(shares, level.matrix).astype(np.float32)
+            for level in levels
+        },
+        held_out=HeldOut(task.labels, (calibration + found("test")).astype(np.int64)) if len(task.labels) > 1 else None,
+        license=settings.license,
+        provenance={
+            **describe_data(settings),
+            "extractor": settings.extractor,
+            **trained.provenance,
+            "seed": settings.static.seed,
+        },
+        measured={
+            **describe_split(task, settings.data),
+            **(compute_label_figures(task.labels, found("train"), found("test"), levels) if task.labels else {}),
+        },
+    )
+
+
+def compute_label_figures(
+    labels: tuple[str, ...],
+    train: NDArray[np.float64],
+    test: NDArray[np.float64],
+    levels: tuple[IndexStaircase, ...],
+) -> dict[str, Any]:
+    """Compute how well a server infers labels from codes: exact expectations on test texts.
+
+    For each index the server takes ``argmax over labels of sum_x train[label, x] Q(index|x)``.
+
+    Args:
+        labels: Names of the classes.
+        train: Counts of the training texts by class (row) and code (column).
+        test: The same of the test texts.
+        levels: The levels of the channel.
+    """
+
+    def chosen(channel: NDArray[np.float64]) -> NDArray[np.int64]:
+        return (train @ channel).argmax(axis=0)
+
+    def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
+        released, told = test @ channel, chosen(channel)
+        return np.array([counts[told == label].sum() for label, counts in enumerate(released)]) / test.sum(axis=1)
+
+    def abandoned(level: IndexStaircase) -> list[str]:
+        return [label for number, label in enumerate(labels) if number not in chosen(level.matrix)]
+
+    return compute_randomizer_figures(labels, test, {"counts": levels}, recall, abandoned)

@@ -1,0 +1,169 @@
+"""A user's labeled texts, checked, and divided into texts for training, for the channels, and for the figures."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.mechanisms.staircase import MAX_CODES
+from textveil.release import counted
+
+from textveil_training.data import LabeledExample
+from textveil_training.data.splits import TextGroups, group_texts, split_groups
+from textveil_training.errors import InvalidClasses
+
+#: A class of fewer texts cannot be learned, calibrated and measured.
+MIN_CLASS_TEXTS = 20
+SHARES = {"train": 75, "calibration": 10, "test": 15}
+
+
+@dataclass(frozen=True, slots=True)
+class LabeledPart:
+    """One part of a split: texts and their class ids, int64 of shape ``(texts,)``."""
+
+    texts: tuple[str, ...] = field(repr=False)
+    classes: NDArray[np.int64] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabeledTexts:
+    """Labeled texts, split for training, calibration and test.
+
+    Attributes:
+        labels: Names of the classes, sorted, as the file spells them.
+        train: Texts that rows are trained on.
+        calibration: Texts that randomizers are fitted on.
+        test: Texts that figures are measured on.
+        groups: Groups of similar texts, over all texts.
+        left_out: Texts that are not used because they are too close to a given test file.
+    """
+
+    labels: tuple[str, ...]
+    train: LabeledPart
+    calibration: LabeledPart
+    test: LabeledPart
+    groups: TextGroups
+    left_out: int
+
+    def compute_sha256(self) -> str:
+        """Hash all texts with their classes and parts, to recognize an unfinished run."""
+        digest = hashlib.sha256("\t".join(self.labels).encode("utf-8", "surrogatepass"))
+        for part in (self.train, self.calibration, self.test):
+            digest.update(f"\n{len(part.texts)}\n".encode())
+            for text, label in zip(part.texts, part.classes.tolist(), strict=True):
+                digest.update(f"{label} {len(text)}\n{text}\n".encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+
+def count_confusion(
+    part: LabeledPart, codes: NDArray[np.int64], classes: int, count: int | None = None
+) -> NDArray[np.float64]:
+    """Count the texts of a part by true class (row) and noise-free decision (column).
+
+    Args:
+        part: The part.
+        codes: The decision on each of its texts.
+        classes: Number of classes.
+        count: Number of codes, if they are not the classes.
+    """
+    width = count or classes
+    pairs = np.bincount(part.classes * width + codes, minlength=classes * width)
+    return pairs.reshape(classes, width).astype(float)
+
+
+def _strip_labels(rows: Sequence[LabeledExample]) -> list[LabeledExample]:
+    """Strip blanks around labels, which people leave in tables."""
+    return [replace(row, label=row.label.strip()) for row in rows]
+
+
+def split_labeled_texts(
+    rows: Sequence[LabeledExample], test: Sequence[LabeledExample] | None = None, seed: int = 0
+) -> LabeledTexts:
+    """Check labels and split texts; keep copies and similar texts in one part.
+
+    Args:
+        rows: Labeled texts. Blanks around a label are left out.
+        test: Texts for the figures, if they are given; else a part of ``rows``. What is too close to one is left out.
+        seed: Another seed gives another division.
+
+    Raises:
+        InvalidClasses: There is one class, or more than 256; a class has too few texts, or a part of the division has
+            none of it; or one is in the test file only. A class is named by its number among the sorted labels.
+    """
+    rows, test = _strip_labels(rows), None if test is None else _strip_labels(test)
+    labels = tuple(sorted({row.label for row in rows}))
+    if not 2 <= len(labels) <= MAX_CODES:
+        raise InvalidClasses(
+            f"there are {len(labels)} different labels: from 2 to {MAX_CODES} are needed; is it the right column?"
+        )
+    sizes = Counter(row.label for row in rows)
+    for number, label in enumerate(labels, 1):
+        if sizes[label] < MIN_CLASS_TEXTS:
+            raise InvalidClasses(
+                f"class {number} of {len(labels)} has {counted(sizes[label], 'text')}: {MIN_CLASS_TEXTS} are needed; "
+                "counted in the order of the alphabet: join this label to another, or take its rows out"
+            )
+    if test is not None and (only := {row.label for row in test} - set(labels)):
+        raise InvalidClasses(f"{len(only)} labels of the test file are not in the training file")
+    everything = [*(test or []), *rows]
+    groups = group_texts([row.text for row in everything])
+    numbers = _split_numbers(groups, len(test or []), seed)
+    left_out = len(everything) - sum(map(len, numbers.values()))
+    ids = {label: number for number, label in enumerate(labels)}
+    parts: dict[str, LabeledPart] = {}
+    for name, found in numbers.items():
+        classes = np.array([ids[everything[n].label] for n in found], dtype=np.int64)
+        missing = np.flatnonzero(np.bincount(classes, minlength=len(labels)) == 0)
+        if len(missing):
+            raise InvalidClasses(
+                f"class {missing[0] + 1} of {len(labels)} has no text in the part for {name}: it has too few texts, or "
+                "they are copies of each other"
+            )
+        parts[name] = LabeledPart(tuple(everything[n].text for n in found), classes)
+    return LabeledTexts(
+        labels=labels,
+        train=parts["train"],
+        calibration=parts["calibration"],
+        test=parts["test"],
+        groups=groups,
+        left_out=left_out,
+    )
+
+
+def split_unlabeled_texts(rows: Sequence[LabeledExample], seed: int = 0) -> LabeledTexts:
+    """Split texts for a codebook without using labels; every text has class 0.
+
+    Args:
+        rows: Texts; their labels are passed over.
+        seed: Another seed gives another division.
+
+    Raises:
+        InvalidClasses: A part of the division has no text.
+    """
+    texts = [row.text for row in rows]
+    groups = group_texts(texts)
+    sides = _split_numbers(groups, 0, seed)
+    if not all(sides.values()):
+        raise InvalidClasses("a part of the division has no text: they are too few, or copies of each other")
+    parts = {
+        name: LabeledPart(tuple(texts[n] for n in found), np.zeros(len(found), np.int64))
+        for name, found in sides.items()
+    }
+    return LabeledTexts(
+        labels=(), train=parts["train"], calibration=parts["calibration"], test=parts["test"], groups=groups, left_out=0
+    )
+
+
+def _split_numbers(groups: TextGroups, given: int, seed: int) -> dict[str, list[int]]:
+    """Return the text numbers of each part.
+
+    The first ``given`` texts are the test part; texts similar to one of them are left out of the others.
+    """
+    if not given:
+        return split_groups(groups, SHARES, seed)
+    near = set(groups.group_ids[:given])
+    numbers = split_groups(groups, {name: SHARES[name] for name in ("train", "calibration")}, seed)
+    numbers = {name: [n for n in found if groups.group_ids[n] not in near] for name, found in numbers.items()}
+    return {**numbers, "test": list(range(given))}

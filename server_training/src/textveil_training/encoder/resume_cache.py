@@ -1,0 +1,105 @@
+"""Finished parts of an interrupted run, in a folder beside the new bundle, to resume from.
+
+bundle.unfinished/
+run.json              hash of everything that decides the result
+static.safetensors    a finished part: arrays, and facts in the header
+minilm/               the training of an encoder, with its own state
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save
+from textveil.bundle import atomic_bytes, atomic_output
+from textveil.errors import ResumeError
+
+from textveil_training.engine.run import hash_run_key
+
+Arrays = dict[str, NDArray[Any]]
+RUN = "run.json"
+
+
+def get_unfinished_folder(output: Path) -> Path:
+    """Return the folder that stores a bundle's finished parts until the bundle is written."""
+    return output.with_name(f"{output.name}.unfinished")
+
+
+class ResumeCache:
+    """Stores the finished parts of a run, so that an interrupted run can resume.
+
+    Args:
+        folder: Where parts are kept. It is made with the first part.
+        key: Everything that decides the result, as values for JSON: parts of another run are not taken.
+        resume: Whether to go on with the run in that folder.
+        replace: Whether a run in that folder may be thrown away.
+
+    Raises:
+        ResumeError: There is nothing to go on with, or it is another run; or there is a run and it is to stay.
+    """
+
+    def __init__(self, folder: Path, key: Sequence[object], *, resume: bool = False, replace: bool = False) -> None:
+        self.folder = folder
+        self._key = hash_run_key(key)
+        if resume:
+            self._check_key()
+        elif folder.exists():
+            if not replace:
+                raise ResumeError("there is an unfinished run of this bundle (--resume goes on, --force starts anew)")
+            shutil.rmtree(folder)
+
+    def create_folder(self) -> None:
+        """Create the folder if it is missing.
+
+        Raises:
+            OutputError: It cannot be written.
+        """
+        if not (self.folder / RUN).is_file():
+            self.folder.mkdir(exist_ok=True)
+            with atomic_output(self.folder / RUN) as write:
+                write(json.dumps({"key": self._key}) + "\n")
+
+    def load_or_make(
+        self, name: str, make: Callable[[], tuple[Arrays, Mapping[str, Any]]]
+    ) -> tuple[Arrays, dict[str, Any]]:
+        """Load a stored part, or make and store it.
+
+        Args:
+            name: Name of the part.
+            make: Gives arrays, and facts that JSON can hold.
+
+        Raises:
+            ResumeError: What was kept is damaged.
+            OutputError: The part cannot be written.
+        """
+        path = self.folder / f"{name}.safetensors"
+        if path.is_file():
+            try:
+                with safe_open(path, "np") as file:
+                    facts = json.loads((file.metadata() or {})["facts"])
+                    return {key: file.get_tensor(key) for key in file.keys()}, facts  # noqa: SIM118 (not a mapping)
+            except (OSError, SafetensorError, KeyError, ValueError) as error:
+                raise ResumeError("a part of the unfinished run is damaged (--force starts anew)") from error
+        arrays, facts = make()
+        self.create_folder()
+        with atomic_bytes(path) as file:
+            whole = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
+            file.write(save(whole, {"facts": json.dumps(facts)}))
+        return arrays, dict(facts)
+
+    def remove(self) -> None:
+        """Remove the folder after the bundle is written."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _check_key(self) -> None:
+        try:
+            found = json.loads((self.folder / RUN).read_text("utf-8"))["key"]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise ResumeError("there is no unfinished run of this bundle") from error
+        if found != self._key:
+            raise ResumeError("the unfinished run of this bundle has other data or other settings")

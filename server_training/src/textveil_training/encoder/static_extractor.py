@@ -1,0 +1,194 @@
+"""Trains a static extractor: rows of scores for words of a public list and for pairs of them.
+
+    scores = mean over words w of E[w] + mean over neighbors (w, w') of D[hash(w, w')] + c,    E[w] = A[w] + U r(w)
+
+the linear bag of Joulin, Grave, Bojanowski, Mikolov (2017), fitted as a logistic regression with a Gaussian prior:
+
+    minimize over A, D, U, c:  sum over texts of cross entropy(sqrt(n) scores) + (|A|^2 + |D|^2 + |U|^2 + |c|^2) / 2C
+
+``r(w)`` is the public row of a word and ``n`` how many words a text has: what they say adds up, but not n-fold. A word
+that no text has is scored by its public row alone. The problem is convex: there is one answer, and no seed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.sparse import csr_array
+from scipy.special import logsumexp
+from textveil.vector import pair_buckets
+
+from textveil_training.encoder.word_embeddings import PublicWords, compute_word_shares, count_texts, find_word_ids
+from textveil_training.progress import ProgressCallback
+
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float32]
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticSettings:
+    """Settings of a static extractor's training.
+
+    Attributes:
+        dimension: Most numbers in a row. Scores of more classes are kept in so many main directions.
+        pairs: Buckets that pairs of words are hashed to: a power of two, 0 for no pairs.
+        min_texts: A word of fewer training texts has its public row alone, and a bucket of fewer is like no pair. So
+            no row is about one text.
+        strength: ``C``: how far rows may go to fit the texts.
+        max_iterations: Steps of the optimizer at most.
+        max_characters: Longer texts are cut.
+        seed: Seed of the search for codes, where there are no classes.
+    """
+
+    dimension: int = 64
+    pairs: int = 1 << 15
+    min_texts: int = 3
+    strength: float = 3.0
+    max_iterations: int = 300
+    max_characters: int = 20_000
+    seed: int = 0
+
+    def describe(self) -> dict[str, Any]:
+        """Return the settings that decide an extractor of classes, for the model card."""
+        return {name: value for name, value in asdict(self).items() if name != "seed"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticWeights:
+    """A trained static extractor and its classifier, in floating point.
+
+    Attributes:
+        word_rows: ``E``, shape ``(words + 2, numbers)``: numbers and unknown words have the last two rows.
+        pair_rows: ``D``, shape ``(pairs, numbers)``.
+        weight: From vector to scores, shape ``(classes, numbers)``; the identity where rows are scores.
+        bias: ``c``, shape ``(classes,)``.
+    """
+
+    word_rows: Floats
+    pair_rows: Floats
+    weight: Floats
+    bias: Floats
+
+
+class _StaticObjective:
+    """The objective and its gradient as functions of one flat vector.
+
+    Args:
+        words: Shares of words, times ``sqrt(n)``, shape ``(texts, words + 2)``.
+        used_words: Words that have rows of their own, ascending.
+        pairs: The same shares of buckets, shape ``(texts, buckets)``.
+        used_pairs: Buckets that have rows, ascending.
+        roots: ``sqrt(n)``, shape ``(texts, 1)``.
+        public: Public rows, shape ``(words + 2, dimension)``.
+        classes: Class id of each text.
+        class_count: Number of classes.
+        strength: ``C``.
+    """
+
+    def __init__(
+        self,
+        words: csr_array,
+        used_words: Ids,
+        pairs: csr_array,
+        used_pairs: Ids,
+        roots: Doubles,
+        public: Doubles,
+        classes: Ids,
+        class_count: int,
+        strength: float,
+    ) -> None:
+        self._words, self._used, self._pairs = words, used_words, pairs[:, used_pairs]
+        self._roots, self._public = roots, public
+        self._classes, self._strength = classes, strength
+        self._at = np.arange(len(classes))
+        counts = [len(used_words), len(used_pairs), public.shape[1], 1]
+        self.shape = (sum(counts), class_count)
+        self._ends = np.cumsum(counts)[:-1]
+
+    def unpack_weights(self, flat: Doubles) -> tuple[Doubles, Doubles, Doubles]:
+        """Split a flat vector into ``E``, ``D`` of the used buckets, and ``c``."""
+        own, pairs, through, bias = np.split(flat.reshape(self.shape), self._ends)
+        words = self._public @ through
+        words[self._used] += own
+        return words, pairs, bias[0]
+
+    def __call__(self, flat: Doubles) -> tuple[float, Doubles]:
+        words, pairs, bias = self.unpack_weights(flat)
+        scores = self._words @ words + self._pairs @ pairs + self._roots * bias
+        logs = scores - logsumexp(scores, axis=1, keepdims=True)
+        loss = -logs[self._at, self._classes].sum() + (flat @ flat) / (2 * self._strength)
+        wrong = np.exp(logs)
+        wrong[self._at, self._classes] -= 1
+        of_words = self._words.T @ wrong
+        parts = [of_words[self._used], self._pairs.T @ wrong, self._public.T @ of_words, self._roots.T @ wrong]
+        return float(loss), np.concatenate(parts).ravel() + flat / self._strength
+
+
+def train_static(
+    texts: Sequence[str],
+    classes: Sequence[int],
+    class_count: int,
+    public: PublicWords,
+    settings: StaticSettings,
+    report: ProgressCallback,
+) -> StaticWeights:
+    """Train on labeled texts.
+
+    Equal texts and settings give equal weights on one machine and thread.
+
+    Args:
+        texts: Training texts.
+        classes: Class id of each.
+        class_count: Number of classes.
+        public: Words and rows to start from.
+        settings: Settings of the training.
+        report: Called with the stage, the finished steps and the largest possible number.
+    """
+    words = find_word_ids(texts, public, settings.max_characters)
+    roots = np.sqrt([max(1, len(ids)) for ids in words])[:, None]
+    of_words = (compute_word_shares(words, len(public.rows)) * roots).tocsr()
+    buckets = [pair_buckets(ids, settings.pairs) if settings.pairs else ids[:0] for ids in words]
+    of_pairs = (compute_word_shares(buckets, settings.pairs) * roots).tocsr()
+    used_words, used_pairs = (
+        np.flatnonzero(count_texts(found, found.shape[1]) >= settings.min_texts) for found in (of_words, of_pairs)
+    )
+    sums = _StaticObjective(
+        of_words,
+        used_words,
+        of_pairs,
+        used_pairs,
+        roots,
+        public.rows.astype(np.float64) / np.sqrt(public.rows.shape[1]),
+        np.array(classes, dtype=np.int64),
+        class_count,
+        settings.strength,
+    )
+    done = 0
+
+    def count_iteration(_: object) -> None:
+        nonlocal done
+        done += 1
+        report("training", done, settings.max_iterations)
+
+    start = np.zeros(sums.shape).ravel()
+    options = {"maxiter": settings.max_iterations, "maxfun": 2 * settings.max_iterations}
+    found = minimize(sums, start, jac=True, method="L-BFGS-B", callback=count_iteration, options=options)
+    report("training", settings.max_iterations, settings.max_iterations)
+    word_rows, pairs, bias = sums.unpack_weights(found.x)
+    pair_rows = np.zeros((settings.pairs, class_count))
+    pair_rows[used_pairs] = pairs
+    return _reduce_dimension(word_rows, pair_rows, bias, settings.dimension)
+
+
+def _reduce_dimension(word_rows: Doubles, pair_rows: Doubles, bias: Doubles, dimension: int) -> StaticWeights:
+    """Project rows onto their main directions if there are more classes than dimensions."""
+    weight = np.eye(len(bias))
+    if len(bias) > dimension:
+        _, directions = np.linalg.eigh(word_rows.T @ word_rows + pair_rows.T @ pair_rows)  # ascending
+        weight = directions[:, -dimension:]
+    rows = [part.astype(np.float32) for part in (word_rows @ weight, pair_rows @ weight, weight, bias)]
+    return StaticWeights(word_rows=rows[0], pair_rows=rows[1], weight=rows[2], bias=rows[3])

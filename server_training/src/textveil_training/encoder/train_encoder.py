@@ -1,0 +1,139 @@
+"""``train_encoder``: train a bundle from lists of texts and labels in one call."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from textveil.errors import OptionError
+from textveil.vector import IndexEncoder
+from textveil_cli.console import progress_bars
+
+from textveil_training.data import LabeledExample
+from textveil_training.data.rows import check_label, check_text
+from textveil_training.data.skipped_rows import SkippedRows
+from textveil_training.errors import DataOptionError, FileLocation, MissingExtra, MissingLabel, MissingText
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainedEncoder:
+    """The bundle that ``train_encoder`` made.
+
+    Attributes:
+        encoder: The encoder, as devices open it.
+        folder: Its bundle; ``README.md`` there is its card.
+        measured: What the card says: accuracies by channel and epsilon, on texts that were not trained on.
+        left_out: How many rows had no text or no label.
+    """
+
+    encoder: IndexEncoder = field(repr=False)
+    folder: Path
+    measured: dict[str, Any] = field(repr=False)
+    left_out: int
+
+
+def train_encoder(
+    texts: Iterable[Any],
+    labels: Iterable[Any],
+    output: str | Path,
+    *,
+    extractor: Literal["static", "minilm"] = "static",
+    levels: str | None = None,
+    default_level: str = "4",
+    name: str | None = None,
+    license: str = "not stated",
+    source: str = "",
+    skip_empty: bool = False,
+    seed: int = 0,
+    resume: bool = False,
+    force: bool = False,
+    progress: bool = True,
+) -> TrainedEncoder:
+    """Train a bundle from labeled texts; its devices release a private class label.
+
+    The same as ``textveil-train encoder``, which has more options. Interrupted, it goes on with ``resume``.
+
+    Args:
+        texts: The texts: a list, a column of a frame or of a data set.
+        labels: Their labels; numbers are taken as they are printed.
+        output: Folder of the new bundle.
+        extractor: ``static``, rows of words for numpy alone, or ``minilm``.
+        levels: Comma-separated epsilons; ``0.5,1,2,3,4,6,8`` if left out.
+        default_level: Epsilon used where a user names none.
+        name: Name of the bundle; that of the folder if left out.
+        license: License of the bundle, for its card.
+        source: Where the data are from and on what terms, for its card.
+        skip_empty: Whether rows without a text or a label are left out and counted; otherwise they are errors.
+        seed: Seed of the division and of training.
+        resume: Whether to go on with an interrupted run.
+        force: Whether an existing bundle, and an unfinished run of it, is replaced.
+        progress: Whether a terminal shows bars.
+
+    Raises:
+        OptionError: The folder exists, or a level is not one.
+        DataError: A row has no text or no label, there are too few texts of a label, or not as many labels as texts.
+        MissingExtra: The package textveil-export is not installed, or that of ``minilm``.
+
+    Privacy:
+        The bundle is not private toward its training texts. What a device releases with it is.
+    """
+    try:
+        from textveil_export.index import write_index_bundle
+    except ImportError as error:
+        raise MissingExtra("this needs the extra bundle (in a clone: pip install ./export)") from error
+    from textveil_training.encoder.class_bundle import EncoderBundleSettings, parse_levels, train_class_bundle
+    from textveil_training.encoder.labeled_texts import split_labeled_texts
+    from textveil_training.encoder.resume_cache import ResumeCache, get_unfinished_folder
+
+    output, chosen = Path(output), parse_levels(levels, default_level)
+    if output.exists() and not force:
+        raise OptionError("the output folder exists (force=True replaces it)")
+    skipped = SkippedRows() if skip_empty else None
+    task = split_labeled_texts(_make_examples(texts, labels, skipped), None, seed)
+    settings = EncoderBundleSettings.with_seed(
+        name=name or output.resolve().name,
+        data="texts of a program",
+        data_sha256=task.compute_sha256(),
+        license=license,
+        source=source,
+        levels=chosen,
+        default=("counts", default_level),
+        extractor=extractor,
+        seed=seed,
+        minilm={},
+    )
+    kept = ResumeCache(
+        get_unfinished_folder(output), [settings.describe(), task.compute_sha256()], resume=resume, replace=force
+    )
+    with progress_bars(shown=progress) as report:
+        contents = train_class_bundle(task, settings, report, kept)
+    encoder = write_index_bundle(contents, output, force=force)
+    kept.remove()
+    left_out = 0 if skipped is None else skipped.reasons.total()
+    return TrainedEncoder(encoder=encoder, folder=output, measured=contents.measured, left_out=left_out)
+
+
+def _make_examples(texts: Iterable[Any], labels: Iterable[Any], skipped: SkippedRows | None) -> list[LabeledExample]:
+    if isinstance(texts, str) or isinstance(labels, str):
+        raise DataOptionError("texts and labels are columns: lists, and not one string")
+    texts, labels, rows = list(texts), list(labels), list[LabeledExample]()
+    if len(texts) != len(labels):
+        raise DataOptionError(f"there are {len(texts):,} texts and {len(labels):,} labels")
+    for number, (text, label) in enumerate(zip(texts, labels, strict=True), 1):
+        location = FileLocation("texts", number)
+        text = "" if _is_missing(text) else text
+        if not isinstance(text, str):
+            raise DataOptionError(f"text {number:,} of {len(texts):,} is not a string")
+        try:
+            found = check_label("" if _is_missing(label) else str(label), None, location)
+            rows.append(LabeledExample(texts=(check_text(text, location),), label=found))
+        except (MissingText, MissingLabel) as error:
+            if skipped is None:
+                raise type(error)(f"{error.reason} (skip_empty=True leaves such rows out)", location) from None
+            skipped.add(error)
+    return rows
+
+
+def _is_missing(cell: Any) -> bool:
+    """Return whether a cell is None, NaN or NA (the last two do not equal themselves)."""
+    return cell is None or str(cell == cell) != "True"

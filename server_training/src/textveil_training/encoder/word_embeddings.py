@@ -1,0 +1,186 @@
+"""Embeddings of words and word pairs, made without labels; their mean is the vector of a text.
+
+    v(text) = mean over words of E[word] + mean over pairs of neighbors of D[pair]
+
+The words, and a public row for each, come from the English bundle with vectors. ``weight_by_rarity`` weights the public
+rows by the rarity of a word among the texts. ``fit_to_teacher`` finds the tables whose vectors come nearest to a
+language model's. A device evaluates both with the same few lines of numpy.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from textveil.bundle import TextBundle, artifact, open_bundle
+from textveil.vector import pair_buckets, words_of
+
+from textveil_training.encoder.k_means import find_main_directions, normalize_vectors
+
+#: Numbers of a public row: all that the bundle's vectors have.
+PUBLIC_NUMBERS = 384
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublicWords:
+    """The public word list with a vector for each word.
+
+    Attributes:
+        words: Row by word.
+        rows: float32, shape ``(words + 2, dimension)``; the last two, of numbers and unknown words, are 0.
+        identity: Identity of the bundle that both are taken from.
+        license: Its license.
+        attribution: What it says of its sources.
+    """
+
+    words: dict[str, int]
+    rows: NDArray[np.float32]
+    identity: str
+    license: str
+    attribution: str
+
+
+@lru_cache(maxsize=2)  # takes a second
+def load_public_words(dimension: int) -> PublicWords:
+    """Load words and their main directions from the bundle ``artifacts/english-santext``.
+
+    Rows have root mean square 1.
+
+    Args:
+        dimension: Numbers in a row; beyond those of the vectors, 0.
+    """
+    bundle = open_bundle(artifact("english-santext"), TextBundle)
+    assert bundle.metric is not None
+    words = {word: number for number, word in enumerate(bundle.vocabulary)}
+    vectors = bundle.metric.rows[: len(words)].astype(np.float64)
+    vectors -= vectors.mean(axis=0)
+    values, directions = np.linalg.eigh(vectors.T @ vectors)
+    directions = directions[:, np.argsort(-values)[:dimension]]
+    directions *= np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])])
+    rows = np.zeros((len(words) + 2, dimension))
+    found = vectors @ directions
+    rows[: len(words), : found.shape[1]] = found / np.sqrt((found**2).mean())
+    manifest = bundle.manifest
+    return PublicWords(
+        words=words,
+        rows=rows.astype(np.float32),
+        identity=bundle.identity,
+        license=manifest["licence"],
+        attribution=manifest["attribution"],
+    )
+
+
+Floats = NDArray[np.float64]
+Ids = NDArray[np.int64]
+#: Numbers of a public row that are used where no teacher chooses among them.
+RARE_NUMBERS = 180
+#: Numbers of a taught row: main directions of the teacher's vectors.
+DIRECTIONS = 32
+#: Weight of the decay, for features whose mean square is 1.
+DECAY = 6e-3
+#: Weight of the products of pairs beside those of words.
+PAIR_WEIGHT = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class WordEmbeddings:
+    """Embedding tables of words and word pairs, before a map to codes.
+
+    Attributes:
+        words: ``E``, shape ``(words + 2, numbers)``: numbers and unknown words have the last two rows.
+        pairs: ``D``, shape ``(buckets, numbers)``; without rows where there are no pairs.
+    """
+
+    words: Floats
+    pairs: Floats
+
+    def embed_texts(self, ids: Sequence[Ids]) -> Floats:
+        """Compute the vectors of texts.
+
+        Args:
+            ids: Rows of each text's words.
+
+        Returns:
+            Shape ``(texts, numbers)``; 0 for a text without words.
+        """
+        found = compute_word_shares(ids, len(self.words)) @ self.words
+        if len(self.pairs):
+            found = (
+                found
+                + compute_word_shares([pair_buckets(one, len(self.pairs)) for one in ids], len(self.pairs)) @ self.pairs
+            )
+        return found
+
+
+def weight_by_rarity(ids: Sequence[Ids], public: PublicWords, min_texts: int) -> WordEmbeddings:
+    """Weight public rows by ``ln(n / d)`` for a word in ``d`` of ``n`` texts, without pairs.
+
+    Args:
+        ids: Rows of each text's words.
+        public: Words and rows.
+        min_texts: A word of fewer texts is as rare as one of so many.
+    """
+    rarity = np.log(
+        len(ids) / np.maximum(count_texts(compute_word_shares(ids, len(public.rows)), len(public.rows)), min_texts)
+    )
+    return WordEmbeddings(public.rows.astype(np.float64) * rarity[:, None], np.zeros((0, public.rows.shape[1])))
+
+
+def fit_to_teacher(
+    ids: Sequence[Ids], vectors: NDArray[np.float32], public: PublicWords, min_texts: int, buckets: int
+) -> WordEmbeddings:
+    """Fit tables whose vectors come nearest to a teacher's, by kernel ridge regression.
+
+        a = (C K C + decay n I)^-1 T,    E = rows (rows of texts)' C a,    D = (pairs of texts)' C a
+
+    ``T`` are the teacher's vectors in their main directions. ``K`` are the products of the mean public rows and, with
+    twice the weight, those of the shares of pairs, each scaled to a mean square of 1 around the mean. ``C`` takes the
+    mean out. A word's row is its public one under one linear map, so no row is about a word of a few texts.
+
+    Args:
+        ids: Rows of each text's words.
+        vectors: The teacher's vector of each text, shape ``(texts, width)``.
+        public: Words and rows.
+        min_texts: A bucket of pairs of fewer texts has the row 0.
+        buckets: How many buckets of pairs there are: a power of two.
+    """
+    wished = normalize_vectors(vectors - vectors.mean(axis=0, dtype=np.float64))
+    wished = normalize_vectors(wished @ find_main_directions(wished, DIRECTIONS))
+    means = compute_word_shares(ids, len(public.rows)) @ public.rows.astype(np.float64)
+    pairs = compute_word_shares([pair_buckets(one, buckets) for one in ids], buckets)
+    pairs = pairs * (count_texts(pairs, buckets) >= min_texts)
+    kernels = [_center_kernel(means @ means.T), _center_kernel((pairs @ pairs.T).toarray())]
+    scales = [1 / max(float(np.trace(kernel)) / len(ids), 1e-12) for kernel in kernels]
+    scales[1] *= PAIR_WEIGHT
+    kernel = scales[0] * kernels[0] + scales[1] * kernels[1]
+    answer = np.linalg.solve(kernel + DECAY * len(ids) * np.eye(len(ids)), wished)
+    answer -= answer.mean(axis=0)
+    return WordEmbeddings(scales[0] * (public.rows @ (means.T @ answer)), scales[1] * (pairs.T @ answer))
+
+
+def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int) -> list[Ids]:
+    """Return the row of each word of each text, as devices find them."""
+    return [words_of(text[:max_characters], public.words) for text in texts]
+
+
+def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:
+    """Compute the share of each row among a text's words: sparse, shape ``(texts, rows)``."""
+    lengths = np.array([len(one) for one in ids])
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    weights = np.repeat(1 / np.maximum(1, lengths), lengths)
+    found = csr_array((weights, np.concatenate([*ids, np.zeros(0, np.int64)]), starts), shape=(len(ids), rows))
+    found.sum_duplicates()
+    return found
+
+
+def count_texts(found: csr_array, rows: int) -> Ids:
+    """Count the texts that contain each row (document frequency), from ``compute_word_shares``."""
+    return np.bincount(np.asarray(found.indices), minlength=rows)
+
+
+def _center_kernel(kernel: Floats) -> Floats:
+    """Return the inner products of centered vectors from those of the vectors."""
+    means = kernel.mean(axis=0)
+    return kernel - means - means[:, None] + means.mean()

@@ -1,0 +1,10 @@
+"""Hashes of files."""
+
+import hashlib
+from pathlib import Path
+
+
+def hash_file(path: Path) -> str:
+    """Return the SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,181 @@
+"""Data of a fine-tuning: three splits of single texts or pairs with a class or a score, checked.
+
+Which row belongs to which split, where the format does not say, depends on the row's number alone: so raw text and
+every sanitized copy of it are divided alike, and runs on them can be compared row by row.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from textveil_training.data import LabeledExample, ReadOptions, choose_share, get_format, list_splits, load_examples
+from textveil_training.data.label_encoding import collect_labels, encode_attributes, encode_labels
+from textveil_training.errors import InvalidScore, MissingLabel, MissingSplit
+
+DEV_PERCENT = 5
+"""Share of the training rows that decides between epochs, where the data have no dev split to spare."""
+THREE_SHARES = {"train": 80, "dev": 10, "test": 10}
+"""How data that are one split are divided."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FinetuningSplit:
+    """One split of a fine-tuning's data.
+
+    Attributes:
+        texts: One or two texts a row.
+        targets: Class ids (int64) or scores (float32), shape ``(rows,)``.
+        attributes: Private attributes, float32 of zeros and ones, shape ``(rows, attributes)``; no column where the
+            format has none.
+        sha256: SHA-256 of texts and targets, to tell in a record what was read.
+    """
+
+    texts: tuple[tuple[str, ...], ...] = field(repr=False)
+    targets: Tensor = field(repr=False)
+    attributes: Tensor = field(repr=False)
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class FinetuningTask:
+    """A data set for fine-tuning.
+
+    Attributes:
+        labels: Labels as the file spells them, in the order of their class ids; empty where targets are scores.
+        pairs: Whether a row has two texts.
+        splits: Splits by name: ``train``, ``dev`` (decides between epochs) and ``test`` (measured once, at the end).
+    """
+
+    labels: tuple[str, ...]
+    pairs: bool
+    splits: dict[str, FinetuningSplit]
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether targets are scores."""
+        return not self.labels
+
+    def describe(self, format_name: str) -> dict[str, object]:
+        """Return sizes, classes and hashes for a run record; no text."""
+        return {
+            "format": format_name,
+            "target": "score" if self.has_scores else "class",
+            "splits": {
+                name: {"examples": len(rows.texts), "sha256": rows.sha256}
+                | ({} if self.has_scores else {"classes": rows.targets.bincount(minlength=len(self.labels)).tolist()})
+                for name, rows in self.splits.items()
+            },
+        }
+
+
+def load_finetuning_task(
+    format_name: str,
+    path: Path,
+    *,
+    test: Path | None = None,
+    options: ReadOptions | None = None,
+    labels_of_pairs: bool = False,
+    train_examples: int = 0,
+) -> FinetuningTask:
+    """Load the data and split them.
+
+    With train, dev and test in the data, these; with train and dev, dev is the test and ``DEV_PERCENT`` of train
+    decides; with one split alone it is divided by ``THREE_SHARES``; with ``test``, that file is the test. Related rows
+    (the two rows of a QNLI question, say) are not kept together where rows are divided: whoever wants that divides
+    the raw file first, before it is sanitized.
+
+    Args:
+        format_name: A key of ``data.FORMATS``.
+        path: File or folder of the data.
+        test: A file of its own for the test, in the same format.
+        options: Choices that the format leaves.
+        labels_of_pairs: Whether scored pairs that have a class too (``sick``) give the class as target.
+        train_examples: Largest number of training rows; 0 for all.
+
+    Raises:
+        DataError: See the readers; ``MissingLabel`` for an example without target, ``MissingSplit`` for an empty split.
+        InvalidScore: All training scores are equal.
+        EmptyClass: A class has no training example, or a test row has a class that training has not.
+    """
+    raw = _split_data(format_name, path, test, options)
+    raw["train"] = _limit_examples(raw["train"], train_examples)
+    first = raw["train"][0]
+    scores = first.score is not None and not labels_of_pairs
+    labels = () if scores else collect_labels(raw["train"], get_format(format_name).labels)
+    width = len(get_format(format_name).attributes)
+    splits = {name: _make_split(examples, labels, width) for name, examples in raw.items()}
+    targets = splits["train"].targets
+    if scores and bool((targets == targets[0]).all()):
+        raise InvalidScore("all training scores are equal: nothing can be learned from them")
+    return FinetuningTask(labels, len(first.texts) == 2, splits)
+
+
+def _split_data(
+    format_name: str, path: Path, test: Path | None, options: ReadOptions | None
+) -> dict[str, list[LabeledExample]]:
+    there = list_splits(format_name, path)
+    if test is not None:
+        train = _load_examples(format_name, path, "train" if "train" in there else None, options)
+        raw = _split_by_row(train, {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT})
+        return raw | {"test": _load_examples(format_name, test, None, options)}
+    if "train" not in there:
+        if len(there) > 1:
+            raise MissingSplit("the folder has no training split")
+        return _split_by_row(_load_examples(format_name, path, None, options), THREE_SHARES)
+    if set(there) == {"train"}:
+        return _split_by_row(_load_examples(format_name, path, "train", options), THREE_SHARES)
+    if "test" in there and "dev" in there:
+        return {name: _load_examples(format_name, path, name, options) for name in THREE_SHARES}
+    raw = _split_by_row(
+        _load_examples(format_name, path, "train", options), {"train": 100 - DEV_PERCENT, "dev": DEV_PERCENT}
+    )
+    return raw | {"test": _load_examples(format_name, path, "test" if "test" in there else "dev", options)}
+
+
+def _split_by_row(examples: list[LabeledExample], shares: dict[str, int]) -> dict[str, list[LabeledExample]]:
+    divided: dict[str, list[LabeledExample]] = {name: [] for name in shares}
+    for row, example in enumerate(examples):
+        divided[choose_share(str(row), shares)].append(example)
+    if not all(divided.values()):
+        raise MissingSplit("too few rows to divide them")
+    return divided
+
+
+def _limit_examples(examples: list[LabeledExample], most: int) -> list[LabeledExample]:
+    if not most or len(examples) <= most:
+        return examples
+    order = sorted(range(len(examples)), key=lambda row: hashlib.sha256(f"subset\n{row}".encode()).digest())
+    return [examples[row] for row in sorted(order[:most])]
+
+
+def _load_examples(
+    format_name: str, path: Path, split: str | None, options: ReadOptions | None
+) -> list[LabeledExample]:
+    examples = list(load_examples(format_name, path, split, options))
+    if not examples:
+        raise MissingSplit("a split is empty")
+    return examples
+
+
+def _make_split(examples: Sequence[LabeledExample], labels: tuple[str, ...], width: int) -> FinetuningSplit:
+    """Build a split with class ids, or with scores if there are no labels."""
+    targets = encode_labels(examples, labels) if labels else _encode_scores(examples)
+    digest = hashlib.sha256()
+    for example in examples:
+        target = example.label if labels else example.score
+        digest.update("\t".join((str(target), *example.texts, "\n")).encode("utf-8", "surrogatepass"))
+    texts = tuple(tuple(example.texts) for example in examples)
+    return FinetuningSplit(
+        texts=texts, targets=targets, attributes=encode_attributes(examples, width), sha256=digest.hexdigest()
+    )
+
+
+def _encode_scores(examples: Sequence[LabeledExample]) -> Tensor:
+    scores = [example.score for example in examples]
+    if None in scores:
+        raise MissingLabel(f"example {scores.index(None) + 1} of {len(examples)} has no score")
+    return torch.tensor(scores, dtype=torch.float32)

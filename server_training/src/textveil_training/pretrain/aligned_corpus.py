@@ -1,0 +1,223 @@
+"""Sanitized text and its original, word by word, as an encoder reads them.
+
+A text is a row of *items*: words, and what stands between them that the encoder sees (punctuation). Every item is a
+string of the encoder's pieces. Sanitizing replaces the words and leaves the rest, so a sanitized text has the items
+of its original; the sequence of pieces is the one that the encoder's tokenizer makes of the text that
+``Sanitizer.sanitize`` would write.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.text import is_gap, is_string, key, segments, split_clitic
+from textveil.text.segmentation import AUXILIARIES
+
+from textveil_training.engine.tokens import EncoderTokenizer
+from textveil_training.errors import EncoderMismatch
+from textveil_training.token_randomizer import TokenRandomizer
+
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
+
+
+def expand_ranges(starts: IntArray, counts: IntArray) -> IntArray:
+    """Concatenate ``start, start + 1, ...`` with ``count`` numbers for every start."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
+
+
+class StringPieces:
+    """The distinct strings of a corpus and their pieces.
+
+    Args:
+        tokenizer: Tokenizer of the encoder.
+    """
+
+    def __init__(self, tokenizer: EncoderTokenizer) -> None:
+        self._tokenizer = tokenizer
+        self._number: dict[str, int] = {}
+        self._strings: list[str] = []
+        self._pieces: list[list[int]] = []
+        self._contractions: list[int] = []
+        self._flat: tuple[IntArray, IntArray] | None = None
+
+    def get_number(self, string: str) -> int:
+        """Return the number of a string; a new string gets a new number."""
+        found = self._number.get(string)
+        if found is None:
+            found = self._number[string] = len(self._strings)
+            self._strings.append(string)
+            self._pieces.append(self._tokenizer.split_into_pieces(string).pieces.tolist())
+            if key(string) == "n't":  # in any case, with any apostrophe
+                self._contractions.append(found)
+            self._flat = None
+        return found
+
+    def get_string(self, number: int) -> str:
+        """Return the string with a number."""
+        return self._strings[number]
+
+    def has_pieces(self, number: int) -> bool:
+        """Return whether the encoder has pieces for a string; white space has none."""
+        return bool(self._pieces[number])
+
+    @property
+    def flat_pieces(self) -> tuple[IntArray, IntArray]:
+        """All pieces concatenated, and the start of each string (``strings + 1`` numbers)."""
+        if self._flat is None:
+            ends = np.cumsum([0, *map(len, self._pieces)])
+            self._flat = np.array([piece for pieces in self._pieces for piece in pieces], np.int64), ends
+        return self._flat
+
+    def join_contractions(self, items: IntArray, attached: BoolArray, *, randomized: bool = False) -> IntArray:
+        """Cut contractions with *n't* as the tokenizer does: ``do|n't`` becomes ``don|'t``.
+
+        BERT's tokenizer cuts at apostrophes, so this is the one clitic whose pieces depend on what is before it.
+
+        Args:
+            items: Numbers of strings, of any number of texts.
+            attached: Whether each word follows a word with nothing between them.
+            randomized: Whether words are outputs: after what is not an auxiliary *n't* is then written as *not*.
+        """
+        found = np.flatnonzero(attached & np.isin(items, self._contractions))
+        if len(found):
+            items = items.copy()
+            for place in found.tolist():
+                clitic = self._strings[items[place]]
+                if randomized and self._strings[items[place - 1]].lower() not in AUXILIARIES:
+                    items[place] = self.get_number("not")
+                    continue
+                items[place - 1] = self.get_number(self._strings[items[place - 1]] + clitic[0])
+                items[place] = self.get_number(clitic[1:])
+        return items
+
+
+class AlignedCorpus:
+    """Texts as items, with fresh sanitized versions.
+
+    Args:
+        texts: The texts; those without a word are left out.
+        strings: Strings of the encoder.
+        channel: Reads words as this mechanism does, and draws; None to read words alone.
+
+    Attributes:
+        lengths: Number of pieces of every text, without [CLS] and [SEP], shape ``(texts,)``.
+    """
+
+    def __init__(self, texts: Iterable[str], strings: StringPieces, channel: TokenRandomizer | None) -> None:
+        self._strings, self._channel = strings, channel
+        items: list[int] = []
+        words: list[bool] = []
+        attached: list[bool] = []
+        self._read_inputs: list[int] = []
+        self._read_whole: list[bool] = []
+        self._read_tokens: list[int] = []
+        starts = [0]
+        for text in texts:
+            before = len(items), len(self._read_inputs)
+            self._read_text(text, items, words, attached)
+            if any(words[before[0] :]):
+                starts.append(len(items))
+            else:
+                for part in (items, words, attached, self._read_tokens):
+                    del part[before[0] :]
+                del self._read_inputs[before[1] :], self._read_whole[before[1] :]
+        self.words = np.array(words, bool)
+        self._attached = np.array(attached, bool)
+        self.items = strings.join_contractions(np.array(items, np.int64), self._attached)
+        self._starts = np.array(starts, np.int64)
+        self._inputs = np.array(self._read_inputs, np.int64)
+        self._whole = np.array(self._read_whole, bool)
+        self._tokens = np.array(self._read_tokens, np.int64)
+        del self._read_inputs, self._read_whole, self._read_tokens
+        self._input_starts = np.concatenate([[0], np.cumsum(self._tokens)])
+        if channel is not None:
+            printed = channel.bundle.vocabulary
+            if channel.has_wordpieces:
+                self._printed = [symbol.removeprefix("##") for symbol in printed]
+            else:
+                self._symbols = np.array([strings.get_number(symbol) for symbol in printed], np.int64)
+        _, begins = strings.flat_pieces
+        sizes = np.concatenate([[0], np.cumsum(np.diff(begins)[self.items])])
+        self.lengths = np.diff(sizes[self._starts])
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def _read_text(self, text: str, items: list[int], words: list[bool], attached: list[bool]) -> None:
+        after_word = False
+        for segment in segments(text):
+            if is_gap(segment):
+                number = self._strings.get_number(segment.strip())
+                if self._strings.has_pieces(number):
+                    items.append(number)
+                    words.append(False)
+                    attached.append(False)
+                    self._read_tokens.append(0)
+                after_word = False
+                continue
+            for spelled in self._read_words(segment):
+                items.append(self._strings.get_number(spelled))
+                words.append(True)
+                attached.append(after_word)
+                after_word = True
+
+    def _read_words(self, segment: str) -> Sequence[str]:
+        """Return the words of a segment as the text spells them, and store their input ids."""
+        if self._channel is None:
+            parts = None if is_string(segment) else split_clitic(key(segment))
+            count, inside = 1 if parts is None else 2, False
+            self._read_tokens += [0] * count
+        else:
+            plan = self._channel.plan
+            tokens = [token for _, token in plan.rule.tokens(segment, starts_sentence=False)]
+            self._read_inputs += map(plan.symbol, tokens)
+            self._read_whole += [token.whole for token in tokens]
+            count, inside = (1, True) if self._channel.has_wordpieces else (len(tokens), False)
+            self._read_tokens += [len(tokens)] if inside else [1] * count
+            parts = split_clitic(key(segment)) if count > 1 else None
+        if parts is None:
+            return (segment,)
+        if sum(map(len, parts)) == len(segment):  # as in the text, upper case and its own apostrophe
+            return segment[: len(parts[0])], segment[len(parts[0]) :]
+        return parts
+
+    def locate_items(self, texts: IntArray) -> tuple[IntArray, IntArray]:
+        """Return the positions of the items of some texts, and the number in each text."""
+        counts = self._starts[texts + 1] - self._starts[texts]
+        return expand_ranges(self._starts[texts], counts), counts
+
+    def sanitize_items(self, places: IntArray, agreed: Callable[[IntArray], IntArray] = np.asarray) -> IntArray:
+        """Return the items at some positions (of whole texts) after a fresh draw.
+
+        Args:
+            places: Positions that ``locate_items`` returned.
+            agreed: Maps this process's draws to those that all processes use.
+
+        Privacy:
+            A release of these texts, with the operating system's entropy.
+        """
+        if self._channel is None:
+            raise ValueError("there is no mechanism")
+        counts = self._tokens[places]
+        inputs = expand_ranges(self._input_starts[places], counts)
+        outputs = agreed(self._channel.randomize_ids(self._inputs[inputs], self._whole[inputs]))
+        items = self.items[places]
+        if self._channel.has_wordpieces:
+            drawn = iter(outputs.tolist())
+            strings = ("".join(self._printed[next(drawn)] for _ in range(count)) for count in counts.tolist() if count)
+            items[self.words[places]] = [self._strings.get_number(string) for string in strings]
+        else:
+            items[self.words[places]] = self._symbols[outputs]
+        return self._strings.join_contractions(items, self._attached[places], randomized=True)
+
+
+def check_pieces(channel: TokenRandomizer, vocabulary: Iterable[str]) -> None:
+    """Check that a bundle's WordPieces belong to the encoder's vocabulary.
+
+    Raises:
+        EncoderMismatch: A piece of the bundle is not in the encoder's vocabulary.
+    """
+    if channel.has_wordpieces and not set(channel.bundle.vocabulary) <= set(vocabulary):
+        raise EncoderMismatch("a bundle whose tokenizer does not match the encoder: it has pieces the encoder has not")

@@ -1,0 +1,171 @@
+"""A BERT encoder with the head of a masked language model, tied to the input embeddings.
+
+The head is BERT's (Devlin et al. 2019): ``logits(h) = E LayerNorm(GELU(W h + b)) + c`` with the encoder's own word
+embeddings E. Sentence encoders such as MiniLM come without it; it is then made, with W the identity, and has to be
+trained before it says anything.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from textveil.bundle import atomic_bytes, atomic_output
+from torch import Tensor, nn
+from torch.nn import functional
+
+from textveil_training.engine.checkpoint import write_tensors
+from textveil_training.engine.encoders import load_transformer, locate_encoder
+from textveil_training.errors import CheckpointError
+
+WEIGHTS = "model.safetensors"
+VOCABULARY = "vocab.txt"
+_HEAD = "cls.predictions."
+
+
+class MaskedLM(nn.Module):
+    """BERT encoder with a tied language-model head.
+
+    Args:
+        network: ``BertForMaskedLM`` of transformers; its parts are taken over, not copied.
+    """
+
+    def __init__(self, network: Any) -> None:
+        super().__init__()
+        self.config = network.config
+        self.encoder = network.bert
+        self.transform = network.cls.predictions.transform
+        self.bias = network.cls.predictions.bias
+
+    def compute_hidden(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Compute the last hidden states.
+
+        Args:
+            ids: Piece ids, shape ``(n, t)``.
+            mask: 1 where there is a piece, shape ``(n, t)``.
+
+        Returns:
+            Shape ``(n, t, width)``.
+        """
+        return self.encoder(input_ids=ids, attention_mask=mask).last_hidden_state
+
+    def compute_logits(self, hidden: Tensor) -> Tensor:
+        """Compute logits of all pieces at selected positions only.
+
+        Args:
+            hidden: Hidden states there, shape ``(m, width)``.
+
+        Returns:
+            Shape ``(m, vocabulary)``.
+        """
+        return functional.linear(self.transform(hidden), self.encoder.embeddings.word_embeddings.weight, self.bias)
+
+    def forward(self, ids: Tensor, mask: Tensor, at: Tensor) -> Tensor:
+        """Compute logits where ``at`` is true, in row order: ``(at.sum(), vocabulary)``.
+
+        ``at`` is a boolean tensor of shape ``(n, t)``.
+        """
+        return self.compute_logits(self.compute_hidden(ids, mask)[at])
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadedMaskedLM:
+    """A masked language model with its vocabulary.
+
+    Attributes:
+        model: The networks, in evaluation mode.
+        vocabulary: Path of its ``vocab.txt``.
+        lowercase: Whether it is uncased.
+        new_head: Whether the source had no head, so that an untrained one was made.
+    """
+
+    model: MaskedLM
+    vocabulary: Path
+    lowercase: bool
+    new_head: bool
+
+
+def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
+    """Load a masked language model, or build one from an encoder.
+
+    Args:
+        source: ``minilm``, a folder (of ``pretrain``, or of transformers), or the id of a model on a hub.
+        dropout: Dropout of hidden states and attention in training.
+
+    Raises:
+        CheckpointError: It cannot be loaded, is not a BERT, has no WordPiece vocabulary, or its head is not tied to the
+            input embeddings.
+    """
+    from transformers import BertForMaskedLM
+
+    encoder, vocabulary, lowercase = load_transformer(source, dropout)
+    config: Any = encoder.config
+    if getattr(config, "model_type", None) != "bert":
+        raise CheckpointError("only encoders of BERT's architecture can be masked language models here")
+    if not getattr(config, "tie_word_embeddings", True):
+        raise CheckpointError("the head of that masked language model is not tied to its input embeddings")
+    location = locate_encoder(source)
+    try:
+        loaded: Any = BertForMaskedLM.from_pretrained(
+            location,
+            local_files_only=Path(location).is_dir(),
+            hidden_dropout_prob=dropout,
+            attention_probs_dropout_prob=dropout,
+            use_safetensors=True,  # never a pickle
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
+        raise CheckpointError("the weights there do not fit BERT's architecture") from error
+    network, found = loaded
+    missing = {name for name in found["missing_keys"] if not name.startswith(f"{_HEAD}decoder.")}
+    new_head = any(name.startswith(_HEAD) for name in missing)
+    if found["mismatched_keys"] or any(not name.startswith(_HEAD) for name in missing):
+        raise CheckpointError("the weights there do not fit BERT's architecture")
+    model = MaskedLM(network)
+    if new_head:
+        _initialize_head(model)
+    return LoadedMaskedLM(model=model.eval(), vocabulary=vocabulary, lowercase=lowercase, new_head=new_head)
+
+
+def _initialize_head(model: MaskedLM) -> None:
+    """Set the head to the identity.
+
+    The first logits are then inner products of embeddings and rectified hidden states.
+    """
+    with torch.no_grad():
+        nn.init.eye_(model.transform.dense.weight)
+        for zero in (model.transform.dense.bias, model.transform.LayerNorm.bias, model.bias):
+            nn.init.zeros_(zero)
+        nn.init.ones_(model.transform.LayerNorm.weight)
+
+
+def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercase: bool) -> None:
+    """Write a folder that transformers' ``BertForMaskedLM`` loads; the weights come last.
+
+    Args:
+        folder: Folder, there already.
+        model: The networks.
+        vocabulary: Path of their ``vocab.txt``.
+        lowercase: Whether they are uncased.
+
+    Raises:
+        OutputError: A file cannot be written.
+    """
+    config = model.config.to_diff_dict() | {"architectures": ["BertForMaskedLM"]}
+    config.pop("_name_or_path", None)
+    for name, content in {
+        "config.json": config,
+        "tokenizer_config.json": {
+            "tokenizer_class": "BertTokenizer",
+            "do_lower_case": lowercase,
+            "model_max_length": model.config.max_position_embeddings,
+        },
+    }.items():
+        with atomic_output(folder / name) as write:
+            write(json.dumps(content, indent=2) + "\n")
+    with atomic_bytes(folder / VOCABULARY) as file:
+        file.write(vocabulary.read_bytes())
+    tensors = {f"bert.{name}": tensor for name, tensor in model.encoder.state_dict().items()}
+    tensors |= {f"{_HEAD}transform.{name}": tensor for name, tensor in model.transform.state_dict().items()}
+    write_tensors(folder / WEIGHTS, tensors | {f"{_HEAD}bias": model.bias}, {"format": "pt"})

@@ -1,0 +1,175 @@
+"""Public texts for pretraining: read from several sources, each in its own format, and split by their hash."""
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from textveil_training.data import FORMATS, ReadOptions, choose_share, get_format, list_splits, load_examples
+from textveil_training.errors import DataOptionError, EmptyData, MissingSplit
+from textveil_training.pretrain.aligned_corpus import AlignedCorpus, StringPieces
+from textveil_training.token_randomizer import TokenRandomizer
+
+
+@dataclass(frozen=True, slots=True)
+class TextSource:
+    """One file or folder of texts.
+
+    Attributes:
+        path: File or folder.
+        format_name: A key of ``data.FORMATS``.
+        splits: Splits of it that are read; None for a single file without any.
+    """
+
+    path: Path = field(repr=False)
+    format_name: str
+    splits: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTexts:
+    """Texts that were read from some sources.
+
+    Attributes:
+        texts: All texts, those of a pair each for itself.
+        descriptions: Format, split, number and hash of each part, for a record.
+    """
+
+    texts: tuple[str, ...] = field(repr=False)
+    descriptions: tuple[dict[str, object], ...]
+
+
+def parse_source(given: str) -> TextSource:
+    """Parse ``PATH:FORMAT`` or ``PATH:FORMAT:SPLIT+SPLIT``.
+
+    Without a split it is ``train`` where the data have named splits: dev and test of a task are never taken unless
+    they are named.
+
+    Raises:
+        DataOptionError: There is no format of that name, or none at all.
+        MissingSplit: No split is named, and there is no ``train``.
+    """
+    path, _, last = given.rpartition(":")
+    if last in FORMATS:
+        return _make_source(path, last, None)
+    path, _, name = path.rpartition(":")
+    if name in FORMATS and path:
+        return _make_source(path, name, tuple(last.split("+")))
+    raise DataOptionError(f"data are given as PATH:FORMAT or PATH:FORMAT:SPLIT; the formats are {', '.join(FORMATS)}")
+
+
+def _make_source(path: str, format_name: str, splits: tuple[str, ...] | None) -> TextSource:
+    if not path:
+        raise DataOptionError("data are given as PATH:FORMAT or PATH:FORMAT:SPLIT")
+    if splits is None:
+        there = list_splits(format_name, path)
+        if there and "train" not in there:
+            raise MissingSplit(f"there is no train split; name one of {', '.join(there)} after the format")
+        splits = ("train",) if there else None
+    return TextSource(Path(path), format_name, splits)
+
+
+def restore_wikitext(text: str) -> str:
+    """Undo WikiText's tokenization: ``@-@`` becomes a hyphen, and ``<unk>`` is removed.
+
+    ``<unk>`` stands for one word in twenty there; kept, it would be what the model learns best.
+    """
+    for mark in "-,.":
+        text = text.replace(f" @{mark}@ ", mark)
+    return " ".join(text.replace("<unk>", " ").split())
+
+
+def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceTexts:
+    """Read all sources completely.
+
+    Args:
+        sources: Files and folders to read.
+        text_key: Key of the text (``jsonl``).
+
+    Raises:
+        DataError: A file cannot be read or is malformed; see the readers.
+    """
+    texts: list[str] = []
+    described: list[dict[str, object]] = []
+    for source in sources:
+        keyed = get_format(source.format_name).has_named_columns
+        options = ReadOptions(text_key=text_key, label_key=None) if keyed else ReadOptions()
+        for split in source.splits or (None,):
+            rows = load_examples(source.format_name, source.path, split, options)
+            found = [text for row in rows for text in row.texts]
+            if source.format_name == "wikitext":
+                found = [restore_wikitext(text) for text in found]
+            digest = hashlib.sha256()
+            for text in found:
+                digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
+            entry = {"format": source.format_name, "split": split, "texts": len(found), "sha256": digest.hexdigest()}
+            described.append(entry)
+            texts += found
+    return SourceTexts(tuple(texts), tuple(described))
+
+
+MEASURED_AT_MOST = 2000
+"""Texts held out that are measured on; the others are left alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class PretrainingData:
+    """Texts split by their hash, so that equal texts are on one side.
+
+    Attributes:
+        train: Texts that are trained on.
+        held_out: Texts that are measured on.
+        description: Sources, sizes and hashes, for a record; no text.
+    """
+
+    train: AlignedCorpus = field(repr=False)
+    held_out: AlignedCorpus = field(repr=False)
+    description: Mapping[str, object]
+
+
+def split_pretraining_texts(
+    texts: SourceTexts, percent: int, seed: int, strings: StringPieces, channel: TokenRandomizer | None
+) -> PretrainingData:
+    """Split texts into training and held-out texts and convert both to items.
+
+    Args:
+        texts: The texts.
+        percent: Share that is held out.
+        seed: Seed of the division; another seed holds out others.
+        strings: Strings of the encoder.
+        channel: Reads words as this mechanism does; None to read words alone.
+
+    Raises:
+        EmptyData: No text with a word is left on a side.
+    """
+    shares = {"held out": percent, "train": 100 - percent}
+    parts: dict[str, list[str]] = {name: [] for name in shares}
+    for text in texts.texts:
+        parts[choose_share(text, shares, seed)].append(text)
+    away = parts["held out"]
+    train = AlignedCorpus(parts["train"], strings, channel)
+    held_out = AlignedCorpus(away[:: math.ceil(len(away) / MEASURED_AT_MOST) or 1], strings, channel)
+    if not len(train) or not len(held_out):
+        raise EmptyData("there are too few texts with words in them to train on and to hold some out")
+    description = {
+        "sources": list(texts.descriptions),
+        "train": {"texts": len(train), "pieces": int(train.lengths.sum())},
+        "held_out": {"texts": len(away), "measured": len(held_out)},
+    }
+    return PretrainingData(train, held_out, description)
+
+
+def compute_log_frequencies(corpus: AlignedCorpus, strings: StringPieces, vocabulary: int) -> Tensor:
+    """Compute the log frequency of each piece in a corpus's words: ``(vocabulary,)``.
+
+    One is added to each count.
+    """
+    flat, begins = strings.flat_pieces
+    words = np.bincount(corpus.items[corpus.words], minlength=len(begins) - 1)
+    counts = 1 + np.bincount(flat, np.repeat(words, np.diff(begins)), minlength=vocabulary)
+    return torch.from_numpy(np.log(counts / counts.sum()))

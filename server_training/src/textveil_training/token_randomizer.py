@@ -1,0 +1,162 @@
+"""A bundle with one set of options, as a randomizer from tokens to tokens.
+
+Training on sanitized text, and attacks on it, need to know which input token became which output token. A device never
+stores these pairs. Here they come from public text, or from text that belongs to the caller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import Pins, TextBundle, artifact, open_bundle
+from textveil.mechanisms import Alone, Channel, random_uint64
+from textveil.text import Options, is_gap, make_plan, segments
+
+from textveil_training.errors import StaircaseUnsupported
+
+Ids = NDArray[np.int64]
+Doubles = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenizedText:
+    """The tokens of one text, as the mechanism reads them.
+
+    Attributes:
+        inputs: Input id of each token, the last id for ``<unk>``, shape ``(n,)``.
+        whole_words: Whether each token is a word in one piece, shape ``(n,)``.
+        spellings: Spelling of each token in the text, in lower case; unknown words too.
+        gaps: Strings before each token and after the last one, which pass through unchanged: ``n + 1`` of them.
+    """
+
+    inputs: Ids = field(repr=False)
+    whole_words: NDArray[np.bool_] = field(repr=False)
+    spellings: tuple[str, ...] = field(repr=False)
+    gaps: tuple[str, ...] = field(repr=False)
+
+
+class TokenRandomizer:
+    """A mechanism of a bundle, applied token by token.
+
+    Args:
+        bundle: Folder of a bundle; `artifacts/english-santext` if left out.
+        pins: Expected identity and signer of the bundle.
+        options: Options as in ``Sanitizer.sanitize``. Without a mechanism it is the one of SanText that the bundle uses
+            by default: the staircase does not work token by token.
+
+    Attributes:
+        bundle: The opened bundle.
+        plan: Rule, mechanism and terms that the options resolve to; ``plan.terms`` is what a statement says.
+
+    Raises:
+        BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
+        StaircaseUnsupported: The staircase is asked for, or the bundle has nothing else.
+    """
+
+    def __init__(self, bundle: Path | None = None, *, pins: Pins | None = None, **options: Unpack[Options]) -> None:
+        self.bundle = open_bundle(artifact("english-santext") if bundle is None else bundle, TextBundle, **(pins or {}))
+        if options.get("mechanism") is None and self.bundle.default_mechanism == "staircase":
+            options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
+        if options.get("mechanism") == "staircase":
+            raise StaircaseUnsupported(
+                "pretraining does not know the staircase: name another mechanism, with a bundle that has it"
+            )
+        self.plan = make_plan(self.bundle, **options)
+
+    @property
+    def has_wordpieces(self) -> bool:
+        """Whether tokens are WordPieces, written ``##`` inside a word."""
+        return self.bundle.tokens == "wordpiece"
+
+    @property
+    def unknown_id(self) -> int:
+        """Input id of ``<unk>``, which is never an output; also the number of symbols."""
+        return self.bundle.symbols
+
+    def tokenize(self, text: str) -> TokenizedText:
+        """Split a text into tokens and gaps."""
+        inputs: list[int] = []
+        whole: list[bool] = []
+        spellings: list[str] = []
+        gaps = [""]
+        rule, bare = self.plan.rule, self.plan.terms.sanitize_punctuation
+        for segment in segments(text):
+            if is_gap(segment):
+                tokens = [rule.mark(mark) for mark in segment if bare and not mark.isspace()]
+            else:
+                tokens = [token for _, token in rule.tokens(segment, starts_sentence=False)]
+            if not tokens:
+                gaps[-1] += segment
+            ids = [self.plan.symbol(token) for token in tokens]
+            gaps += [""] * len(ids)
+            inputs += ids
+            whole += [token.whole for token in tokens]
+            spellings += [segment.lower()] if len(ids) == 1 else [self.spell_token(symbol) for symbol in ids]
+        return TokenizedText(
+            inputs=np.array(inputs, np.int64),
+            whole_words=np.array(whole, bool),
+            spellings=tuple(spellings),
+            gaps=tuple(gaps),
+        )
+
+    def randomize_texts(self, texts: Sequence[TokenizedText]) -> list[Ids]:
+        """Draw output ids for texts, with the distribution of ``Sanitizer.sanitize``.
+
+        Privacy:
+            A release of every text.
+        """
+        if not texts:
+            return []
+        inputs = np.concatenate([text.inputs for text in texts])
+        outputs = self.randomize_ids(inputs, np.concatenate([text.whole_words for text in texts]))
+        return np.split(outputs, np.cumsum([len(text.inputs) for text in texts])[:-1])
+
+    def randomize_ids(self, inputs: Ids, whole: NDArray[np.bool_]) -> Ids:
+        """Draw output ids for tokens, in order.
+
+        Args:
+            inputs: Input ids, shape ``(n,)``.
+            whole: Whether each is a word in one piece, shape ``(n,)``.
+
+        Privacy:
+            A release of every token.
+        """
+        return self.plan.mechanism.draw(inputs, Alone(np.zeros(len(inputs), bool), whole), random_uint64)
+
+    @property
+    def has_distribution(self) -> bool:
+        """Whether the exact distribution is known; ``fbdd`` only draws."""
+        return self.plan.terms.mechanism != "fbdd"
+
+    @cached_property
+    def keepable_ids(self) -> NDArray[np.bool_]:
+        """Which inputs SanText+ may keep, ``<unk>`` last, shape ``(symbols + 1,)``."""
+        kept = getattr(self.get_distribution(), "keepable", None) if self.has_distribution else None
+        return np.zeros(self.unknown_id + 1, bool) if kept is None else kept
+
+    @property
+    def release_terms(self) -> dict[str, Any]:
+        """Mechanism and privacy promise as plain values, for a run record."""
+        terms = self.plan.terms
+        names = ("mechanism", "level", "case", "sanitize_punctuation", "bundle")
+        return {**{name: getattr(terms, name) for name in names}, **asdict(terms.promise)}  # type: ignore[call-overload]
+
+    def spell_token(self, token: int) -> str:
+        """Return the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""
+        return "<unk>" if token == self.unknown_id else self.bundle.vocabulary[token]
+
+    def get_distribution(self, *, whole: bool = True) -> Channel:
+        """Return the output distribution ``Pr[M(x) = y]``.
+
+        Args:
+            whole: For words in one piece, which SanText+'s coin may keep; else for parts of words, which it never
+                keeps.
+
+        Raises:
+            OptionError: The mechanism has no integer weights (``fbdd``).
+        """
+        return self.plan.mechanism.channel_at(whole=whole)
