@@ -17,6 +17,7 @@ SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string"}, "unit": {"enum": ["KELVIN", "celsius"]}, "kowalczykId": {}},
 }
+NAMED = {"city": "Zorblax Quellx", "days": 5}
 #: Definitions in which every value is the developer's, or a setting.
 KEPT: list[tuple[str, Any]] = [
     (CHAT, {"type": "function", "function": {"name": "Zqxw_find", "description": "Ask Zqxw.", "parameters": SCHEMA}}),
@@ -178,3 +179,21 @@ def test_tools_of_any_shape_are_no_fault_of_ours(sanitizer: Sanitizer) -> None:
     assert ask(CHAT, deep, sanitizer, {"tools"})["tools"] is deep
     with pytest.raises(InputError):
         ask(CHAT, [{"name": "f", "tools": deep}], sanitizer)
+
+
+@pytest.mark.parametrize(
+    ("api", "tool"),
+    [
+        (CHAT, {"type": "function", "function": {"name": "f", "parameters": SCHEMA, "input_examples": [NAMED]}}),
+        (CHAT, {"type": "function", "function": {"name": "f", "parameters": SCHEMA}, "input_examples": [NAMED]}),
+        (RESPONSES, {"type": "namespace", "name": "n", "tools": [{"name": "f", "input_examples": [NAMED]}]}),
+        (MESSAGES, {"type": "custom", "custom": {"name": "f", "input_schema": SCHEMA, "input_examples": [NAMED]}}),
+        (RESPONSES, {"type": "x", "parameters": {"custom": [{"input_examples": [NAMED]}] * 2}}),
+    ],
+)
+def test_examples_inside_nested_definitions_are_rewritten(api: str, tool: dict[str, Any], sanitizer: Sanitizer) -> None:
+    twice = ask(api, [tool, tool], sanitizer)["tools"]
+    for sent in twice:
+        assert "Quellx" not in json.dumps(sent)
+        assert sent.keys() == tool.keys()
+    assert ask(api, [tool], sanitizer, {"input_examples"})["tools"] == [tool]

@@ -68,7 +68,7 @@ def check_tools(
 
 
 def rewrite_examples(tools: Any, passes: Collection[str], rewrite: Callable[[list[Any]], Any]) -> Any:
-    """Return tools with their examples of inputs rewritten, but for what their own schema has too.
+    """Return tools with their examples of inputs rewritten, at any depth, but for what their own schemas have too.
 
     Args:
         tools: Checked definitions of tools.
@@ -77,17 +77,47 @@ def rewrite_examples(tools: Any, passes: Collection[str], rewrite: Callable[[lis
     """
     if _EXAMPLES in passes:
         return tools
-    return [
-        {**tool, _EXAMPLES: _keep_public(tool[_EXAMPLES], rewrite(tool[_EXAMPLES]), frozenset(_strings_of(tool)))}
-        if tool.get(_EXAMPLES)
-        else tool
-        for tool in tools
-    ]
+    return [_rewrite_tool(tool, passes, frozenset(_strings_of(tool)), rewrite) for tool in tools]
 
 
 def list_examples(tools: Any, passes: Collection[str]) -> list[Any]:
-    """Return the examples of inputs of each tool that has any, unless they go out as they are."""
-    return [] if _EXAMPLES in passes else [tool[_EXAMPLES] for tool in tools or () if tool.get(_EXAMPLES)]
+    """Return the examples of inputs in the order in which ``rewrite_examples`` rewrites them."""
+    found: list[Any] = []
+
+    def collect(examples: Any) -> Any:
+        found.append(examples)
+        return examples
+
+    rewrite_examples(tools or [], passes, collect)
+    return found
+
+
+def _rewrite_tool(
+    tool: Mapping[str, Any], passes: Collection[str], public: Collection[str], rewrite: Callable[[list[Any]], Any]
+) -> dict[str, Any]:
+    """Return a definition with its examples, and those of definitions inside it, rewritten."""
+    found: dict[str, Any] = {}
+    for name, value in tool.items():
+        found[name] = value
+        if name in passes or not value:
+            continue
+        if name == _EXAMPLES:
+            found[name] = _keep_public(value, rewrite(value), public)
+        elif _is_nested(name, tool.get("type")) and not isinstance(value, str):
+            inside = [_rewrite_tool(one, passes, public, rewrite) for one in _as_list(value)]
+            found[name] = inside[0] if isinstance(value, Mapping) else inside
+    return found
+
+
+def _is_nested(name: str, kind: Any) -> bool:
+    """Return whether a field has definitions of its own: other tools, or the settings of a provider's tool."""
+    return name in _NESTED or (name == "parameters" and kind not in _FUNCTIONS)
+
+
+def _as_list(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects of a nested field; an environment may be a name alone."""
+    inside = [value] if isinstance(value, Mapping) else value
+    return [one for one in inside if isinstance(one, Mapping)] if isinstance(inside, list) else []
 
 
 def _check_fields(
@@ -107,7 +137,7 @@ def _check_fields(
         if _is_public(name, value, tool.get("type"), passes, is_setting):
             continue
         inside = [value] if isinstance(value, Mapping) else value
-        is_nested = name in _NESTED or name == "parameters"
+        is_nested = _is_nested(name, tool.get("type"))
         if not (is_nested and depth and isinstance(inside, list) and all(isinstance(one, Mapping) for one in inside)):
             raise InputError(
                 f"{name} of a tool may have words of the user: leave it out, or --pass-through {name} lets it out"
@@ -140,8 +170,13 @@ def _has_refused(value: Any, passes: Collection[str]) -> bool:
 
 
 def _strings_of(tool: Mapping[str, Any]) -> Iterator[str]:
-    """Yield keys and texts of the schema of a tool, which go out in any case."""
-    waiting: list[Any] = [tool.get(name) for name in _SCHEMAS]
+    """Yield keys and texts of the schemas of a tool and of those inside it, which go out in any case."""
+    kind = tool.get("type")
+    waiting: list[Any] = [tool.get(name) for name in _SCHEMAS if not _is_nested(name, kind)]
+    for name, value in tool.items():
+        if _is_nested(name, kind):
+            for inside in _as_list(value):
+                yield from _strings_of(inside)
     while waiting:
         entry = waiting.pop()
         if isinstance(entry, str):

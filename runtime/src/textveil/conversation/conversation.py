@@ -4,7 +4,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from itertools import accumulate, islice
 from pathlib import Path
 from threading import RLock
@@ -301,7 +301,7 @@ class Conversation:
         with self._lock:
             try:
                 reply = self.claim_reply(reply)
-                restorer, numbers = self._restorer, self._find_sent_numbers
+                restorer, numbers = self._restorer, cache(self._find_sent_numbers)
                 reader = Reader(restorer, self._remember, self._restore_tools, self._policy, numbers)
                 found = reader.read(reply, beside)
             except RecursionError:
@@ -324,7 +324,7 @@ class Conversation:
                     self._record(written, restored, is_part=True)
 
         with self._lock:
-            return ReplyStream(self._restorer.index, remember, self._policy, self._find_sent_numbers)
+            return ReplyStream(self._restorer.index, remember, self._policy, cache(self._find_sent_numbers))
 
     def view(self) -> ReplyView:
         """Return what follows the texts of one reply that a client may show together."""

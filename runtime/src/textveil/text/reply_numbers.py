@@ -51,5 +51,5 @@ class NumberFinder:
         """Return the numbers so far that the sanitized text does not have, each once."""
         if not self._found:
             return ()
-        known = self._find_known()
-        return tuple(number for number in dict.fromkeys(self._found) if not find_numbers(number) <= {*known})
+        known = frozenset(self._find_known())
+        return tuple(number for number in dict.fromkeys(self._found) if not find_numbers(number) <= known)
