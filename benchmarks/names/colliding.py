@@ -106,7 +106,7 @@ def main() -> None:
     """Parse the command line and write the record."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rounds", type=int, default=3, help="how often each message is sent")
-    parser.add_argument("-o", "--output", type=Path, default=ROOT / "benchmarks/results/names/colliding.json")
+    parser.add_argument("-o", "--output", type=Path, help="file for the record")
     a = parser.parse_args()
     sanitizer = Sanitizer.load()
     messages = [json.loads(line)["message"] for line in FILE.read_text("utf-8").splitlines()]
@@ -114,7 +114,8 @@ def main() -> None:
     for number in range(a.rounds):
         for sort, counts in count_false(sanitizer, messages, number).items():
             sums.setdefault(sort, Counter()).update(counts)
-    a.output.write_text(json.dumps({"replies": a.rounds * len(messages), "sorts": sums}, indent=1) + "\n", "utf-8")
+    if a.output is not None:
+        a.output.write_text(json.dumps({"replies": a.rounds * len(messages), "sorts": sums}, indent=1) + "\n", "utf-8")
     for sort, counts in sums.items():
         share = 100 * counts["false"] / counts["sentences"]
         print(f"{sort}: {share:.1f} % of {counts['sentences']} changed, {counts['reported']} of the others reported")

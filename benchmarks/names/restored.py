@@ -41,16 +41,21 @@ def stands(text: str, restored: str) -> list[bool]:
 
 
 def count_restored(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[str]:
-    """Count the mentions of texts, and those that are restored if a reply repeats the rewritten text."""
+    """Count the mentions of texts, and those that are restored if a reply repeats the rewritten text.
+
+    ``placed`` counts them in every place, ``in running text`` by default.
+    """
     plan, counts = sanitizer.names_plan(style=style), Counter[str]()
     reader = plan.reader()
     for text, result in zip(texts, sanitizer.sanitize_batch(texts, protect="names", style=style), strict=True):
-        kept, at = stands(text, result.restore(result.text).text), 0
+        kept, at = stands(text, result.restore(result.text, restore_places="all").text), 0
+        in_running_text = stands(text, result.restore(result.text).text)
         for entry in reader.read([text])[0].entries:
             if isinstance(entry, str):
                 at += len(entry)
                 continue
             right = all(kept[at : at + len(entry.slot.text)])
+            counts["in running text"] += all(in_running_text[at : at + len(entry.slot.text)])
             at += len(entry.slot.text)
             linked = style == "tag" or all(plan.surrogates.consistent(part.kind, part.layout) for part in entry.parts)
             counts += Counter(mentions=1, placed=right, linked=linked, linked_placed=right and linked)
