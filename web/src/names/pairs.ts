@@ -24,7 +24,9 @@ const repeated: ReadonlySet<string> = new Set(
 /** Parts before and behind a mention that its surroundings are taken from, and pairs with surroundings of one text. */
 const BEFORE = 24;
 const AFTER = 16;
-const MOST_QUOTED = 1024;
+const MOST_QUOTED = 512;
+/** Surrogates of one text of which the first spelling is kept. */
+const MOST_SPELLED = 1024;
 const blank: ReadonlySet<string> = new Set(["", " ", "\n"]);
 const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
 const months: ReadonlySet<string> = new Set(["march", "may"]);
@@ -100,7 +102,7 @@ function* findAll(pieces: readonly Piece[], spelled: Map<string, string>): Gener
 function isSpelledOtherwise({ output, original }: Piece, spelled: Map<string, string>): boolean {
   const key = output.toLowerCase();
   const first = spelled.get(key) ?? original;
-  spelled.set(key, first);
+  if (spelled.size < MOST_SPELLED) spelled.set(key, first);
   const showsNoCase = output.startsWith("[") || [...output].some(isDigit);
   return first !== original || (showsNoCase && isUpper(original)); // a later one that is not in capitals counts
 }

@@ -33,8 +33,8 @@ _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
 _SHORT, _NEAR = 3, 40
 #: Parts of a text that are looked at together, and how many before and behind one a pair of it may depend on.
 _WINDOW, _BEFORE, _AFTER = 1 << 8, 24, 16
-#: Pairs with surroundings of one text; each takes some hundred bytes.
-_MOST_QUOTED = 1 << 10
+#: Pairs with surroundings of one text, and surrogates whose first spelling is kept. Each takes some hundred bytes.
+_MOST_QUOTED, _MOST_SPELLED = 1 << 9, 1 << 10
 
 
 def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
@@ -130,9 +130,12 @@ def find_pairs(
 def _is_spelled_otherwise(piece: Piece, spelled: dict[str, str]) -> bool:
     """Return whether the same surrogate may be restored in another spelling, that of another place."""
     output, original = piece.output, piece.original
-    is_first = spelled.setdefault(output.lower(), original) == original
+    of_all = output.lower()
+    first = spelled.get(of_all, original)
+    if len(spelled) < _MOST_SPELLED:
+        spelled.setdefault(of_all, original)
     shows_no_case = output[0] == "[" or any(map(str.isdigit, output))
-    return not is_first or (shows_no_case and original.isupper())  # a later one that is not in capitals counts
+    return first != original or (shows_no_case and original.isupper())  # a later one that is not in capitals counts
 
 
 def _is_joined(pieces: Sequence[Piece], place: int) -> bool:
