@@ -106,8 +106,13 @@ class CallAudit:
         self._exchange.close_tool_results()
 
     def _add(self, call: str, value: Any) -> None:
-        """Note arguments of a call; those that are the same as JSON are one value."""
+        """Note arguments of a call; those that are the same as JSON are one value.
+
+        Two values suffice: they end the sharing of the mapping for the rest of the conversation.
+        """
         known = self._values.setdefault(call, [])
+        if len(known) > 1:
+            return
         try:
             is_new = not any(value == other or self._exchange.has_same_arguments(value, other) for other in known)
         except (InputError, RecursionError):
