@@ -32,6 +32,8 @@ _SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
 _PLACE = ("type", "index", "id")
 #: Fields of messages that are not the model's; a reply has none of them, whatever a model returns.
 _NOT_OF_MODEL = {"type", "role", "tool_call_id", "status", "artifact"}
+#: Calls as the API has them, beside those of the message: a client gets the ones that are counted alone.
+_CALLS_BESIDE = frozenset(("tool_calls", "function_call"))
 _NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [], "chunk_position": None}
 
 
@@ -77,6 +79,9 @@ def restored(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     _claim(conversation, reply)
     if not isinstance(reply, AIMessage):
         reply = AIMessage(content=reply.content, id=reply.id, response_metadata=reply.response_metadata)
+    ids = [call.get("id") for call in (*reply.tool_calls, *reply.invalid_tool_calls)]
+    if reply.invalid_tool_calls and len({*ids}) < len(ids):  # nobody can tell which arguments a client reports
+        conversation.close_tool_results()
     try:
         message = convert_to_openai_messages(reply)
     except (KeyError, TypeError, ValueError):
@@ -137,7 +142,8 @@ class Pieces:
             chunk = AIMessageChunk(**chunk.model_dump(exclude=_NOT_OF_MODEL))
         self._calls += AIMessageChunk(content="", tool_call_chunks=chunk.tool_call_chunks)
         self._id = self._id or chunk.id
-        for name, value in chunk.additional_kwargs.items():
+        beside = {name: value for name, value in chunk.additional_kwargs.items() if name not in _CALLS_BESIDE}
+        for name, value in beside.items():
             self._pass(("additional_kwargs", name), {name: value})
         content: Any = chunk.content
         if isinstance(content, list):
@@ -146,14 +152,15 @@ class Pieces:
             rest = [*self._begin(None, None)]
             content = self._feed(content)
             content = [*rest, {"type": "text", "text": content}] if rest else content
-        return chunk.model_copy(update={**_NO_CALLS, "content": content})
+        return chunk.model_copy(update={**_NO_CALLS, "content": content, "additional_kwargs": beside})
 
     def close(self) -> AIMessageChunk:
         """Returns the rest of the text, all calls of tools, and what could not be restored."""
         rest = self._rest()
         content: Any = rest if self._part is None else [{**self._part, "text": rest}]
         calls = self._calls + AIMessageChunk(content="", chunk_position="last")
-        whole = restored(self._conversation, AIMessage(content=calls.content, tool_calls=calls.tool_calls))
+        both = {"tool_calls": calls.tool_calls, "invalid_tool_calls": calls.invalid_tool_calls}
+        whole = restored(self._conversation, AIMessage(content=calls.content, **both))
         self._told["tools"] = whole.response_metadata["textveil"]["tools"]
         return AIMessageChunk(
             content=content,

@@ -170,7 +170,7 @@ class Reader:
         written = str(abs(value)) if isinstance(value, int | float) else value
         original = self._restorer.whole(written)
         if original is None:
-            return self._restored(value, EVERY_PLACE) if isinstance(value, str) else value
+            return self._restored(value, EVERY_PLACE, is_argument=True) if isinstance(value, str) else value
         if not isinstance(value, str):
             try:
                 original = type(value)(original.replace(",", "")) * (-1 if value < 0 else 1)
@@ -190,8 +190,12 @@ class Reader:
         self._remember(restored, text, self._streams[-1].used)
         return restored
 
-    def _restored(self, text: str, policy: RestorePolicy, view: ReplyView | None = None) -> str:
-        stream = Stream(self._restorer.index, policy, self._find_known_numbers)
+    def _restored(
+        self, text: str, policy: RestorePolicy, view: ReplyView | None = None, *, is_argument: bool = False
+    ) -> str:
+        # A letter in a call would be hidden in its result, and the letters that the model wrote beside it would not.
+        index = self._restorer.index.unquoted if is_argument else self._restorer.index
+        stream = Stream(index, policy, self._find_known_numbers)
         if view is not None:
             view.begin(stream)
         self._streams.append(stream)

@@ -9,7 +9,9 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.chunks import Chunk, is_address_like
@@ -62,6 +64,13 @@ class Index:
             found = {text[:end] for text in found}
             begins = begins | found
         self._begins = begins
+
+    @cached_property
+    def unquoted(self) -> "Index":
+        """The same forms without surroundings: a letter that a text quotes stays."""
+        found = copy(self)
+        found.quotations = QuotationIndex(())
+        return found
 
     def may_begin(self, text: str, place: int) -> bool:
         """Return whether a form may begin at a place of a text."""
