@@ -52,7 +52,21 @@ def test_the_vectors_have_every_option_and_kind() -> None:
     pools = {path.name[11:-4].partition("-")[0] for path in FOLDER.glob("names.pool.*.txt")}
     assert {kind.partition("-")[0] for kind in parts} == {
         *(pools - {"particle"}),
-        *("number", "digits", "year", "day", "age", "time", "date", "ordinal", "decade", "initial", "letter", "phone"),
+        *(
+            "number",
+            "digits",
+            "year",
+            "season",
+            "day",
+            "age",
+            "time",
+            "date",
+            "ordinal",
+            "decade",
+            "initial",
+            "letter",
+            "phone",
+        ),
         *"card ssn account iban postcode ip mac email handle hashtag url path file hash key id".split(),
         *"symbol emoji keycap other spelled".split(),
     }

@@ -170,6 +170,7 @@ def constants() -> dict[str, object]:
         "TIME": pattern(names_strings._TIME),
         "TIMES": pattern(names_strings._TIMES),
         "DASH": names_strings._DASH,
+        "SEASON": pattern(names_strings._SEASON),
         "YEARS_BETWEEN": pattern(names_strings._YEARS),
         "DATE": pattern(names_strings._DATE),
         "ORDINAL": pattern(strings.ORDINAL),

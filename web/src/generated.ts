@@ -86,6 +86,7 @@ export const IP = "^(?:\\d{1,3}(?:\\.\\d{1,3}){3}(?::\\d+)?(?:/\\d+)?|(?=.*[0-9]
 export const TIME = "^(?:\\d{1,2}:\\d\\d(?::\\d\\d)?(?:[ap]\\.?m)?|\\d{1,2}(?:\\.\\d\\d)?[ap]\\.?m)$";
 export const TIMES = "^(?:(?:\\d{1,2}:\\d\\d(?::\\d\\d)?(?:[ap]\\.?m)?|\\d{1,2}(?:\\.\\d\\d)?[ap]\\.?m|\\d{1,2})[-\u2010\u2011\u2012\u2013](?:\\d{1,2}:\\d\\d(?::\\d\\d)?(?:[ap]\\.?m)?|\\d{1,2}(?:\\.\\d\\d)?[ap]\\.?m))$";
 export const DASH = "[-\u2010\u2011\u2012\u2013]";
+export const SEASON = "^(?:(1[5-9][0-9]{2}|20[0-9]{2})(/|[-\u2010\u2011\u2012\u2013])([0-9]{2}))$";
 export const YEARS_BETWEEN = "^(?:(?:1[5-9][0-9]{2}|20[0-9]{2})(/|[-\u2010\u2011\u2012\u2013])(?:1[5-9][0-9]{2}|20[0-9]{2}))$";
 export const DATE = "^(?:\\d\\d?([-/.\u2010-\u2013])\\d\\d?\\1(?:\\d\\d|\\d{4})|\\d{4}([-/.\u2010-\u2013])\\d\\d?\\2\\d\\d?)$";
 export const ORDINAL = "^(?:\\d+(?:,\\d{3})*(?:st|nd|rd|th))$";
@@ -103,8 +104,8 @@ export const HASH = "^(?:(?=.*\\d)(?=.*[a-f])[0-9a-f]{8,})$";
 export const SSN = "^(?:\\d{3}[-\u2010\u2011\u2012\u2013]\\d\\d[-\u2010\u2011\u2012\u2013]\\d{4})$";
 export const WITH_UNIT = "^(?:([0-9]+(?:[.,][0-9]+)?)(km|cm|mm|nm|kg|mg|g|ml|l|lbs?|oz|ft|in|mph|kmh|hz|khz|mhz|ghz|kb|mb|gb|tb|k|m|mn|bn|b|x|px|p|hrs?|h|mins?|min|secs?|s|ms|d|w|y|yrs?|yo|c|f|v|kw|mw|mah|am|pm))$";
 export const IDENTIFIER_DIGITS = 7;
-export const CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number", "year-range": "year", "keycap": "number", "spelled-number": "number", "spelled-letters": "letter"} as const;
-export const NUMBERS = ["age", "date", "day", "decade", "digits", "initial", "letter", "number", "ordinal", "time", "title", "year", "year-range"] as const;
+export const CALLED = {"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number", "year-range": "year", "season": "year", "keycap": "number", "spelled-number": "number", "spelled-letters": "letter"} as const;
+export const NUMBERS = ["age", "date", "day", "decade", "digits", "initial", "letter", "number", "ordinal", "season", "time", "title", "year", "year-range"] as const;
 export const SMALLEST_CONSISTENT = 200;
 export const INITIALS = "BCDEFGHJKLMNOPRSTVW";
 export const LETTERS = "bcdefghjklmnpqrtvwxyz";

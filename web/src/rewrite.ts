@@ -136,19 +136,23 @@ export class Rewriter {
     const { plan } = this;
     const found: [string, string][] = [];
     let [gap, first] = ["", true];
-    plan.rule.lists.cutter.cut(text, (kind, segment) => {
-      if (kind === GAP) {
-        const isMark = plan.bare && marksOf(segment, plan.rule.lists.cutter).length > 0;
-        found.push([segment, isMark ? plan.rule.nameOf(plan.rule.markKind) : "gap"]);
-        gap += segment;
-        return;
-      }
-      const starts = first || (!plan.bare && endsSentence(gap));
-      for (const token of plan.rule.tokens(kind, segment, starts)) {
-        found.push([token.spelled, this.#becomes(token)]);
-      }
-      [gap, first] = ["", false];
-    });
+    plan.rule.lists.cutter.cut(
+      text,
+      (kind, segment) => {
+        if (kind === GAP) {
+          const isMark = plan.bare && marksOf(segment, plan.rule.lists.cutter).length > 0;
+          found.push([segment, isMark ? plan.rule.nameOf(plan.rule.markKind) : "gap"]);
+          gap += segment;
+          return;
+        }
+        const starts = first || (!plan.bare && endsSentence(gap));
+        for (const token of plan.rule.tokens(kind, segment, starts)) {
+          found.push([token.spelled, this.#becomes(token)]);
+        }
+        [gap, first] = ["", false];
+      },
+      plan.rule.visible && !plan.bare,
+    );
     return found;
   }
 
@@ -168,24 +172,28 @@ export class Rewriter {
     const { rule } = plan;
     const items: Items = [];
     let [ended, first] = [false, true];
-    rule.lists.cutter.cut(text, (kind, segment) => {
-      if (kind !== GAP) {
-        items.push(this.#tokens(kind, segment, first || (ended && !plan.bare)));
-        [ended, first] = [false, false];
-        return;
-      }
-      if (!plan.bare) {
-        items.push(segment);
-        ended ||= segment !== " " && endsSentence(segment);
-        return;
-      }
-      let marks = this.#inGap.get(segment);
-      if (marks === undefined) {
-        marks = marksOf(segment, rule.lists.cutter).map((mark) => markOf(rule, mark));
-        this.#inGap.set(segment, marks);
-      }
-      if (marks.length > 0) items.push(marks);
-    });
+    rule.lists.cutter.cut(
+      text,
+      (kind, segment) => {
+        if (kind !== GAP) {
+          items.push(this.#tokens(kind, segment, first || (ended && !plan.bare)));
+          [ended, first] = [false, false];
+          return;
+        }
+        if (!plan.bare) {
+          items.push(segment);
+          ended ||= segment !== " " && endsSentence(segment);
+          return;
+        }
+        let marks = this.#inGap.get(segment);
+        if (marks === undefined) {
+          marks = marksOf(segment, rule.lists.cutter).map((mark) => markOf(rule, mark));
+          this.#inGap.set(segment, marks);
+        }
+        if (marks.length > 0) items.push(marks);
+      },
+      rule.visible && !plan.bare,
+    );
     return items;
   }
 

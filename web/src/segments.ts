@@ -42,21 +42,29 @@ const LONGEST_DOMAIN = 24;
 const PLAIN = /^[ \t-\rA-Za-z!"#&')*,\-?\]}]*$/;
 /** A text of ASCII words, single marks and blanks: what begins a trigger is looked at closely elsewhere. */
 const MARKED = /^[ \t-\rA-Za-z!"#&')*,\-?\]}.]*$/;
+/** A clitic, apostrophe and all, that no letter prolongs; what may stand between it and a blank. */
+const LONE_CLITIC = /^.(?:re|ve|ll|[smd])/;
+const LONGEST_CLITIC = 3;
+const AFTER_CLITIC = points('.,;:!?")');
+const CURLY = 0x2019;
 const DOTTED = /\.[A-Za-z]/;
 
 /** Cuts texts by the classes of one bundle. */
 export class Cutter {
   constructor(readonly characters: Characters) {}
 
-  /** Calls back with the kind and the string of each segment, in order. Gaps are whole but for `:` and `;`. */
-  cut(text: string, take: (kind: number, segment: string) => void): void {
+  /**
+   * Calls back with the kind and the string of each segment, in order. Gaps are whole but for `:` and `;`. With
+   * `loneClitics`, a clitic behind a blank (`they 're`) is a word with its apostrophe.
+   */
+  cut(text: string, take: (kind: number, segment: string) => void, loneClitics = false): void {
     if (text === "") return;
     const read = new Points(text);
     const strings = this.strings(read);
     let position = 0;
     for (let i = 0; i <= strings.length; i += 2) {
       const start = strings[i] ?? read.length;
-      this.#words(read, position, start, take);
+      this.#words(read, position, start, take, loneClitics);
       position = strings[i + 1] ?? start;
       if (position > start) take(STRING, read.slice(start, position));
     }
@@ -69,10 +77,30 @@ export class Cutter {
     return found;
   }
 
-  #words(text: Points, start: number, end: number, take: (kind: number, segment: string) => void): void {
+  /** The end of the lone clitic that starts at a place; the place itself if there is none. */
+  #loneCliticEnd(text: Points, place: number): number {
+    const point = text.at(place);
+    if ((point !== APOSTROPHE && point !== CURLY) || !this.characters.is(text.at(place - 1), BLANK)) return place;
+    const found = LONE_CLITIC.exec(text.slice(place, Math.min(place + LONGEST_CLITIC, text.length)));
+    if (found === null) return place;
+    const end = place + found[0].length;
+    let after = end;
+    while (AFTER_CLITIC.has(text.at(after))) after++;
+    return after >= text.length || this.characters.is(text.at(after), BLANK) ? end : place;
+  }
+
+  #words(
+    text: Points,
+    start: number,
+    end: number,
+    take: (kind: number, segment: string) => void,
+    loneClitics: boolean,
+  ): void {
     let gap = start;
     for (let at = start; at < end; ) {
-      const after = this.wordEnd(text, at);
+      const after = loneClitics
+        ? Math.max(this.wordEnd(text, at), this.#loneCliticEnd(text, at))
+        : this.wordEnd(text, at);
       if (after > at) {
         if (at > gap) take(GAP, text.slice(gap, at));
         take(after - at > LONGEST_WORD ? STRING : WORD, text.slice(at, after));

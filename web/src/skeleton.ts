@@ -140,6 +140,11 @@ export class Rule {
       const number = this.lists.ofString(segment);
       return [number < 0 ? mention(LOWER, undefined, segment) : member(LOWER, number, segment)];
     }
+    const lone = keyOf(segment);
+    if (this.visible && (segment.startsWith("'") || segment.startsWith("\u2019")) && clitics.has(lone)) {
+      // Behind a blank: no other word begins with an apostrophe.
+      return [{ role: VISIBLE, case: LOWER, key: lone, kind: NONE, spelled: segment }];
+    }
     const cut: string[] = [];
     let stem = segment;
     for (let place = cliticPlace(stem); place > 0; place = cliticPlace(stem)) {

@@ -16,7 +16,7 @@ NO_PERSONS = ("country", "the-country", "state", "organization", "place")
 ENDS = {"firm-word": "organization", "institution-word": "organization", "street-word": "street", "place-word": "place"}
 CALLED = {
     **{"given": "person", "family": "person", "initial": "person", "the-country": "country", "digits": "number"},
-    **{"year-range": "year"},
+    **{"year-range": "year", "season": "year"},
     "keycap": "number",
     **{"spelled-number": "number", "spelled-letters": "letter"},
 }

@@ -10,7 +10,8 @@ from .names_words import title_layout
 LEAST = {"0": 0, "1": 1, "2": 10, "3": 100, "4": 2100, "5": 10_000, "7": 10**6, "10": 10**9}
 WHOLES = {"0": 1, "1": 9, "2": 90, "3": 900, "4": 7900, "5": 90_000, "7": 9 * 10**6, "10": 9 * 10**9}
 FIXED = {
-    "year": 80, "year-range": 700, "day": 28, "age": 72, "date": 26880, "ordinal": 98, "decade": 8, "initial": 19,
+    "year": 80, "year-range": 700, "season": 80,
+    "day": 28, "age": 72, "date": 26880, "ordinal": 98, "decade": 8, "initial": 19,
     "letter": 21, "phone": 40000, "card": 10**9, "ssn": 989901, "account": 10**8, "iban": 10**10, "ip": 762,
     "postcode": 99_000, "mac": 256, "path": 9000, "file": 9000, "hash": 2**32, "key": 10**8, "id": 2_600_000,
     "symbol": len(SPARE), "keycap": 10, "other": 1,
@@ -20,7 +21,9 @@ SPELLED = {
     "x": ["double", "triple"], "a": ["and"], "p": ["point"],
 }  # fmt: skip
 CODE = "ABDEJQUWXZ"
-NEVER_CONSISTENT = set("number digits year year-range day age time date ordinal decade initial letter title".split())
+NEVER_CONSISTENT = set(
+    "number digits year year-range season day age time date ordinal decade initial letter title".split()
+)
 
 
 def size(pools: dict[str, list[str]], kind: str, layout: str) -> int:
@@ -75,6 +78,8 @@ def member(pools: dict[str, list[str]], kind: str, layout: str, i: int, case: st
         return times(layout, i)
     if kind == "year-range":
         return f"{1950 + i // 10}{layout}{1951 + i // 10 + i % 10}"
+    if kind == "season":
+        return f"{1950 + i}{layout}{str(1951 + i)[2:]}"
     if kind == "emoji":
         return emoji_member(layout, i)
     if kind in ("spelled-number", "spelled-letters"):

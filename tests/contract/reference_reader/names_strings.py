@@ -246,6 +246,9 @@ def number_kind(string: str) -> tuple[str, str]:
         return "year", ""
     if len(string) == 9 and string[4] in "/" + DASH and is_year(string[:4]) and is_year(string[5:]):
         return "year-range", string[4]
+    short = len(string) == 7 and string[4] in "/" + DASH and is_year(string[:4])
+    if short and string[5:] == str(int(string[:4]) + 1)[2:]:
+        return "season", string[4]
     number = written_number(string)
     if number is not None:
         whole, mark, decimals = number

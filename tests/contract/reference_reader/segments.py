@@ -265,7 +265,19 @@ def joined(text: str, strings: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return groups.found
 
 
-def find_segments(text: str) -> list[tuple[str, str]]:
+def lone_clitic_from(text: str, i: int) -> int:
+    """The end of the lone clitic that starts at i; i if there is none."""
+    if char(text, i) not in ("'", "’") or i == 0 or not is_blank(text[i - 1]):
+        return i
+    for letters in ("s", "m", "d", "re", "ve", "ll"):
+        end = i + 1 + len(letters)
+        after = char(text, skip(text, end, lambda c: c in set('.,;:!?")')))
+        if text[i + 1 : end] == letters and (after == "" or is_blank(after)):
+            return end
+    return i
+
+
+def find_segments(text: str, lone_clitics: bool = False) -> list[tuple[str, str]]:
     """Cut a text into segments, each with its kind: "gap", "word" or "string"."""
     segments: list[tuple[str, str]] = []
     strings = dict(joined(text, find_strings(text)))
@@ -273,6 +285,8 @@ def find_segments(text: str) -> list[tuple[str, str]]:
     while i < len(text):
         if i in strings:
             kind, end = "string", strings[i]
+        elif lone_clitics and (end := lone_clitic_from(text, i)) > i:
+            kind = "word"
         elif (end := word_from(text, i)) > i:
             kind = "word" if end - i <= LONGEST_WORD else "string"
         else:

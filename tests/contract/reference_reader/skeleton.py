@@ -90,6 +90,10 @@ class Skeleton:
 
     def word(self, word: str, starts: bool) -> tuple[list[Token], list[str]]:
         """The tokens of a word, and what is written of each."""
+        if self.visible and word[0] in "'’":
+            return [
+                self.unknown("lower", word) if key_of(word) in self.denied else Token(VISIBLE, "lower", key_of(word))
+            ], [word]
         stem, cut = word, []
         while (size := clitic_at_end(stem)) > 0:
             cut.insert(0, stem[len(stem) - size :])
@@ -127,7 +131,7 @@ class Skeleton:
         """A text as gaps, and the tokens of each word or string."""
         items: list[str | list[Token]] = []
         gap, first = "", True
-        for kind, segment in find_segments(text):
+        for kind, segment in find_segments(text, lone_clitics=self.visible and not self.bare):
             if kind != "gap":
                 starts = first or (not self.bare and not SENTENCE_ENDS.isdisjoint(gap))
                 items.append(self.tokens(kind, segment, starts))

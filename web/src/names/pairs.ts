@@ -84,6 +84,7 @@ function* findAll(pieces: readonly Piece[], spelled: Map<string, string>): Gener
       } else if (kind !== "particle") {
         yield { output, original };
         if (kind === "year-range") yield* years(output, original);
+        else if (kind === "season") yield* seasons(output, original);
         else if (kind === "account") yield { output: output.replace(/^0+/, ""), original };
         else if (kind === "organization") yield* outer(output.split(/\s+/), original.split(/\s+/));
         else if (kind === "number" && output.endsWith("0") && output.includes(".")) {
@@ -149,6 +150,14 @@ function* years(output: string, original: string): Generator<Pair> {
     if (mark !== output.charAt(4)) yield { output: ours.join(mark), original: theirs.join(mark) };
   }
   for (const [place, year] of ours.entries()) yield { output: year, original: theirs[place] ?? "" };
+}
+
+/** A season with the other marks, and the year that it begins in. */
+function* seasons(output: string, original: string): Generator<Pair> {
+  for (const mark of ["/", "-", "\u2013"]) {
+    if (mark !== output.charAt(4)) yield { output: output.slice(0, 4) + mark + output.slice(5), original };
+  }
+  yield { output: output.slice(0, 4), original: original.slice(0, 4) };
 }
 
 function* inContext(pieces: readonly Piece[], place: number, output: string, original: string): Generator<Pair> {

@@ -18,6 +18,7 @@ import {
   ORDINAL,
   OUTWARD,
   PATH,
+  SEASON,
   SSN,
   TIME,
   TIMES,
@@ -58,6 +59,7 @@ const [path, number, groups, iban, ssn] = [PATH, NUMBER, DIGIT_GROUPS, IBAN, SSN
 ];
 const [time, decade, outward, inward] = [anyCase(TIME), anyCase(DECADE), anyCase(OUTWARD), anyCase(INWARD)];
 const [times, years, dash] = [anyCase(TIMES), exact(YEARS_BETWEEN), new RegExp(DASH)];
+const season = exact(SEASON);
 const ENDING = /([ap])(\.?m)/i;
 /** Bits of the halves of a postal code. */
 export const OUTWARD_HALF = 512;
@@ -138,6 +140,8 @@ export function numberKind(string: string): Kind {
   if (YEAR.test(string)) return ["year", ""];
   const range = years.exec(string);
   if (range !== null) return ["year-range", range[1] ?? ""];
+  const [, year, mark = "", next] = season.exec(string) ?? [];
+  if (year !== undefined && (Number(year) + 1) % 100 === Number(next)) return ["season", mark];
   const found = number.exec(string)?.groups;
   if (found !== undefined) return ofNumber(found.whole ?? "", found.mark ?? "", found.decimals ?? "");
   if (ssn.test(string)) return ["ssn", ""];

@@ -58,6 +58,7 @@ export class Surrogates {
     const [given, family] = [this.#given.length, this.#family.length];
     this.#sizes = {
       year: YEARS,
+      season: YEARS,
       "year-range": (YEARS - LONGEST_RANGE) * LONGEST_RANGE,
       day: DAYS,
       age: 72,
@@ -146,6 +147,9 @@ export class Surrogates {
     if (kind === "digits") return digits(layout, index);
     if (kind === "time") return time(layout, index);
     if (kind === "year-range") return yearRange(layout, index);
+    if (kind === "season") {
+      return `${FIRST_YEAR + index}${layout}${String((FIRST_YEAR + index + 1) % 100).padStart(2, "0")}`;
+    }
     if (kind === EMOJI) return emojiMember(layout, index);
     const lists = this.#spelledFrom(kind, layout);
     if (lists !== undefined) {

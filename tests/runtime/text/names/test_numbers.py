@@ -4,7 +4,11 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from names_soup import skeleton
+from planted import planted
 from textveil import Conversation, Sanitizer
+from textveil.text.names import strings
+from textveil.text.names.plan import NamesPlans
 
 #: So many drafts of a text that a wrong shape, which comes out in one of 20 drafts or more, is seen.
 DRAFTS = 450
@@ -127,9 +131,44 @@ def test_an_echo_is_restored(sanitizer: Sanitizer, text: str, style: str) -> Non
             assert str(result.restore(result.text)) == text
 
 
+def test_a_season_stays_a_season_and_is_restored(sanitizer: Sanitizer) -> None:
+    for mark in ("-", "/", "–"):
+        result = sanitizer.sanitize(f"he worked in 1999{mark}00 there", protect="names")
+        found = re.search(f"([0-9]{{4}}){mark}([0-9]{{2}}) ", result.text)
+        assert found is not None
+        first, second = found.groups()
+        assert (int(first) + 1) % 100 == int(second)
+        reply = f"In {first}/{second}, {first}-{second}."
+        assert str(result.restore(reply)) == f"In 1999{mark}00, 1999{mark}00."
+
+
 def test_years_of_a_range_are_restored_one_by_one(sanitizer: Sanitizer) -> None:
     for mark in ("-", "–"):
         result = sanitizer.sanitize(f"he worked 2021{mark}2023 there", protect="names")
         first, second = re.findall("[0-9]+", result.text)
         reply = f"From {first} to {second}: {first}-{second}, {first}–{second}."
         assert str(result.restore(reply)) == "From 2021 to 2023: 2021-2023, 2021–2023."
+
+
+#: Texts around a season, and seasons of one layout: which years they are must not show.
+AROUND_SEASONS = ["in {} he won", "{}. go", "({}) 5", "a {}, b", "x={}", "Season {} May 5", "`{}`"]
+SEASONS = ["1500/01", "1999/00", "2000/01", "2009/10", "2021/22", "2099/00"]
+
+
+def _seasons_differ(sanitizer: Sanitizer) -> bool:
+    reader = NamesPlans(sanitizer.bundle).plan({}).reader()
+    documents = [[skeleton(reader.read([text.format(one)])) for one in SEASONS] for text in AROUND_SEASONS]
+    return any(one != found[0] for found in documents for one in found)
+
+
+def test_a_season_does_not_show_its_years(sanitizer: Sanitizer) -> None:
+    assert not _seasons_differ(sanitizer)
+
+
+@pytest.mark.parametrize("shown", ['(string < "2000")', '(season[3] == "00")'])
+def test_a_season_that_shows_its_years_is_found(
+    sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch, shown: str
+) -> None:
+    fault = planted(strings.number_kind, ('return "season", season[2]', f'return "season", season[2] * (1 + {shown})'))
+    monkeypatch.setattr(strings, "number_kind", fault)
+    assert _seasons_differ(sanitizer)

@@ -62,6 +62,7 @@ CALLED = {
         "the-country": "country",
         "digits": "number",
         "year-range": "year",
+        "season": "year",
         KEYCAP: "number",
         SPELLED_NUMBER: "number",
         SPELLED_LETTERS: "letter",

@@ -114,6 +114,8 @@ def find_pairs(
                 yield Pair(output, part.text)
                 if part.kind == "year-range":
                     yield from _years(output, part.text)
+                elif part.kind == "season":
+                    yield from _seasons(output, part.text)
                 elif part.kind == "account":  # a number of JSON has no zeros before it
                     yield Pair(output.lstrip("0"), part.text)
                 elif part.kind == "organization":
@@ -185,6 +187,12 @@ def _years(output: str, original: str) -> Iterator[Pair]:
     years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
     yield from (Pair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
     yield from map(Pair, years, originals)
+
+
+def _seasons(output: str, original: str) -> Iterator[Pair]:
+    """Yield a season with the other marks, and the year that it begins in."""
+    yield from (Pair(f"{output[:4]}{mark}{output[5:]}", original) for mark in "/-\u2013" if mark != output[4])
+    yield Pair(output[:4], original[:4])
 
 
 def _with_context(pieces: Sequence[Piece], place: int, output: str, original: str) -> Iterator[Pair]:

@@ -37,6 +37,8 @@ _IP = re.compile(
 )
 _MAC = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.IGNORECASE)
 _TIME, _DATE = strings.time(r"(?:\.\d\d)?"), strings.date("-/.\u2010-\u2013")
+#: A year and the last digits of another: a season if that is the next year.
+_SEASON = re.compile(rf"({strings.YEAR.pattern})(/|{_DASH})([0-9]{{2}})")
 _YEARS = re.compile(rf"(?:{strings.YEAR.pattern})(/|{_DASH})(?:{strings.YEAR.pattern})")
 #: The second of two times shows more than an hour: *7-9pm*.
 _TIMES = re.compile(rf"(?:{_TIME.pattern}|\d{{1,2}}){_DASH}(?:{_TIME.pattern})", re.IGNORECASE)
@@ -109,6 +111,9 @@ def number_kind(string: str) -> tuple[str, str]:
     years = _YEARS.fullmatch(string)
     if years is not None:
         return "year-range", years[1]
+    season = _SEASON.fullmatch(string)
+    if season is not None and (int(season[1]) + 1) % 100 == int(season[3]):
+        return "season", season[2]
     number = _NUMBER.fullmatch(string)
     if number is not None:
         return _of_number(number["whole"], number["mark"], number["decimals"])

@@ -20,7 +20,9 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 #: Kinds of smaller pools are drawn anew for each mention: equality and order would give their strings back.
 SMALLEST_CONSISTENT = 200
 #: Kinds of numbers: never consistent, whatever the size of their layout is.
-_NUMBERS = frozenset("number digits year year-range day age time date ordinal decade initial letter title".split())
+_NUMBERS = frozenset(
+    "number digits year year-range season day age time date ordinal decade initial letter title".split()
+)
 _DOMAINS = ("example.com", "example.org", "example.net")
 _AREAS = tuple(range(201, 1000, 2))
 _DAYS, _FIRST_YEAR, _YEARS, _LONGEST_RANGE = 28, 1950, 80, 10
@@ -132,6 +134,8 @@ class Surrogates:
             return _time(layout, index)
         if kind == "year-range":
             return _year_range(layout, index)
+        if kind == "season":
+            return f"{_FIRST_YEAR + index}{layout}{(_FIRST_YEAR + index + 1) % 100:02d}"
         if kind == EMOJI:
             return make_surrogate(layout, index)
         if kind in (SPELLED_NUMBER, SPELLED_LETTERS):
@@ -151,6 +155,7 @@ class Surrogates:
         given, family = len(self._pools["given"]), len(self._pools["family"])
         return {
             "year": _YEARS,
+            "season": _YEARS,
             "year-range": (_YEARS - _LONGEST_RANGE) * _LONGEST_RANGE,
             "day": _DAYS,
             "age": 72,

@@ -207,7 +207,7 @@ class Reader:
         last = array("q")  # number of pieces up to each one with no blank after it
         find = self._numbers.__getitem__
         for text in texts:
-            for start, end, is_one in cut(text):
+            for start, end, is_one in cut(text, lone_clitics=self._plan.keeps_lone_clitics):
                 part = text[start:end]
                 if is_one:
                     pieces.append(find(part + " "))

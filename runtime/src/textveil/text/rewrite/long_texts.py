@@ -88,7 +88,9 @@ def _lower_alone(plan: Plan, texts: Iterable[str]) -> NDArray[np.bool_]:
 
 def _chunks(plan: Plan, text: str) -> Iterator[tuple[list[str], str | None]]:
     """Yields some segments of a text at a time, with what the gap before them tells (``None`` at its start)."""
-    found = segmentation.iterate_segments(text, marks_apart=plan.terms.sanitize_punctuation)
+    found = segmentation.iterate_segments(
+        text, marks_apart=plan.terms.sanitize_punctuation, lone_clitics=plan.keeps_lone_clitics
+    )
     before: str | None = None
     while chunk := [*islice(found, CHUNK_SEGMENTS)]:
         yield chunk, before

@@ -75,6 +75,11 @@ class Plan:
         """Whether outputs are written in the case of their tokens."""
         return self.terms.case == "carry" and not self.terms.sanitize_punctuation
 
+    @property
+    def keeps_lone_clitics(self) -> bool:
+        """Whether a clitic behind a blank is kept. Where punctuation is sanitized, it would show its apostrophe."""
+        return self.rule.shows_clitics and not self.terms.sanitize_punctuation
+
     def symbol(self, token: Token) -> int:
         """Returns the input id of a drawn token."""
         return self.bundle.symbols if token.key is None else self.bundle.ids.get(token.key, self.bundle.symbols)
@@ -106,7 +111,7 @@ class Plan:
         """Returns each piece of a text with what becomes of it (``Sanitizer.preview``)."""
         found: list[tuple[str, str]] = []
         gap: str | None = None
-        for segment in segmentation.segments(text):
+        for segment in segmentation.segments(text, lone_clitics=self.keeps_lone_clitics):
             if is_gap(segment):
                 bare = self.terms.sanitize_punctuation and not segment.isspace()
                 found.append((segment, "punctuation mark" if bare else "gap"))

@@ -6,6 +6,7 @@ and segments always concatenate to the text (docs/format-staircase.md, "Segments
 """
 
 from collections.abc import Iterable, Iterator
+from heapq import merge
 from typing import Any
 
 from textveil.text.segmentation.characters import Span
@@ -14,14 +15,23 @@ from textveil.text.segmentation.strings import find_strings, is_gap, is_string, 
 __all__ = ["cut", "is_gap", "is_string", "iterate_segments", "segments", "words_and_gaps"]
 
 
-def cut(text: str) -> Iterable[tuple[int, int, bool]]:
+def cut(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bool]]:
     """Cuts a text into its strings, and what is between them: whatever reads a text to draw its words begins here.
 
+    Args:
+        text: Any string.
+        lone_clitics: Whether a clitic behind a blank, as in ``they 're``, is one segment with its apostrophe.
+
     Returns:
-        Start and end of each part, in order, and whether it is a string. An empty text has one part.
+        Start and end of each part, in order, and whether it is one segment: a string, or a lone clitic. An empty text
+        has one part.
     """
-    strings = find_strings(text)
-    return _parts(text, strings) if strings else ((0, len(text), False),)
+    whole: Iterable[Span] = find_strings(text)
+    if lone_clitics and ("'" in text or "\u2019" in text):
+        # No string has a part of a lone clitic: only blanks, and marks that no string begins with, are around it.
+        clitics = (match.span() for match in patterns(text).lone_clitic.finditer(text))
+        whole = merge(whole, clitics)
+    return _parts(text, whole) if whole else ((0, len(text), False),)
 
 
 def _parts(text: str, strings: Iterable[Span]) -> Iterator[tuple[int, int, bool]]:
@@ -40,29 +50,30 @@ def words_and_gaps(part: str, *, marks_apart: bool) -> list[str]:
     return _pattern(part, marks_apart).findall(part)
 
 
-def segments(text: str, *, marks_apart: bool = False) -> list[str]:
+def segments(text: str, *, marks_apart: bool = False, lone_clitics: bool = False) -> list[str]:
     """Cuts ``text`` into segments whose concatenation is ``text``.
 
     Args:
         text: Any string, lone surrogates and control characters included.
         marks_apart: Whether each mark is a segment, and blanks are in none. So a text is cut where punctuation is
             sanitized: as many segments as there are words and marks, however it is spaced.
+        lone_clitics: As ``cut``.
 
     Returns:
         Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
     """
     words = _pattern(text, marks_apart).findall
     found: list[str] = []
-    for start, end, is_one in cut(text):
+    for start, end, is_one in cut(text, lone_clitics=lone_clitics):
         part = text[start:end]
         found += [part] if is_one else words(part)
     return found
 
 
-def iterate_segments(text: str, *, marks_apart: bool) -> Iterator[str]:
+def iterate_segments(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
     """Yields the segments one by one, for texts so long that a list of them all would not fit in memory."""
     words = _pattern(text, marks_apart).finditer
-    for start, end, is_one in cut(text):
+    for start, end, is_one in cut(text, lone_clitics=lone_clitics):
         if is_one:
             yield text[start:end]
         else:

@@ -93,6 +93,10 @@ class _Patterns:
         self.url: Any = compile(f"[^{c.blank}{HARD}]*+")
         #: Words, and what is between them. No gap of several marks begins as an emoticon does.
         self.segment: Any = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
+        #: A clitic behind a blank, if only marks of a sentence are between it and a blank or the end.
+        self.lone_clitic: Any = LatePattern(
+            compile, rf"(?<=[{c.blank}])['’](?:s|m|d|re|ve|ll)(?=[.,;:!?\")]*+(?:[{c.blank}]|\Z))"
+        )
         #: Words, and each mark between them.
         self.word_or_mark: Any = LatePattern(compile, f"{word(c)}|[^{c.letter}{c.blank}]")
 

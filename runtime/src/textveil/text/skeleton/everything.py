@@ -31,6 +31,11 @@ class EverythingRule:
         """There are no kinds."""
         return ()
 
+    @property
+    def shows_clitics(self) -> bool:
+        """Implements ``Rule.shows_clitics``: nothing is shown."""
+        return False
+
     def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Implements ``Rule.plain``."""
         return [DRAWN_BY_KEY] * len(keys)
@@ -110,6 +115,11 @@ class EveryPieceRule(EverythingRule):
     def of(cls, vocabulary: Sequence[str], ids: Mapping[str, int]) -> "EveryPieceRule":
         """Returns the rule of a vocabulary."""
         return cls(ids, vocabulary, WordPiece(ids, lowercase=True))
+
+    @property
+    def shows_clitics(self) -> bool:
+        """Implements ``Rule.shows_clitics``: nothing is shown."""
+        return False
 
     def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Implements ``Rule.plain``: any word may be several pieces."""

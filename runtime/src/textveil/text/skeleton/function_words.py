@@ -10,6 +10,9 @@ Three exceptions are seen in the gaps. Emoticons are strings that fit between bl
 characters are unknown words, as other words are. And where two tokens touch, the second one is a clitic: any clitic, if
 function words are drawn.
 
+A clitic behind a blank (``they 're``) is shown. The blanks and marks around it show that it is one, so no hidden word
+is one of its six in such a place; a drawn word may come out as one there.
+
 In a bundle without kinds, strings are not exchangeable with words: numbers join each other, and a string takes in what
 touches it.
 """
@@ -40,6 +43,8 @@ from textveil.text.skeleton.rule import DRAWN_BY_KEY, MARKS, Pieces, Role, Token
 
 NAME_LIKE = "name-like"
 _APOSTROPHES = (*APOSTROPHES, "\uff07")
+#: What a clitic behind a blank begins with.
+_LONE = "'\u2019"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +68,11 @@ class SkeletonRule:
     def lists(self) -> Sequence[Kind]:
         """The kinds, and that of punctuation marks."""
         return (*self.kinds.kinds, MARKS)
+
+    @property
+    def shows_clitics(self) -> bool:
+        """Implements ``Rule.shows_clitics``."""
+        return self.visible
 
     def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Implements ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
@@ -128,6 +138,8 @@ class SkeletonRule:
         if is_string(segment):
             kind = self.kinds.of_string(segment)
             return (Token(Role.DRAWN if kind is None else Role.REPLACED, LOWER, kind=kind),)
+        if self.visible and segment[0] in _LONE and (clitic := segmentation.key(segment)) in CLITICS:
+            return (Token(Role.SHOWN, LOWER, clitic),)  # behind a blank: no other word begins with an apostrophe
         stem, clitics = _split_clitics(segment)
         token = self._word(stem, starts_sentence)
         if self.visible and (auxiliary := _before_not(stem)) is not None:

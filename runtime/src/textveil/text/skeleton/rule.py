@@ -62,6 +62,11 @@ class Rule(Protocol):
         """The kinds that replaced tokens are of, by index."""
         ...
 
+    @property
+    def shows_clitics(self) -> bool:
+        """Whether clitics are shown, whatever word is before them."""
+        ...
+
     def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Tells what becomes of words of ASCII letters no longer than ``LONGEST_WORD``: of most of all words, quickly.
 
