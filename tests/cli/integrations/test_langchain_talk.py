@@ -344,3 +344,44 @@ def test_names_of_tools_in_every_form() -> None:
         find, name="c", description="d"), find, Answer, {"function_declarations": [{"name": "e"}]}]  # fmt: skip
     assert langchain_messages.find_tool_names(tools) == ["a", "b", "c", "find", "Answer", "e"]
     assert langchain_messages.find_tool_names(None) == []
+
+
+GUESSES = [f"Zorblax{letter}" for letter in "abcdefgh"]
+
+
+def ask_about_guesses(reply: AIMessage) -> str:
+    """Send a reply back with an error that has the arguments of its calls, and return what the model gets of it."""
+    seen: list[Any] = []
+
+    def answer(messages: Any) -> AIMessage:
+        seen.append(messages)
+        return reply
+
+    talk, said = Converse(RunnableLambda(answer), Conversation()), HumanMessage(f"I met {GUESSES[3]} in Boston.")
+    came = talk.invoke([said])
+    errors = [
+        ToolMessage(f"Invalid arguments: {call['args']}", tool_call_id=call["id"]) for call in came.invalid_tool_calls
+    ]
+    talk.invoke([said, came, *errors])
+    surrogate = str(seen[0][0].content).split()[2]
+    return str(seen[1][-1].content) if surrogate in str(seen[1][-1].content) else ""
+
+
+@pytest.mark.parametrize("identifier", ["call_1", "call_2"])
+def test_an_invalid_call_under_the_identifier_of_another_tests_no_guess(identifier: str) -> None:
+    call = {"name": "find", "args": {}, "id": "call_1", "type": "tool_call"}
+    broken = {"name": "find", "args": f'{{"q": {GUESSES}', "id": identifier, "error": None, "type": "invalid_tool_call"}
+    reply = AIMessage(content="", tool_calls=[call], invalid_tool_calls=[broken])  # pyright: ignore[reportArgumentType]
+    assert ask_about_guesses(reply) == ""
+
+
+def test_a_stream_has_no_calls_beside_those_that_are_counted() -> None:
+    beside = {"tool_calls": [{"id": "call_1", "function": {"name": "find", "arguments": "Zqxw"}}], "note": "kept"}
+
+    def answer(inputs: Any) -> Any:
+        for _ in inputs:
+            yield AIMessageChunk(content="hello", additional_kwargs=beside)
+
+    chunks = [*Converse(RunnableGenerator(answer), Conversation()).stream("hi")]
+    assert [chunk.additional_kwargs for chunk in chunks[:1]] == [{"note": "kept"}]
+    assert all("Zqxw" not in str(chunk.additional_kwargs) for chunk in chunks)

@@ -236,3 +236,15 @@ def test_no_place_is_spread_over_two_parts(texts: list[str], stays: bool) -> Non
         found = conversation.incoming(reply)
         assert ("Anna Novak" in str(found.reply)) is not stays
         assert (len(found.skipped) == 1) is stays
+
+
+@pytest.mark.parametrize("letter", ["K", "Q"])
+def test_a_quoted_letter_stays_in_the_arguments_of_a_call(letter: str) -> None:
+    conversation = Conversation(Sanitizer.load(), restore_tools=["find"])
+    out = conversation.outgoing_text(f"We chose plan {letter} for the new house, and it was fine.")
+    arguments = json.dumps({"q": f"{out} or plan k or plan q"})
+    call = {"id": "call_1", "type": "function", "function": {"name": "find", "arguments": arguments}}
+    found = conversation.incoming({"role": "assistant", "content": out, "tool_calls": [call]}).reply
+    assert f"plan {letter} for" in found["content"]
+    restored = json.loads(found["tool_calls"][0]["function"]["arguments"])["q"]
+    assert restored == f"{out} or plan k or plan q"
