@@ -75,6 +75,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     (MESSAGES, {"type": "web_search_20250305", "name": "web_search", "user_location": LOCATION}, "user_location"),
     (MESSAGES, {"type": "web_fetch_20250910", "name": "web_fetch", "url_sources": [{"a": "Zqxw"}]}, "url_sources"),
     (MESSAGES, {"name": "f", "input_schema": {}, "input_examples": "Zqxw"}, "input_examples"),
+    (RESPONSES, {"type": "function", "name": "f", "parameters": {}, "strict": "Zqxw"}, "strict"),
     (MESSAGES, {"name": "f", "input_schema": {}, "searchDepth": "Zqxw"}, "searchDepth"),
     (MESSAGES, {"name": "f", "input_schema": {}, "Zqxw": 5}, "field 3 of a tool"),
     (MESSAGES, {"type": "met Zqxw today", "name": "f"}, "type"),

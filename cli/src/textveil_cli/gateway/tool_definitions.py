@@ -11,7 +11,7 @@ from textveil.errors import InputError
 
 #: Names and texts of the developer's; schemas and grammars; other definitions.
 _TEXTS = frozenset("name description server_description server_label mcp_server_name title".split())
-_SCHEMAS = frozenset("parameters input_schema output_schema format schema strict".split())
+_SCHEMAS = frozenset("parameters input_schema output_schema format schema".split())
 _NESTED = frozenset("function custom tools functionDeclarations function_declarations skills environment".split())
 #: Numbers, flags, identifiers, hosts, and lists and objects of these.
 _SETTINGS = frozenset(
@@ -35,7 +35,8 @@ _MOST_DEEP = 6
 #: Fields of the APIs that an error may name.
 _KNOWN = frozenset(
     """
-    user_location filters server_url image_url input_image_mask url_sources path source city country region timezone
+    user_location filters server_url image_url input_image_mask url_sources path source city country region
+    strict timezone
     """.split()
 ).union(_TEXTS, _SCHEMAS, _NESTED, _SETTINGS, _REFUSED, (_EXAMPLES,))
 

@@ -32,8 +32,9 @@ class CallIds:
         #: The upstream's identifier for each that was made here.
         self._originals: dict[str, Any] = {}
 
-    def __len__(self) -> int:
-        return len(self._originals)
+    def count_characters(self) -> int:
+        """Return how many characters all identifiers have."""
+        return sum(len(made) + len(str(call)) for made, call in self._originals.items())
 
     def replace(self, call: Any) -> Any:
         """Return the identifier that the client gets for one of the upstream's, or for one that was made here."""

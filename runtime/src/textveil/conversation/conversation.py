@@ -467,7 +467,8 @@ class Conversation:
             sent
             + others
             + self._records.count_characters()
-            + _OF_A_PAIR * (len(self._begins) + self._tests.count + len(self._ids))
+            + self._ids.count_characters()
+            + _OF_A_PAIR * (len(self._begins) + self._tests.count)
         )
 
     @classmethod
