@@ -23,7 +23,7 @@ from textveil_cli.rewriting.encoding import Encoding, encode_all
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions:
-    """What is released of a text."""
+    """Options of a release: epsilon, word dropout, randomizer and sentence output."""
 
     heading: ClassVar[str] = "Release"
     epsilon: Annotated[

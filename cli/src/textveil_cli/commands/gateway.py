@@ -52,7 +52,7 @@ _TRIAL, _MOST_CHECKED = ".trial", 1 << 26
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamOptions:
-    """Where requests go, and what of them goes as it is."""
+    """Options of the upstream: address, certificates, and fields that pass unchanged."""
 
     heading: ClassVar[str] = "Upstream"
     upstream: Annotated[
@@ -76,7 +76,7 @@ class UpstreamOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayShownOptions(ShownOptions):
-    """What of a text stays visible; names and numbers alone are replaced if nothing else is asked for."""
+    """Options of the kept parts of a text; the gateway's default mode is ``names``."""
 
     protect: Annotated[
         Literal["names", "words", "all"] | None,
@@ -90,14 +90,14 @@ class GatewayShownOptions(ShownOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayTextOptions(TextOptions):
-    """All of how text is rewritten."""
+    """All options of text rewriting."""
 
     shown: GatewayShownOptions
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """How long and how large requests and replies may be."""
+    """Limits of size and time for requests and replies."""
 
     heading: ClassVar[str] = "Limits"
     body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="The longest body of a request.")] = 1 << 22
@@ -123,7 +123,7 @@ class LimitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class KeepingOptions:
-    """How long mappings are kept, and where."""
+    """Options of the stored conversations: how long, how many and where."""
 
     heading: ClassVar[str] = "Mappings"
     keep_hours: Annotated[

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedEncoder:
-    """The encoder beside the sanitizer."""
+    """Options of the encoder that the server offers beside the sanitizer."""
 
     heading: ClassVar[str] = "Encoder"
     encoder: Annotated[Path | None, typer.Option(help="Folder of an encoder bundle; without it no /encode.")] = None

@@ -65,7 +65,7 @@ class ParquetBlock:
         for number, place in enumerate(self.columns):
             kind = batch.schema.field(place)
             column = pyarrow.array([row[number] for row in rows], pyarrow.large_string())
-            if pyarrow.types.is_dictionary(kind.type):  # build the dictionary from the new texts alone: the old ones must not stay in it
+            if pyarrow.types.is_dictionary(kind.type):  # the old texts must not stay in the dictionary
                 column = column.cast(kind.type.value_type).dictionary_encode()
             batch = batch.set_column(place, kind, column.cast(kind.type))
         return batch if self.kept is None else batch.select(self.kept).replace_schema_metadata()
