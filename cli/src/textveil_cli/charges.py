@@ -122,7 +122,7 @@ class ReceiptFile:
         self._writer.add(release.statement for release in releases)
 
     def count(self, tokens: list[int]) -> None:
-        """Add documents by their number of spent tokens, one number for each document."""
+        """Add documents; each number is the count of tokens whose epsilon a document spends."""
         for charged, times in Counter(tokens).items():
             self._writer.add([self._statement_of(charged)], times)
 

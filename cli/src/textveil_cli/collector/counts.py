@@ -154,7 +154,7 @@ def count_labels(held_out: HeldOut | None, arrived: Sequence[Arrived]) -> Estima
 
 
 def right_inverse(rows: Floats) -> Floats | None:
-    """Return ``W`` with ``R W = I``, or ``None`` if ``R`` is singular up to rounding errors.
+    """Return ``W`` with ``R W = I``, or ``None`` if rounding errors would dominate every ``W``.
 
     With more columns than rows, ``W`` is the solution of weighted least squares, each column weighted by its mean: the
     estimates then sum to the number of texts, as with a square matrix.

@@ -77,8 +77,8 @@ def _prose_lines(paths: Sequence[str]) -> Iterator[str]:
 def _opened(folders: list[Path], pins: Pins) -> tuple[Sanitizer, IndexEncoder | None]:
     """Open the bundles and return the sanitizer and the index encoder, if any.
 
-    Without a text bundle among ``folders``, the sanitizer has the built-in one. If the pins contain a content hash, at
-    least one of the bundles must have it. If they contain a signer, it must have signed each bundle.
+    Without a text bundle among ``folders``, the sanitizer has the built-in one. If ``pins`` have a content hash, at
+    least one of the bundles must match it. If they have a signer, it must have signed each bundle.
 
     Raises:
         IdentityMismatch: No bundle has the expected content hash.

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from textveil.text import Sanitizer
 
 _HOUR = 3600
-#: Thresholds of Python's garbage collector. The first is the number of new objects of some ten requests. The last two
-#: collect survivors of three such collections together, which blocks the interpreter for some 30 ms; with the usual
-#: value of ten, /health waited three times as long.
+#: Thresholds of Python's garbage collector. The first counts new objects: those of some ten requests. The second
+#: collects the survivors of three such collections together, which blocks the interpreter for some 30 ms; with Python's
+#: ten, /health waited three times as long.
 _COLLECTED = 20_000, 2, 33
 #: Switch interval of threads: the event loop waits at most this long for a rewriting thread after each sleep. Python's
 #: default is ten times that.

@@ -17,7 +17,7 @@ _ENDS = (b"", b"\n", b"\r\n")
 
 
 class DelimitedLayout:
-    """Splits the lines of one delimited file into rows.
+    """Layout of one delimited file, which splits its lines into rows.
 
     A cell in quotes may hold delimiters and line ends, and a quote in it is doubled. A quote inside a cell that does
     not begin with one is an ordinary character. Blank lines are copied.

@@ -18,7 +18,7 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _ESCAPE_QUOTE_OR_COMMA = re.compile(r'\\.|[",]', re.DOTALL)
 _NEXT = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
-#: Decoder of one value that also returns its end. Integers become floats, which limits their memory.
+#: Decoder of one value that also returns its end. Integers become floats: one of any length takes little memory.
 _read = json.JSONDecoder(parse_int=float).raw_decode
 
 

@@ -14,7 +14,7 @@ _BROKEN = "not a whole JSON object"
 
 
 class JsonLinesLayout:
-    """Splits the lines of one file of JSON objects into rows.
+    """Layout of one file of JSON objects, one object a line.
 
     Args:
         selection: Keys, and whether a row may lack one.

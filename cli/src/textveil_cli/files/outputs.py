@@ -24,7 +24,7 @@ class Seal(Protocol):
         ...
 
     def count(self, tokens: list[int]) -> None:
-        """Add documents by their number of spent tokens, one number for each document."""
+        """Add documents; each number is the count of tokens whose epsilon a document spends."""
         ...
 
 

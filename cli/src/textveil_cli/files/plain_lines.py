@@ -9,7 +9,7 @@ from textveil_cli.files.selection import Selection
 
 
 class LinesLayout:
-    """Splits one file of plain text into rows.
+    """Layout of one file of plain text: each line, or the whole file, is a row.
 
     Args:
         selection: Whether a document is a line or the file.

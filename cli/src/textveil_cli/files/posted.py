@@ -21,7 +21,7 @@ from textveil_cli.files.rows import NO_SCOPE, Documents, Drawn, Group, Withheld
 
 
 class BlockLedger:
-    """Spends the epsilon of blocks in a ledger, one transaction each, before they are written.
+    """Ledger access for blocks: each spends its epsilon in one transaction before it is written.
 
     Only the process that writes the output spends; worker processes rewrite texts, and their results wait for the
     ledger.
@@ -34,8 +34,8 @@ class BlockLedger:
         budget: Budget of every privacy unit of the run: its first budget, or a smaller one.
 
     Attributes:
-        documents: Number of spent documents, each counted once whatever the number of its privacy units.
-        before: Number of documents that equal an earlier released document.
+        documents: Number of documents that spent epsilon, each counted once whatever the number of its privacy units.
+        before: Number of these that equal an earlier released document.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class BlockLedger:
     def charge(self, block: Documents, drawn: Drawn, *, whole: bool) -> Drawn:
         """Spend the epsilon of a block, and return its texts without the withheld ones.
 
-        Documents beyond the budget, and documents without a privacy unit, are withheld and not spent.
+        Documents beyond the budget, and documents without a privacy unit, are withheld and spend nothing.
 
         Args:
             block: The block.

@@ -20,7 +20,7 @@ _BEGIN = b'{"file": "'
 
 
 class Quarantine:
-    """Writes rejected rows to a file of mode 600, one JSON object a line.
+    """Writer of rejected rows to a file of mode 600, one JSON object a line.
 
     Each object has the file, row, line, reason, and the row itself. The rows of an input file are added when that file
     is finished, so that an interrupted and resumed run has none of them twice.

@@ -27,12 +27,12 @@ NO_SCOPE = Withheld("--scope-column names no scope there")
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Rewritten documents.
+    """Result of rewriting some documents.
 
     Attributes:
         texts: New texts of all documents, one document after the other; ``Withheld`` for documents that are not
             released.
-        tokens: Number of tokens that each document spends; ``Withheld`` for documents that are not released.
+        tokens: Number of tokens whose epsilon each document spends; ``Withheld`` for documents that are not released.
         words: In the mode names, the number of randomized words in each document; else empty.
         replaced: In the mode names, the number of words in each document that are on no list and are replaced; else
             empty.
@@ -124,7 +124,7 @@ class Bad:
 
 
 class Layout(Protocol):
-    """Splits the lines of one file into rows."""
+    """Layout of one file, which splits its lines into rows."""
 
     glue: bytes
 

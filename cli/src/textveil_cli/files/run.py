@@ -237,7 +237,7 @@ def write_file(
                 _raise(step)
                 if step.block is None:
                     break
-                stops = quarantine is None and charges is not None  # at a rejected row, before its block is spent
+                stops = quarantine is None and charges is not None  # at a rejected row, before its block spends epsilon
                 if stops:
                     _refuse_bad(source, step.block)
                 if charges is not None:

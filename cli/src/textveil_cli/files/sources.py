@@ -64,8 +64,9 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
         output: Path of the output.
 
     Raises:
-        InputError: A file does not exist, or links form a cycle.
-        OptionError: Several files have no output folder, or two outputs have the same name.
+        InputError: A file does not exist, a folder has no file of the format, or links form a cycle.
+        OptionError: Several files have no output folder, standard input has no name in one, or two outputs have the
+            same name.
         OutputError: The output is in an input folder, or exists as a file where a folder is needed.
     """
     found: list[tuple[Path | None, str]] = []
@@ -137,7 +138,7 @@ def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Pa
     for _, name in found:
         if sys.platform == "win32" and not fits_windows(name):
             raise OutputError(f"{printable(name)}: Windows has no files of that name: give it another")
-    names = [name.casefold() for _, name in found]  # also where a folder tells them apart: it may be copied
+    names = [name.casefold() for _, name in found]  # the folder may be copied to a system that ignores case
     if len(set(names)) < len(names):
         raise OptionError("two inputs have the same name, and the outputs would too")
 

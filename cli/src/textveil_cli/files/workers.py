@@ -1,7 +1,8 @@
 """Sanitizing of blocks in this process or in several, with results in order.
 
 Each worker process starts fresh and receives no random state: all randomness comes from the operating system, so there
-is no seed to share. A worker returns errors as ``TextveilError`` without a cause, since the cause could hold text.
+is no seed to share. A worker returns a ``TextveilError`` or ``MemoryError`` without a cause, since the cause could hold
+text.
 """
 
 import gc
@@ -74,7 +75,7 @@ def _of(texts: Iterable[Sequence[str]], counts: Sequence[Any]) -> Drawn:
 
 
 class Drawer:
-    """Sanitizes the blocks of a run.
+    """Sanitizer of the blocks of a run, in one or several processes.
 
     Args:
         sanitizer: The sanitizer of this process.

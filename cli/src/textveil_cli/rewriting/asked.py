@@ -107,7 +107,7 @@ class Asked:
                     raise OptionError(f"--{name} is for {what}{' and folders' if name == 'max-field' else ''}")
 
     def refuse_overwriting(self, bundle: Path | None, *written: tuple[str, Path | None]) -> None:
-        """Raise ``OutputError`` if an output would overwrite an input, a key, a ledger or a list.
+        """Raise ``OutputError`` if an output would overwrite an input, word list, key or ledger.
 
         See ``options.refuse_overwriting``.
         """

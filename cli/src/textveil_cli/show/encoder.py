@@ -10,7 +10,7 @@ from textveil.vector import VectorStatement, vector_statement
 
 
 def information(bundle: VectorBundle, *, as_json: bool = False) -> str:
-    """Describe an encoder bundle: its properties, the guarantee of each epsilon, and measurements."""
+    """Describe an encoder bundle: properties, guarantee of each epsilon, and measurements."""
     manifest, default = bundle.manifest, bundle.default_level
     levels = [{"default": level == default, **_statement(bundle, level).to_dict()} for level in bundle.levels]
     parts = bundle.extractor

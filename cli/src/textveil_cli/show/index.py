@@ -11,7 +11,7 @@ from textveil_cli.collector import condition
 
 
 def information(bundle: IndexBundle, *, as_json: bool = False) -> str:
-    """Describe an index bundle: its properties, the guarantee of each epsilon, and measurements."""
+    """Describe an index bundle: properties, guarantee of each epsilon, and measurements."""
     levels = [staircase for name in bundle.channels for staircase in bundle.channels[name]]
     parts = bundle.extractor
     facts: dict[str, Any] = {

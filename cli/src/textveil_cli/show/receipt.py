@@ -21,7 +21,8 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
 
     Raises:
         InputError: The file of the receipt cannot be read.
-        ReceiptError: The file is no receipt, was altered, describes another output, or has another signer.
+        ReceiptError: The file is no receipt, was altered, describes another output, or has another signer; or the
+            output cannot be read.
         IdentityMismatch: It names another bundle.
     """
     from textveil.ledger import MOST_RECEIPT_BYTES, read_receipt
