@@ -63,8 +63,8 @@ class Decision:
     Attributes:
         label: For a vector, the label with the highest score; for an index, the index's own label.
         scores: Score of every label, summing to 1. Scores of a vector rank the labels but are not probabilities: a
-        classifier that is trained for its expected error drives them to 0 and 1, far beyond the certainty that the
-        epsilon allows.
+            classifier that is trained for its expected error drives them to 0 and 1, far beyond the certainty that the
+            epsilon allows.
     """
 
     label: str

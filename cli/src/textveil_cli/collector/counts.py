@@ -99,8 +99,8 @@ class Counts:
         decided: Number of texts that the model on the devices assigned to each code. The standard error is that of the
             noise.
         of_labels: Number of texts with each label. The standard error covers the noise, the model and the held-out
-            texts,
-        provided that texts of a label resemble the held-out texts of that label. The shares of the labels may differ.
+            texts, provided that texts of a label resemble the held-out texts of that label. The shares of the labels
+            may differ.
     """
 
     texts: int

@@ -29,7 +29,8 @@ class Selection:
         format: A key of ``FORMATS``.
         columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for lines.
         document: Texts of one document, which consistent replacement covers together: each ``"cell"``, the cells of a
-        ``"row"``, or those of rows with one ``"key"``; for lines ``"cell"`` is a line and ``"file"`` the whole file.
+            ``"row"``, or those of rows with one ``"key"``; for lines ``"cell"`` is a line and ``"file"`` the whole
+            file.
         document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
         header: Whether the first row of a delimited file has the names; else columns are numbers from 1.
         delimiter: Character between cells; the one of the format if left out.

@@ -15,8 +15,7 @@ class Limits:
         idle_seconds: Time that a connection stays open without a request.
         connections: Maximum number of open connections; above it the service answers 503.
         threads: Number of short requests processed at a time; others wait. Long requests are processed one at a time
-            beside
-        them, so no short request waits for a long one.
+            beside them, so no short request waits for a long one.
         charged_threads: The same with a ledger, where requests that wait for the disk share its flushes.
         short_characters: Maximum number of characters of text in a short request.
     """
