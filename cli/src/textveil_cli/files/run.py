@@ -121,8 +121,7 @@ def sanitize_files(
 
     Privacy:
         One release of every document, with the guarantee of ``Sanitizer.sanitize``. Columns outside the selection, and
-        the
-        number and order of rows, are copied unchanged.
+        the number and order of rows, are copied unchanged.
     """
     done: dict[str, Counts] = {}
     before = 0

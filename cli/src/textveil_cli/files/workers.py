@@ -43,8 +43,7 @@ def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Opti
 
     Privacy:
         A release of every document. If one is too long for consistent replacement, the results of the others are
-        discarded
-        unreleased, and each document is sanitized again alone.
+        discarded unreleased, and each document is sanitized again alone.
     """
     if not options.get("consistent") and len(texts) == len(sizes):
         results = sanitizer.sanitize_batch(texts, **options)

@@ -67,7 +67,7 @@ class BundleOptions:
     must_be: PinOptions
 
     def sanitizer(self, folder: Path | None = None) -> "Sanitizer":
-        """Open the bundle, or a copy of it in another folder.
+        """Open the bundle, or the same bundle in another folder.
 
         Raises:
             BundleError: The bundle cannot be used, or does not match the expected content hash or signer.

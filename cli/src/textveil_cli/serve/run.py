@@ -89,7 +89,7 @@ class Address:
             ServeError: The port is taken, or this device does not have the address.
         """
         family = socket.AF_INET6 if self.ip.version == 6 else socket.AF_INET
-        # asyncio disables Nagle's delay only for sockets with an explicit protocol; else a small response may wait 40
+        # asyncio disables Nagle's delay only for sockets with an explicit protocol; else small responses wait up to 40
         # ms.
         bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
