@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 
 
 class RunLedger:
-    """One command run whose releases are spent in a privacy ledger and counted for the summary.
+    """Privacy spending of one command run, with counts for its summary.
 
     Args:
         ledger: The open ledger.
         scope: Name of the privacy unit of the command line (``--scope``).
-        budget: Limit of the unit, or ``None`` for the limit in the ledger.
-        named_by: Words for the column or key that names the privacy unit of each row; ``None`` if the run has one unit.
+        budget: Limit of every privacy unit of the run; ``None`` sets no limit of its own.
+        named_by: ``"row"`` or ``"request"`` if each of these names its own privacy unit; ``None`` if the run has one
+            unit.
     """
 
     def __init__(self, ledger: Ledger, scope: str, budget: Budget | None, named_by: str | None = None) -> None:

@@ -63,8 +63,8 @@ def one_thread_each() -> Iterator[None]:
 def guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilError | MemoryError":
     """Run a function in a worker; return its result, or its error without user text.
 
-    A ``TextveilError`` loses its cause, context and traceback; other errors become ``WorkerFailed`` with type and
-    source line alone.
+    A ``TextveilError`` loses its cause, context and traceback; a ``MemoryError`` is replaced by a fresh one; other
+    errors become ``WorkerFailed`` with type and source line alone.
     """
     try:
         return work(*arguments)

@@ -54,8 +54,8 @@ class Group(NamedTuple):
     """Documents of a row, or of rows with one key, that are released together or not at all.
 
     Attributes:
-        scopes: Privacy units in which each document is spent: "" for a row without one, ``None`` for the unit of the
-            run.
+        scopes: Privacy units in which each document spends epsilon: "" for a row without one, ``None`` for the unit of
+            the run.
         documents: Number of documents.
     """
 
