@@ -1,1 +1,1 @@
-"""The ``textveil`` command, and what the command lines of the other wheels share with it."""
+"""The ``textveil`` command, and the helpers that the command lines of other packages share."""

@@ -1,10 +1,13 @@
-"""``python -m textveil_cli`` is the command ``textveil``."""
+"""Entry point of ``python -m textveil_cli``, which is the command ``textveil``."""
 
 import sys
 
 
 def main() -> None:
-    """Runs the ``textveil`` command. Ctrl-C while it starts ends it too, without a traceback."""
+    """Run the ``textveil`` command.
+
+    Ctrl-C during the imports ends the process with exit status 130 and without a traceback.
+    """
     try:
         from textveil_cli.main import main as command
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Charges what a command draws to its ledger, says what was charged, and writes the receipt of its output."""
+"""Privacy spending of one command run: ledger, summary line, and receipt of the output."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 
 
 class RunLedger:
-    """Charges what a command draws, and counts what the ledger says of it."""
+    """Privacy spending of one command run, with counts for its summary.
+
+    Args:
+        ledger: The open ledger.
+        scope: Name of the privacy unit of the command line (``--scope``).
+        budget: Limit of every privacy unit of the run; ``None`` sets no limit of its own.
+        named_by: ``"row"`` or ``"request"`` if each of these names its own privacy unit; ``None`` if the run has one
+            unit.
+    """
 
     def __init__(self, ledger: Ledger, scope: str, budget: Budget | None, named_by: str | None = None) -> None:
         self._ledger, self._scope, self._budget, self._named_by = ledger, scope, budget, named_by
@@ -27,13 +35,19 @@ class RunLedger:
 
     @property
     def account(self) -> str:
-        """What of a run decides which account is charged, for the record of an output folder."""
+        """Return the privacy unit of this run, for the manifest of an output folder."""
         return self._scope
 
     def sanitize(
         self, sanitizer: "Sanitizer", texts: Sequence[str], options: "Options", scope: str | None = None
     ) -> "list[Result]":
-        """Sanitizes documents, charged to a scope, or to that of the command line."""
+        """Sanitize documents and spend their epsilon in ``scope``.
+
+        ``None`` is the privacy unit of the command line.
+
+        Returns:
+            One result for each text, in their order.
+        """
         scope = self._scope if scope is None else scope
         given = self._ledger.sanitize_batch(sanitizer, texts, scope=scope, budget=self._budget, **options)
         return [self._counted(charged) for charged in given]
@@ -45,14 +59,18 @@ class RunLedger:
         options: dict[str, Any],
         scope: str | None = None,
     ) -> list[Any]:
-        """Encodes documents, charged as ``sanitize`` does."""
+        """Encode documents and spend their epsilon, as ``sanitize`` does."""
         scope = self._scope if scope is None else scope
         given = self._ledger.encode_batch(encoder, texts, scope=scope, budget=self._budget, **options)
         return [self._counted(charged) for charged in given]
 
     @contextmanager
     def over_files(self, sanitizer: "Sanitizer", options: "Options") -> "Iterator[BlockLedger]":
-        """Charges the blocks of a run over files, in the scope of each row where a column names it."""
+        """Yield the ledger for the blocks of a run over files.
+
+        Where a column names the privacy unit of a row, the row's epsilon is spent there. On exit the counts of the
+        blocks become the counts of this run.
+        """
         from textveil_cli.files.posted import BlockLedger
 
         charges = BlockLedger(self._ledger, sanitizer, options, scope=self._scope, budget=self._budget)
@@ -60,7 +78,7 @@ class RunLedger:
         self._charged, self._before = charges.documents, charges.before
 
     def say(self, quiet: bool) -> None:
-        """Says what was charged, to the owner of the device."""
+        """Print how much this run spent, on standard error, for the owner of the device."""
         if self._ledger.created:
             say_unless(f"a new ledger; its key is {self._ledger.key_path.name}: without it all is forgotten", quiet)
         spent = f"{self._ledger.account(self._scope)} spent in this scope"
@@ -81,13 +99,13 @@ class RunLedger:
 
 
 class ReceiptFile:
-    """The file that ``--receipt`` names. It looks on while an output is drawn and written.
+    """The file that ``--receipt`` names; it hashes the output as the command writes it.
 
     Args:
         path: The file.
-        key: File of the key that signs it.
-        statement_of: What is promised of a document of so many tokens.
-        table: What of a table is rewritten.
+        key: File of the key that signs the receipt.
+        statement_of: Function from a number of tokens to the privacy statement of a document of that length.
+        table: The columns or keys of a table that the command rewrites; ``None`` for plain text.
     """
 
     def __init__(
@@ -101,20 +119,20 @@ class ReceiptFile:
         self._writer = ReceiptWriter(key, statement_of(0), table)
 
     def add(self, releases: Sequence[Any]) -> None:
-        """Adds the releases of some documents."""
+        """Add the privacy statements of released documents."""
         self._writer.add(release.statement for release in releases)
 
     def count(self, tokens: list[int]) -> None:
-        """Adds documents, by the tokens that each is charged."""
+        """Add documents; each number is the count of tokens whose epsilon a document spends."""
         for charged, times in Counter(tokens).items():
             self._writer.add([self._statement_of(charged)], times)
 
     def update(self, part: str | bytes) -> None:
-        """Adds what is written of the output."""
+        """Add a part of the output to the hash."""
         self._writer.update(part)
 
     def through(self, write: Write) -> Write:
-        """Returns what writes the output, with the receipt looking on."""
+        """Return a function that hashes each part of the output and then passes it to ``write``."""
 
         def written(text: str) -> None:
             self.update(text)
@@ -123,6 +141,6 @@ class ReceiptFile:
         return written
 
     def write(self) -> None:
-        """Writes the receipt."""
+        """Sign the receipt and write it to its file."""
         with output_to(self._path) as write:
             write(self._writer.signed())

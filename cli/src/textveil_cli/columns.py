@@ -1,20 +1,21 @@
-"""Name columns: in errors the one that was typed and those that exist, in warnings those that tell of people.
+"""Names of columns in errors and warnings.
 
-A name is printed only if it looks like the heading of a column. A text that somebody typed where a column belongs, and
-the first row of a file without a header, mostly do not; then no name is printed.
+Errors suggest the column closest to a misspelled one; warnings list columns whose headings concern people. Functions
+print a name only if it looks like the heading of a column. Text that a user typed in place of a column name, and the
+first row of a file without a header, mostly do not look like one.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
-#: What the heading of a column looks like: short, and it begins with a letter.
+#: Shape of a column heading: at most 40 characters, of which the first is a letter.
 HEADING = re.compile(r"[^\W\d][\w \-./()#%:]{0,39}")
-#: Digits of what is a number of somebody, and of no heading.
+#: A personal number has five digits in a row; a heading does not.
 _IDENTIFIER = re.compile(r"\d{5}")
 _MOST_WORDS, _MOST_NAMES, _LONGEST_NAME = 4, 20, 30
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
-#: Words of headings of columns that name or number a person.
+#: Words in the headings of columns that name or number a person.
 _IDENTIFYING = frozenset(
     "account accountholder address agent applicant assignee attendee author beneficiary birth birthdate birthday "
     "borrower buyer caller card citizen client contact customer debtor dob doctor email employee employer family "
@@ -24,14 +25,15 @@ _IDENTIFYING = frozenset(
     "signature ssn street student subscriber supervisor surname tax teacher telephone tenant therapist user "
     "userid username visitor voter witness zip zipcode".split()
 )
-#: Words behind which a name is not that of a person.
+#: Words next to which ``name`` is not the name of a person.
 _THINGS = frozenset("file column product item brand project event table field sheet host domain display model".split())
 
 
 def name_option(option: str, typed: str, number: int = 1, given: int = 1) -> str:
-    """Return an option as an error has it: with the column that was typed, or its place among those that were given.
+    """Return an option for an error message, with its column name or its number.
 
-    The column is left out if it may be a text.
+    ``typed`` may be private text: unless it looks like a heading, the message leaves it out and gives the position
+    among the ``given`` columns instead.
     """
     if _is_heading(typed):
         return f"{option} {_cut(typed)}"
@@ -39,7 +41,10 @@ def name_option(option: str, typed: str, number: int = 1, given: int = 1) -> str
 
 
 def list_columns(names: Sequence[str]) -> str:
-    """Return the first names of a header, cut, and how many more there are; nothing if it may be a row of data."""
+    """Return the first 20 names of a header, shortened, and the number of the others.
+
+    Return an empty string if one of the names may be data rather than a heading.
+    """
     if not names or not all(map(_is_heading, names)):
         return ""
     more = len(names) - _MOST_NAMES
@@ -47,7 +52,7 @@ def list_columns(names: Sequence[str]) -> str:
 
 
 def suggest_column(typed: str, names: Sequence[str]) -> str:
-    """Return a question, behind a semicolon, about the column that was probably meant; nothing if none is like it."""
+    """Return a suggestion, starting with a semicolon, of the column closest to ``typed``, or ""."""
     if "," in typed and {*typed.split(",")} <= {*names}:
         return "; name each with an option of its own"
     folded = {name.strip().casefold(): name for name in reversed(names)}
@@ -60,9 +65,10 @@ def suggest_column(typed: str, names: Sequence[str]) -> str:
 
 
 def find_identifying(names: Iterable[str]) -> list[str]:
-    """Return the columns whose headings contain a word for a person, an address or a personal number.
+    """Return the columns whose headings contain a word for a person, address or number.
 
-    A lone ``id`` is none: most tables have one.
+    The words are those for people, addresses and personal numbers. A heading ``id`` alone does not count: most tables
+    have one.
     """
     return [name for name in names if _is_identifying([word.lower() for word in _WORD.findall(name)])]
 

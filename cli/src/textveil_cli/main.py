@@ -1,4 +1,7 @@
-"""The ``textveil`` command: its commands are imported when they are called. Only data goes to standard output."""
+"""The ``textveil`` command. Commands are imported when called.
+
+Only data goes to standard output.
+"""
 
 import sys
 
@@ -6,7 +9,7 @@ from textveil import __version__
 
 from textveil_cli.console import command_line, run
 
-#: What each command is for: the first sentence of its documentation.
+#: Purpose of each command: the first sentence of its docstring.
 COMMANDS = {
     "sanitize": "Rewrite a text with words drawn at random.",
     "preview": "Show what of a text stays visible; nothing is drawn.",
@@ -32,5 +35,5 @@ app = command_line(
 
 
 def main() -> None:
-    """Runs the ``textveil`` command."""
+    """Run the ``textveil`` command."""
     sys.exit(run(app, "textveil"))

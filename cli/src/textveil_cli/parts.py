@@ -1,6 +1,6 @@
-"""Files in parts: cut where a row ends, as they are read, each part rewritten by itself to a whole file of the format.
+"""Shards of files: split at row ends while reading, each rewritten to a complete file.
 
-For work on many machines. Who cuts hands on places in a file, never what stands there.
+For work on many machines. The splitting process passes on positions in a file, never content.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from textveil_cli.files.sources import Source
 from textveil_cli.files.streams import Reading, packed_as, reading, version_of
 from textveil_cli.files.workers import Drawer
 
-#: Bytes of a part, about: seconds of work.
+#: Approximate bytes of a shard: seconds of work.
 PART_BYTES = 16_000_000
 
 
@@ -29,13 +29,13 @@ class Part:
     """Consecutive rows of a file.
 
     Attributes:
-        number: Its number in the file, from 0.
-        start: Where it starts: a byte of the file, or a row group of Parquet.
-        stop: Where it stops.
-        rows: Rows of the file before it, bad ones too.
-        lines: Lines of the file before it, the heading too.
-        head: Bytes of the file that come before the first row and begin every part: mark and heading.
-        head_lines: Lines of these.
+        number: Number of the shard in the file, from 0.
+        start: Its first position: a byte of the file, or a row group of Parquet.
+        stop: Its end position, exclusive.
+        rows: Number of earlier rows in the file, rejected ones included.
+        lines: Number of earlier lines in the file, heading included; for Parquet the number of earlier rows.
+        head: Bytes before the first row, with which every shard begins: byte order mark and heading.
+        head_lines: Number of lines in these bytes.
         size: Its share of the bytes of the file.
     """
 
@@ -50,23 +50,23 @@ class Part:
 
 
 def require_parts(selection: Selection) -> None:
-    """Raises ``OptionError`` if a part cannot be rewritten without a look at the others."""
+    """Raise ``OptionError`` if rewriting a shard would depend on other shards."""
     if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
         raise OptionError("files in parts have a heading, all keys in all rows, and no document of several rows")
 
 
 def cut(source: Source, selection: Selection, size: int = PART_BYTES) -> Iterator[Part]:
-    """Yields the parts of a file while it is read: the first is there before the rest was looked at.
+    """Yield the shards of a file during reading: the first before the rest is read.
 
-    A packed file is one part. Parquet is cut between row groups, by what the file says of itself.
+    A packed file is one shard. Parquet is split between row groups, by the metadata of the file.
 
     Args:
         source: The file; not standard input.
         selection: Its format.
-        size: Bytes of a part, about; it ends with a row, and a row group is never cut.
+        size: Approximate bytes of a shard; it ends with a row, and row groups are never split.
 
     Raises:
-        TextveilError: The file cannot be read, or is not as it should be. A bad row is not an error here.
+        TextveilError: The file cannot be read, or is malformed. A rejected row is no error here.
     """
     require_parts(selection)
     with reading(source.path, source.name) as file:
@@ -88,30 +88,30 @@ def sanitize_part(
     record: Recorder | None = None,
     quarantine: Quarantine | None = None,
 ) -> Counts:
-    """Sanitizes one part to the target of its source, which appears whole or not at all.
+    """Sanitize one shard to the target of its source, completely or not at all.
 
     Args:
-        source: The file; its target is that of the part.
-        part: The part.
-        version: What ``version_of`` said of the file when the run began.
-        selection: What is rewritten.
-        drawer: Draws, in this process.
-        record: Told what is about to be renamed into place.
-        quarantine: Where bad rows go; without one the first is an error.
+        source: The file, with the target of the shard.
+        part: The shard.
+        version: Result of ``version_of`` for the file at the start of the run.
+        selection: Format, columns and documents.
+        drawer: Rewrites the texts, in this process.
+        record: Receives the output that is about to be renamed into place.
+        quarantine: File of rejected rows; without it the first rejected row is an error.
 
     Raises:
-        FileChanged: The file is not what it was when the run began.
-        TextveilError: It cannot be read or written, or is not as it should be.
+        FileChanged: The file has changed since the start of the run.
+        TextveilError: The file cannot be read or written, or is malformed.
 
     Privacy:
-        One release of every document of the part, with the promise of ``Sanitizer.sanitize``.
+        One release of every document of the shard, with the guarantee of ``Sanitizer.sanitize``.
     """
     steps = drawer.draw_all((step, step.block) for step in _steps(source, part, version, selection))
     return write_file(source, steps, record, quarantine, lambda consumed, rows: None)
 
 
 def part_target(folder: Path, name: str, number: int) -> Path:
-    """Returns where a part goes: ``a/notes.csv`` becomes ``a/notes-00000.csv`` and so on."""
+    """Return the path of a shard: ``a/notes.csv`` becomes ``a/notes-00000.csv`` and so on."""
     path = folder / name
     packed = packed_as(path.name)
     plain = Path(path.name.removesuffix(packed) if packed else path.name)
@@ -168,7 +168,10 @@ def _cut_groups(source: Source, file: Reading, selection: Selection, size: int) 
 
 
 def _cut_lines(source: Source, file: Reading, selection: Selection, size: int) -> Iterator[Part]:
-    """Cuts between rows. Those of a delimited file are its layout's: it alone knows which line ends are in quotes."""
+    """Split a file between rows.
+
+    The layout of a delimited file finds its rows, since line ends may be inside quotes.
+    """
     layout = LAYOUTS[selection.format](selection, source.name)
     position = rows = lines = 0
     part = Part(number=0, start=0, stop=0, rows=0, lines=0, head=0, head_lines=0, size=0)
@@ -192,7 +195,7 @@ def _cut_lines(source: Source, file: Reading, selection: Selection, size: int) -
 def _raw_rows(
     layout: Layout, arrived: list[bytes], selection: Selection, *, last: bool
 ) -> Iterator[tuple[bytes, bool]]:
-    """Yields the bytes of rows, and whether they count: headings and blank lines do not."""
+    """Yield the bytes of rows, and whether they count: headings and blank lines do not."""
     if selection.format in ("csv", "tsv"):
         for row in layout.rows(arrived, last=last):
             yield row.raw if isinstance(row, Bad) else layout.glue.join(row.parts) + row.end, row.number > 0

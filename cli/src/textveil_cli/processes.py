@@ -1,4 +1,4 @@
-"""What every process that works for another one needs: Ctrl-C, threads, errors without text, an end with its parent."""
+"""Shared parts of worker processes: Ctrl-C, threads, errors without text, end with parent."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def leave_with_parent() -> None:
-    """Makes this process end as soon as the one that started it has gone without a word."""
+    """End this process as soon as its parent process has ended."""
     from multiprocessing import parent_process
 
     parent = parent_process()
@@ -34,7 +34,7 @@ def _leave_with(sentinel: int) -> None:
 
 @contextmanager
 def ctrl_c_is_ours() -> Iterator[None]:
-    """Makes processes started inside pay no attention to Ctrl-C, which a terminal sends to all of them."""
+    """Ignore Ctrl-C in processes that start inside, as a terminal sends it to all of them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -47,7 +47,10 @@ def ctrl_c_is_ours() -> Iterator[None]:
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Gives processes started inside one thread for linear algebra, unless the environment says otherwise."""
+    """Limit processes that start inside to one thread for linear algebra.
+
+    Values in the environment take precedence.
+    """
     mine = [name for name in _THREADS if name not in os.environ]
     os.environ.update(dict.fromkeys(mine, "1"))
     try:
@@ -58,7 +61,11 @@ def one_thread_each() -> Iterator[None]:
 
 
 def guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilError | MemoryError":
-    """Returns what work returns, or its error, free of everything that could hold text: a worker sends it back."""
+    """Run a function in a worker; return its result, or its error without user text.
+
+    A ``TextveilError`` loses its cause, context and traceback; a ``MemoryError`` is replaced by a fresh one; other
+    errors become ``WorkerFailed`` with type and source line alone.
+    """
     try:
         return work(*arguments)
     except TextveilError as error:
@@ -66,7 +73,7 @@ def guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilE
         return error.with_traceback(None)
     except MemoryError:
         return MemoryError()
-    except Exception as error:  # the last line of defense: only its type and its place may be told
+    except Exception as error:  # last line of defense: report only the type and source line
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
     return WorkerFailed(f"internal: {where}; please report this")

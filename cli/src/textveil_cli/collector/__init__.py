@@ -1,4 +1,4 @@
-"""What a server does with what devices send: it classifies vectors, decodes indices and counts labels."""
+"""Server side of the encoders: classify vectors, read indices, count their labels."""
 
 from typing import TYPE_CHECKING
 

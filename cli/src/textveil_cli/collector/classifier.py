@@ -1,6 +1,6 @@
-"""``VectorClassifier``: the server's end. Released vectors in, labels out; numpy alone.
+"""Classifier for released vectors, for servers: noisy vectors in, labels out, numpy alone.
 
-The classifier comes with the encoder bundle that the devices have.
+The classifier is a file of the encoder bundle, the same bundle that the devices have.
 """
 
 import json
@@ -17,16 +17,16 @@ from textveil.errors import BundleDamaged, ReleaseError
 
 Floats = NDArray[np.float32]
 
-#: No released number is larger than a clamped one; beyond this the classifier's products would overflow.
+#: Largest absolute value of a received number. Devices clamp below it; above it the classifier's products overflow.
 _LARGEST = 1e9
 
 
 Layers = Sequence[tuple[Floats, Floats]]
-"""Weight and bias of each layer, the first one first."""
+"""Weight ``(out, in)`` and bias ``(out,)`` of each layer, the first layer first."""
 
 
 def layers_of(tensors: Mapping[str, NDArray[Any]]) -> Layers:
-    """Returns the layers of a classifier: ``hidden``, if it has one, and ``out``."""
+    """Return the layers of a classifier as float32: ``hidden``, if present, and ``out``."""
     names = [name for name in ("hidden", "out") if f"{name}.weight" in tensors]
     return [
         (tensors[f"{name}.weight"].astype(np.float32), tensors[f"{name}.bias"].astype(np.float32)) for name in names
@@ -34,12 +34,14 @@ def layers_of(tensors: Mapping[str, NDArray[Any]]) -> Layers:
 
 
 def label_scores(layers: Layers, vectors: Floats, logs: Floats) -> Floats:
-    """Returns ``softmax(out(relu(hidden([vector, ln epsilon]))))``: what servers decide by, and what is measured.
+    """Compute ``softmax(out(relu(hidden([vector, ln epsilon]))))``, the scores of all labels.
+
+    Servers decide by these scores, and the evaluation measures them.
 
     Args:
         layers: The layers of the classifier.
         vectors: Released vectors, shape ``(n, k)``.
-        logs: Natural logarithm of the whole-text epsilon, shape ``(n, 1)``, or ``(1, 1)`` for one of all.
+        logs: Natural logarithm of the epsilon per text, shape ``(n, 1)``, or ``(1, 1)`` for one value for all rows.
 
     Returns:
         Shape ``(n, labels)``; rows sum to 1.
@@ -56,24 +58,27 @@ def label_scores(layers: Layers, vectors: Floats, logs: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Decision:
-    """The server's decision about one released vector.
+    """The server's decision about one released vector or index.
 
     Attributes:
-        label: The one with the highest score.
-        scores: Score of every label. They add up to 1 and rank the labels, but are not probabilities. A classifier
-            trained for its expected error drives them to 0 and 1, far beyond what the epsilon lets anybody be sure of.
+        label: For a vector, the label with the highest score; for an index, the index's own label.
+        scores: Score of every label, summing to 1. Scores of a vector rank the labels but are not probabilities: a
+            classifier that is trained for its expected error drives them to 0 and 1, far beyond the certainty that the
+            epsilon allows.
     """
 
     label: str
     scores: dict[str, float]
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON."""
         return {"label": self.label, "scores": self.scores}
 
 
 class VectorClassifier:
-    """Classifies what devices with one encoder bundle release. It needs no model and no training library.
+    """Classifier for vectors that devices with one encoder bundle release.
+
+    It needs no model and no training library.
 
     Args:
         bundle: The opened bundle.
@@ -83,7 +88,7 @@ class VectorClassifier:
         labels: Names of the classes, in the order of the classifier's outputs.
 
     Raises:
-        BundleDamaged: Its classifier is damaged.
+        BundleDamaged: The classifier in the bundle is damaged.
         ReleaseError: The bundle has no classifier.
     """
 
@@ -112,26 +117,26 @@ class VectorClassifier:
 
     @classmethod
     def load(cls, folder: str | Path, **pins: Unpack[Pins]) -> "VectorClassifier":
-        """Opens the bundle in a folder.
+        """Open the bundle in a folder.
 
         Raises:
-            BundleError: There is no bundle of vectors there, or it is damaged.
+            BundleError: The folder holds no bundle of vectors, or a damaged one.
             ReleaseError: The bundle has no classifier.
         """
         return cls(open_bundle(Path(folder), VectorBundle, **pins))
 
     def scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
-        """Returns scores of the labels: the softmax of the classifier.
+        """Compute the scores of the labels: the softmax of the classifier.
 
         Args:
             vectors: Released vectors, shape ``(n, k)``.
-            epsilons: Whole-text epsilon each was released at, ``n`` of them.
+            epsilons: Epsilon per text of each vector, ``n`` numbers.
 
         Returns:
             Shape ``(n, labels)``; rows sum to 1.
 
         Raises:
-            ReleaseError: The shapes are others, such as that of one vector alone.
+            ReleaseError: The shapes differ from these, for instance one vector without its row axis.
         """
         n = len(epsilons) if np.ndim(epsilons) == 1 else -1
         dimension = self.bundle.default_level.dimension
@@ -143,14 +148,15 @@ class VectorClassifier:
         return label_scores(self._layers, np.asarray(vectors, dtype=np.float32), logs)
 
     def classify_line(self, line: str, number: int) -> Decision:
-        """Classifies one line of ``textveil encode --json``.
+        """Classify one line of ``textveil encode --json``.
 
         Args:
             line: A JSON object with ``vector`` and ``statement``.
             number: Number of the line, for errors.
 
         Raises:
-            ReleaseError: It is not such an object, comes from another bundle, or has no level of this one.
+            ReleaseError: The line is no such object, was released with another bundle, or has an epsilon that is not
+                one of this bundle's.
         """
         try:
             found = json.loads(line, object_pairs_hook=unique_keys)
@@ -167,7 +173,7 @@ class VectorClassifier:
             raise ReleaseError(f"line {number}: was released at an epsilon that is not a level of the bundle")
         dimension = self.bundle.default_level.dimension
         numbers = isinstance(vector, list) and all(type(item) in (int, float) for item in vector)
-        # Compared as they are: an integer of any size is none of float32's.
+        # Python integers have no upper limit: compare before the conversion to float32 can overflow.
         if not numbers or len(vector) != dimension or not all(abs(item) <= _LARGEST for item in vector):
             raise ReleaseError(f"line {number}: the vector is not {dimension} finite numbers")
         row = self.scores(np.array([vector], dtype=np.float32), [float(epsilon)])[0]

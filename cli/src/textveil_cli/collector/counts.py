@@ -1,14 +1,15 @@
-"""From indices that arrived to how many texts had each code, and how many have each label.
+"""Estimated numbers of texts per class label, from released indices.
 
-With ``N`` the texts of each label, ``M`` how often the model takes each code for a text of a label, ``P`` the channel
-and ``c`` how often each index arrived, the mean of ``c`` is ``N M P``. For a ``W`` with ``(M P) W = I`` the estimate is
-``c W``. Its error is, without any approximation,
+With ``N`` the number of texts of each label, ``M`` the probability with which the model assigns each code to a text of
+a label, ``P`` the matrix of the randomizer and ``c`` the number of received releases of each index, the mean of ``c``
+is ``N M P``. For a ``W`` with ``(M P) W = I`` the estimate is ``c W``. Its error is, without any approximation,
 
-    c W - N = (c - N M' P) W  +  N (M' - M) P W,
+    c W - N  =  (c - N M' P) W  +  N (M' - M) P W,
 
-where ``M'`` is what the model truly does and ``M`` what the held-out texts said of it. The first part is the draw, of
-the noise and of the model's mistakes; the second is the calibration (docs/proofs/index-staircase.md, "Texts of a
-label"). Codes are counted in the same way, with ``M = I``, which is exact.
+where ``M'`` is the model's true decision matrix and ``M`` its estimate from the held-out texts. The first term is the
+sampling error of the noise and of the model's mistakes; the second is the calibration error
+(docs/proofs/index-staircase.md, "Texts of a label"). Counts of codes use the same formula with ``M = I``, which is
+exact.
 """
 
 from collections.abc import Sequence
@@ -23,28 +24,28 @@ from textveil.errors import ReleaseError
 from textveil.mechanisms.staircase import IndexStaircase
 
 Floats = NDArray[np.float64]
-#: The indices that one mechanism released: how often each arrived, int64, shape ``(indices,)``.
+#: One mechanism and its histogram: how often each index arrived, int64, shape ``(indices,)``.
 Arrived = tuple[IndexStaircase, NDArray[np.int64]]
 
-#: Beyond this condition number corrected counts would be rounding errors.
+#: Above this condition number, rounding errors dominate the corrected counts.
 LARGEST_CONDITION = 1e9
-#: Texts that the variance of a row has more than were held out, spread evenly: without them a label of a few texts,
-#: all decided alike, would have no error.
+#: Pseudo-counts that smooth each row of held-out decisions, spread evenly. Without them a label with few texts, all
+#: decided alike, would have an error of zero.
 _ADDED_TEXTS = 2.0
-#: Standard errors on each side of an interval.
+#: Half width of an interval, in standard errors.
 _ERRORS = 2.0
 _NOT_HELD_OUT = "the bundle does not say what its model decided on held-out texts"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Count:
-    """How many texts have a code or a label: an estimate.
+    """Estimated number of texts with a code or a label.
 
     Attributes:
-        label: The name.
-        count: Unbiased; may be negative or more than all texts, and is not a whole number.
-        standard_error: Of that estimate, for these very texts.
-        texts: All texts that were counted.
+        label: Name of the code or label.
+        count: Unbiased estimate; it may be negative or above ``texts``, and is not a whole number.
+        standard_error: Standard error of the estimate, for these very texts.
+        texts: Number of all texts in the count.
     """
 
     label: str
@@ -54,9 +55,11 @@ class Count:
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Two standard errors on each side, cut to 0 and all texts; None if it is wider than that, or outside.
+        """Return ``count`` plus or minus two standard errors, clipped to ``[0, texts]``.
 
-        What lies outside speaks against what the estimate stands on: that texts of a label are like the held-out ones.
+        Return ``None`` if the interval is wider than ``texts`` or lies outside ``[0, texts]``. An interval outside is
+        evidence against the assumption of the estimate: that texts of a label resemble the held-out texts of that
+        label.
         """
         reach = _ERRORS * self.standard_error
         if 2 * reach > self.texts or self.count + reach < 0 or self.count - reach > self.texts:
@@ -65,7 +68,7 @@ class Count:
         return low, high
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON."""
         interval = self.interval
         return {
             "count": self.count,
@@ -76,11 +79,11 @@ class Count:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Counts by name, or why there are none.
+    """Counts by name, or the reason why no count is possible.
 
     Attributes:
-        counts: One for each name; empty if there are none.
-        refused: Why there are none, or None.
+        counts: One count for each name; empty if none is possible.
+        refused: The reason, or ``None``.
     """
 
     counts: tuple[Count, ...]
@@ -89,13 +92,15 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Counts:
-    """What indices say of all texts together.
+    """Counts over all received texts together.
 
     Attributes:
-        texts: How many were counted.
-        decided: How many texts the model on the device put into each code. The error is that of the noise.
-        of_labels: How many texts have each label. The error is that of noise, model and held-out texts, for texts of a
-            label that are like the held-out ones of that label. Their share may be another.
+        texts: Number of texts in the count.
+        decided: Number of texts that the model on the devices assigned to each code. The standard error is that of the
+            noise.
+        of_labels: Number of texts with each label. The standard error covers the noise, the model and the held-out
+            texts, provided that texts of a label resemble the held-out texts of that label. The shares of the labels
+            may differ.
     """
 
     texts: int
@@ -104,11 +109,11 @@ class Counts:
 
 
 def count_codes(names: Sequence[str], arrived: Sequence[Arrived]) -> Estimate:
-    """Computes how many texts had each code: an estimate.
+    """Estimate how many texts the model assigned to each code.
 
     Args:
         names: Name of every code.
-        arrived: What arrived of each mechanism, each once.
+        arrived: Histogram of each mechanism, each mechanism once.
     """
     try:
         weights = [correction(staircase) for staircase, _ in arrived]
@@ -119,11 +124,11 @@ def count_codes(names: Sequence[str], arrived: Sequence[Arrived]) -> Estimate:
 
 
 def count_labels(held_out: HeldOut | None, arrived: Sequence[Arrived]) -> Estimate:
-    """Computes how many texts have each label: an estimate.
+    """Estimate how many texts have each label.
 
     Args:
-        held_out: Decisions on texts that the model never saw, or None if the bundle has none.
-        arrived: What arrived of each mechanism, each once.
+        held_out: Decisions on texts that the model never saw, or ``None`` if the bundle has none.
+        arrived: Histogram of each mechanism, each mechanism once.
     """
     if held_out is None:
         return Estimate((), _NOT_HELD_OUT)
@@ -140,7 +145,7 @@ def count_labels(held_out: HeldOut | None, arrived: Sequence[Arrived]) -> Estima
     found, variances = _drawn(weights, arrived)
     smoothed = held_out.decisions + _ADDED_TEXTS / held_out.decisions.shape[1]
     smoothed /= smoothed.sum(axis=1, keepdims=True)
-    # One table of held-out texts is wrong for all mechanisms alike: their errors add up before they are squared.
+    # All mechanisms share one table of held-out decisions, so its errors are correlated: add them before squaring.
     back = [staircase.matrix @ weight for (staircase, _), weight in zip(arrived, weights, strict=True)]
     for label, size in enumerate(sizes):
         reach = sum(max(0.0, float(texts[label])) * part for texts, part in zip(found, back, strict=True))
@@ -149,13 +154,13 @@ def count_labels(held_out: HeldOut | None, arrived: Sequence[Arrived]) -> Estima
 
 
 def right_inverse(rows: Floats) -> Floats | None:
-    """Returns ``W`` with ``R W = I``, or None if there is none that is more than rounding errors.
+    """Return ``W`` with ``R W = I``, or ``None`` if rounding errors would dominate every ``W``.
 
-    With more columns than rows it is that of weighted least squares, each column weighted by its mean: estimates then
-    add up to the number of texts, as those of a square matrix do.
+    With more columns than rows, ``W`` is the solution of weighted least squares, each column weighted by its mean: the
+    estimates then sum to the number of texts, as with a square matrix.
 
     Args:
-        rows: ``R``, distributions, shape ``(n, indices)``.
+        rows: ``R``, one distribution a row, shape ``(n, indices)``.
 
     Returns:
         Shape ``(indices, n)``.
@@ -171,10 +176,10 @@ def right_inverse(rows: Floats) -> Floats | None:
 
 
 def correction(staircase: IndexStaircase) -> Floats:
-    """Returns ``W`` with ``P W = I``, shape ``(indices, codes)``.
+    """Return ``W`` with ``P W = I``, shape ``(indices, codes)``.
 
     Raises:
-        ReleaseError: The rank of the channel's matrix is smaller than the number of codes, or nearly so.
+        ReleaseError: The rank of the randomizer's matrix ``P`` is smaller than the number of codes, or nearly so.
     """
     inverse = right_inverse(staircase.matrix)
     if inverse is None:
@@ -186,13 +191,16 @@ def correction(staircase: IndexStaircase) -> Floats:
 
 
 def condition(staircase: IndexStaircase) -> float:
-    """Returns the condition number of the channel's matrix; infinite without full rank."""
+    """Return the condition number of the randomizer's matrix; infinite without full rank."""
     found = float(np.linalg.cond(staircase.matrix))
     return found if np.isfinite(found) and found < 1e15 else float("inf")
 
 
 def _drawn(weights: Sequence[Floats], arrived: Sequence[Arrived]) -> tuple[list[Floats], Floats]:
-    """The estimate of each mechanism, and the variance that the draws give to their sum, estimated without bias."""
+    """Return the estimates of each mechanism and the noise variance of their sum.
+
+    The variance is itself an unbiased estimate, clipped to at least 0 for each mechanism.
+    """
     found, variances = [], np.zeros(weights[0].shape[1])
     for weight, (_, histogram) in zip(weights, arrived, strict=True):
         found.append(weight.T @ histogram)

@@ -1,4 +1,7 @@
-"""``IndexServer``: the server's end. Indices in; labels, probabilities or corrected counts out. numpy alone."""
+"""Reader of released indices, for servers: labels, probabilities, corrected counts.
+
+Among numerical libraries it needs numpy alone.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,23 +21,25 @@ from textveil_cli.collector.counts import Arrived, Counts, count_codes, count_la
 
 @dataclass(frozen=True)
 class Received:
-    """A released line that was read: the index, and the mechanism that drew it."""
+    """One released line: the index, and the mechanism that randomized it."""
 
     index: int
     staircase: IndexStaircase
 
 
 class IndexServer:
-    """Reads what devices with one bundle release. It needs neither extractor nor model.
+    """Reader of the indices that devices with one bundle release.
+
+    It needs neither extractor nor model.
 
     Args:
-        bundle: The opened bundle that the devices have.
+        bundle: The opened bundle, the same one that the devices have.
 
     Attributes:
         bundle: The bundle.
 
     Raises:
-        BundleDamaged: What it has for servers is damaged.
+        BundleDamaged: The bundle's table of label probabilities is damaged.
     """
 
     def __init__(self, bundle: IndexBundle) -> None:
@@ -44,22 +49,26 @@ class IndexServer:
 
     @classmethod
     def load(cls, folder: str | Path, **pins: Unpack[Pins]) -> "IndexServer":
-        """Opens the bundle in a folder.
+        """Open the bundle in a folder.
 
         Raises:
-            BundleError: There is no such bundle, or it is damaged.
+            BundleError: The folder holds no such bundle, or a damaged one.
         """
         return cls(open_bundle(Path(folder), IndexBundle, **pins))
 
     def receive(self, line: str, number: int) -> Received:
-        """Reads one line of ``textveil encode``: index or sentence, digits of the identity, epsilon, channel.
+        """Read one line of ``textveil encode``.
+
+        Its four fields, separated by tabs, are the index or its sentence, the first digits of the bundle's content
+        hash, epsilon, and the randomizer.
 
         Args:
             line: The line.
             number: Its number, for errors.
 
         Raises:
-            ReleaseError: It is not such a line, comes from another bundle, or has no level of this one.
+            ReleaseError: The line is no such line, was released with another bundle, or names a randomizer, epsilon or
+                index that this bundle does not have.
         """
         if not isinstance(line, str):
             raise ReleaseError(f"line {number}: is not a string")
@@ -81,10 +90,11 @@ class IndexServer:
         return Received(index, staircase)
 
     def classify(self, received: Received) -> Decision:
-        """Returns the label of an index, and how likely each label is.
+        """Return the label of an index, and the probability of each label.
 
-        The label is that of the index itself. Probabilities are ``P(label | index)`` on the texts that the channel was
-        fitted on, if the bundle has them: on texts with other shares of the labels they are others.
+        The label is that of the index itself. The probabilities are ``P(label | index)`` on the texts that fitted the
+        randomizer, if the bundle has them; else 1 for the index's own label. On texts with other shares of the labels
+        the true probabilities differ.
         """
         staircase, labels = received.staircase, self.bundle.labels
         found = self._probabilities.get(_name(staircase))
@@ -93,9 +103,10 @@ class IndexServer:
         return Decision(labels[received.index], scores)
 
     def counts(self, received: Iterable[Received]) -> Counts:
-        """Computes how many texts the model put into each code, and how many have each label: estimates.
+        """Estimate the number of texts per code and per label.
 
-        Lines of several levels may be mixed. Where the one or the other cannot be told, ``refused`` says why.
+        Lines of several epsilons and randomizers may be mixed. Where an estimate is not possible, ``refused`` gives the
+        reason.
 
         Raises:
             ReleaseError: There is no line.

@@ -1,4 +1,4 @@
-"""``textveil classify``: what a server does with what devices send."""
+"""``textveil classify``: classify or count the releases of devices, on a server."""
 
 import json
 import os
@@ -44,7 +44,7 @@ def classify(
     mistakes too (texts of this label). Ranges are two standard errors on each side.
     """
     folder, pins = bundle.bundle, bundle.must_be.pins
-    if folder is None:  # of the default one the identity is known
+    if folder is None:  # the code pins the content hash of the default bundle
         opened_bundle = IndexEncoder.load(**pins).bundle
     else:
         opened_bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)

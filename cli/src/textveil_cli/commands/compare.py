@@ -1,4 +1,4 @@
-"""``textveil compare``: one text on every rung that the bundles at hand have, each with its promise."""
+"""``textveil compare``: one text in every mode of the given bundles."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from textveil_cli.console import named, opened, output_to, read_lines
 from textveil_cli.files import refuse_tables_by_name, refusing_tables
 from textveil_cli.options import InputOptions, PinOptions
 
-#: What is released, by the name of its rung: from the most readable to the most private.
+#: Options of each mode by its name, from the most readable mode to the most private.
 _BY_LISTS: dict[str, dict[str, Any]] = {
     "names": {"protect": "names"},
     "names, as tags": {"protect": "names", "style": "tag"},
@@ -63,7 +63,7 @@ def _prose_lines(paths: Sequence[str]) -> Iterator[str]:
     """Yield the lines of plain text.
 
     Raises:
-        LooksStructured: An input is a table, or looks like one: its keys and identifiers would be read as prose.
+        LooksStructured: An input is a table or looks like one; its keys and identifiers would count as prose.
     """
     for path, name in named(paths):
         refuse_tables_by_name(path, name, _REMEDY)
@@ -75,9 +75,14 @@ def _prose_lines(paths: Sequence[str]) -> Iterator[str]:
 
 
 def _opened(folders: list[Path], pins: Pins) -> tuple[Sanitizer, IndexEncoder | None]:
-    """What rewrites text, the built-in bundle where none is named, and what releases an index.
+    """Open the bundles and return the sanitizer and the index encoder, if any.
 
-    Of several bundles one has the identity that is expected, if any. A maker must have signed each.
+    Without a text bundle among ``folders``, the sanitizer has the built-in one. If ``pins`` have a content hash, at
+    least one of the bundles must match it. If they have a signer, it must have signed each bundle.
+
+    Raises:
+        IdentityMismatch: No bundle has the expected content hash.
+        OptionError: Two bundles are of the same type.
     """
     named: dict[type, Any] = {}
     others = 0
@@ -97,7 +102,7 @@ def _opened(folders: list[Path], pins: Pins) -> tuple[Sanitizer, IndexEncoder | 
 
 
 def _releases(text: str, sanitizer: Sanitizer, encoder: IndexEncoder | None) -> Iterator[tuple[str, str, str]]:
-    """Yields the name of each rung, what it promises, and a release."""
+    """Yield the name of each mode, its privacy statement, and a release."""
     found = sanitizer.bundle
     rungs = (_BY_LISTS if found.names is not None else {}) | (_BY_DRAWS if found.staircase is not None else {})
     for rung, options in (rungs or {found.default_mechanism: {}}).items():

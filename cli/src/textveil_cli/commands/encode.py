@@ -1,4 +1,4 @@
-"""``textveil encode``: lines of text in, one noisy vector or one index for each out."""
+"""``textveil encode``: one noisy vector or one randomized index for each line of text."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -23,7 +23,7 @@ from textveil_cli.rewriting.encoding import Encoding, encode_all
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseOptions:
-    """What is released of a text."""
+    """Options of a release: epsilon, word dropout, randomizer and sentence output."""
 
     heading: ClassVar[str] = "Release"
     epsilon: Annotated[
@@ -50,10 +50,10 @@ class ReleaseOptions:
     ] = False
 
     def of(self, bundle: EncoderOptions) -> tuple[Encoder | IndexEncoder, dict[str, Any], Statement]:
-        """Opens a bundle; returns what encodes texts, its options, and what they promise.
+        """Open a bundle and return its encoder, the options of a release, and the privacy statement.
 
         Raises:
-            OptionError: An option is for bundles of the other kind.
+            OptionError: An option belongs to bundles of the other type.
             BundleError: The bundle cannot be used.
         """
         folder, pins = bundle.bundle, bundle.must_be.pins
@@ -93,7 +93,7 @@ def encode(
     selection = table.selection()
     if inputs.text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")
-    encoder, options, promised = release.of(bundle)  # before any file is touched
+    encoder, options, promised = release.of(bundle)  # before the first access to a file
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
     written = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")
     require_fitting_ending(output.output, written)

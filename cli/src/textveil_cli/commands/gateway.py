@@ -1,4 +1,4 @@
-"""``textveil gateway``: between apps and a language model, names replaced on the way out and back on the way in."""
+"""``textveil gateway``: a proxy to a language model that replaces and restores names."""
 
 import gc
 import hmac
@@ -37,20 +37,22 @@ if TYPE_CHECKING:
     from textveil.text import Sanitizer
 
 _HOUR = 3600
-#: Python looks for cycles after so many new objects: those of some ten requests. It looks at survivors of three such
-#: looks together, which keeps the interpreter for some 30 ms; ten of them took three times that from /health.
+#: Thresholds of Python's garbage collector. The first counts new objects: those of some ten requests. The second
+#: collects the survivors of three such collections together, which blocks the interpreter for some 30 ms; with Python's
+#: ten, /health waited three times as long.
 _COLLECTED = 20_000, 2, 33
-#: So long the event loop waits for a thread that rewrites, each time it has slept; Python's own is ten times that.
+#: Switch interval of threads: the event loop waits at most this long for a rewriting thread after each sleep. Python's
+#: default is ten times that.
 _SWITCH_SECONDS = 0.0005
-#: Each connection of a client may need one to the upstream; most systems give a process 1,024 files.
+#: Each connection of a client may need one to the upstream; most systems allow a process 1,024 files.
 _CONNECTIONS = 450
-#: A file that is written into the folder of mappings to try it; bytes of mappings whose key is checked at the start.
+#: Name of the trial file in the mappings folder; maximum total size of the mappings whose key the start checks.
 _TRIAL, _MOST_CHECKED = ".trial", 1 << 26
 
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamOptions:
-    """Where requests go, and what of them goes as it is."""
+    """Options of the upstream: address, certificates, and fields that pass unchanged."""
 
     heading: ClassVar[str] = "Upstream"
     upstream: Annotated[
@@ -74,7 +76,7 @@ class UpstreamOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayShownOptions(ShownOptions):
-    """What of a text stays visible; names and numbers alone are replaced if nothing else is asked for."""
+    """Options of the kept parts of a text; the gateway's default mode is ``names``."""
 
     protect: Annotated[
         Literal["names", "words", "all"] | None,
@@ -88,14 +90,14 @@ class GatewayShownOptions(ShownOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class GatewayTextOptions(TextOptions):
-    """All of how text is rewritten."""
+    """All options of text rewriting."""
 
     shown: GatewayShownOptions
 
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """How long and how large requests and replies may be."""
+    """Limits of size and time for requests and replies."""
 
     heading: ClassVar[str] = "Limits"
     body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="The longest body of a request.")] = 1 << 22
@@ -112,15 +114,16 @@ class LimitOptions:
     ] = 600
 
     def of_requests(self, *, disk: bool) -> Limits:
-        """Returns those of requests, which wait for a disk or do not."""
-        # Rewriting keeps the interpreter: where two threads do it, all else waits for both. A wait for a disk does not.
+        """Return the limits of requests; ``disk`` is true if handling a request waits for a disk."""
+        # Rewriting holds the interpreter lock: with two rewriting threads everything else waits for both. A wait for a
+        # disk does not hold it.
         threads = Limits.threads if disk else 1
         return Limits(body_bytes=self.body_bytes, seconds=self.seconds, threads=threads, connections=_CONNECTIONS)
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeepingOptions:
-    """How long mappings are kept, and where."""
+    """Options of the stored conversations: how long, how many and where."""
 
     heading: ClassVar[str] = "Mappings"
     keep_hours: Annotated[
@@ -141,10 +144,10 @@ class KeepingOptions:
     ] = None
 
     def keeping(self) -> Keeping:
-        """Returns them.
+        """Return the settings of the stored conversations.
 
         Raises:
-            OptionError: There is a folder and no key, or no such folder.
+            OptionError: Only one of folder and key is present, or the folder does not exist.
         """
         if (self.mappings is None) != (self.mappings_key is None):
             raise OptionError("--mappings and --mappings-key go together")
@@ -160,14 +163,18 @@ class KeepingOptions:
 
 
 def _refuse_ledger(charges: object) -> None:
-    """Refuse a ledger on the rung names, which has nothing to charge."""
+    """Raise ``OptionError`` for a ledger in the mode ``names``, which has no epsilon to spend."""
     if charges is not None:
         raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
 
 
 @contextmanager
 def _lock_mappings(folder: Path | None) -> Iterator[None]:
-    """Keep other gateways out of the folder of mappings: each would overwrite what the other learned."""
+    """Lock the mappings folder: two gateways would overwrite each other's mappings.
+
+    Raises:
+        OptionError: Another gateway holds the lock, or the folder cannot be opened.
+    """
     try:
         lock = None if folder is None else lock_folder(folder)
     except BlockingIOError:
@@ -182,11 +189,13 @@ def _lock_mappings(folder: Path | None) -> Iterator[None]:
 
 
 def _check_mappings(kept: Keeping, conversation: Conversation, report: Callable[[str], None]) -> None:
-    """Write and delete a trial mapping, so that a wrong folder or key is reported at the start.
+    """Write and delete a trial mapping, so that the start reports a wrong folder or key.
+
+    Also report how many stored mappings this key cannot open.
 
     Raises:
         CryptoUnavailable: The package ``cryptography`` is not installed.
-        KeyFileError: The key is not one, is in the folder, or others may read it.
+        KeyFileError: The key file is no key, is in the folder, or is readable by others.
         OutputError: No file can be written into the folder.
     """
     if kept.folder is None or kept.key is None:
@@ -200,7 +209,7 @@ def _check_mappings(kept: Keeping, conversation: Conversation, report: Callable[
     trial.unlink(missing_ok=True)
     others, left = 0, _MOST_CHECKED
     for path in kept.folder.glob("*.conversation"):
-        with suppress(OSError, InputError):  # a file of another version is reported when it is asked for
+        with suppress(OSError, InputError):  # the first request for a file of another version reports it
             left -= path.stat().st_size
             if left < 0:
                 break
@@ -241,7 +250,7 @@ def gateway(
     else:
         restoring.refuse_without_mapping(str(options["protect"]))
         made = given = given | {"rewrite": _by_each(sanitizer, options, charges, memo=ledger.memo)}
-    checked = Conversation(sanitizer, **made)  # options are checked before anything is served
+    checked = Conversation(sanitizer, **made)  # checks the options before the server starts
     report = partial(say_unless, quiet=False)
     with _lock_mappings(kept.folder):
         _check_mappings(kept, checked, report)
@@ -275,13 +284,19 @@ def gateway(
 
 
 def _key(file: Path | None) -> bytes:
-    """Returns the key of the gateway's own hashes: of the file of the mappings, else for this run alone."""
+    """Return the key of the gateway's own hashes.
+
+    It is derived from the mappings key, or random for this run without one.
+    """
     secret = secrets.token_bytes(32) if file is None else read_key(file, "the key of the mappings", make=True)
     return hmac.digest(secret, b"textveil gateway", "sha256")
 
 
 def _tune_the_interpreter() -> None:
-    """Switch threads sooner, and spare the collector what stays: looking through it took a sixth of the time."""
+    """Shorten the switch interval and exclude long-lived objects from garbage collection.
+
+    Scanning these objects took a sixth of the time.
+    """
     sys.setswitchinterval(_SWITCH_SECONDS)
     gc.collect()
     gc.freeze()
@@ -289,7 +304,13 @@ def _tune_the_interpreter() -> None:
 
 
 def _by_each(sanitizer: "Sanitizer", options: dict[str, Any], charges: Any, *, memo: bool) -> Callable[[str], str]:
-    """Rewrites each text as a document of its own, charged where there is a ledger."""
+    """Return a function that rewrites each text as a document of its own.
+
+    With a ledger, the function spends the epsilon of each text.
+
+    Raises:
+        OptionError: A replay cache is on: with it the upstream would see which texts are equal.
+    """
     if memo:
         raise OptionError("--memo does not go with a gateway: the upstream would see which texts are equal")
     sanitizer.terms(**options)

@@ -1,4 +1,4 @@
-"""``textveil info``: what a bundle is, what it promises and what not."""
+"""``textveil info``: description of a bundle, its guarantees and their limits."""
 
 from typing import Annotated
 

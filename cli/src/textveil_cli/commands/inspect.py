@@ -1,4 +1,4 @@
-"""``textveil inspect``: what a word may become."""
+"""``textveil inspect``: the possible replacements of a word."""
 
 from typing import Annotated
 

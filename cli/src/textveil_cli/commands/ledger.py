@@ -1,4 +1,4 @@
-"""``textveil ledger``: shows, exports, rotates and deletes what a ledger holds."""
+"""``textveil ledger``: show, export, rotate and delete the contents of a privacy ledger."""
 
 import json
 from pathlib import Path
@@ -97,6 +97,9 @@ def _opened(file: Path, ledger_key: Path | None) -> Ledger:
 
 
 def _require_file(file: Path, ledger_key: Path | None) -> None:
-    """Raises ``LedgerError`` where there is neither a ledger nor a key; what a key without a ledger means, it says."""
+    """Raise ``LedgerError`` if neither the ledger nor its key exists.
+
+    A key without a ledger passes: opening the ledger reports that case.
+    """
     if not file.is_file() and not key_path_of(file, ledger_key).exists():
         raise LedgerError(f"there is no ledger {called(file) or 'there'}: the first release with --ledger makes it")

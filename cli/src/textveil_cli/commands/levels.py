@@ -1,4 +1,4 @@
-"""``textveil levels``: what all levels promise and do."""
+"""``textveil levels``: the guarantee and the effect of each epsilon."""
 
 from textveil_cli.options import BundleOptions, JsonOption
 from textveil_cli.show import levels_table

@@ -1,4 +1,4 @@
-"""``textveil preview``: what the skeleton of a text shows, before anything is drawn."""
+"""``textveil preview``: the kept parts of a text, before any word is randomized."""
 
 import sys
 from collections import Counter
@@ -12,7 +12,7 @@ from textveil.release import counted
 from textveil_cli.console import lines_of, named, opened, output_to
 from textveil_cli.options import BundleOptions, InputOptions, LevelOptions, ShownOptions, TableOptions, options_of
 
-#: Terminal colors: what stays, kinds, drawn words, unknown words.
+#: Terminal colors of kept tokens, types, randomized words and unknown words.
 _COLORS = {"visible": "\x1b[1m", "kind": "\x1b[36m", "drawn": "\x1b[33m", "unknown": "\x1b[35m"}
 _END = "\x1b[0m"
 _LISTED = 30
@@ -89,7 +89,7 @@ def _summary(
 ) -> str:
     drawn = counts["drawn"] + counts["unknown"]
     tokens = sum(count for role, count in counts.items() if role != "gap")
-    listed = ("function words", "kinds of names and numbers")  # these have lines of their own
+    listed = ("function words", "kinds of names and numbers")  # the summary has separate lines for these
     too = [part for part in parts if part not in listed]
     drawn_too = "" if by_names else f" ({counts['unknown']:,} of them unknown)"
     lines = [

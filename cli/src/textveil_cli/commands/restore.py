@@ -1,4 +1,4 @@
-"""``textveil restore``: a reply about a rewritten text gets its words back, on this device."""
+"""``textveil restore``: put the original words back into a reply, on this device."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from textveil.text.restore import MOST_BYTES, Restorer
 from textveil_cli.console import Lines, describe_report, file_name, inputs_of, output_to, say_unless
 from textveil_cli.options import InputOptions, PrivateOutput, RestoreOptions
 
-#: Characters of a reply that are checked for active content before the first of them is restored.
+#: Maximum number of characters of a reply that are checked for active content before the first one is restored.
 _MOST_AHEAD = 1 << 26
 
 
@@ -56,7 +56,7 @@ def restore(
     ended = True
     with output_to(output, private=True) as write:
         for blocks in inputs_of(paths) if inputs.text is None else [[([inputs.text], True, 0)]]:
-            if not ended and not as_json:  # the last line of one reply and the first of the next are two
+            if not ended and not as_json:  # keeps the last line of one reply apart from the first line of the next
                 write("\n")
             ended = True
             stream, parts = restorer.stream(policy), list[str]()
@@ -78,7 +78,10 @@ def _join_lines(block: Lines) -> str:
 
 
 def _look_ahead(check: Callable[[str], None], texts: Iterator[str]) -> Iterator[str]:
-    """Yield the parts of a reply once all of them are checked, or as many as memory is spent on."""
+    """Yield the parts of a reply after checking all of them.
+
+    Of a reply longer than 2**26 characters, check that many and yield the rest unchecked, to limit memory.
+    """
     read, length = [], 0
     for text in texts:
         check(text)

@@ -19,7 +19,7 @@ def sanitize(asked: Asked) -> None:
     asked = asked.settled()
     asked.check()
     options, sanitizer = asked.how.options(), asked.bundle.sanitizer()
-    sanitizer.terms(**options)  # options are checked before any file is touched
+    sanitizer.terms(**options)  # checks the options before the first access to a file
     asked.how.say_of_allowed(sanitizer, options, asked.output.quiet)
     if asked.is_over_files:
         from textveil_cli.rewriting.tables import sanitize_tables

@@ -1,4 +1,4 @@
-"""``textveil serve``: the sanitizer and an encoder for programs of this device, behind HTTP."""
+"""``textveil serve``: the sanitizer and an encoder for programs of this device, over HTTP."""
 
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedEncoder:
-    """The encoder beside the sanitizer."""
+    """Options of the encoder that the server offers beside the sanitizer."""
 
     heading: ClassVar[str] = "Encoder"
     encoder: Annotated[Path | None, typer.Option(help="Folder of an encoder bundle; without it no /encode.")] = None
@@ -36,14 +36,14 @@ class ServedEncoder:
 
     @property
     def options(self) -> dict[str, Any]:
-        """Options of every release."""
+        """Return the options of every release of the encoder."""
         return {"epsilon": self.encoder_epsilon} | ({"as_text": True} if self.encoder_as_text else {})
 
     def model(self) -> Encoder | IndexEncoder | None:
-        """Opens the encoder; ``None`` where there is none.
+        """Open the encoder; return ``None`` if the command line names none.
 
         Raises:
-            OptionError: An option is of an encoder, and there is none, or one that releases vectors.
+            OptionError: An encoder option is present without an encoder, or does not fit its type.
             BundleError: The bundle cannot be used.
         """
         if self.encoder is None:
@@ -101,8 +101,11 @@ def serve(
 def _releases(
     sanitizer: Sanitizer, options: Options, encoder: ServedEncoder, charges: "RunLedger | None", scoped: bool
 ) -> Releases:
-    """What is served. With a ledger, every draw is charged before it leaves."""
-    promise = sanitizer.terms(**options).statement(1)  # options are checked before anything is served
+    """Return the release functions of the server.
+
+    With a ledger, each function spends the epsilon of a release before it returns the release.
+    """
+    promise = sanitizer.terms(**options).statement(1)  # checks the options before the server starts
     encoded = encoder.options
 
     def sanitize(texts: Any, scope: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""``textveil verify``: a bundle, and its bounds anew; or a receipt."""
+"""``textveil verify``: recheck a bundle and its bounds, or a receipt."""
 
 from pathlib import Path
 from typing import Annotated

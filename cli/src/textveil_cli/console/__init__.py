@@ -1,4 +1,7 @@
-"""What every command line stands on: lazy commands, options in groups, errors, plain text, messages, a progress bar."""
+"""Shared parts of the command lines.
+
+Lazy commands, option groups, errors, plain text, messages and progress bars.
+"""
 
 from typing import TYPE_CHECKING
 

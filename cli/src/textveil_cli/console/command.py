@@ -1,4 +1,4 @@
-"""Command lines whose commands are imported when they are called, and have their options in groups.
+"""Command lines with lazily imported commands and options in groups.
 
 A group is a dataclass whose fields are options, and a command takes it as one argument.
 
@@ -9,8 +9,8 @@ A group is a dataclass whose fields are options, and a command takes it as one a
 
     def sanitize(*, output: Output) -> None: ...
 
-A group may have groups as fields. Their options stand under its heading in the help; where it has none, under their
-own.
+A group may have groups as fields. The help lists their options under its heading, or under their own heading if it has
+none.
 """
 
 import functools
@@ -28,19 +28,22 @@ from typer.core import TyperCommand, TyperGroup
 
 from textveil_cli.console.lines import say
 
-#: How all our applications are set up.
+#: Settings of every typer application of the project.
 SETTINGS: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
     "pretty_exceptions_enable": False,
     "rich_markup_mode": None,
 }
 Given = dict[str, Any]
-#: How typer names the type of what may be repeated, and of a number with a range.
+#: How typer writes the type of a repeatable option, and of a number with a range.
 _TYPED = re.compile(r"<(?:list\[(\w+)\]|(\w+) range)>")
 
 
 class GivenAgain(Exception):
-    """An option that has one value is given twice: which of the two was meant, nobody can tell."""
+    """Error for an option with one value that the user gave twice.
+
+    The intended value is ambiguous.
+    """
 
     exit_code = 2
 
@@ -50,9 +53,10 @@ class GivenAgain(Exception):
 
 
 def _of_its_type(option: Any) -> Any:
-    """Returns what turns the value of an option into one of its type, without typer where it is one already.
+    """Return a conversion to the option's type that calls typer only for values of another type.
 
-    typer from 0.29 on asks pydantic about every option, given or not; to import it takes longer than a sentence.
+    typer from 0.29 on calls pydantic for every option, present or not; importing pydantic takes longer than sanitizing
+    a sentence.
     """
     of_typer, is_list = option.process_value, option.multiple or option.nargs == -1
 
@@ -66,17 +70,22 @@ def _of_its_type(option: Any) -> Any:
 
 
 class _Once:
-    """Refuses an option that is given twice and has one value: the last would win. Says what Ctrl-C left.
+    """Mixin that rejects repeated options with one value and reports on Ctrl-C.
 
-    A list of values may go on, and a flag that only switches something on may be repeated.
+    click would silently use the last of two values. Options with a list of values, and flags that only switch something
+    on, may be repeated. After Ctrl-C the mixin reports which output remains.
     """
 
     def invoke(self, ctx: Any) -> Any:
-        """Runs the command. Interrupted, it says what was kept: what it has noted itself, or what its options tell."""
+        """Run the command; on Ctrl-C print which output remains.
+
+        The message has the notes that the command attached to the interrupt, else it is derived from the options. The
+        interrupt is raised again.
+        """
         try:
             return cast(Any, super()).invoke(ctx)
         except KeyboardInterrupt as interrupt:
-            if not getattr(interrupt, "told", False):  # by the command, else while it was imported
+            if not getattr(interrupt, "told", False):  # the command may have printed it already
                 kept = "; ".join(getattr(interrupt, "__notes__", ())) or _kept(ctx.params)
                 say(f"{ctx.find_root().info_name}: interrupted{kept and ': '}{kept}")
                 interrupt.told = True  # type: ignore[attr-defined]
@@ -97,7 +106,7 @@ class _Once:
             found = parse(args=args)
             options = [each for each in found[-1] if each.param_type_name == "option" and _has_one_value(each)]
             again = next((each for place, each in enumerate(options) if each in options[:place]), None)
-            if again is not None and not ctx.resilient_parsing:  # a shell that completes a word
+            if again is not None and not ctx.resilient_parsing:  # not while a shell completes a word
                 raise GivenAgain(ctx, again)
             return found
 
@@ -106,15 +115,18 @@ class _Once:
 
 
 def _has_one_value(option: Any) -> bool:
-    """Whether an option has a value, or is a switch with an off: not a list, a count or a mere flag."""
+    """Return whether an option has exactly one value.
+
+    Lists, counts, and flags without an off switch do not.
+    """
     return not option.multiple and not option.count and (not option.is_flag or bool(option.secondary_opts))
 
 
 class Command(_Once, TyperCommand):
-    """A command whose help has its options under the headings of their groups."""
+    """A command whose help lists its options under the headings of their groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Writes arguments, then options without a group, then each group."""
+        """Write arguments, then options without a group, then each group."""
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
@@ -130,7 +142,7 @@ class Command(_Once, TyperCommand):
 
 
 def _kept(options: dict[str, Any]) -> str:
-    """What an interrupted command has left, told from its options."""
+    """Describe the output that an interrupted command leaves, derived from its options."""
     output = options.get("output")
     said = ["what was drawn is charged"] if options.get("ledger") else []
     if output is not None and "resume" in options and Path(output).is_dir():
@@ -141,7 +153,7 @@ def _kept(options: dict[str, Any]) -> str:
 
 
 class _Imported(Mapping[str, Any]):
-    """Commands by name, each imported when it is asked for."""
+    """Mapping from names to commands; the first access to a name imports its command."""
 
     def __init__(self, package: str, names: Mapping[str, str]) -> None:
         self._package, self._names = package, names
@@ -169,7 +181,7 @@ class _Imported(Mapping[str, Any]):
 
 
 class _Group(_Once, TyperGroup):
-    """A group of commands that are imported when they are called."""
+    """A group of commands that are imported on their first call."""
 
     package: str
     table: Mapping[str, str]
@@ -179,27 +191,27 @@ class _Group(_Once, TyperGroup):
         self.commands = cast(Any, _Imported(self.package, self.table))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Writes what each command is for, without importing any."""
+        """Write the purpose of each command without importing any."""
         with formatter.section("Commands"):
             formatter.write_dl(list(self.table.items()))
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Returns the names of the commands."""
+        """Return the names of the commands."""
         return list(self.table)
 
 
 def command_line(
     package: str, commands: Mapping[str, str], *, help: str, version: str | None = None, **settings: Any
 ) -> typer.Typer:
-    """Returns an application, or a group of commands in one.
+    """Return an application, or a group of commands in one.
 
     Args:
-        package: Where the commands are: ``sanitize-corpus`` is the function ``sanitize_corpus`` of the module of that
+        package: Package of the commands: ``sanitize-corpus`` is the function ``sanitize_corpus`` of the module of that
             name, or an application there.
-        commands: What each is for, by name: the first sentence of its documentation.
-        help: What the application is for.
-        version: What ``--version`` prints; ``None`` for a group of commands.
-        settings: Of ``typer.Typer``.
+        commands: Purpose of each command by its name: the first sentence of its docstring.
+        help: Purpose of the application.
+        version: Output of ``--version``; ``None`` for a group of commands.
+        settings: Further arguments of ``typer.Typer``.
     """
     group = type("Group", (_Group,), {"package": package, "table": commands})
     app = typer.Typer(cls=group, no_args_is_help=True, help=help, **SETTINGS, **settings)
@@ -225,16 +237,17 @@ def command_line(
 
 @dataclass(frozen=True)
 class Of:
-    """Makes a group that is about a bundle one about something else: ``Annotated[Pins, Of("encoder")]``.
+    """Marker that reuses an option group about a bundle for something else.
 
-    Its options are then called ``--encoder-maker`` and ``--max-encoder-bytes``.
+    ``Annotated[Pins, Of("encoder")]`` renames the options of ``Pins`` to, for example, ``--encoder-maker`` and
+    ``--max-encoder-bytes``.
     """
 
     what: str
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Returns a command with the options of its groups in place of the groups."""
+    """Return a command that takes the options of its groups in place of the groups."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
     takes: list[tuple[str, Callable[[Given], Any]]] = []
@@ -255,7 +268,10 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 def _expanded(
     name: str, annotation: Any, default: Any, heading: str | None, of: Of | None
 ) -> tuple[list[inspect.Parameter], Callable[[Given], Any]]:
-    """The parameters that stand for one, and what makes its argument of what they were given."""
+    """Return the parameters that replace one, and the builder of its argument.
+
+    The builder takes the values of these parameters.
+    """
     kind, *marks = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
     of = next((mark for mark in marks if isinstance(mark, Of)), of)
     if is_dataclass(kind) and isinstance(kind, type):

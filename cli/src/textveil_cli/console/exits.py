@@ -1,6 +1,6 @@
-"""Ends every command of this project: one line per error, no traceback, nothing of the user's text in it.
+"""Errors and exit codes of every command: one line per error, no traceback, no user text.
 
-Exit codes: 0 good, 1 a named error, 2 wrong usage, 130 interrupted.
+Exit codes: 0 success, 1 a named error, 2 wrong usage, 130 interrupted.
 """
 
 import os
@@ -22,23 +22,23 @@ _USAGE = {
     "MissingParameter": "is missing",
     "BadOptionUsage": "takes no value",
     "BadArgumentUsage": "wrong number of arguments",
-    "BadParameter": "",  # what it takes is said
+    "BadParameter": "",  # the accepted values follow
     "GivenAgain": "is given more than once",
 }
-#: Options as errors of the library spell them.
+#: Options as the errors of the library spell them.
 _OPTION = re.compile(
     r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|draw|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
     r"protect|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
 )
-#: What is typed as the name of an option, and hardly a text.
+#: Shape of an option name; private text hardly has it.
 _NAMED = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
 
 
 def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
-    """Runs a command line and gives its exit code.
+    """Run a command line and return its exit code.
 
-    Usage errors name an option, never an argument: a person who forgets ``--text`` types a secret where a command
-    belongs. An unexpected error is reported by type and place, since its message could hold user text.
+    Usage errors name an option, never an argument: a user who forgets ``--text`` types private text in place of a
+    command. Unexpected errors are reported by type and source line, since their message could hold user text.
 
     Args:
         app: The application.
@@ -64,13 +64,13 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # `textveil ... | head` ends quietly
         _abandon_output()
         return 1
-    except OSError as error:  # errors of input are named where they occur: what is left is printing
+    except OSError as error:  # input errors have names of their own, so only output is left
         _abandon_output()
         why = os.strerror(error.errno) if error.errno else "closed"
         return _fail(f"{name}: {OutputError.code}: standard output cannot be written: {why}", 1)
     except MemoryError:
         return _fail(f"{name}: memory: not enough memory for this input", 1)
-    except Exception as error:  # the last line of defense for the user's text
+    except Exception as error:  # last line of defense for the user's text
         if type(error).__name__ == "Abort":
             return 130
         if type(error).__name__ == "NoArgsIsHelpError":
@@ -83,7 +83,10 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
 
 
 def _page(command: Any, name: str, arguments: list[str] | None) -> str:
-    """The help of the command that was typed, in our own words: one that does not exist is not in it."""
+    """Return the help command for the longest known command path in the arguments.
+
+    An unknown word may be private text and is left out.
+    """
     for word in sys.argv[1:] if arguments is None else arguments:
         command = getattr(command, "commands", {}).get(word)
         if command is None:
@@ -93,7 +96,10 @@ def _page(command: Any, name: str, arguments: list[str] | None) -> str:
 
 
 def _usage(error: Any, name: str) -> str:
-    """Describe an error of usage. Typer has its own copy of click since 0.26, so types are compared by name."""
+    """Describe a usage error.
+
+    Typer has its own copy of click since 0.26, so the function compares exception types by name.
+    """
     kinds = [kind.__name__ for kind in type(error).__mro__]
     said = next((_USAGE[kind] for kind in kinds if kind in _USAGE), None)
     if said is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
@@ -114,7 +120,7 @@ def _usage(error: Any, name: str) -> str:
         if error.ctx.parent is not None or name != "textveil":
             return f"{said}; there are {', '.join(error.ctx.command.list_commands(error.ctx))}"
         return f'{said}; to rewrite a text: {name} sanitize --text "...", or {name} sanitize FILE'
-    if "BadOptionUsage" in kinds and said == _USAGE["BadOptionUsage"]:  # of an option of ours
+    if "BadOptionUsage" in kinds and said == _USAGE["BadOptionUsage"]:  # for a known option
         needed = re.search(r"requires (\d+) arguments", error.message)
         wanted = f"takes {needed[1]} values" if needed else "needs a value" if "requires" in error.message else said
         return f"{error.option_name} {wanted}"
@@ -126,7 +132,10 @@ def _usage(error: Any, name: str) -> str:
 
 
 def _wanted(option: Any) -> str:
-    """What values an option takes; typer knows it by its own description since 0.29, and by click's type before."""
+    """Describe the values that an option accepts.
+
+    Typer has its own type description since 0.29, and click's type before.
+    """
     kind = getattr(option, "type_descriptor", None) or option.type
     choices = getattr(kind, "choices", None)
     if choices:
@@ -139,7 +148,7 @@ def _wanted(option: Any) -> str:
 
 
 def _commands_alike(error: Any) -> list[str]:
-    """Return the commands of this program with a name close to the one that was typed."""
+    """Return the commands of this program with a name close to the typed one."""
     commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None) or {}
     _, _, guessed = (getattr(error, "message", None) or "").rpartition("Did you mean ")
     return sorted(name for name in commands if f"'{name}'" in guessed)
@@ -151,7 +160,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _clean_up_when_terminated() -> None:
-    """``kill`` and a closed terminal end the program like an error, so that no temporary file stays behind."""
+    """Turn SIGTERM and SIGHUP into ``SystemExit``, so that no temporary file remains."""
 
     def leave(number: int, frame: object) -> None:
         raise SystemExit(128 + number)
@@ -162,6 +171,6 @@ def _clean_up_when_terminated() -> None:
 
 
 def _abandon_output() -> None:
-    # What is still buffered cannot be written; the interpreter must not try again when it ends.
+    # The buffered output cannot be written; the interpreter must not retry at exit.
     with suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,7 @@
-"""Plain text in and out of commands: files, standard streams and messages; errors name them without their content."""
+"""Plain text input and output of commands: files, standard streams and messages.
+
+Errors name a file or stream without its content.
+"""
 
 import codecs
 import os
@@ -15,31 +18,34 @@ Write = Callable[[str], None]
 #: Lines, whether the last of them ended with a line feed, and bytes consumed.
 Lines = tuple[list[str], bool, int]
 
-#: Most bytes taken at a time; a terminal or a pipe hands over fewer, so lines are answered as they come.
+#: Maximum bytes of one read; a terminal or pipe returns fewer, so lines are processed as they arrive.
 _READ_BYTES = 1 << 20
-#: What a file is called that holds texts, and hardly any text.
+#: Shape of the name of a text file; private text hardly has it.
 _FILE = re.compile(r"[\w.+-]{1,60}\.(?:txt|md|log|csv|tsv|jsonl?|ndjson|parquet|pq|gz|zst)", re.I)
 
 
 def say(message: str) -> None:
-    """Prints a line on standard error, where no data goes; if nobody reads it, that is no reason to stop."""
+    """Print a line on standard error, and ignore a closed or broken stream.
+
+    Data never goes there.
+    """
     if sys.stderr is not None:
         with suppress(OSError):
             print(message, file=sys.stderr, flush=True)
 
 
 def say_unless(message: str, quiet: bool) -> None:
-    """Prints a message of ``textveil`` on standard error, unless it is to be quiet."""
+    """Print a message of ``textveil`` on standard error, unless ``quiet``."""
     if not quiet:
         say(f"textveil: {message}")
 
 
 @contextmanager
 def standard_output() -> Iterator[Write]:
-    """Opens standard output, flushed after every write.
+    """Yield a function that writes to standard output and flushes after every write.
 
     Raises:
-        OutputError: It is closed.
+        OutputError: Standard output is closed.
     """
 
     def write(text: str) -> None:
@@ -52,14 +58,14 @@ def standard_output() -> Iterator[Write]:
 
 
 def output_to(path: Path | None, *, private: bool = False) -> AbstractContextManager[Write]:
-    """Opens an output: a file that appears whole or not at all, or standard output.
+    """Open an output: standard output, or a file that appears complete or not at all.
 
     Args:
         path: The file; ``None`` is standard output.
-        private: Whether the file is for its owner alone.
+        private: Whether only the owner may read the file.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: The output cannot be written.
     """
     if path is None:
         return standard_output()
@@ -69,18 +75,24 @@ def output_to(path: Path | None, *, private: bool = False) -> AbstractContextMan
 
 
 def printable(name: str) -> str:
-    """Returns a file's name as one line can have it."""
+    """Return a file name with each unprintable character replaced by ``?``."""
     return "".join(character if character.isprintable() else "?" for character in name)
 
 
 def file_name(path: str | Path) -> str:
-    """Returns the last part of a path, if there is such a file or it ends like one, and nothing else."""
+    """Return the last component of a path for messages, or "" if it may be private text.
+
+    The name is returned if the path exists or ends like a data file.
+    """
     file = os.path.basename(os.path.normpath(path))
     return printable(file) if os.path.exists(path) or _FILE.fullmatch(file) else ""
 
 
 def named(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yields inputs, each with what messages call it: a text that was typed where a file belongs by its place alone."""
+    """Yield each input path with its name for messages.
+
+    The name of a path that may be private text is its position alone ("input 1 of 2").
+    """
     for number, path in enumerate(paths, 1):
         shown = file_name(path)
         place = "" if shown and len(paths) == 1 else f"input {number} of {len(paths)}"
@@ -89,17 +101,17 @@ def named(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
-    """Opens an input.
+    """Open an input and close it on exit.
 
     Args:
         path: Path of a file; ``-`` is standard input.
-        name: What errors call it.
+        name: Name of the input in errors.
 
     Yields:
-        A file descriptor and the size of what it names, 0 if unknown.
+        A file descriptor and the size of the file in bytes, 0 if unknown.
 
     Raises:
-        InputError: It cannot be opened, or is a folder.
+        InputError: The input cannot be opened, or is a folder.
     """
     if path == "-":
         if sys.stdin is None:
@@ -124,22 +136,23 @@ def opened(path: str, name: str) -> Iterator[tuple[int, int]]:
 
 
 def inputs_of(paths: Sequence[str]) -> Iterator[Iterator[Lines]]:
-    """Yields the lines of each input, as they arrive: see ``read_lines``."""
+    """Yield an iterator of lines for each input; see ``read_lines``."""
     for path, name in named(paths):
         with opened(path, name) as (descriptor, _):
             yield read_lines(descriptor, name)
 
 
 def lines_of(paths: Sequence[str]) -> Iterator[str]:
-    """Yields the lines of all inputs, as they arrive."""
+    """Return an iterator over the lines of all inputs, as they arrive."""
     return (line for found in inputs_of(paths) for lines, _, _ in found for line in lines)
 
 
 def read_words(path: Path | None, option: str) -> list[str]:
-    """Reads the words of a list, one a line; none where there is no list. A byte order mark is dropped.
+    """Read a word list, one word a line, without a byte order mark; empty for ``None``.
 
     Raises:
-        InputError: The file that the option names cannot be read. Not chained: the cause may hold what the file holds.
+        InputError: The file of ``option`` cannot be read. The error has no cause, as the cause may hold content of the
+            file.
     """
     if path is None:
         return []
@@ -149,21 +162,21 @@ def read_words(path: Path | None, option: str) -> list[str]:
 
 
 def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> Iterator[Lines]:
-    """Reads lines as they arrive.
+    """Yield lines as they arrive.
 
-    Lines end with a line feed; a carriage return before it is white space and passes through. A byte order mark at
+    Lines end with a line feed; a carriage return before it is white space and stays in the line. A byte order mark at
     the start is dropped.
 
     Args:
-        descriptor: An open file descriptor; read until its end, not closed.
-        name: What errors call the input ("input 1").
-        remedy: What to do where it is not UTF-8.
+        descriptor: An open file descriptor, read to its end and left open.
+        name: Name of the input in errors ("input 1").
+        remedy: Advice for an input that is not UTF-8.
 
     Yields:
-        Lines that had arrived, whether the last of them ended with a line feed, and bytes consumed.
+        The lines that have arrived, whether the last of them ended with a line feed, and the bytes consumed.
 
     Raises:
-        InputError: Bytes that are not UTF-8, with their offset, after all lines before.
+        InputError: Bytes that are not UTF-8, with their offset, after all lines before them.
     """
     offset = 0  # of the first byte of `pending`
     pending: list[bytes] = []
@@ -178,7 +191,7 @@ def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> 
             continue
         pending.append(chunk[:end])
         block = b"".join(pending)
-        pending.clear()  # a line may be long: what is read is held once, and let go before the line is used
+        pending.clear()  # a line may be long: hold its bytes once, and free them before the line is used
         consumed = offset + len(block)
         if block:
             lines, ended, bad = _decoded(block, first=offset == 0)
@@ -196,15 +209,18 @@ def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> 
 
 
 def all_lines(read: Iterable[Lines]) -> Iterator[Lines]:
-    """Yields all lines of an input at once, if there are any, when the last of them has arrived."""
+    """Yield all lines of an input as one item after the last of them; nothing if empty."""
     found = list(read)
     if found:
         yield [line for lines, _, _ in found for line in lines], *found[-1][1:]
 
 
 def _decoded(block: bytes, *, first: bool) -> tuple[list[str], bool, int | None]:
-    """Returns whole lines, whether the last one ended, and the place of the first bad byte after them, or ``None``."""
-    if first and _hint(block):  # UTF-16 without a mark is UTF-8 with a null beside every letter
+    """Decode a block and return its lines, whether the last one ended, and an error offset.
+
+    The offset is that of the first bad byte after the lines, or ``None``.
+    """
+    if first and _hint(block):  # UTF-16 without a mark is valid UTF-8, with a null beside every ASCII letter
         return [], False, 0
     lines: list[str] = []
     start = len(codecs.BOM_UTF8) if first and block.startswith(codecs.BOM_UTF8) else 0
@@ -220,6 +236,6 @@ def _decoded(block: bytes, *, first: bool) -> tuple[list[str], bool, int | None]
 
 
 def _hint(block: bytes) -> str:
-    """Says so if an input that begins like this is not UTF-8."""
+    """Return advice if the first bytes of an input are not UTF-8, else ""."""
     wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return " (UTF-16, or no text: save it as UTF-8)" if wide else ""

@@ -1,9 +1,10 @@
-"""What was meant by an option that there is not: what users of other tools type, then what is spelled like it."""
+"""Suggestions for an unknown option: names from other tools first, then similar spellings."""
 
 from collections.abc import Iterable
 from difflib import SequenceMatcher
 
-#: What is typed for options of ours, with a value where that is meant. Of several a command has one, or all are meant.
+#: Other names of our options, as users of other tools type them. Of several options on the left, a command has one or
+#: all apply.
 _OTHER_NAMES = {
     "--epsilon": "eps level levels strength privacy nats",
     "--protect names": "names",
@@ -27,7 +28,7 @@ _OTHER_NAMES = {
     "--mapping, --keep-mapping": "map save-mapping",
     "--budget": "limit",
 }
-#: What is typed for what is not an option of ours: a name of what the command must have, then what is typed.
+#: Answers for options that do not exist here. Key: an option that the command must have, then the typed names.
 _SENTENCES = {
     "files f file i in input path": "files stand after the command, without an option",
     "--output force overwrite": "an output file is replaced without it",
@@ -45,11 +46,11 @@ _LEVELS = " A level is named by its nats: textveil levels lists them"
 
 
 def meant(typed: str, options: Iterable[str]) -> str:
-    """Returns what is said beside an unknown option: a question, a sentence or nothing.
+    """Return the suggestion for an unknown option: a question, a sentence or "".
 
     Args:
-        typed: The option; nothing of it is in the answer.
-        options: Those of the command.
+        typed: The option; the answer contains nothing of it.
+        options: The options of the command.
     """
     name, known = typed.lstrip("-").lower(), {*options}
     named = [each for each, names in _OTHER_NAMES.items() if name in names.split()]
@@ -66,7 +67,10 @@ def meant(typed: str, options: Iterable[str]) -> str:
 
 
 def _alike(name: str, known: list[str]) -> list[str]:
-    """Those that begin as it does, it begins with, or that are spelled like it; click compares the dashes too."""
+    """Return the options that share a prefix with ``name``, else those of similar spelling.
+
+    click's own suggestions also compare the dashes.
+    """
     begun = [each for each in known if (len(name) > 2 and each[2:].startswith(name)) or name.startswith(f"{each[2:]}-")]
     if begun:
         return begun

@@ -1,4 +1,4 @@
-"""The progress bar of every command: on standard error, and only where that is a terminal."""
+"""Progress bars of every command, on standard error, and only if that is a terminal."""
 
 import sys
 import time
@@ -6,20 +6,21 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: Called with a stage, the steps done and the steps in all.
+#: Callback with a stage, the number of finished steps and the total.
 Report = Callable[[str, int, int], None]
 
 
 @contextmanager
 def progress_bars(*, shown: bool = True, in_bytes: bool = False) -> Iterator[Report]:
-    """Shows a bar for each stage of long work, with the time that it took and the time that is left.
+    """Show a bar for each stage of long work, with elapsed and remaining time.
 
     Args:
-        shown: Whether there is to be any.
+        shown: Whether to show bars at all.
         in_bytes: Whether steps are bytes.
 
     Yields:
-        What is told how far the work is. The name of a stage may have more after a tab, such as a rate.
+        A callback that takes a stage, its finished steps and the total. The name of a stage may have a suffix after a
+        tab, such as a rate.
     """
     if not shown or sys.stderr is None or not sys.stderr.isatty():
         yield lambda stage, done, total: None
@@ -52,17 +53,18 @@ def progress_bars(*, shown: bool = True, in_bytes: bool = False) -> Iterator[Rep
 
 @contextmanager
 def bytes_bar(label: str, size: int, from_bytes: int, *, quiet: bool, to_file: bool) -> Iterator[Callable[..., None]]:
-    """Shows a bar over the bytes of large files, where the terminal has no data on it.
+    """Show a bar over the bytes of large files, unless data goes to the same terminal.
 
     Args:
-        label: What stands before it.
-        size: Bytes there are, 0 if unknown.
-        from_bytes: Sizes below get no bar: they are done before it could be read.
-        quiet: Whether there is to be no bar.
-        to_file: Whether the data go to a file of their own and not to standard output.
+        label: Text before the bar.
+        size: Total bytes, 0 if unknown.
+        from_bytes: Minimum size for a bar; smaller inputs finish before anyone could read it.
+        quiet: Whether to show no bar.
+        to_file: Whether the data goes to a file instead of standard output.
 
     Yields:
-        What is told how many bytes are done, and how many rows if they are counted: their rate is shown.
+        A callback that takes the finished bytes and, if rows are counted, the finished rows; the bar then has their
+        rate.
     """
     shown = not quiet and size >= from_bytes and (to_file or not sys.stdout.isatty())
     begun = time.monotonic()

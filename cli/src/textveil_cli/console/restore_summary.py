@@ -1,9 +1,9 @@
-"""Describe in one line how many mentions of a reply were restored, and how many were not and why."""
+"""One-line summary of a restored reply: numbers of restored mentions, and reasons."""
 
 from textveil.release import counted
 from textveil.text import RestoreReport, SkipReason
 
-#: Where or why a surrogate stays, and the option that restores it.
+#: Reason for each surrogate that is not restored, and the option that restores it.
 _REASONS = {
     SkipReason.LINK: ("in links", "--restore-hosts HOST"),
     SkipReason.CODE: ("in code", "--restore-places code"),
@@ -18,7 +18,7 @@ _REASONS = {
 
 
 def describe_report(report: RestoreReport) -> str:
-    """Return how many surrogates were restored, how many were not and why, and the options that restore more."""
+    """Describe how many surrogates were restored or not, why, and the options that help."""
     described = f"{counted(len(report.restored), 'mention')} restored"
     reasons = report.count_reasons()
     if reasons:

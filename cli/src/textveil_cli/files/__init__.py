@@ -1,9 +1,9 @@
-"""Files with columns: CSV, TSV, JSON lines and Parquet, packed or not, alone or in folders, rewritten as they stream.
+"""Streaming rewrite of CSV, TSV, JSON lines and Parquet files, packed or not.
 
-Cells that are not asked for keep their bytes. Each output appears whole or not at all.
+Inputs are files or folders. Cells outside the selection keep their bytes. Each output appears complete or not at all.
 
-A ``Selection`` says what of every file is rewritten, ``find_sources`` which files there are and where they go, a
-``Drawer`` draws, and ``sanitize_files`` does all of them. A ``Record`` has what is finished.
+``Selection`` has the columns and formats of a run, ``find_sources`` lists the files and their outputs, a ``Drawer``
+rewrites texts, ``sanitize_files`` runs over all files, and ``Record`` lists the finished ones.
 """
 
 from typing import TYPE_CHECKING
@@ -50,7 +50,7 @@ __all__ = [
     "version_of",
 ]
 
-# Those that need the least stand first: a name is looked for in them in this order.
+# Lookups try the modules in this order: the ones with the fewest imports come first.
 __getattr__ = lazy_names(
     __name__,
     __all__,

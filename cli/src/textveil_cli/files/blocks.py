@@ -1,4 +1,4 @@
-"""Tables that are text, block by block: whole lines, whole documents, and what is written of them."""
+"""Blocks of text tables: complete lines and documents, and their rewritten bytes."""
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,12 +15,12 @@ from textveil_cli.files.selection import Selection
 
 @dataclass(kw_only=True)
 class Block:
-    """Rows that are rewritten together, whole documents.
+    """Rows of complete documents that are rewritten together.
 
     Attributes:
         rows: The rows.
-        bad: Rows that cannot be rewritten.
-        sizes: How many texts each document has, in the order of ``texts``.
+        bad: Rejected rows.
+        sizes: Number of texts in each document, in the order of ``texts``.
     """
 
     rows: list[Row]
@@ -32,17 +32,17 @@ class Block:
 
     @property
     def count(self) -> int:
-        """How many rows there are; headings and blank lines are none."""
+        """Return the number of rows without headings and blank lines."""
         return sum(1 for row in self.rows if row.number)
 
     @property
     def texts(self) -> list[str]:
-        """The texts of all rows."""
+        """Return the texts of all rows."""
         return [text for row in self.rows for text in row.texts]
 
     @property
     def groups(self) -> list[Group]:
-        """The documents, in order, those that leave together in one group."""
+        """Return the groups of documents that are released together, in order."""
         if self._document == "key":
             joined = (of_key for _, of_key in groupby(_with_texts(self.rows), lambda row: row.key))
             return [Group(tuple(dict.fromkeys(row.scope for row in of_key)), 1) for of_key in joined]
@@ -50,9 +50,13 @@ class Block:
         return [Group((row.scope,), len(row.texts) if of_cells else 1) for row in _with_texts(self.rows)]
 
     def finish(self, drawn: Drawn) -> list[bytes]:
-        """Returns the rows with what was drawn for their texts. Rows of which a text is withheld become bad rows.
+        """Return the bytes of the rows with their rewritten texts.
 
-        They are one piece. Of a block with a very long text each cell is one: joined, it would be held twice more.
+        Rows with a withheld text become rejected rows.
+
+        Returns:
+            One byte string; for a block with a text of at least ``LONG_TEXT`` characters one for each cell, since
+            joining would hold the text twice more.
         """
         texts = cast(list[str], drawn.texts if drawn.whole else self._without_withheld(drawn.texts))
         cells = map(self._encode, texts)
@@ -70,7 +74,7 @@ class Block:
         return written if apart else [b"".join(written)]
 
     def _without_withheld(self, texts: Sequence[str | Withheld]) -> list[str]:
-        """Makes bad rows of those that have a text that is withheld; returns the texts of the others."""
+        """Reject the rows that have a withheld text, and return the texts of the others."""
         rest, kept, rows = iter(texts), list[str](), list[Row]()
         for row in self.rows:
             of_row = [*islice(rest, len(row.places))]
@@ -86,12 +90,12 @@ class Block:
 
 
 def whole_lines(chunks: Iterable[bytes], most: int, name: str) -> Iterator[tuple[list[bytes], bool]]:
-    """Yields the lines that have arrived, with their ends, and whether they are the last.
+    """Yield the lines that have arrived, with their ends, and whether they are the last.
 
     Args:
         chunks: Bytes as they arrive.
-        most: Bytes of the longest line; no more of a longer one is read.
-        name: What errors call the file.
+        most: Maximum bytes of a line; reading stops there.
+        name: Name of the file in errors.
 
     Raises:
         FieldTooLong: A line is longer.
@@ -114,18 +118,18 @@ def whole_lines(chunks: Iterable[bytes], most: int, name: str) -> Iterator[tuple
 
 
 def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: str) -> Iterator[Block]:
-    """Yields the rows of a file in blocks, as they arrive.
+    """Yield the rows of a file in blocks, as they arrive.
 
     Args:
-        layout: Cuts its lines.
-        chunks: Its bytes.
-        selection: What a document is.
-        name: What errors call the file.
+        layout: Splits the lines of the file into rows.
+        chunks: Bytes of the file.
+        selection: Defines the documents (cell, row or key) and the maximum size of a row.
+        name: Name of the file in errors.
 
     Raises:
-        TextveilError: The file cannot be gone on with; a single bad row is not an error here.
+        TextveilError: The rest of the file cannot be read; a single rejected row is no error here.
     """
-    held: list[Row] = []  # those of a document that may go on
+    held: list[Row] = []  # rows of a document that the next lines may continue
     seen: set[int] = set()
     begun = False
     for lines, last in whole_lines(chunks, selection.max_row, name):
@@ -147,7 +151,7 @@ def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: 
 
 
 def without_mark(lines: list[bytes], name: str) -> list[Row]:
-    """Takes a byte order mark off the first line; returns a row of it, if there is one.
+    """Remove a byte order mark from the first line, and return it as a row if present.
 
     Raises:
         InputError: The lines are UTF-16.
@@ -164,7 +168,13 @@ def without_mark(lines: list[bytes], name: str) -> list[Row]:
 def _whole_documents(
     rows: list[Row], bad: list[Bad], seen: set[int], glue: bytes, *, last: bool
 ) -> tuple[list[Row], list[Row]]:
-    """Splits rows before the last document, which may go on. A document that comes back is made of bad rows."""
+    """Split off the rows of the last document, which the next lines may continue.
+
+    Rows of a document that appeared before, with another one between, are rejected.
+
+    Returns:
+        The rows before the last document, and the rows of the last one.
+    """
     good: list[Row] = []
     key, known = None, False
     for row in rows:
@@ -185,7 +195,7 @@ def _whole_documents(
 
 
 def _sizes(rows: list[Row], document: str) -> list[int]:
-    """How many texts each document has."""
+    """Return the number of texts in each document."""
     if document == "cell":
         return [1 for row in rows for _ in row.texts]
     if document == "key":
@@ -195,5 +205,5 @@ def _sizes(rows: list[Row], document: str) -> list[int]:
 
 
 def _with_texts(rows: list[Row]) -> list[Row]:
-    """Rows that have something to rewrite. Blank lines between the rows of a document do not part it."""
+    """Return the rows with texts; blank lines do not split a document."""
     return [row for row in rows if row.texts]

@@ -1,4 +1,4 @@
-"""Reads one column of a table, row by row: for what gives a line for each row, and no table."""
+"""Reader of one column of a table, for commands that write one line per row."""
 
 from collections.abc import Iterator
 
@@ -14,16 +14,18 @@ from textveil_cli.files.streams import Reading
 
 
 def read_cells(file: Reading, selection: Selection, name: str) -> Iterator[Lines]:
-    """Yields the texts of a column as they arrive, as ``read_lines`` does; an empty cell is an empty text.
+    """Yield the texts of a column as they arrive, in the form of ``read_lines``.
+
+    An empty cell is an empty text.
 
     Args:
         file: The file.
         selection: Its format, and the one column or key.
-        name: What errors call the file.
+        name: Name of the file in errors.
 
     Raises:
-        OptionError: Several columns are selected.
-        BadRow: A row does not fit, or has several texts at the key.
+        OptionError: The selection has several columns.
+        BadRow: A row is malformed, or has several texts at the key.
         TextveilError: The file cannot be read.
     """
     if len(selection.columns) != 1:

@@ -1,4 +1,4 @@
-"""CSV and TSV (RFC 4180): cells are cut out of the bytes, and all that is not rewritten stays byte for byte."""
+"""CSV and TSV (RFC 4180): rewrite selected cells, and keep all other bytes."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,21 +10,21 @@ from textveil_cli.files.rows import LONG_TEXT, Bad, Row, in_pieces
 from textveil_cli.files.selection import MAX_CELLS, Selection
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-# A quoted cell is one part in quotes after the other, without a blank; most have one. Those with very many, for which
-# a pattern takes memory, are cut by hand.
+# A quoted cell is one part in quotes or several without a blank between them. Most have one part. Cells with more than
+# 50 parts would take much memory in a pattern; `_cut` splits them.
 _QUOTED = rb'(?>(?:"[^"]*+"){1,50})(?!")'
 _ENDS = (b"", b"\n", b"\r\n")
 
 
 class DelimitedLayout:
-    """Cuts the lines of one delimited file into rows.
+    """Layout of one delimited file, which splits its lines into rows.
 
     A cell in quotes may hold delimiters and line ends, and a quote in it is doubled. A quote inside a cell that does
-    not begin with one is a character like any other. Blank lines are passed through.
+    not begin with one is an ordinary character. Blank lines are copied.
 
     Args:
         selection: Columns, header, delimiter and encoding.
-        name: What errors call the file.
+        name: Name of the file in errors.
     """
 
     def __init__(self, selection: Selection, name: str) -> None:
@@ -35,23 +35,23 @@ class DelimitedLayout:
         self._plain = re.compile(plain)
         self._cell = re.compile(rb'(%b|(?!")%b)%b' % (_QUOTED, plain, re.escape(self.glue)))
         self._to_quote = re.compile(rf'[{re.escape(delimiter)}"\r\n]')
-        self._width = 0  # cells of a row; 0 until the first one is met
+        self._width = 0  # number of cells of a row; 0 before the first row
         self._places: list[int] = []
         self._kept: list[int] | None = None
         self._key: int | None = None
         self._scope: int | None = None
-        #: Names of the columns that are copied, once the header is read.
+        #: Names of the copied columns, set after the header.
         self.copied: list[str] = []
         self._row = self._line = 0
         self._record = _Record()
 
     def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yields the rows of some lines; see ``Layout``.
+        """Yield the rows of some lines; see ``Layout``.
 
         Raises:
-            ColumnError: A column that was asked for is not there, or twice.
-            FieldTooLong: A cell is longer than the cap.
-            InputError: A quote is not closed.
+            ColumnError: A selected column is missing or appears twice, or a file with a header is empty.
+            FieldTooLong: A cell is longer than the limit.
+            InputError: A quote is not closed, or the header is malformed.
         """
         record = self._record
         for line in lines:
@@ -85,32 +85,39 @@ class DelimitedLayout:
             raise ColumnError(f"{self._name}: the file is empty, and has no header")
 
     def go_on(self, rows: int, lines: int) -> None:
-        """Counts on from so many rows and lines; see ``Layout``."""
+        """Continue the counts of rows and lines from these numbers; see ``Layout``."""
         self._row, self._line = rows, lines
 
     def encode(self, text: str) -> bytes:
-        """Returns a cell, in quotes where it needs them, whether the original had any or not."""
+        """Return the bytes of a cell, in quotes only if its new text needs them.
+
+        Text that the file's encoding lacks becomes ``?``.
+        """
         quoted = not text or self._to_quote.search(text) is not None
         if len(text) >= LONG_TEXT:
             return in_pieces(text, self._inside, b'"' if quoted else b"")
         return b'"%b"' % self._inside(text) if quoted else text.encode(self._codec, "replace")
 
     def _inside(self, text: str) -> bytes:
-        """What stands between two quotes."""
+        """Return the bytes between the two quotes of a cell."""
         return text.replace('"', '""').encode(self._codec, "replace")  # a word that an old encoding lacks becomes "?"
 
     def _split(self, content: bytes) -> list[bytes] | None:
-        """Cuts a line that is one sound row; ``None`` for others."""
-        if content.count(self.glue) >= MAX_CELLS:  # unless quotes hold them, too many cells to cut at once
+        """Split a line that is one well-formed row; return ``None`` for other lines."""
+        if content.count(self.glue) >= MAX_CELLS:  # unless quotes hold them, too many cells to split at once
             return None
         if b'"' not in content:
             return None if b"\r" in content else content.split(self.glue)
         cells = self._cell.findall(content + self.glue)
-        sound = sum(map(len, cells)) + len(cells) == len(content) + 1  # otherwise something fits no cell
+        sound = sum(map(len, cells)) + len(cells) == len(content) + 1  # otherwise a part of the line matches no cell
         return cells if sound else None
 
     def _cut(self, raw: bytes, record: "_Record") -> str | None:
-        """Cuts a record with quotes into cells, from where it was left; returns what is wrong with it."""
+        """Split a record with quotes into cells, from its last position.
+
+        Returns:
+            A description of the error in the record, or ``None``.
+        """
         record.open = False
         at = record.at
         while True:
@@ -130,10 +137,10 @@ class DelimitedLayout:
                 return _BARE_RETURN if raw.startswith(b"\r", record.at) else "something follows a closing quote"
 
     def _end_of_cell(self, raw: bytes, at: int) -> int:
-        """Returns where the cell ends that begins at a place; -1 for one whose closing quote has not arrived."""
+        """Return the end of the cell at a position; -1 if its closing quote has not arrived."""
         if not raw.startswith(b'"', at):
             match = self._plain.match(raw, at)
-            assert match is not None  # it may be empty
+            assert match is not None  # the pattern also matches an empty cell
             return match.end()
         while (at := raw.find(b'"', at + 1)) >= 0:
             at += 1
@@ -142,7 +149,7 @@ class DelimitedLayout:
         return -1
 
     def _row_of(self, cells: list[bytes], end: bytes, raw: bytes, line: int, broken: str | None) -> Row | Bad:
-        """The header, a row with its texts, or a bad row."""
+        """Return the header, a row with its texts, or a rejected row."""
         if not self._width:
             if broken is not None and self._selection.header:
                 raise InputError(f"{self._name}, the header: {broken}")
@@ -173,16 +180,16 @@ class DelimitedLayout:
         )
 
     def _leaving(self, row: Row) -> Row:
-        """A row without the cells that the output does not have."""
+        """Return a row without the cells that the output leaves out."""
         if self._kept is not None:
             row.places = [self._kept.index(place) for place in row.places]
             row.parts = [row.parts[place] for place in self._kept]
             if row.parts == [b""]:
-                row.parts = [b'""']  # else it would be a blank line
+                row.parts = [b'""']  # an empty line would be a blank line, not a row
         return row
 
     def _find_columns(self, cells: list[bytes]) -> None:
-        """Looks up the columns that were asked for in the first row."""
+        """Look up the selected columns in the first row."""
         names = [cell.decode(self._codec, "replace") for cell in cells]
         names = [name[1:-1].replace('""', '"') if name.startswith('"') else name for name in names]
         if not self._selection.header:
@@ -229,7 +236,7 @@ class DelimitedLayout:
 
 
 def _meant(row: str, delimiter: str | None) -> str:
-    """What a first row of one cell may be meant to be cut at."""
+    """Suggest the delimiter of a first row that has only one cell."""
     mark = max(",;|\t", key=row.count)
     if mark not in row:
         return ", so look at --delimiter, --csv and --tsv"
@@ -241,16 +248,16 @@ _BARE_RETURN = "a carriage return outside quotes"
 
 
 class _Record:
-    """A row with quotes, which may go on over many lines; each byte is looked at once.
+    """A row with quotes, possibly over many lines; the code scans each byte once.
 
     Attributes:
-        lines: Its lines so far; none between two rows.
-        first_line: Number of the first of them.
-        size: Bytes of them.
-        cells: Its cells up to the open one.
-        at: Where the open cell begins; at the end, where the row's last cell ends.
-        open: Whether its last cell has no closing quote yet.
-        quotes: How many quotes there are from there on: an odd number means that it is open still.
+        lines: Lines so far; empty between two rows.
+        first_line: Number of the first line.
+        size: Bytes of the lines.
+        cells: Cells before the open one.
+        at: Start of the open cell; after the last cell, its end.
+        open: Whether the last cell has no closing quote yet.
+        quotes: Number of quotes from ``at`` on; an odd number means that the cell is still open.
     """
 
     def __init__(self) -> None:
@@ -260,18 +267,18 @@ class _Record:
         self.open = False
 
     def begin(self, line: bytes, number: int) -> None:
-        """Begins a row."""
+        """Begin a row with its first line."""
         self.lines, self.cells, self.first_line, self.size = [line], [], number, len(line)
         self.at = self.quotes = 0
 
     def add(self, line: bytes) -> None:
-        """Adds a line to a row whose last cell is open."""
+        """Add a line to a row whose last cell is open."""
         self.lines.append(line)
         self.size += len(line)
         self.quotes += line.count(b'"')
 
     def join(self) -> bytes:
-        """Returns the row as it stands."""
+        """Return the bytes of the row so far."""
         if len(self.lines) > 1:
             self.lines = [b"".join(self.lines)]
         return self.lines[0]

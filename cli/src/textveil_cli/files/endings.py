@@ -1,4 +1,7 @@
-"""Refuse outputs whose name ends like a file of another format: nothing is converted, so a reader would be misled."""
+"""Checks that the name of an output does not end like another format.
+
+No command converts formats, so such a name would mislead a reader.
+"""
 
 import os
 from collections.abc import Sequence
@@ -10,7 +13,7 @@ from textveil_cli.console import printable
 from textveil_cli.files.selection import FORMATS
 from textveil_cli.files.streams import packed_as
 
-#: Endings by format; JSON is never written as a whole, but by its name a reader expects it.
+#: Endings by format. No command writes a whole JSON file, but a reader expects one behind ``.json``.
 _ENDINGS = {**FORMATS, "json": (".json",)}
 _KINDS = {
     "lines": "plain text",
@@ -30,14 +33,16 @@ def require_fitting_ending(
     packs: bool = False,
     into_folder: bool = False,
 ) -> None:
-    """Check the name of an output. A name without a known ending fits, and so does the ending of the inputs.
+    """Check the name of an output.
+
+    A name without a known ending fits, and so does the ending of the inputs.
 
     Args:
         output: The file; ``None`` is standard output.
-        formats: What is written, by the formats that it may be read as, the best name first.
-        inputs: The paths that are read, whose format an option may have set whatever their names are.
-        packs: Whether the output is packed if its name says so.
-        into_folder: Whether the output is a folder of files, which is made if it is missing.
+        formats: Formats of the output's content, the best name first.
+        inputs: Paths of the inputs; an option may have set their format against their names.
+        packs: Whether the output is packed if its name has the ending of a packed file.
+        into_folder: Whether the output is a folder of files, created if missing.
 
     Raises:
         OptionError: The ending is that of another format, of a packed file, or for a new folder that of any file.
@@ -65,7 +70,7 @@ def require_fitting_ending(
 
 
 def _read_ending(path: str) -> tuple[str | None, str]:
-    """Return the format that a name ends with, ``None`` if with none, and the ending of a packed file."""
+    """Return the format of a name's ending or ``None``, and the ending of a packed file."""
     packed = packed_as(path)
     plain = path.lower().removesuffix(packed)
     return next((name for name, endings in _ENDINGS.items() if plain.endswith(endings)), None), packed

@@ -1,10 +1,10 @@
-"""Keep other processes out of a folder while this one uses it; the system lets go of it however this one ends."""
+"""Lock of a folder against other processes; the system frees it when this one ends."""
 
 import os
 import sys
 from pathlib import Path
 
-#: Where a folder itself cannot be locked, a file in it is.
+#: Name of the file to lock where a folder itself cannot be locked.
 _LOCK_FILE = ".textveil.lock"
 
 
@@ -15,10 +15,10 @@ def lock_folder(folder: Path) -> int | None:
         folder: An existing folder.
 
     Returns:
-        The descriptor that keeps the lock while it is open; ``None`` on a file system without locks.
+        A descriptor that holds the lock while it is open; ``None`` on a file system without locks.
 
     Raises:
-        BlockingIOError: Another process has it.
+        BlockingIOError: Another process holds the lock.
     """
     if sys.platform == "win32":
         try:

@@ -1,4 +1,4 @@
-"""What keys of JSON lines name: where the strings at them are in the bytes of a line, and values of a row."""
+"""Keys of JSON lines: byte ranges of the selected strings in a line, and values of a row."""
 
 import json
 import re
@@ -18,17 +18,17 @@ _BLANK = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _ESCAPE_QUOTE_OR_COMMA = re.compile(r'\\.|[",]', re.DOTALL)
 _NEXT = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
-#: Reads the value that begins somewhere, and says where it ends. Numbers of any length are skipped, not kept.
+#: Decoder of one value that also returns its end. Integers become floats: one of any length takes little memory.
 _read = json.JSONDecoder(parse_int=float).raw_decode
 
 
 def parse_key(key: str) -> tuple[str | None, ...]:
-    """Returns the steps of a key: ``messages[].content`` is ``("messages", EACH, "content")``.
+    """Return the steps of a key: ``messages[].content`` is ``("messages", EACH, "content")``.
 
-    A name with dots or brackets stands in quotes: ``"a.b"[]``.
+    A name with dots or brackets must be in quotes: ``"a.b"[]``.
 
     Raises:
-        OptionError: It cannot be read.
+        OptionError: The key is malformed.
     """
     steps: list[str | None] = []
     at = 0
@@ -45,10 +45,10 @@ def parse_key(key: str) -> tuple[str | None, ...]:
 
 
 def tree_of(paths: list[tuple[str | None, ...]]) -> Node:
-    """Returns the tree that keys are, by their steps.
+    """Return the tree of some keys, from their steps.
 
     Raises:
-        OptionError: Two keys name the same place, or one a part of another.
+        OptionError: Two keys are equal, or one is a prefix of another.
     """
     tree: Node = {}
     for path in paths:
@@ -61,10 +61,13 @@ def tree_of(paths: list[tuple[str | None, ...]]) -> Node:
 
 
 def _refuse_many_values(text: str) -> None:
-    """Raises ``Unfit`` for a line whose values would take many times its bytes: each is an object in memory."""
+    """Raise ``Unfit`` for a line with ``MAX_CELLS`` or more values.
+
+    Each value is an object in memory and takes many times its bytes.
+    """
     if text.count(",") < MAX_CELLS:
         return
-    commas, in_string = 0, False  # most of all commas are in strings
+    commas, in_string = 0, False  # most commas of a text are inside strings
     for match in _ESCAPE_QUOTE_OR_COMMA.finditer(text):
         mark = match[0]
         if mark == '"':
@@ -76,22 +79,22 @@ def _refuse_many_values(text: str) -> None:
 
 
 class Unfit(Exception):
-    """A row does not have what a key says; the message has nothing of the row."""
+    """A row does not have the structure of a key; the message has no content of the row."""
 
 
 class Cut:
-    """Walks through one line and finds the strings at the leaves of a tree of keys.
+    """Parser of one line that finds the strings at the leaves of a tree of keys.
 
     Args:
         text: The line.
-        without: Keys of the line's object that are left out.
-        only: Whether all are but those that are rewritten.
+        without: Keys of the line's object to leave out.
+        only: Whether to leave out all keys except the rewritten ones.
         allow_missing: Whether keys may be missing.
 
     Attributes:
-        strings: Where each string begins and ends, its quotes included, and what it says; ``None`` for members that are
-            left out.
-        met: Whether a leaf was there, be it a null.
+        strings: Start and end of each string, quotes included, and its value; ``None`` as the value of left-out
+            members.
+        met: Whether the line had a leaf, possibly null.
 
     Raises:
         Unfit: The line has too many values.
@@ -107,7 +110,12 @@ class Cut:
         self._root: Node | None = None
 
     def object(self, tree: Node) -> None:
-        """Walks through the line, which must be one value and nothing else."""
+        """Parse the line, which must be one value and nothing else.
+
+        Raises:
+            Unfit: The line does not have the structure of the keys.
+            ValueError: The line is not JSON.
+        """
         self._root = tree
         start = self._after_blank(0)
         if self._only or self._without:
@@ -120,7 +128,10 @@ class Cut:
         self.strings.sort(key=lambda found: found[0])
 
     def _leave_out(self, tree: Node, at: int) -> None:
-        """Notes the members that are left out, each with the comma after it, or before it where no other follows."""
+        """Record the left-out members, each with the comma after it.
+
+        The last member takes the comma before it.
+        """
         met, kept_end = set[str](), at
         while self._text[at] != "}":
             start, (name, end) = at, _read(self._text, at)
@@ -143,7 +154,7 @@ class Cut:
             raise Unfit(f"a --without-column is missing{_describe(left, [*met])}: --allow-missing passes such rows")
 
     def _value(self, node: Node, at: int) -> int:
-        """Walks through the value that begins somewhere; returns where it ends."""
+        """Parse the value at a position and return its end."""
         text = self._text
         if text.startswith("null", at):
             self.met = True
@@ -199,7 +210,7 @@ class Cut:
         return at + 1
 
     def _next(self, at: int, close: str) -> int:
-        """Where the next member begins, or the bracket that closes."""
+        """Return the position of the next member or of the closing bracket."""
         match = _NEXT.match(self._text, at)
         if match is None:
             raise ValueError
@@ -216,14 +227,20 @@ class Cut:
 
 
 def _describe(missing: Iterable[str | None], names: Sequence[str]) -> str:
-    """Name the first key that an object lacks, those that it has, and the one that was probably meant."""
+    """Describe the first missing key, the keys of the object, and the closest one."""
     first = min((step for step in missing if step is not None), default="")
     listed, quoted = list_columns(names), list_columns([first])
     return f" ({quoted or 'it'} is not among {listed}{suggest_column(first, names)})" if listed else ""
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns an object of a row that names its document or its scope: of two equal keys each reader takes another."""
+    """Return an object without duplicate keys, of which JSON readers choose differently.
+
+    The object names the document or the privacy unit of a row.
+
+    Raises:
+        Unfit: A key appears twice.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         raise Unfit("a key is there twice")
@@ -239,10 +256,10 @@ def _leaves(node: Node) -> Iterator[Node]:
 
 
 def _value(row: Any, path: tuple[str | None, ...]) -> Any:
-    """The value at a key.
+    """Return the value at a key.
 
     Raises:
-        KeyError: There is none.
+        KeyError: The row has no such value.
     """
     for step in path:
         if not isinstance(row, dict) or step not in row:
@@ -252,7 +269,11 @@ def _value(row: Any, path: tuple[str | None, ...]) -> Any:
 
 
 def document_key(row: Any, path: tuple[str | None, ...]) -> str:
-    """Returns the value of a document key, as JSON: a number is never equal to a text."""
+    """Return the value of a document key as JSON, so that a number never equals a text.
+
+    Raises:
+        Unfit: The row lacks the key.
+    """
     try:
         return json.dumps(_value(row, path))
     except KeyError:
@@ -260,7 +281,7 @@ def document_key(row: Any, path: tuple[str | None, ...]) -> str:
 
 
 def scope_name(row: Any, path: tuple[str | None, ...]) -> str:
-    """Returns the name of a scope: a text, or a number as JSON writes it; empty where there is neither."""
+    """Return the name of a privacy unit: a text, or a number as JSON; else ""."""
     try:
         found = _value(row, path)
     except KeyError:

@@ -1,4 +1,4 @@
-"""JSON lines: the strings at some keys are cut out of the bytes of each line; the rest stays byte for byte."""
+"""JSON lines: rewrite the strings at selected keys, and keep all other bytes."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,16 +9,19 @@ from textveil_cli.files.json_keys import EACH, Cut, Unfit, document_key, parse_k
 from textveil_cli.files.rows import LONG_TEXT, Bad, Row, in_pieces
 from textveil_cli.files.selection import Selection
 
-#: Why a row is bad that is cut off, or something else than JSON.
+#: Reason for rejecting a row that is cut off or not JSON.
 _BROKEN = "not a whole JSON object"
 
 
 class JsonLinesLayout:
-    """Cuts the lines of one file of JSON objects.
+    """Layout of one file of JSON objects, one object a line.
 
     Args:
         selection: Keys, and whether a row may lack one.
-        name: What errors call the file.
+        name: Name of the file in errors.
+
+    Raises:
+        OptionError: A key does not fit its option.
     """
 
     glue = b""
@@ -36,17 +39,17 @@ class JsonLinesLayout:
         self._without = frozenset(str(path[0]) for path in paths)
         self._document_key = None if selection.document_key is None else parse_key(selection.document_key)
         self._scope = None if selection.scope_column is None else parse_key(selection.scope_column)
-        #: Keys of the first object that are copied, once it is read.
+        #: Keys of the first object that are copied, set after it is read.
         self.copied: list[str] = []
         self._line = self._row = 0
         self._met = False
 
     def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yields the rows of some lines; see ``Layout``.
+        """Yield the rows of some lines; see ``Layout``.
 
         Raises:
             ColumnError: No row of the file has any of the keys.
-            FieldTooLong: A text is longer than the cap.
+            FieldTooLong: A text is longer than the limit.
         """
         for line in lines:
             self._line += 1
@@ -59,16 +62,16 @@ class JsonLinesLayout:
             raise ColumnError(f"{self._name}: no row has any of the keys")
 
     def go_on(self, rows: int, lines: int) -> None:
-        """Counts on from so many rows and lines; see ``Layout``."""
+        """Continue the counts of rows and lines from these numbers; see ``Layout``."""
         self._row, self._line = rows, lines
 
     def encode(self, text: str) -> bytes:
-        """Returns a JSON string."""
+        """Return the bytes of a JSON string."""
         try:
             if len(text) >= LONG_TEXT:
                 return in_pieces(text, lambda piece: json.dumps(piece, ensure_ascii=False)[1:-1].encode(), b'"')
             return json.dumps(text, ensure_ascii=False).encode()
-        except UnicodeEncodeError:  # half of a pair: it is written as it can only have been written
+        except UnicodeEncodeError:  # half of a surrogate pair: ASCII escapes, the only valid way to write it
             return json.dumps(text).encode()
 
     def _read(self, line: bytes) -> Row | Bad:

@@ -1,4 +1,4 @@
-"""Tells tables from plain text, so that a table is not destroyed: headings and keys would be rewritten too."""
+"""Detection of tables among plain text, so that headings and keys are not rewritten."""
 
 import csv
 import json
@@ -10,9 +10,9 @@ from textveil_cli.columns import HEADING
 from textveil_cli.files.selection import FORMATS
 from textveil_cli.files.streams import packed_as
 
-#: Lines that are looked at.
+#: Number of lines to examine.
 LOOKED_AT = 20
-#: Longer lines are not looked at as rows of a table: the cells of a row may take twenty times its bytes.
+#: Skip longer lines: the cells of a row may take twenty times its bytes.
 LONGEST_ROW = 1 << 16
 _FLAGS = {
     "csv": "--csv --column NAME",
@@ -23,12 +23,12 @@ _FLAGS = {
 
 
 def refuse_tables_by_name(path: str, name: str, remedy: str = "") -> None:
-    """Raises ``LooksStructured`` for a path that ends like that of a table.
+    """Raise ``LooksStructured`` for a path with the ending of a table.
 
     Args:
         path: The path.
-        name: What errors call it.
-        remedy: What to do, for a command without options of tables.
+        name: Name of the file in errors.
+        remedy: Advice, for a command without options for tables.
     """
     plain = path.lower().removesuffix(packed_as(path))
     for format_name, endings in FORMATS.items():
@@ -37,13 +37,14 @@ def refuse_tables_by_name(path: str, name: str, remedy: str = "") -> None:
 
 
 def refusing_tables(name: str, remedy: str = "") -> Callable[[Sequence[str]], None]:
-    """Returns what looks at the lines of a text, in turn, and refuses those whose first ones look like a table.
+    """Return a function that checks successive lines and raises if they look like a table.
 
-    Very long lines are passed over: they say nothing for a table and nothing against it.
+    It examines the first ``LOOKED_AT`` lines and skips those above ``LONGEST_ROW`` characters, which are no evidence
+    either way. The error is ``LooksStructured``.
 
     Args:
-        name: What errors call the text.
-        remedy: What to do, for a command without options of tables.
+        name: Name of the text in errors.
+        remedy: Advice, for a command without options for tables.
     """
     seen: list[str] = []
 
@@ -56,16 +57,16 @@ def refusing_tables(name: str, remedy: str = "") -> Callable[[Sequence[str]], No
 
 
 def refuse_tables(lines: Sequence[str], name: str, remedy: str = "") -> None:
-    """Raises ``LooksStructured`` where the first lines of a text look like JSON or a delimited table.
+    """Raise ``LooksStructured`` if the first lines look like JSON, Parquet or a delimited table.
 
-    JSON: the first line is an object, or begins one that goes on. A table: every line has as many cells as the first,
-    two at least, and those of the first look like names: short, different, and beginning with a letter, not with a
-    blank as in prose after a comma.
+    JSON: the first line is an object, or opens an object or a list of objects. A table: every line has as many cells as
+    the first, at least two, and the cells of the first look like names: short, distinct, and beginning with a letter,
+    not with a blank as in prose after a comma.
 
     Args:
         lines: The first lines that have arrived.
-        name: What errors call the text.
-        remedy: What to do, for a command without options of tables.
+        name: Name of the text in errors.
+        remedy: Advice, for a command without options for tables.
     """
     first = next((line.strip() for line in lines if line.strip()), "")
     if first.startswith("PAR1"):
@@ -107,5 +108,5 @@ def _is_table(lines: Sequence[str], delimiter: str) -> bool:
         return False
     head = rows[0]
     names = len(set(head)) == len(head) >= 2 and all(map(HEADING.fullmatch, head))
-    # The last row may go on in lines that have not arrived.
+    # The last row may continue in lines that have not arrived.
     return names and all(len(row) == len(head) for row in (rows[1:-1] or rows[1:]))

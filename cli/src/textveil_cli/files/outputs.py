@@ -1,4 +1,7 @@
-"""Where the finished blocks of a file go: its output, packed as its name says, with a receipt looking on."""
+"""Outputs of finished blocks: files, packed by their ending, or standard output.
+
+A receipt may hash the bytes as they are written.
+"""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -14,27 +17,27 @@ from textveil_cli.files.streams import packed_as, packing
 
 
 class Seal(Protocol):
-    """What a receipt is made of."""
+    """Receiver of the output bytes and document counts of a receipt."""
 
     def update(self, part: bytes) -> None:
-        """Adds bytes of the output."""
+        """Add bytes of the output."""
         ...
 
     def count(self, tokens: list[int]) -> None:
-        """Adds documents, by the tokens that each is charged."""
+        """Add documents; each number is the count of tokens whose epsilon a document spends."""
         ...
 
 
 @contextmanager
 def output_of(source: Source, seal: Seal | None = None) -> Iterator[BinaryIO]:
-    """Opens what the output of a file goes to: a file that appears whole or not at all, or standard output.
+    """Open the output of a file: standard output, or a file that appears complete or not at all.
 
     Args:
-        source: The file that is read, and the place of its output.
-        seal: Looks on at what is written, for a receipt.
+        source: The input file, with the path of its output.
+        seal: Receiver of the written bytes, for a receipt.
 
     Raises:
-        OutputError: It cannot be written.
+        OutputError: The output cannot be written.
     """
     if source.target is None:
         if sys.stdout is None:
@@ -54,7 +57,7 @@ def _sealed(file: BinaryIO, seal: Seal | None) -> BinaryIO:
 
 
 class _Sealed:
-    """A file that is written, with a receipt looking on."""
+    """A binary file that passes each written block to a receipt first."""
 
     closed = False
 
@@ -68,7 +71,7 @@ class _Sealed:
 
 
 class _Flushed:
-    """Standard output, flushed after every write: what arrives is answered."""
+    """Standard output, flushed after every write, so that rows leave as they arrive."""
 
     def write(self, block: bytes) -> int:
         sys.stdout.buffer.write(block)
@@ -78,10 +81,10 @@ class _Flushed:
 
 @contextmanager
 def writer(file: BinaryIO, source: Source, table: ParquetTable | None) -> Iterator[Callable[[Any], object]]:
-    """Gives what takes the finished blocks of a file, in the format and packing of its output.
+    """Yield a function that writes finished blocks in the format and packing of the output.
 
     Raises:
-        OptionError: The format has no output but a file.
+        OptionError: Parquet cannot go to standard output.
     """
     if table is not None:
         if source.target is None:

@@ -1,4 +1,4 @@
-"""Parquet, by way of pyarrow: text columns are rewritten batch by batch, the others are passed on as they are."""
+"""Parquet, by way of pyarrow: rewrite text columns batch by batch, and copy the others."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,10 @@ _BATCH_ROWS = 65_536
 
 @dataclass(kw_only=True)
 class ParquetBlock:
-    """Rows that are rewritten together; see ``rows.Block``. A row that is withheld leaves the batch."""
+    """Rows that are rewritten together; see ``rows.Block``.
+
+    Rows with a withheld text are removed from the batch.
+    """
 
     batch: Any
     columns: list[int]
@@ -32,17 +35,17 @@ class ParquetBlock:
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """Return the number of rows."""
         return self.batch.num_rows
 
     @property
     def texts(self) -> list[str]:
-        """The texts of all rows."""
+        """Return the texts of all rows."""
         return [text for row in zip(*self.cells, strict=True) for text in row if text]
 
     @property
     def groups(self) -> list[Group]:
-        """The documents, in order, those that leave together in one group."""
+        """Return the groups of documents that are released together, in order."""
         found = [sum(1 for text in row if text) for row in zip(*self.cells, strict=True)]
         return [
             Group((scope,), 1 if self.by_row else texts)
@@ -51,7 +54,7 @@ class ParquetBlock:
         ]
 
     def finish(self, drawn: Drawn) -> Any:
-        """Returns the batch with what was drawn."""
+        """Return the batch with its rewritten texts."""
         import pyarrow
 
         rest = iter(drawn.texts)
@@ -62,13 +65,13 @@ class ParquetBlock:
         for number, place in enumerate(self.columns):
             kind = batch.schema.field(place)
             column = pyarrow.array([row[number] for row in rows], pyarrow.large_string())
-            if pyarrow.types.is_dictionary(kind.type):  # made of the new texts alone: the old ones must not stay in it
+            if pyarrow.types.is_dictionary(kind.type):  # the old texts must not stay in the dictionary
                 column = column.cast(kind.type.value_type).dictionary_encode()
             batch = batch.set_column(place, kind, column.cast(kind.type))
         return batch if self.kept is None else batch.select(self.kept).replace_schema_metadata()
 
     def _without_withheld(self, rows: list[list[Any]]) -> list[list[Any]]:
-        """Makes bad rows of those that have a text that is withheld; returns the others."""
+        """Reject the rows that have a withheld text, and return the others."""
         whole: list[bool] = []
         for number, row in enumerate(rows):
             why = next((text for text in row if isinstance(text, Withheld)), None)
@@ -91,18 +94,18 @@ class ParquetBlock:
 
 
 class ParquetTable:
-    """One Parquet file that is read.
+    """One Parquet file, open for reading.
 
     Args:
         file: The file, open and seekable.
-        name: What errors call it.
+        name: Name of the file in errors.
         selection: Columns.
         groups: The row groups to read; all if left out.
 
     Raises:
         ExtraMissing: pyarrow is not installed.
-        InputError: It is not a Parquet file, or a damaged one.
-        ColumnError: A column is not there, there twice, or has no texts.
+        InputError: The file is not Parquet, or is damaged.
+        ColumnError: A column is missing, appears twice, or has no texts.
     """
 
     def __init__(self, file: BinaryIO, name: str, selection: Selection, groups: range | None = None) -> None:
@@ -121,7 +124,7 @@ class ParquetTable:
             for number, column in enumerate(selection.without, 1)
         ]
         self._kept = selection.kept(self._places, without, len(self.schema))
-        #: Names of the columns that are copied.
+        #: Names of the copied columns.
         self.copied = [
             name
             for place, name in enumerate(self.schema.names)
@@ -129,22 +132,23 @@ class ParquetTable:
         ]
         metadata = self._file.metadata
         self._groups = range(metadata.num_row_groups) if groups is None else groups
-        #: Rows that were read or stand before the row groups, of all.
+        #: Number of rows before the next block, out of all ``rows``.
         self.done = sum(metadata.row_group(number).num_rows for number in range(self._groups.start))
         self.rows = metadata.num_rows
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """Rows and bytes, unpacked, of every row group of the file."""
+        """Return rows and unpacked bytes of every row group of the file."""
         found = [self._file.metadata.row_group(number) for number in range(self._file.metadata.num_row_groups)]
         return [(group.num_rows, group.total_byte_size) for group in found]
 
     def blocks(self) -> Iterator[ParquetBlock]:
-        """Yields the rows in blocks.
+        """Yield the rows in blocks.
 
         Raises:
             InputError: The file is damaged.
-            FieldTooLong: A text is longer than the cap.
+            FieldTooLong: A text is longer than the limit.
+            BadRow: A text is not UTF-8.
         """
         pyarrow, _ = _pyarrow()
         self._refuse_long_pages()
@@ -178,9 +182,9 @@ class ParquetTable:
 
     @contextmanager
     def writer(self, file: BinaryIO) -> Iterator[Any]:
-        """Writes a file of the same columns, types, metadata and compression; yields what takes batches.
+        """Yield a function that writes batches with the input's columns, types and compression.
 
-        Where columns are left out, so are metadata: they may tell of them.
+        Metadata is copied too, unless columns are left out: it may describe them.
         """
         pyarrow, parquet = _pyarrow()
         schema = self.schema
@@ -214,7 +218,11 @@ class ParquetTable:
         return found
 
     def _one(self, column: str, option: str) -> int:
-        """The place of a column that is there once."""
+        """Return the position of a column.
+
+        Raises:
+            ColumnError: The column is missing or appears twice.
+        """
         found = self.schema.get_all_field_indices(column)
         if len(found) != 1:
             hint = "" if found else suggest_column(column, self.schema.names)
@@ -224,18 +232,18 @@ class ParquetTable:
         return found[0]
 
     def _scopes_of(self, batch: Any) -> list[str | None]:
-        """The scope of each row."""
+        """Return the privacy unit of each row."""
         if self._scope is None:
             return [None] * batch.num_rows
         return ["" if value is None else str(value) for value in batch.column(self._scope).to_pylist()]
 
     def _batch_rows(self) -> int:
-        """How many rows make a batch of a good size."""
+        """Return the number of rows for a batch of about ``_BATCH_BYTES`` bytes."""
         size = sum(size for _, size in self.groups)
         return max(1, min(_BATCH_ROWS, _BATCH_BYTES * self.rows // max(1, size)))
 
     def _refuse_long_pages(self) -> None:
-        """Refuses texts that are too long by what the file says of itself: before they are read."""
+        """Refuse texts that are too long by the file's metadata, before reading them."""
         metadata = self._file.metadata
         names = set(self._selection.columns)
         for number in self._groups:

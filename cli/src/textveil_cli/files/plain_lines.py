@@ -1,4 +1,4 @@
-"""Plain text: each line is a row with one text, or all of a file is."""
+"""Plain text: each line is a row with one text, or the whole file is one row."""
 
 from collections.abc import Iterable, Iterator
 
@@ -9,11 +9,11 @@ from textveil_cli.files.selection import Selection
 
 
 class LinesLayout:
-    """Makes rows of the lines of one file of plain text.
+    """Layout of one file of plain text: each line, or the whole file, is a row.
 
     Args:
         selection: Whether a document is a line or the file.
-        name: What errors call the file.
+        name: Name of the file in errors.
     """
 
     glue = b""
@@ -24,10 +24,10 @@ class LinesLayout:
         self._whole: list[bytes] = []
 
     def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yields the rows of some lines; see ``Layout``.
+        """Yield the rows of some lines; see ``Layout``.
 
         Raises:
-            FieldTooLong: A line, or a file that is one document, is longer than the cap.
+            FieldTooLong: A line, or a file that is one document, is longer than the limit.
         """
         for line in lines:
             self._line += 1
@@ -42,11 +42,11 @@ class LinesLayout:
             yield self._read(b"".join(self._whole), 1)
 
     def go_on(self, rows: int, lines: int) -> None:
-        """Counts on from so many lines; see ``Layout``."""
+        """Continue the count of lines from this number; see ``Layout``."""
         self._line = lines
 
     def encode(self, text: str) -> bytes:
-        """Returns a text as UTF-8."""
+        """Return a text as UTF-8."""
         return text.encode()
 
     def _refuse_long(self, size: int) -> None:

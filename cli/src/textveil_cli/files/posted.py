@@ -1,4 +1,4 @@
-"""Posts the documents of a run before they are written: a ledger's way into tables."""
+"""Privacy ledger for tables: spend the epsilon of documents before they are written."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -21,20 +21,21 @@ from textveil_cli.files.rows import NO_SCOPE, Documents, Drawn, Group, Withheld
 
 
 class BlockLedger:
-    """Posts blocks to a ledger, each in one transaction, before they are written.
+    """Ledger access for blocks: each spends its epsilon in one transaction before it is written.
 
-    The process that writes is the only one that charges: others draw, and what they drew waits for its charge.
+    Only the process that writes the output spends; worker processes rewrite texts, and their results wait for the
+    ledger.
 
     Args:
         ledger: The ledger.
-        sanitizer: What draws.
-        options: Options of the draws.
-        scope: What is charged where rows name no scope.
-        budget: The budget of every scope that is met: its first one, or a smaller one.
+        sanitizer: The sanitizer of the documents.
+        options: Options of ``Sanitizer.sanitize``.
+        scope: The privacy unit of rows without a unit of their own.
+        budget: Budget of every privacy unit of the run: its first budget, or a smaller one.
 
     Attributes:
-        documents: Documents that were charged; one of several scopes counts in each.
-        before: Those of which an equal one was released before.
+        documents: Number of documents that spent epsilon, each counted once whatever the number of its privacy units.
+        before: Number of these that equal an earlier released document.
     """
 
     def __init__(
@@ -53,17 +54,18 @@ class BlockLedger:
         self.documents = self.before = 0
 
     def charge(self, block: Documents, drawn: Drawn, *, whole: bool) -> Drawn:
-        """Charges what was drawn for a block; returns it without what must not leave.
+        """Spend the epsilon of a block, and return its texts without the withheld ones.
 
-        What a budget does not cover is withheld, and so is what names no scope. Neither is charged.
+        Documents beyond the budget, and documents without a privacy unit, are withheld and spend nothing.
 
         Args:
             block: The block.
-            drawn: What was drawn for it.
-            whole: Whether nothing is charged where anything is withheld: then nothing of the block may leave.
+            drawn: The rewritten texts of the block.
+            whole: Whether the block spends nothing if one document is withheld; then the caller must release nothing of
+                it.
 
         Raises:
-            LedgerError: The ledger cannot be written. Nothing of the block may leave.
+            LedgerError: The ledger cannot be written. The caller must release nothing of the block.
         """
         requests, counts = self._requests(block), iter(drawn.tokens)
         groups = block.groups
@@ -89,7 +91,7 @@ class BlockLedger:
         return (document_bytes(self._options, [*islice(texts, size)]) for size in block.sizes)
 
     def _entries(self, group: Group, requests: Iterator[bytes], counts: list[int | Withheld]) -> list[Entry] | Withheld:
-        """The draws of a group, each in each of its scopes; or why nothing of it leaves."""
+        """Return the ledger entries of a group, one per document and unit, or why none exist."""
         asked = [*islice(requests, group.documents)]
         if "" in group.scopes:
             return NO_SCOPE
@@ -105,14 +107,14 @@ class BlockLedger:
 
 
 def _why(asked: list[Entry] | Withheld, charged: list[Posted] | BudgetError) -> Withheld | None:
-    """Why nothing of a group leaves; ``None`` where all of it does."""
+    """Return why a group is withheld; ``None`` if it is released."""
     if isinstance(asked, Withheld):
         return asked
     return Withheld(str(charged), charged.worded) if isinstance(charged, BudgetError) else None
 
 
 def _without(drawn: Drawn, sizes: Sequence[int], groups: Sequence[Group], withheld: Sequence[Withheld | None]) -> Drawn:
-    """What was drawn, without the groups that are withheld."""
+    """Return the rewritten texts, with the reason in place of the texts of withheld groups."""
     words = drawn.words or [0] * len(sizes)
     rest, left = iter(drawn.texts), iter(zip(sizes, drawn.tokens, words, strict=True))
     texts, tokens, kept = list[str | Withheld](), list[int | Withheld](), list[int]()

@@ -1,4 +1,7 @@
-"""Bad rows, kept for their owner alone. They are as private as the files that they come from."""
+"""The file of rejected rows, readable by its owner alone.
+
+It is as private as the input files.
+"""
 
 import base64
 import json
@@ -17,16 +20,17 @@ _BEGIN = b'{"file": "'
 
 
 class Quarantine:
-    """Keeps bad rows in a file of mode 600, one JSON object a line: file, row, line, reason, and the row itself.
+    """Writer of rejected rows to a file of mode 600, one JSON object a line.
 
-    Rows of a file are added when the file is finished, so that none is there twice after a run that was interrupted.
+    Each object has the file, row, line, reason, and the row itself. The rows of an input file are added when that file
+    is finished, so that an interrupted and resumed run has none of them twice.
 
     Args:
         path: The file.
-        resume: Whether rows are added to those of an earlier run.
+        resume: Whether to add to the rows of an earlier run.
 
     Raises:
-        OutputError: It cannot be written; there is a file and the run is a new one; or the file is not a quarantine.
+        OutputError: The file cannot be written, exists although the run is a new one, or is no file of rejected rows.
     """
 
     def __init__(self, path: Path, *, resume: bool) -> None:
@@ -44,11 +48,11 @@ class Quarantine:
             raise OutputError(f"--quarantine: cannot be written: {os.strerror(error.errno or 0)}") from error
         self._path = path
         self._waiting: BinaryIO = self._empty()
-        #: Rows that are kept, and those of the file that is being read.
+        #: Number of rows in the file, and of rows that wait for the end of the current input file.
         self.rows = self.waiting = 0
 
     def add(self, file: str, bad: Bad) -> None:
-        """Adds a bad row of the file that is being read."""
+        """Add a rejected row of the current input file."""
         about = {"file": file, "row": bad.number, "line": bad.line, "reason": bad.reason}
         try:
             raw = {"raw": bad.raw.decode()}
@@ -58,10 +62,10 @@ class Quarantine:
         self.waiting += 1
 
     def keep(self) -> None:
-        """Keeps the rows of a file that is finished.
+        """Append the waiting rows to the file, after the end of their input file.
 
         Raises:
-            OutputError: They cannot be written; then the file is as it was.
+            OutputError: The rows cannot be written; then the file is unchanged.
         """
         if not self.waiting:
             return
@@ -79,12 +83,12 @@ class Quarantine:
         self.forget()
 
     def forget(self) -> None:
-        """Leaves out the rows of a file that is not finished."""
+        """Discard the waiting rows of an input file that is not finished."""
         self._waiting.close()
         self._waiting, self.waiting = self._empty(), 0
 
     def close(self) -> None:
-        """Leaves the file closed; an empty one goes."""
+        """Close the file, and delete it if it is empty."""
         self._waiting.close()
         ours = os.fstat(self._descriptor)
         os.close(self._descriptor)
@@ -93,12 +97,15 @@ class Quarantine:
                 self._path.unlink()
 
     def _empty(self) -> BinaryIO:
-        """A file without a name beside the quarantine, for its owner alone."""
+        """Return an unnamed file in the same folder, readable by its owner alone."""
         return tempfile.TemporaryFile(dir=self._path.parent)  # type: ignore[return-value]
 
 
 def _is_ours(descriptor: int) -> bool:
-    """Tells whether a file is empty or begins as a quarantine does: anything else is not added to."""
+    """Return whether a file is empty or begins like a file of rejected rows.
+
+    The run does not append to any other file.
+    """
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         return False
     begin = os.read(descriptor, len(_BEGIN))

@@ -1,8 +1,8 @@
-"""The record of an output folder, beside it: which files are finished, so that a run can be gone on with.
+"""Run manifest of an output folder: the list of finished files, for ``--resume``.
 
-The folder is what is sent, so nothing of the record is in it. One JSON object a line: the settings, then each
-finished file, then what the run promised. It is for its owner alone: it has a hash of the settings, with the denied
-words, and the sizes of the input files. There is no text in it.
+The manifest lies beside the folder, since users send the folder. It has one JSON object a line: the settings, then each
+finished file, then the privacy statement of the run. Only its owner may read it: it has a hash of the settings,
+including the denied words, and the sizes of the input files. It contains no text.
 """
 
 import hashlib
@@ -27,17 +27,17 @@ _BEGIN = f'{{"version": {VERSION}, "settings": "'.encode()
 
 @dataclass(frozen=True, kw_only=True)
 class Counts:
-    """What was rewritten of a file, or of all.
+    """Counts of one file, or of all files.
 
     Attributes:
-        rows: Rows that came out.
-        documents: Documents: cells, lines, or what joins them.
-        tokens: Tokens that are charged; under the staircase drawn words.
-        most_tokens: Those of the document that has most.
-        quarantined: Rows that did not come out.
-        drawn: On the rung names, words that are drawn.
+        rows: Rows in the output.
+        documents: Documents: cells, lines, or groups of these.
+        tokens: Tokens whose epsilon is spent; for the staircase mechanism, randomized words.
+        most_tokens: Tokens of the longest document.
+        quarantined: Rejected rows.
+        drawn: In the mode names, randomized words.
         replaced_words: In the mode names, words on no list that are replaced.
-        mostly_replaced: Documents of which under half of 12 or more words are kept.
+        mostly_replaced: Documents of 12 or more words of which under half are kept.
     """
 
     rows: int = 0
@@ -63,14 +63,14 @@ class Counts:
 
 
 def settings_of(selection: Selection, terms: Terms, options: Options, account: str | None = None) -> str:
-    """Returns a hash of what finished files depend on.
+    """Return a hash of everything that the output of a file depends on.
 
     Args:
-        selection: What is rewritten.
-        terms: What is promised.
-        options: Options of the draws.
-        account: The scope that a ledger charges; ``None`` without a ledger. A run that is charged does not go on with
-            one that was not.
+        selection: Format, columns and documents.
+        terms: Parameters of the privacy statement.
+        options: Options of ``Sanitizer.sanitize``.
+        account: The privacy unit of the ledger; ``None`` without a ledger. A run with a ledger cannot resume one
+            without.
     """
     own = [sorted(set(options.get(name) or ())) for name in ("deny", "allow", "draw")]
     facts = [asdict(selection), asdict(terms), own, account]
@@ -82,17 +82,17 @@ def _plain(value: object) -> object:
 
 
 class Record:
-    """The record of an output folder, which is made if there is none.
+    """The run manifest of an output folder, created if missing.
 
     Args:
         folder: The folder.
         settings: Hash of the settings of this run.
-        resume: Whether an earlier run is gone on with.
+        resume: Whether to resume an earlier run.
 
     Raises:
-        ResumeError: The folder is not empty and the run is a new one, or the earlier run had other settings; or
-            another run writes there.
-        OutputError: The folder cannot be written to.
+        ResumeError: The folder is not empty and the run is a new one, the earlier run had other settings, or another
+            run writes there.
+        OutputError: The folder cannot be written.
     """
 
     def __init__(self, folder: Path, settings: str, *, resume: bool) -> None:
@@ -119,7 +119,7 @@ class Record:
                 entries = self._entries()
                 if resume:
                     self._go_on(entries)
-                else:  # of a run that finished no file
+                else:  # left by a run that finished no file
                     self._path.unlink()
             elif written:
                 raise ResumeError(
@@ -137,15 +137,16 @@ class Record:
             raise
 
     def finished(self, source: Source, target: Path) -> Counts | None:
-        """Returns what was rewritten of a file that is finished, ``None`` for others.
+        """Return the counts of a finished file, ``None`` for other files.
 
         Raises:
-            FileChanged: The file has changed since: rewriting it again would be a second release of what it has kept.
-            ResumeError: In the place of its output there is something that the run did not write, or not so.
+            FileChanged: The file has changed since: rewriting it again would be a second release of its unchanged
+                parts.
+            ResumeError: The existing output was not written by this run, or was modified.
         """
         if not os.path.lexists(target):
             return None
-        entry = self._finished.get(source.name)  # it is written before its output has its name
+        entry = self._finished.get(source.name)  # the entry is written before the output gets its name
         if entry is None or source.path is None or not target.is_file() or target.stat().st_size != entry["bytes"]:
             raise ResumeError(
                 f"{source.name}: its output is not as the run wrote it; remove that to have it drawn again"
@@ -157,25 +158,25 @@ class Record:
         return Counts(**entry["counts"])
 
     def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
-        """Adds a file whose output is about to be renamed into place, of so many bytes."""
+        """Add a file whose output of ``size`` bytes is about to be renamed into place."""
         entry = {"file": source.name, "source": version_of(status), "bytes": size, "counts": asdict(counts)}
         self._append(entry)
 
     def finish(self, promised: dict[str, Any]) -> None:
-        """Adds what the run promised."""
+        """Add the privacy statement of the run."""
         self._append({"finished": promised})
 
     def close(self) -> None:
-        """Leaves the file closed, and the folder to other runs."""
+        """Close the manifest, and unlock the folder for other runs."""
         os.close(self._descriptor)
         if self._lock is not None:
             os.close(self._lock)
 
     def _entries(self) -> list[dict[str, Any]]:
-        """Reads the entries that were written to their end, and changes nothing.
+        """Read the complete entries of an existing manifest without changing it.
 
         Raises:
-            ResumeError: This is not a record of ours, or it is damaged.
+            ResumeError: The file is not a manifest, or is damaged.
         """
         damaged = ResumeError("the record of the output folder is damaged, or is not one")
         if self._path.is_symlink() or not self._path.is_file():
@@ -194,7 +195,7 @@ class Record:
     def _go_on(self, entries: list[dict[str, Any]]) -> None:
         if entries and entries[0].get("settings") != self._settings:
             raise ResumeError("the output folder was begun with other options, or another bundle")
-        if self._torn:  # a line that was not written to its end
+        if self._torn:  # a line that was cut off while it was written
             os.truncate(self._path, self._path.stat().st_size - len(self._torn))
 
     def _append(self, entry: dict[str, Any]) -> None:

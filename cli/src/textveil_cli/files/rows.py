@@ -1,4 +1,4 @@
-"""Rows of tables: bytes that stay as they are, and cells that are rewritten."""
+"""Rows of tables: bytes that stay unchanged, and cells to rewrite."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
@@ -6,13 +6,16 @@ from typing import NamedTuple, Protocol, cast
 
 from textveil.errors import BadRow, TextveilError
 
-#: Characters of a text that is encoded and written in pieces.
+#: Texts of at least this many characters are encoded in parts of this size.
 LONG_TEXT = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """Stands in place of what is not released of a document: why, and what makes the error without a quarantine."""
+    """Placeholder of a document that is not released: the reason, and the class of the error.
+
+    The error is raised if the run has no file for rejected rows.
+    """
 
     reason: str
     error: Callable[[str], TextveilError] = BadRow
@@ -24,13 +27,15 @@ NO_SCOPE = Withheld("--scope-column names no scope there")
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What was drawn for some documents.
+    """Result of rewriting some documents.
 
     Attributes:
-        texts: The new texts of all documents, one after the other; ``Withheld`` for those of one that is not released.
-        tokens: The tokens that each document is charged; ``Withheld`` for one that is not released.
-        words: On the rung names, the words of each document that are drawn; nothing elsewhere.
-        replaced: In the mode names, the words of each document that are on no list and are replaced; else nothing.
+        texts: New texts of all documents, one document after the other; ``Withheld`` for documents that are not
+            released.
+        tokens: Number of tokens whose epsilon each document spends; ``Withheld`` for documents that are not released.
+        words: In the mode names, the number of randomized words in each document; else empty.
+        replaced: In the mode names, the number of words in each document that are on no list and are replaced; else
+            empty.
     """
 
     texts: Sequence[str | Withheld]
@@ -41,16 +46,17 @@ class Drawn:
 
     @property
     def whole(self) -> bool:
-        """Whether all documents are released."""
+        """Return whether all documents are released."""
         return not any(isinstance(tokens, Withheld) for tokens in self.tokens)
 
 
 class Group(NamedTuple):
-    """Documents that leave together or not at all: those of a row.
+    """Documents of a row, or of rows with one key, that are released together or not at all.
 
     Attributes:
-        scopes: The scopes that each of them is charged to, empty where none is named; ``None`` is that of the run.
-        documents: How many there are.
+        scopes: Privacy units in which each document spends epsilon: "" for a row without one, ``None`` for the unit of
+            the run.
+        documents: Number of documents.
     """
 
     scopes: tuple[str | None, ...]
@@ -58,37 +64,39 @@ class Group(NamedTuple):
 
 
 class Documents(Protocol):
-    """Anything with documents, which are drawn, and leave in groups."""
+    """A block of documents that are rewritten together and released in groups."""
 
     @property
     def texts(self) -> list[str]:
-        """The texts of all documents, one after the other."""
+        """Return the texts of all documents, one document after the other."""
         ...
 
     @property
     def sizes(self) -> list[int]:
-        """How many texts each document has."""
+        """Return the number of texts in each document."""
         ...
 
     @property
     def groups(self) -> list[Group]:
-        """Which documents leave together, and their scopes."""
+        """Return the groups of documents that are released together, with their privacy units."""
         ...
 
 
 @dataclass(slots=True, kw_only=True)
 class Row:
-    """A row, cut into parts. Headings and blank lines are rows without texts, and have the number 0.
+    """A row, split into parts.
+
+    Headings and blank lines are rows without texts and have the number 0.
 
     Attributes:
-        number: Number of the row in its file, from 1, the heading not counted.
+        number: Number of the row in its file, from 1, not counting the heading.
         line: Number of its first line in the file, from 1.
-        parts: All of its bytes but the line end; the row is these, joined by what its format joins cells with.
-        places: Which parts are cells to rewrite; empty cells and nulls are not.
-        texts: The text of each of them.
+        parts: All bytes except the line end; the row is these parts, joined by the ``glue`` of its format.
+        places: Indices of the parts that are cells to rewrite; empty cells and nulls are not.
+        texts: Text of each of these cells.
         end: The line end.
-        key: The value of the document key; ``None`` without one.
-        scope: The value of the scope column, empty where it names none; ``None`` without one.
+        key: Value of the document key; ``None`` without one.
+        scope: Value of the column of privacy units, "" where it is empty; ``None`` without such a column.
     """
 
     number: int
@@ -103,7 +111,10 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bad:
-    """A row that is not released: where it is, why, its bytes, and what makes its error. As private as the file."""
+    """A rejected row: its position, the reason, its bytes, and the class of its error.
+
+    It is as private as the file.
+    """
 
     number: int
     line: int
@@ -113,33 +124,36 @@ class Bad:
 
 
 class Layout(Protocol):
-    """Cuts the lines of one file into rows."""
+    """Layout of one file, which splits its lines into rows."""
 
     glue: bytes
 
     def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yields rows of lines with their ends; those that go on stay for the next call, unless these are the last."""
+        """Yield the rows of some lines, line ends included.
+
+        A row without its last line waits for the next call, unless ``last`` is true.
+        """
         ...
 
     def encode(self, text: str) -> bytes:
-        """Returns the bytes of a rewritten cell."""
+        """Return the bytes of a rewritten cell."""
         ...
 
     def go_on(self, rows: int, lines: int) -> None:
-        """Counts on from so many rows and lines, which stand before those to come."""
+        """Continue the counts after this many earlier rows and lines."""
         ...
 
 
 def in_pieces(text: str, encode: Callable[[str], bytes], around: bytes) -> bytes:
-    """Returns a long text as ``encode`` makes it of each piece: all of it at once would be held twice more.
+    """Encode a long text in parts: encoding it at once would hold it twice more in memory.
 
     Args:
         text: The text.
-        encode: Looks at each character alone.
-        around: What stands before and after all of it.
+        encode: Encoder of a part; it must treat each character independently.
+        around: Bytes before and after the whole text.
     """
     written = bytearray(around)
     for start in range(0, len(text), LONG_TEXT):
         written += encode(text[start : start + LONG_TEXT])
     written += around
-    return cast(bytes, written)  # joined and written as bytes are; to make bytes of it would be a copy
+    return cast(bytes, written)  # callers join and write it like bytes; a conversion would copy it

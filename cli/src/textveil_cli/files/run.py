@@ -1,4 +1,7 @@
-"""Sanitizes files: read, cut into blocks, drawn in order, written whole or not at all."""
+"""Sanitizing of files: read, split into blocks, rewrite in order, write.
+
+Each output is written completely or not at all.
+"""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -23,40 +26,40 @@ from textveil_cli.files.sources import Source, Sources
 from textveil_cli.files.streams import Reading, reading
 from textveil_cli.files.workers import Drawer
 
-if TYPE_CHECKING:  # who has no ledger does not wait for its database
+if TYPE_CHECKING:  # importing the ledger takes time for its database
     from textveil_cli.files.posted import BlockLedger
 
-#: What cuts the rows of a format that is lines.
+#: Layout of each line-based format.
 LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
 
-#: Makes what cuts the rows of a file, of the selection and the file's name.
+#: Constructor of a layout from the selection and the name of the file.
 LayoutMaker = Callable[[Selection, str], Layout]
-#: Called with bytes of all files that are done, and rows.
+#: Called with the number of finished bytes over all files, and of rows.
 Report = Callable[[int, int], None]
-#: Called with the name of a file and the texts of its first block, before they are drawn.
+#: Called with the name of a file and the texts of its first block, before they are rewritten.
 Look = Callable[[str, list[str]], None]
-#: Called with the names of the columns of a file that are copied, when its first rows are read.
+#: Called with the names of the copied columns of a file, after its first rows are read.
 LookAtCopied = Callable[[Sequence[str]], None]
 
 
 class Recorder(Protocol):
-    """Keeps a record of what is finished."""
+    """Receiver of finished files, such as the run manifest."""
 
     def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
-        """Adds a file whose output is about to be renamed into place, of so many bytes."""
+        """Add a file whose output of ``size`` bytes is about to be renamed into place."""
         ...
 
 
 @dataclass(kw_only=True)
 class Step:
-    """A step of a run: a file begins, a block of it, the file ends, or an error that ends the run.
+    """A step of a run: start of a file, a block, end of a file, or an error that ends the run.
 
     Attributes:
-        file: The file that is read.
-        table: What writes a file of its format; of the first step of a file.
+        file: The input file; set in the first step of a file.
+        table: The Parquet table, if any; set in the first step of a file.
         block: Rows.
-        consumed: Bytes of the file that were read.
-        error: Why the run ends.
+        consumed: Bytes of the file read so far.
+        error: The error that ends the run.
     """
 
     file: Reading | None = None
@@ -68,12 +71,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Finished:
-    """What a run did.
+    """Result of a run.
 
     Attributes:
-        counts: Of all files.
+        counts: Counts over all files.
         files: Counts of each file.
-        skipped: How many files were finished before.
+        skipped: Number of files that an earlier run had finished.
     """
 
     counts: Counts
@@ -95,28 +98,30 @@ def sanitize_files(
     seal: Seal | None = None,
     layout: LayoutMaker | None = None,
 ) -> Finished:
-    """Sanitizes files one after the other. Each output appears whole or not at all; finished ones stay after an error.
+    """Sanitize files one after the other.
+
+    Each output appears complete or not at all; finished outputs remain after an error.
 
     Args:
-        sources: The files and the places of their outputs.
-        selection: What of them is rewritten.
-        drawer: Draws.
-        record: The record of the output folder, if there is one.
-        quarantine: Where bad rows go; without one the first is an error.
-        report: Told how far the run is.
-        look: Shown the first texts of each file.
-        look_at_copied: Shown the names of the columns of each file that are copied.
-        charges: Charges every block before it is written; without it nothing is charged.
-        seal: Looks on at what is written, for a receipt.
-        layout: Cuts the rows of a file, where they are none of the selection's format.
+        sources: The files and the paths of their outputs.
+        selection: Format, columns and documents.
+        drawer: Rewrites the texts.
+        record: The run manifest of the output folder, if any.
+        quarantine: File of rejected rows; without it the first rejected row is an error.
+        report: Receives the progress of the run.
+        look: Receives the first texts of each file.
+        look_at_copied: Receives the names of the copied columns of each file.
+        charges: Spends the epsilon of every block before it is written; without it no ledger is involved.
+        seal: Receives the written bytes, for a receipt.
+        layout: Constructor of the layout, where it is not the one of the selection's format.
 
     Raises:
-        TextveilError: A file cannot be read or written, or is not as it should be.
+        TextveilError: A file cannot be read or written, or is malformed.
         KeyboardInterrupt: Ctrl-C.
 
     Privacy:
-        One release of every document, with the promise of ``Sanitizer.sanitize``. Columns that are not rewritten, and
-        the number and order of rows, are copied as they are.
+        One release of every document, with the guarantee of ``Sanitizer.sanitize``. Columns outside the selection, and
+        the number and order of rows, are copied unchanged.
     """
     done: dict[str, Counts] = {}
     before = 0
@@ -152,7 +157,10 @@ def _steps(
     look_at_copied: LookAtCopied = lambda names: None,
     layout: LayoutMaker | None = None,
 ) -> Iterator[Step]:
-    """Reads files one after the other. An error is the last step: what was read before it is written first."""
+    """Yield the steps of all files; an error is the last step.
+
+    The rows before the error are thus written first.
+    """
     try:
         for source in sources:
             with reading(source.path, source.name) as file:
@@ -204,19 +212,19 @@ def write_file(
     charges: "BlockLedger | None" = None,
     seal: Seal | None = None,
 ) -> Counts:
-    """Writes one file, from its first step to its last.
+    """Write one file, from its first step to its last.
 
     Args:
-        source: The file, and the place of its output.
-        steps: Its steps, each with what was drawn.
-        record: Told what is about to be renamed into place.
-        quarantine: Where bad rows go; without one the first is an error.
-        tell: Called with bytes that were read, and rows that came out.
-        charges: Charges every block before it is written; without it nothing is charged.
-        seal: Looks on at what is written, for a receipt.
+        source: The file, and the path of its output.
+        steps: Its steps, each with its rewritten texts.
+        record: Receives the output that is about to be renamed into place.
+        quarantine: File of rejected rows; without it the first rejected row is an error.
+        tell: Called with the bytes read so far and the number of rows added to the output.
+        charges: Spends the epsilon of every block before it is written; without it no ledger is involved.
+        seal: Receives the written bytes, for a receipt.
 
     Raises:
-        TextveilError: A step is an error, a row is bad, or the output cannot be written.
+        TextveilError: A step is an error, a row is rejected, or the output cannot be written.
     """
     first, _ = next(steps)
     _raise(first)
@@ -228,7 +236,7 @@ def write_file(
                 _raise(step)
                 if step.block is None:
                     break
-                stops = quarantine is None and charges is not None  # at a bad row, before its block is charged
+                stops = quarantine is None and charges is not None  # at a rejected row, before its block spends epsilon
                 if stops:
                     _refuse_bad(source, step.block)
                 if charges is not None:
@@ -260,10 +268,10 @@ def _raise(step: Step) -> None:
 
 
 def _refuse_bad(source: Source, block: Block | ParquetBlock) -> None:
-    """Raises the error that the first bad row of a block is."""
+    """Raise the error of the first rejected row of a block, if any."""
     for bad in block.bad[:1]:
         line = f" (line {bad.line:,})" if bad.line else ""
-        every = bad.reason.endswith("no budget covers it")  # of all rows: none would be left
+        every = bad.reason.endswith("no budget covers it")  # applies to all rows: none would remain
         other = "--encoding latin-1 or cp1252 may read it; " if bad.reason == "a cell is not utf-8" else ""
         more = "" if every else f" ({other}--quarantine FILE leaves bad rows out)"
         raise bad.error(f"{source.name}, row {bad.number:,}{line}: {bad.reason}{more}")

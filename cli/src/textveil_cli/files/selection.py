@@ -1,4 +1,4 @@
-"""What of a file is rewritten: its format, the columns or keys, and which cells are one document."""
+"""Selection of a run: its format, the columns or keys to rewrite, and the documents."""
 
 import codecs
 from collections.abc import Collection
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from textveil.errors import OptionError
 
-#: Formats with the endings of their files, compressed or not.
+#: Formats with the endings of their files, without the endings of compressed files.
 FORMATS = {
     "lines": (".txt",),
     "csv": (".csv",),
@@ -14,34 +14,35 @@ FORMATS = {
     "jsonl": (".jsonl", ".ndjson"),
     "parquet": (".parquet", ".pq"),
 }
-#: Bytes of these encodings that are ASCII characters are nothing else, so cells can be cut without decoding them.
+#: In these encodings a byte below 128 is always its ASCII character, so cells can be split without decoding.
 _ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "cp1252": "cp1252"}
 MAX_FIELD = 16_000_000
-#: Most cells of a row, and values of a JSON line: each is an object in memory.
+#: Maximum number of cells in a row and of values in a JSON line: each is an object in memory.
 MAX_CELLS = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """What of every file of a run is rewritten.
+    """The parts of every file of a run that are rewritten.
 
     Attributes:
         format: A key of ``FORMATS``.
-        columns: Names of columns, or keys of JSON lines as ``messages[].content``; none for lines.
-        document: Which texts are one document, that consistent draws rewrite together: ``"cell"`` each, those of a
-            ``"row"``, those of rows with one ``"key"``; for lines ``"cell"`` is a line, and ``"file"`` all of a file.
-        document_key: The column or key whose value rows of one document share; they follow each other.
-        header: Whether the first row of a delimited file has the names; otherwise columns are numbers from 1.
-        delimiter: What is between cells; that of the format if left out.
+        columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for lines.
+        document: Texts of one document, which consistent replacement covers together: each ``"cell"``, the cells of a
+            ``"row"``, or those of rows with one ``"key"``; for lines ``"cell"`` is a line and ``"file"`` the whole
+            file.
+        document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
+        header: Whether the first row of a delimited file has the names; else columns are numbers from 1.
+        delimiter: Character between cells; the one of the format if left out.
         encoding: Encoding of a delimited file: ``utf-8``, ``latin-1`` or ``cp1252``.
         allow_missing: Whether a row of JSON lines may lack a key.
-        max_field: Most bytes of a field; a row has at most four times as many.
-        scope_column: The column or key whose value names the ledger's scope of a row.
-        without: Columns that the output does not have.
-        only: Whether it has none but those that are rewritten.
+        max_field: Maximum bytes of a field; a row has at most four times as many.
+        scope_column: The column or key whose value names the privacy unit of a row in the ledger.
+        without: Columns to leave out of the output.
+        only: Whether to leave out all columns except the rewritten ones.
 
     Raises:
-        OptionError: The values do not go together.
+        OptionError: The values contradict each other.
     """
 
     format: str
@@ -93,23 +94,30 @@ class Selection:
 
     @property
     def codec(self) -> str:
-        """The encoding as Python calls it."""
+        """Return Python's name of the encoding.
+
+        Raises:
+            OptionError: The encoding is not one of the three.
+        """
         try:
             return _ENCODINGS[codecs.lookup(self.encoding).name]
         except (LookupError, ValueError):
             raise OptionError("--encoding is utf-8, latin-1 or cp1252") from None
 
     def kept(self, rewritten: Collection[int], without: Collection[int], count: int) -> list[int] | None:
-        """Returns the places of those columns that the output has; ``None`` where it has all."""
+        """Return the positions of the output's columns; ``None`` if it has all of them."""
         left = [place for place in range(count) if place in rewritten or not (self.only or place in without)]
         return None if len(left) == count else left
 
     @property
     def max_row(self) -> int:
-        """Most bytes of a row."""
+        """Return the maximum bytes of a row."""
         return 4 * self.max_field
 
     @property
     def described(self) -> dict[str, object] | None:
-        """What a receipt says of a table: all else is copied; ``None`` for plain text."""
+        """Return the description of a table for a receipt; ``None`` for plain text.
+
+        All columns except the rewritten ones are copied.
+        """
         return None if self.format == "lines" else {"format": self.format, "rewritten": list(self.columns)}

@@ -1,4 +1,4 @@
-"""The files of a run: named or found in folders, each with the place of its output."""
+"""Input files of a run, from arguments and folders, each with the path of its output."""
 
 import os
 import re
@@ -14,9 +14,9 @@ from textveil_cli.console import named, printable
 from textveil_cli.files.selection import FORMATS
 from textveil_cli.files.streams import PACKED
 
-#: What the name of an output folder is followed by in that of its record, and the record's name inside it before 0.2.
+#: Suffix of a run manifest's name after that of its folder, and the manifest's name inside the folder before 0.2.
 RECORD_ENDING, RECORD_INSIDE = ".textveil-record", "textveil.record"
-#: What Windows takes for a device, or leaves an end of out.
+#: File names that Windows reads as a device, or whose last characters it drops.
 _NOT_WINDOWS = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\..*)?|.*[. ]", re.I)
 
 
@@ -25,9 +25,9 @@ class Source:
     """A file to sanitize.
 
     Attributes:
-        path: Where it is; ``None`` for standard input.
-        name: What errors and the record call it: its path in the folder it was found in.
-        target: Where its output goes; ``None`` for standard output.
+        path: Its path; ``None`` for standard input.
+        name: Its name in errors and the run manifest: the path relative to the input folder, else the file name.
+        target: Path of its output; ``None`` for standard output.
         size: Its bytes, 0 if unknown.
     """
 
@@ -43,8 +43,8 @@ class Sources:
 
     Attributes:
         files: The files, in order.
-        folder: The output folder; ``None`` where the output is one file or standard output.
-        left_out: Files in folders that are not of the format, or are pipes, sockets or devices.
+        folder: The output folder; ``None`` if the output is one file or standard output.
+        left_out: Number of files in folders that do not have the format, or are pipes, sockets or devices.
     """
 
     files: tuple[Source, ...]
@@ -53,20 +53,21 @@ class Sources:
 
 
 def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -> Sources:
-    """Finds the files that a command line names.
+    """Find the files of a command line.
 
-    Files and folders. In a folder these are all files of the format, packed or not, but hidden ones. Links are
-    followed. The output of a folder, or of several files, is a folder of the same shape.
+    Arguments are files and folders. A folder contributes all its files of the format, packed or not, except hidden
+    ones. Links are followed. The output of a folder, or of several files, is a folder of the same structure.
 
     Args:
-        inputs: What the command line names; ``-`` is standard input.
+        inputs: Paths of the command line; ``-`` is standard input.
         format_name: A key of ``FORMATS``.
-        output: Where the output goes.
+        output: Path of the output.
 
     Raises:
-        InputError: There is no such file, or links lead in a circle.
-        OptionError: Several files have nowhere to go, or one output.
-        OutputError: The output is in an input folder.
+        InputError: A file does not exist, a folder has no file of the format, or links form a cycle.
+        OptionError: Several files have no output folder, standard input has no name in one, or two outputs have the
+            same name.
+        OutputError: The output is in an input folder, or exists as a file where a folder is needed.
     """
     found: list[tuple[Path | None, str]] = []
     left_out = 0
@@ -86,7 +87,7 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
                     left_out += 1
         elif os.path.exists(given):
             found.append((Path(given), os.path.basename(given)))
-        else:  # what is not there may be a text where a path belongs, and is not named
+        else:  # a missing path may be private text, so the error has only what `named` allows
             raise InputError(f"{shown}: no such file")
     if not found and left_out:
         endings = " or ".join(FORMATS[format_name])
@@ -101,13 +102,13 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
 
 
 def record_path(folder: Path) -> Path:
-    """Return where the record of an output folder is: beside it, since the folder is what is sent.
+    """Return the path of the run manifest: beside the output folder, which users send.
 
     Args:
         folder: The output folder.
 
     Raises:
-        OptionError: Nothing is beside it: it is the top of a file system.
+        OptionError: The folder is the root of a file system.
     """
     absolute = Path(os.path.abspath(folder))
     if not absolute.name:
@@ -116,12 +117,12 @@ def record_path(folder: Path) -> Path:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether there is a pipe, a socket or a device: to read one found in a folder might never end."""
+    """Return whether a path is a pipe, a socket or a device, which might never end."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def fits_windows(name: str) -> bool:
-    """Tells whether Windows writes a file of that name where it is told to."""
+    """Return whether Windows can create a file of exactly that name."""
     return not any(_NOT_WINDOWS.fullmatch(part) for part in re.split(r"[/\\]", name))
 
 
@@ -137,13 +138,19 @@ def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Pa
     for _, name in found:
         if sys.platform == "win32" and not fits_windows(name):
             raise OutputError(f"{printable(name)}: Windows has no files of that name: give it another")
-    names = [name.casefold() for _, name in found]  # also where a folder tells them apart: it may be copied
+    names = [name.casefold() for _, name in found]  # the folder may be copied to a system that ignores case
     if len(set(names)) < len(names):
         raise OptionError("two inputs have the same name, and the outputs would too")
 
 
 def _walk(folder: str, top: str, above: tuple[tuple[int, int], ...], name: str) -> Iterator[str]:
-    """Yields the files below a folder, sorted, hidden ones left out; ``above`` are the folders on the way there."""
+    """Yield the files below a folder, sorted, without hidden ones.
+
+    ``above`` has device and inode of the folders on the path, to detect cycles of links.
+
+    Raises:
+        InputError: A link leads back into its own folder, or a folder cannot be read.
+    """
     try:
         status = os.stat(folder)
         here = (status.st_dev, status.st_ino)
@@ -163,7 +170,7 @@ def _walk(folder: str, top: str, above: tuple[tuple[int, int], ...], name: str) 
 
 
 def format_of(path: str) -> str:
-    """Returns the format that the name of a file ends with; lines for all else."""
+    """Return the format of a file name's ending; "lines" for all others."""
     return next((name for name in FORMATS if _ends(path, name)), "lines")
 
 

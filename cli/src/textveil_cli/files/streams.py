@@ -1,4 +1,7 @@
-"""The bytes of files: read as they arrive and unpacked, and packed again; gzip, and zstd where it is installed."""
+"""Byte streams of files: unpack while reading, and pack while writing.
+
+The formats are gzip, and zstd if zstandard is installed.
+"""
 
 import gzip
 import os
@@ -16,31 +19,31 @@ from textveil_cli.console import opened
 #: Endings of packed files.
 PACKED = (".gz", ".zst")
 _READ_BYTES = 1 << 20
-#: A few bytes of zstd can stand for a hundred thousand, so few are unpacked at a time: memory stays bounded.
+#: A few bytes of zstd can expand to a hundred thousand; small reads bound the memory.
 _ZSTD_BYTES = 2048
 
 
 class Reading:
-    """One open file.
+    """One open input file.
 
     Args:
         descriptor: Its descriptor.
-        name: What errors call it.
-        packed: The ending of a packed file, or ``""``.
+        name: Name of the file in errors.
+        packed: The ending of a packed file, or "".
     """
 
     def __init__(self, descriptor: int, name: str, packed: str) -> None:
         self.descriptor, self._name, self._packed = descriptor, name, packed
         self.before = os.fstat(descriptor)
-        #: Bytes of the file that were read, packed as they are.
+        #: Bytes read from the file, before unpacking.
         self.consumed = 0
 
     def chunks(self) -> Iterator[bytes]:
-        """Yields its bytes, unpacked, as they arrive.
+        """Yield the bytes of the file, unpacked, as they arrive.
 
         Raises:
-            InputError: It cannot be read, or is damaged.
-            ExtraMissing: It needs zstandard.
+            InputError: The file cannot be read, or is damaged.
+            ExtraMissing: zstandard is not installed.
         """
         if self._packed == ".gz":
             yield from self._unpack_gzip()
@@ -51,10 +54,10 @@ class Reading:
                 yield chunk
 
     def window(self, head: int, start: int, stop: int) -> Iterator[bytes]:
-        """Yields so many bytes of its beginning, and then those between two places; it is not packed.
+        """Yield the first ``head`` bytes of an unpacked file, then the bytes ``start`` to ``stop``.
 
         Raises:
-            InputError: It cannot be read.
+            InputError: The file cannot be read.
         """
         for begin, end in ((0, head), (start, stop)):
             os.lseek(self.descriptor, begin, os.SEEK_SET)
@@ -63,7 +66,7 @@ class Reading:
                 yield chunk
 
     def require_unchanged(self) -> None:
-        """Raises ``FileChanged`` if the file is not what it was when it was opened."""
+        """Raise ``FileChanged`` if the file has changed since it was opened."""
         now = os.fstat(self.descriptor)
         if stat.S_ISREG(now.st_mode) and version_of(now) != version_of(self.before):
             raise FileChanged(f"{self._name}: the file was changed while it was read")
@@ -108,7 +111,7 @@ class Reading:
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Joins small pieces: what is drawn together is faster."""
+    """Join small parts to about 1 MiB: rewriting large blocks is faster."""
     gathered: list[bytes] = []
     size = 0
     for piece in pieces:
@@ -122,7 +125,7 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 class _Raw:
-    """What ``GzipFile`` needs of a file."""
+    """Minimal file object for ``GzipFile``."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
         self.read = read
@@ -132,21 +135,22 @@ class _Raw:
 
 
 def version_of(status: os.stat_result) -> list[int]:
-    """Returns what changes when a file does: its size and when it was last written to."""
+    """Return the size and modification time of a file, to detect changes."""
     return [status.st_size, status.st_mtime_ns]
 
 
 def packed_as(path: str) -> str:
-    """Returns the ending of a packed file, ``""`` for others."""
+    """Return the ending of a packed file, "" for others."""
     return next((ending for ending in PACKED if path.lower().endswith(ending)), "")
 
 
 @contextmanager
 def reading(path: Path | None, name: str) -> Iterator[Reading]:
-    """Opens a file; ``None`` is standard input.
+    """Open an input file and close it on exit; ``None`` is standard input.
 
     Raises:
-        InputError: It cannot be opened, or is a folder.
+        InputError: The file cannot be opened, or is a folder.
+        ExtraMissing: zstandard is not installed.
     """
     packed = "" if path is None else packed_as(path.name)
     if packed == ".zst":
@@ -157,10 +161,12 @@ def reading(path: Path | None, name: str) -> Iterator[Reading]:
 
 @contextmanager
 def packing(file: BinaryIO, packed: str) -> Iterator[BinaryIO]:
-    """Opens what packs all that is written to a file; neither its name nor the time is kept in it.
+    """Yield a file that packs all written bytes into ``file``.
+
+    The packed file contains neither its own name nor the time.
 
     Raises:
-        ExtraMissing: It needs zstandard.
+        ExtraMissing: zstandard is not installed.
     """
     if packed == ".gz":
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=4, mtime=0) as writer:

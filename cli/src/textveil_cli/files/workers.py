@@ -1,7 +1,8 @@
-"""Draws blocks of documents, in this process or in several, and gives them back in order.
+"""Sanitizing of blocks in this process or in several, with results in order.
 
-A process is started afresh and is handed no randomness: all of it is the operating system's, so there is no seed to
-share. What a process meets comes back as one of our errors, without a cause that could hold text.
+Each worker process starts fresh and receives no random state: all randomness comes from the operating system, so there
+is no seed to share. A worker returns a ``TextveilError`` or ``MemoryError`` without a cause, since the cause could hold
+text.
 """
 
 import gc
@@ -20,11 +21,11 @@ from textveil.text import Options, Sanitizer
 from textveil_cli.files.rows import TOO_LONG, Documents, Drawn
 from textveil_cli.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
 
-# Who draws in one process does not wait for what several need to be imported.
+# A run with one process does not wait for the imports that several need.
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-#: Of a step without documents.
+#: Result of a step without documents.
 NOTHING = Drawn([], [])
 
 
@@ -32,17 +33,17 @@ Step = TypeVar("Step")
 
 
 def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> Drawn:
-    """Draws documents.
+    """Sanitize documents.
 
     Args:
         sanitizer: The sanitizer.
-        texts: The texts of all documents, one after the other.
-        sizes: How many texts each document has.
+        texts: Texts of all documents, one document after the other.
+        sizes: Number of texts in each document.
         options: As in ``Sanitizer.sanitize``.
 
     Privacy:
-        A release of every document. Where one is too long for consistent draws, nothing of the others is released
-        before they are drawn again, one by one.
+        A release of every document. If one is too long for consistent replacement, the results of the others are
+        discarded unreleased, and each document is sanitized again alone.
     """
     if not options.get("consistent") and len(texts) == len(sizes):
         results = sanitizer.sanitize_batch(texts, **options)
@@ -65,7 +66,7 @@ def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Opti
 
 
 def _of(texts: Iterable[Sequence[str]], counts: Sequence[Any]) -> Drawn:
-    """Texts, and what results or documents count."""
+    """Return texts with the counts of their results or documents."""
     drawn, replaced = [one.drawn for one in counts], [one.replaced_words for one in counts]
     return Drawn(
         [text for of_one in texts for text in of_one], [one.tokens for one in counts], words=drawn, replaced=replaced
@@ -73,24 +74,26 @@ def _of(texts: Iterable[Sequence[str]], counts: Sequence[Any]) -> Drawn:
 
 
 class Drawer:
-    """Draws the blocks of a run.
+    """Sanitizer of the blocks of a run, in one or several processes.
 
     Args:
         sanitizer: The sanitizer of this process.
         bundle: Folder of its bundle, ``None`` for the built-in one.
-        options: Options of the draws.
-        workers: Processes; with 1 the work is done in this one.
+        options: Options of ``Sanitizer.sanitize``.
+        workers: Number of processes; 1 uses this process alone.
     """
 
     def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
         self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
 
     def draw_all(self, steps: Iterable[tuple[Step, Documents | None]]) -> Generator[tuple[Step, Drawn], None, None]:
-        """Yields every step with what was drawn for its block, in order; blocks ahead are drawn meanwhile.
+        """Yield every step with the rewritten texts of its block, in order.
+
+        Workers rewrite up to two blocks per process ahead.
 
         Raises:
-            TextveilError: The first error met.
-            WorkerFailed: A process was ended from outside, or met an error that is not one of ours.
+            TextveilError: The first error in a step.
+            WorkerFailed: A worker was ended from outside, or failed with an error that is no ``TextveilError``.
         """
         if self._workers == 1:
             for step, work in steps:
@@ -121,8 +124,8 @@ class Drawer:
                         pool.submit(_work, [], [])
                 yield pool
             except BaseException:
-                # The blocks that are being drawn are waited for. A process that is ended in the middle of an answer
-                # leaves half of it in the pipe, and whoever reads that waits for ever.
+                # Wait for the blocks in progress. A process that is ended in the middle of an answer leaves half of it
+                # in the pipe, and the reader of that pipe would wait forever.
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
 
@@ -152,7 +155,7 @@ def _begin(bundle: Path | None, pins: Pins, options: Options) -> None:
 
 
 def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryError:
-    """What was drawn for documents, or why nothing was."""
+    """Return the rewritten documents, or the error."""
     return guarded(_drawn, texts, sizes)
 
 
@@ -160,5 +163,5 @@ def _drawn(texts: list[str], sizes: list[int]) -> Drawn:
     bundle, pins, options = _job[-1]
     if not _sanitizers:
         _sanitizers.append(Sanitizer.load(bundle, **pins))
-        gc.freeze()  # what is loaded stays: to look through it again and again takes a fifth of the time of short cells
+        gc.freeze()  # excludes the loaded data from garbage collection, which takes a fifth of the time of short cells
     return draw(_sanitizers[-1], texts, sizes, options)

@@ -1,4 +1,4 @@
-"""Options of commands, in groups that are declared once; the commands of the other wheels take them too."""
+"""Option groups of the commands, declared once and shared with other packages."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Where a service listens, and what protects it."""
+"""Options for the address and the protection of a service."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class AddressOptions:
-    """Where the service listens, and what protects it."""
+    """Options for the address and the protection of a service."""
 
     heading: ClassVar[str] = "Address"
     host: Annotated[
@@ -31,10 +31,10 @@ class AddressOptions:
     tls_key: Annotated[Path | None, typer.Option(help="File of its key, PEM, without a pass phrase.")] = None
 
     def address(self) -> "Address":
-        """Returns the address.
+        """Return the address.
 
         Raises:
-            ExtraMissing: What serves is not installed.
+            ExtraMissing: The server packages are not installed.
         """
         from textveil_cli.serve import Address
 
@@ -48,10 +48,10 @@ class AddressOptions:
         )
 
     def refuse_overwriting(self, ledger: LedgerOptions, bundle: Path | None) -> None:
-        """Raises ``OutputError`` if a token would be written over something that is kept."""
+        """Raise ``OutputError`` if a new token file would overwrite a key, ledger or bundle."""
         keys = [("--memo-key", ledger.memo_key), ("--tls-key", self.tls_key)]
         keys.append(("--tls-certificate", self.tls_certificate))
-        if self.token_file is not None and not self.token_file.exists():  # it is made
+        if self.token_file is not None and not self.token_file.exists():  # the service creates it
             from textveil.bundle import Kept
 
             kept = Kept(keys=keys, ledger=ledger.ledger, ledger_key=ledger.ledger_key, bundle=bundle)

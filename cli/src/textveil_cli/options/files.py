@@ -1,4 +1,4 @@
-"""What is read and where it goes: inputs, columns and keys of tables, a run over many files, and the output."""
+"""Options of inputs, columns and keys of tables, runs over many files, and outputs."""
 
 import os
 import re
@@ -28,7 +28,7 @@ PrivateOutput = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class InputOptions:
-    """One text, or files of texts."""
+    """Options of the input: one text, or files of texts."""
 
     heading: ClassVar[str] = "Input"
     files: Annotated[
@@ -39,10 +39,12 @@ class InputOptions:
 
     @property
     def paths(self) -> list[str]:
-        """What is read: files, standard input if none are named; nothing where there is a text.
+        """Return the paths of the inputs: ``-`` for standard input if there are no files.
+
+        The list is empty if ``--text`` is present.
 
         Raises:
-            OptionError: There is a text, and there are files.
+            OptionError: ``--text`` and files are both present.
         """
         if self.text is None:
             return self.files or ["-"]
@@ -53,7 +55,7 @@ class InputOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """Where the output goes, and what is said."""
+    """Options of the output and of the messages."""
 
     heading: ClassVar[str] = "Output"
     output: Annotated[
@@ -70,13 +72,13 @@ class OutputOptions:
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False
 
     def said(self, statement: "PrivacyStatement") -> str:
-        """Returns the statement of a text as it is asked for: one line, or in full."""
+        """Return the privacy statement as the options select it: one line, or in full."""
         return statement.summary() if self.statement else statement.line()
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """The format of the files, and which of it is text."""
+    """Options for the format of the files and their columns of text."""
 
     heading: ClassVar[str] = "Tables"
     csv: Annotated[
@@ -113,10 +115,10 @@ class TableOptions:
 
     @property
     def format(self) -> str | None:
-        """The format that is asked for, ``None`` if none is.
+        """Return the format that an option selects, ``None`` without such an option.
 
         Raises:
-            OptionError: Several are.
+            OptionError: Several options select a format.
         """
         flags = {"csv": self.csv, "tsv": self.tsv, "jsonl": self.jsonl, "parquet": self.parquet, "lines": self.plain}
         given = [name for name, flag in flags.items() if flag]
@@ -125,10 +127,10 @@ class TableOptions:
         return given[0] if given else None
 
     def of(self, paths: "Sequence[str]") -> "TableOptions":
-        """Returns these options for some files: without a format, it is the one that their names end with.
+        """Return these options with the format of the files' endings, unless one is selected.
 
         Raises:
-            OptionError: They end with several, and plain text would be read as a table, or a table as plain text.
+            OptionError: The files have several formats; plain text would be read as a table, or a table as plain text.
         """
         if self.format is not None or any(path == "-" or os.path.isdir(path) for path in paths) or not paths:
             return self
@@ -142,10 +144,10 @@ class TableOptions:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What is text: keys of JSON lines, columns of other formats.
+        """Return the names of the texts: keys of JSON lines, columns of other formats.
 
         Raises:
-            OptionError: One is given where the other belongs.
+            OptionError: A column is given for JSON lines, or a key for another format.
         """
         if self.format == "jsonl" and self.column:
             raise OptionError("JSON lines have keys: say --key, not --column")
@@ -154,14 +156,14 @@ class TableOptions:
         return (*(self.column or ()), *(self.key or ()))
 
     def selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "Selection":
-        """Returns what of every file is text.
+        """Return the selection of formats, columns and documents.
 
         Args:
-            rows: What a document is.
-            consistent: Whether draws are consistent.
+            rows: Options of documents and rows.
+            consistent: Whether equal words of a document get equal replacements.
 
         Raises:
-            OptionError: The options do not go together.
+            OptionError: The options contradict each other.
         """
         from textveil_cli.files import Selection
 
@@ -185,7 +187,7 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RowOptions:
-    """What of a table is one document, and which rows fit."""
+    """Options for the documents of a table, its privacy units, and its rows."""
 
     heading: ClassVar[str] = "Documents"
     document: Annotated[
@@ -216,10 +218,10 @@ class RowOptions:
     ] = "16M"
 
     def unit(self, format_name: str, consistent: bool) -> str:
-        """Returns what a document is, as ``Selection`` calls it.
+        """Return the unit of a document, a value of ``Selection.document``.
 
         Raises:
-            OptionError: It does not go with the other options.
+            OptionError: The unit contradicts the other options.
         """
         if self.document_key is not None and self.document is not None:
             raise OptionError("--document and --document-key exclude each other")
@@ -238,10 +240,10 @@ class RowOptions:
 
     @property
     def longest(self) -> int:
-        """Bytes of the longest field.
+        """Return the maximum bytes of a field.
 
         Raises:
-            OptionError: It is not a size.
+            OptionError: The value is not a size.
         """
         match = _SIZE.fullmatch(self.max_field)
         if match is None or not int(match[1]):
@@ -251,7 +253,7 @@ class RowOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """A run over many files."""
+    """Options of a run over many files."""
 
     heading: ClassVar[str] = "Many files"
     quarantine: Annotated[
@@ -267,13 +269,13 @@ class RunOptions:
 
     @property
     def given(self) -> bool:
-        """Whether any of these is asked for."""
+        """Return whether any of these options differs from its default."""
         return self.quarantine is not None or self.workers > 1 or self.resume
 
 
 @dataclass(frozen=True, kw_only=True)
 class RayOptions:
-    """Work on many machines, for the commands of the other wheels."""
+    """Options for work on many machines, for the commands of other packages."""
 
     heading: ClassVar[str] = "Ray"
     ray: Annotated[bool, typer.Option("--ray", help="The work by tasks of a Ray cluster (extra ray).")] = False

@@ -1,4 +1,4 @@
-"""What is charged, and what is written down of a promise: the ledger, its budget, its memo, and receipts."""
+"""Options of the privacy ledger, its budget and replay cache, and of receipts."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ LedgerKey = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class LedgerOptions:
-    """The ledger of a command that releases."""
+    """Options of the privacy ledger."""
 
     heading: ClassVar[str] = "Ledger"
     ledger: Annotated[
@@ -52,14 +52,14 @@ class LedgerOptions:
     ] = None
 
     def opened(self, *, scope_column: str | None = None, scope_per_request: bool = False) -> "RunLedger | None":
-        """Opens the ledger; ``None`` where none is named.
+        """Open the ledger; return ``None`` if the options name none.
 
         Args:
-            scope_column: The column that names the scope of each row.
-            scope_per_request: Whether a request may name its scope.
+            scope_column: The column that names the privacy unit of each row.
+            scope_per_request: Whether a request may name its privacy unit.
 
         Raises:
-            OptionError: Options of a ledger without one, or a memo without a key.
+            OptionError: Ledger options without a ledger, or a replay cache without a key.
             LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
         """
         if self.ledger is None:
@@ -87,7 +87,7 @@ class LedgerOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ReceiptOptions:
-    """The receipt of one output."""
+    """Options of the receipt of one output."""
 
     heading: ClassVar[str] = "Receipt"
     receipt: Annotated[
@@ -101,14 +101,14 @@ class ReceiptOptions:
     def opened(
         self, statement_of: "Callable[[int], Statement]", table: Mapping[str, object] | None = None
     ) -> "ReceiptFile | None":
-        """Begins the receipt; ``None`` where none is named.
+        """Begin the receipt; return ``None`` if the options name none.
 
         Args:
-            statement_of: What is promised of a document of so many tokens.
-            table: What of a table is rewritten.
+            statement_of: Function from a number of tokens to the privacy statement of a document of that length.
+            table: The columns or keys of a table that the command rewrites; ``None`` for plain text.
 
         Raises:
-            OptionError: It has no key, or the key no receipt.
+            OptionError: Only one of receipt and key is present.
         """
         if (self.receipt is None) != (self.receipt_key is None):
             raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
@@ -121,7 +121,10 @@ class ReceiptOptions:
 
 
 def require_place(option: str, path: Path) -> None:
-    """Raises ``OutputError`` where an option names no place for a file: known before a text is released."""
+    """Raise ``OutputError`` if a file cannot be written at a path.
+
+    The check comes before any text is released.
+    """
     real = Path(os.path.realpath(path))
     if real.is_dir():
         raise OutputError(f"{option}: {called(path)} is a folder: name a file in it")
@@ -136,14 +139,14 @@ def refuse_overwriting(
     bundle: Path | None,
     *written: tuple[str, Path | None],
 ) -> None:
-    """Raises ``OutputError`` if a file that is to be written is one that is read, a key, a ledger, or another output.
+    """Raise ``OutputError`` if an output would overwrite an input, a key, a ledger or an output.
 
     Args:
-        reads: What is read; ``-`` is standard input.
+        reads: Paths of the inputs; ``-`` is standard input.
         ledger: The ledger and its keys.
-        receipt: The receipt, which is written, and its key.
+        receipt: The receipt, which is an output, and its key.
         bundle: Folder of the bundle.
-        written: What is written, by option.
+        written: Outputs, each with the name of its option.
     """
     keys = [("--memo-key", ledger.memo_key), ("--receipt-key", receipt.receipt_key)]
     outputs = [*written, ("--receipt", receipt.receipt)]

@@ -1,4 +1,4 @@
-"""Options that open places of replies, in which originals are then restored."""
+"""Options for the places of a reply in which originals are restored."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ _GUESSES = "--tool-guesses takes two whole numbers, the first no larger than the
 
 @dataclass(frozen=True, kw_only=True)
 class RestoreOptions:
-    """Places of a reply that are restored beside running text."""
+    """Options for the places of a reply that are restored beside running text."""
 
     heading: ClassVar[str] = "Restoring"
     restore_places: Annotated[
@@ -40,7 +40,7 @@ class RestoreOptions:
     ] = None
 
     def keywords(self) -> dict[str, Any]:
-        """Return the options as ``Conversation`` takes them.
+        """Return the options as keyword arguments of ``Conversation``.
 
         Raises:
             OptionError: A place is unknown, or a host is not a bare host name.
@@ -51,7 +51,7 @@ class RestoreOptions:
         return {"restore_places": places, "restore_hosts": hosts}
 
     def warn_of_every_place(self, report: Callable[[str], None]) -> None:
-        """Warn whoever opens every place."""
+        """Report a warning if the options restore in every place."""
         if self.parse_policy().everywhere:
             report(_EVERY_PLACE)
 
@@ -73,7 +73,10 @@ def _check(message: str, **given: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class ToolRestoreOptions(RestoreOptions):
-    """Places and tool calls of replies that are restored, and what a model may learn from results of tools."""
+    """Options for restored places and tool calls, and for limits of a model's guesses.
+
+    The limits bound what a model can learn from the results of tools.
+    """
 
     restore_tools: Annotated[
         list[str] | None,
@@ -90,7 +93,7 @@ class ToolRestoreOptions(RestoreOptions):
     ] = None
 
     def keywords(self) -> dict[str, Any]:
-        """Return the options as ``Conversation`` takes them, less ``tool_guesses``.
+        """Return the options as keyword arguments of ``Conversation``, without ``tool_guesses``.
 
         Raises:
             OptionError: A place is unknown, or a host is not a bare host name.
@@ -98,7 +101,9 @@ class ToolRestoreOptions(RestoreOptions):
         return super().keywords() | {"restore_tools": self.restore_tools or ()}
 
     def limit_guesses(self) -> tuple[int, int]:
-        """Return how many strings of its own a model may write into one call and into all.
+        """Return the limits of strings that a model may write into one tool call and into all.
+
+        Only strings of the model's own count.
 
         Raises:
             OptionError: The first number is larger than the second, or below 0.
@@ -109,11 +114,7 @@ class ToolRestoreOptions(RestoreOptions):
         return one, all_calls
 
     def refuse_without_mapping(self, protect: str) -> None:
-        """Refuse options of restoring where nothing is restored.
-
-        Raises:
-            OptionError: One of them is given.
-        """
+        """Raise ``OptionError`` for options of restoring in a mode that restores nothing."""
         names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
         given = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
         if given:

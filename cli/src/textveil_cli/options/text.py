@@ -1,4 +1,4 @@
-"""Which bundle, and how text is rewritten: the mechanism and its level, what stays visible, and how words are drawn."""
+"""Options of the bundle and of text rewriting: mechanism, epsilon, mode and sampling."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from textveil_cli.console import read_words, say
 if TYPE_CHECKING:
     from textveil.text import Options, Sanitizer
 
-#: What the rung names tells apart; a test compares it with the rung, which says so itself where a kind is not one.
+#: Entity types of the mode names. A test compares the list with the mode, which itself rejects an unknown type.
 KINDS = (
     "account acronym age card city country date day decade email emoji file group handle hash hashtag iban id ip "
     "key letter mac month number number-word office ordinal organization other particle path person phone place "
@@ -28,7 +28,7 @@ BundleArgument = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class PinOptions:
-    """What a bundle must be: every command that opens one takes these."""
+    """Options of the expected bundle, common to every command that opens one."""
 
     heading: ClassVar[str] = "Bundle"
     expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")] = (
@@ -46,18 +46,18 @@ class PinOptions:
 
     @property
     def pins(self) -> Pins:
-        """What whatever opens the bundle is told."""
+        """Return the options as keyword arguments of the functions that open bundles."""
         return Pins(expect_id=self.expect_id, maker=self.maker, max_bytes=self.max_bundle_bytes)
 
     @property
     def named(self) -> bool:
-        """Whether the bundle is to be a certain one."""
+        """Return whether the options require a content hash or a signer."""
         return self.expect_id is not None or self.maker is not None
 
 
 @dataclass(frozen=True, kw_only=True)
 class BundleOptions:
-    """The bundle of a command that rewrites text, or looks at what does."""
+    """Options of the bundle of a command that rewrites text or describes a text bundle."""
 
     heading: ClassVar[str] = "Bundle"
     bundle: Annotated[
@@ -67,20 +67,20 @@ class BundleOptions:
     must_be: PinOptions
 
     def sanitizer(self, folder: Path | None = None) -> "Sanitizer":
-        """Opens the bundle, or that of another folder, which must be the same.
+        """Open the bundle, or the same bundle in another folder.
 
         Raises:
-            BundleError: It cannot be used, or is not what it must be.
+            BundleError: The bundle cannot be used, or does not match the expected content hash or signer.
         """
         from textveil.text import Sanitizer
 
         return Sanitizer.load(self.bundle if folder is None else folder, **self.must_be.pins)
 
     def or_argument(self, argument: Path | None) -> Path | None:
-        """Returns the folder that a command is about, named after it or by ``--bundle``.
+        """Return the folder of the bundle, from the argument or from ``--bundle``.
 
         Raises:
-            OptionError: Both are given.
+            OptionError: Both are present.
         """
         if argument is not None and self.bundle is not None:
             raise OptionError("a bundle is named once: after the command, or by --bundle")
@@ -89,7 +89,7 @@ class BundleOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderOptions:
-    """The bundle of a command that turns texts into vectors or indices, or reads them."""
+    """Options of the bundle of a command that encodes texts or reads encoded ones."""
 
     heading: ClassVar[str] = "Bundle"
     bundle: Annotated[
@@ -103,7 +103,7 @@ class EncoderOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LevelOptions:
-    """The mechanism, and how private it is."""
+    """Options of the mechanism and its epsilon."""
 
     heading: ClassVar[str] = "Mechanism and level"
     mechanism: Annotated[
@@ -128,10 +128,10 @@ class LevelOptions:
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """Returns what ``Sanitizer`` takes of these.
+        """Return the options as keyword arguments of ``Sanitizer``.
 
         Raises:
-            OptionError: The mechanism has no default level, and none is given.
+            OptionError: The mechanism has no default epsilon, and ``--epsilon`` is missing.
         """
         if self.mechanism in ("krr", "fbdd") and self.epsilon is None:
             raise OptionError(f"--epsilon is needed with --mechanism {self.mechanism}, which has no default level")
@@ -140,7 +140,7 @@ class LevelOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class ShownOptions:
-    """What of a text stays visible."""
+    """Options of the kept parts of a text."""
 
     heading: ClassVar[str] = "What stays visible"
     protect: Annotated[
@@ -198,10 +198,12 @@ class ShownOptions:
     ] = False
 
     def given(self) -> dict[str, Any]:
-        """Returns what ``Sanitizer`` takes of these, if it is given.
+        """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer``.
+
+        The word list ``deny`` is always included.
 
         Raises:
-            InputError: A list of words cannot be read.
+            InputError: A word list cannot be read.
         """
         own = {name: getattr(self, name) or None for name in ("style", "keep", "tag", "drop")}
         own["allow"] = read_words(self.allow, "--allow") or None
@@ -213,7 +215,7 @@ class ShownOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class DrawOptions:
-    """How words are drawn and written."""
+    """Options of sampling and writing words."""
 
     heading: ClassVar[str] = "How words are drawn"
     consistent: Annotated[
@@ -250,7 +252,11 @@ class DrawOptions:
     ] = None
 
     def given(self) -> dict[str, Any]:
-        """Returns what ``Sanitizer`` takes of these, if it is given."""
+        """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer``.
+
+        Raises:
+            OptionError: ``--corpus-key`` is combined with ``--consistent`` or ``--no-consistent``.
+        """
         flags = {name: getattr(self, name) or None for name in ("consistent_cap", "split")}
         found = {"case": self.case, "consistent": self.consistent, **flags}
         if self.corpus_key is not None:
@@ -264,7 +270,7 @@ class DrawOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
-    """All of how text is rewritten."""
+    """All options of text rewriting."""
 
     level: LevelOptions
     shown: ShownOptions
@@ -272,18 +278,24 @@ class TextOptions:
 
     @property
     def consistent(self) -> bool:
-        """Whether equal words of a document become equal words: on the rung names, unless that is refused."""
+        """Return whether equal words of a document get equal replacements.
+
+        In the mode ``names`` they do, unless ``--no-consistent`` or ``--corpus-key`` is present.
+        """
         if self.draw.corpus_key is not None:
             return False
         return self.draw.consistent is True or (self.by_names and self.draw.consistent is None)
 
     @property
     def by_names(self) -> bool:
-        """Whether the rung names is asked for."""
+        """Return whether the options select the mode ``names``."""
         return self.shown.protect == "names"
 
     def say_of_allowed(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
-        """Says on this device how many entries of lists do more than their list says, or less; never which."""
+        """Print how many list entries have a side effect or no effect; never which ones.
+
+        The line goes to standard error, for the owner of the device.
+        """
         drawn = options.get("draw") or ()
         if (unknown := sum(word not in sanitizer.bundle.ids for word in drawn)) and not quiet:
             say(f"textveil: entries of --draw: not in the vocabulary: {unknown:,} (drawn, and never come out)")
@@ -302,16 +314,16 @@ class TextOptions:
             say(f"textveil: entries of --allow: {', '.join(said)}")
 
     def options(self) -> "Options":
-        """Returns the options of a draw.
+        """Return the options of ``Sanitizer.sanitize``.
 
         Raises:
-            InputError: A list of words cannot be read.
+            InputError: A word list cannot be read.
         """
         return options_of(self.level, self.shown, self.draw)
 
 
 def options_of(*groups: LevelOptions | ShownOptions | DrawOptions) -> "Options":
-    """Returns the options that some of the groups stand for."""
+    """Return the options of ``Sanitizer.sanitize`` that the groups contain."""
     from textveil.text import Options
 
     return Options(**{name: value for group in groups for name, value in group.given().items()})  # type: ignore[typeddict-item]

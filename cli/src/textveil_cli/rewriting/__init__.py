@@ -1,1 +1,1 @@
-"""What ``textveil sanitize`` and ``encode`` do once their options are read: plain text and tables."""
+"""Execution of ``textveil sanitize`` and ``encode`` on plain text and tables."""

@@ -1,4 +1,4 @@
-"""What the command line of ``textveil sanitize`` asks for."""
+"""Arguments of ``textveil sanitize``."""
 
 import os
 from dataclasses import dataclass, fields, replace
@@ -24,7 +24,7 @@ from textveil_cli.options import (
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """Everything that the command line says."""
+    """All arguments of the command line."""
 
     inputs: InputOptions
     bundle: BundleOptions
@@ -46,19 +46,25 @@ class Asked:
 
     @property
     def documents(self) -> RowOptions:
-        """What a document is. The rung names need not be told, though its draws are consistent: a line, or a cell."""
+        """Return the document options; the mode ``names`` has a default document.
+
+        The default is a line, or a cell of a table. Other consistent replacements need an explicit document.
+        """
         if not self.how.by_names or self.rows.document is not None or self.rows.document_key is not None:
             return self.rows
         return replace(self.rows, document="cell" if self.is_table else "line")
 
     @property
     def is_table(self) -> bool:
-        """Whether the files have columns."""
+        """Return whether the files have columns."""
         return self.table.format not in (None, "lines")
 
     @property
     def is_over_files(self) -> bool:
-        """Whether files are rewritten one by one: tables, packed ones, those of folders, and runs with such options."""
+        """Return whether files are rewritten one by one.
+
+        That holds for tables, packed files, files in folders, and runs with options for many files.
+        """
         if self.inputs.text is not None:
             return False
         if self.is_table or self.table.columns or self.run.given:
@@ -68,11 +74,11 @@ class Asked:
         return any(packed_as(path) or os.path.isdir(path) for path in self.inputs.paths)
 
     def settled(self) -> "Asked":
-        """Returns the same with the format that the files' names end with, if none is asked for."""
+        """Return the arguments with the format of the files' endings, unless one is selected."""
         return replace(self, table=self.table.of(self.inputs.paths))
 
     def check(self) -> None:
-        """Raises ``OptionError`` for options that do not go together."""
+        """Raise ``OptionError`` for options that contradict each other."""
         if self.inputs.text is not None and (self.is_table or self.table.columns):
             raise OptionError("--text and columns exclude each other")
         known = (None, "cell", "row") if self.is_table else (None, "line", "file")
@@ -93,7 +99,7 @@ class Asked:
             self._refuse_unused()
 
     def _refuse_unused(self) -> None:
-        """Raises ``OptionError`` for options of files that one plain text has no use for: they are not just ignored."""
+        """Raise ``OptionError`` for options without effect on plain text, instead of ignoring them."""
         for what, record in (("tables", self.table), ("tables", self.rows), ("files", self.run)):
             for field in fields(record):
                 if field.name not in ("plain", "document") and getattr(record, field.name) != field.default:
@@ -101,6 +107,9 @@ class Asked:
                     raise OptionError(f"--{name} is for {what}{' and folders' if name == 'max-field' else ''}")
 
     def refuse_overwriting(self, bundle: Path | None, *written: tuple[str, Path | None]) -> None:
-        """Raises ``OutputError`` if something is to be written over what is read or kept: see ``options``."""
+        """Raise ``OutputError`` if an output would overwrite an input, word list, key or ledger.
+
+        See ``options.refuse_overwriting``.
+        """
         reads = [*self.inputs.paths, self.how.shown.deny, self.how.shown.allow, self.how.shown.draw]
         refuse_overwriting(reads, self.ledger, self.receipt, bundle, *written)

@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from textveil_cli.charges import ReceiptFile, RunLedger
 
 Release = VectorRelease | IndexRelease
-# About ten milliseconds of work for each line: a bar is worth its place long before that of ``sanitize``.
+# A line takes about ten milliseconds, so a bar is useful for much smaller inputs than with ``sanitize``.
 _BAR_FROM_BYTES = 20_000
-#: Begins a line that is about the output, and no release.
+#: Prefix of a line that is a comment on the output and no release.
 COMMENT = "# "
 
 
 @dataclass(frozen=True, kw_only=True)
 class Encoding:
-    """What encodes documents, charges them, and looks on.
+    """The encoder of a run with its options, ledger and receipt.
 
     Attributes:
-        encoder: What encodes.
+        encoder: The encoder.
         options: Its options.
         receipt: The receipt of the output; ``None`` without one.
-        charged: Charges what is drawn; ``None`` without a ledger.
-        heading: What the first line of the output says of it; empty if there is no such line.
+        charged: Spends the epsilon of the releases; ``None`` without a ledger.
+        heading: Text of the comment in the first line of the output; empty without such a line.
     """
 
     encoder: Encoder | IndexEncoder
@@ -48,7 +48,10 @@ class Encoding:
     heading: str = ""
 
     def of(self, texts: list[str]) -> Iterator[Release]:
-        """Yields releases, one after the other; with a ledger all before the first is given, in one transaction."""
+        """Yield one release for each text, in order.
+
+        With a ledger, all of them are spent in one transaction before the first is yielded.
+        """
         releases: Iterable[Release] = (self.encoder.encode(text, **self.options) for text in texts)
         if self.charged is not None:
             releases = self.charged.encode(self.encoder, texts, self.options)
@@ -68,19 +71,19 @@ def encode_all(
     refuses_tables: bool,
     whole: bool,
 ) -> None:
-    """Encodes all documents of a run, and says what was promised.
+    """Encode all documents of a run, and print the privacy statement.
 
     Args:
-        encoding: What encodes.
-        inputs: What is read.
-        selection: What of a table is encoded; lines of plain text.
-        output: Where it goes, and what is said.
-        said: What is said of the promise.
-        refuses_tables: Whether plain text that looks like a table is refused.
-        whole: Whether all lines of an input are one request to a memo.
+        encoding: The encoder, with ledger and receipt.
+        inputs: The inputs.
+        selection: The column or key of a table; lines for plain text.
+        output: The output, and the choice of messages.
+        said: Text of the privacy statement.
+        refuses_tables: Whether plain text that looks like a table is an error.
+        whole: Whether all lines of an input are one request to the replay cache.
 
     Raises:
-        TextveilError: An input cannot be read, an output not written, or a draw is refused.
+        TextveilError: An input cannot be read, an output cannot be written, or a release is refused.
     """
     quiet, receipt = output.quiet, encoding.receipt
     with output_to(output.output) as write:
@@ -125,7 +128,7 @@ def _lines(descriptor: int, name: str, refuses_tables: bool) -> Iterator[Lines]:
 
 
 class _Tally:
-    """Writes the releases of one input and counts them."""
+    """Writer and counter of the releases of one input."""
 
     def __init__(self) -> None:
         self.documents = self.truncated = self.fixed_points = 0
@@ -137,7 +140,7 @@ class _Tally:
         write((json.dumps(release.to_dict(), ensure_ascii=False) if as_json else release.line) + "\n")
 
     def say_notes(self, quiet: bool) -> None:
-        """Says what happened on this device, to its owner, in a line of its own: it is not part of the statement."""
+        """Print notes for the owner of this device, separate from the privacy statement."""
         said: list[str] = []
         if self.truncated:
             said.append(f"{self.truncated:,} longer than the model takes, the end left out")

@@ -1,4 +1,4 @@
-"""Warn, on this device alone, that a text is probably not in the language of the bundle."""
+"""Warnings, on this device alone, of texts that are not in the language of the bundle."""
 
 from collections.abc import Sequence
 
@@ -7,20 +7,23 @@ from textveil.text import Options, Result, Sanitizer
 
 from textveil_cli.console import say
 
-#: Characters of the first texts in which unknown words are counted.
+#: Number of characters of the first texts in which unknown words are counted.
 _FIRST_CHARACTERS = 20_000
-#: A run is warned of where at least one document in so many may be in another language.
+#: Warn about a run if at least one document in this many may be in another language.
 _ONE_IN = 20
 
 
 class UnknownWordsWarning:
-    """Warn once, before the draw, if over half of the drawn words of the first texts are unknown (``staircase``)."""
+    """Warning, once, if over half of the randomized words of the first texts are unknown.
+
+    It concerns the staircase mechanism alone.
+    """
 
     def __init__(self, sanitizer: Sanitizer, options: Options) -> None:
         self._sanitizer, self._options, self._done = sanitizer, options, False
 
     def __call__(self, texts: Sequence[str]) -> None:
-        """Check the first texts that come; later ones are passed over."""
+        """Check the first texts; later calls do nothing."""
         if self._done or self._sanitizer.terms(**self._options).mechanism != "staircase":
             return
         self._done = True
@@ -29,9 +32,9 @@ class UnknownWordsWarning:
 
 
 class KeptWordsTally:
-    """Add up how many words of a run the mode ``names`` keeps, and warn once, at its end, if they are few.
+    """Counter of the words of a run that the mode ``names`` keeps, with one warning at its end.
 
-    Both counts follow from the template of each document, which its output shows.
+    Both counts follow from the template of each document, which its output reveals.
     """
 
     def __init__(self) -> None:
@@ -47,7 +50,7 @@ class KeptWordsTally:
                 self._replaced += words.replaced
 
     def warn(self, sanitizer: Sanitizer) -> None:
-        """Print the warning, if there is reason for one."""
+        """Print the warning if few words are kept."""
         warn_of_language(
             sanitizer,
             KeptWords(self._kept, self._replaced),
@@ -61,9 +64,9 @@ def warn_of_language(sanitizer: Sanitizer, words: KeptWords, *, documents: int, 
 
     Args:
         sanitizer: The sanitizer of the run.
-        words: Words of all documents that are kept and replaced.
-        documents: How many documents there are.
-        mostly_replaced: How many of them keep under half of 12 or more words.
+        words: Numbers of kept and replaced words over all documents.
+        documents: Number of documents.
+        mostly_replaced: Number of documents with 12 or more words that keep under half of them.
     """
     if not (words.may_be_foreign or (mostly_replaced and _ONE_IN * mostly_replaced >= documents)):
         return

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 _ONE_DOCUMENT = "--keep-mapping is for one document: give one line, one --text, or --document file"
 _REMEDY, _LEAVING_OUT = "save it as UTF-8", "; --quarantine FILE leaves bad lines out"
-#: Characters that are written at once.
+#: Maximum number of characters in one write of a long text.
 _PIECE = 1 << 20
-#: Inputs of fewer bytes are done before a bar could be read.
+#: Smaller inputs finish before anyone could read a bar.
 _BAR_FROM_BYTES = 20_000_000
 
 Draw = Callable[[list[str]], list[Result]]
@@ -30,15 +30,15 @@ Look = Callable[[list[str]], None]
 
 
 def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None:
-    """Sanitizes plain text as the command line says, and states what was promised.
+    """Sanitize plain text by the arguments, and print the privacy statement.
 
     Args:
-        asked: The command line.
+        asked: The arguments.
         sanitizer: The sanitizer.
-        options: Options of the draws.
+        options: Options of ``Sanitizer.sanitize``.
 
     Raises:
-        TextveilError: An input cannot be read, an output not written, or a draw is refused.
+        TextveilError: An input cannot be read, an output cannot be written, or a release is refused.
     """
     mapping, output = asked.keep_mapping, asked.output.output
     if mapping is not None and len(asked.inputs.paths) > 1:
@@ -64,7 +64,7 @@ def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None
             tally.add(drawn)
         if receipt is not None:
             receipt.add(drawn)
-        if mapping is not None:  # first: a text without its mapping could only be had back by a second release
+        if mapping is not None:  # first: recovering a text whose mapping is lost would take a second release
             _write_mapping(mapping, drawn)
         return drawn
 
@@ -83,11 +83,14 @@ def sanitize_plain(asked: Asked, sanitizer: Sanitizer, options: Options) -> None
 
 
 def _ignore(lines: list[str]) -> None:
-    """Warn of nothing."""
+    """Ignore the lines: the run is quiet."""
 
 
 def _make_warnings(sanitizer: Sanitizer, options: Options) -> "tuple[Look, KeptWordsTally]":
-    """Return what warns of unknown words before the draw, and what warns of replaced words after it."""
+    """Return the warning about unknown words and the warning about replaced words.
+
+    The caller invokes the first with texts, and the second after the run.
+    """
     from textveil_cli.rewriting.language import KeptWordsTally, UnknownWordsWarning
 
     return UnknownWordsWarning(sanitizer, options), KeptWordsTally()
@@ -134,7 +137,7 @@ def _sanitize_inputs(asked: Asked, draw: Draw, warn: Look, write: Write) -> None
 
 
 class _Tally:
-    """Adds up the statements of the documents of one input."""
+    """Sum of the privacy statements of the documents of one input."""
 
     def __init__(self) -> None:
         self.documents = 0
@@ -142,14 +145,14 @@ class _Tally:
         self.terms: Terms | None = None
 
     def add(self, results: Sequence[Result]) -> None:
-        """Counts some results, all sanitized under the same terms."""
+        """Count some results, all sanitized under the same terms."""
         self.documents += len(results)
         self.tokens += sum(result.tokens for result in results)
         self.drawn += sum(result.drawn for result in results)
         self.terms = results[0].terms if results else self.terms
 
     def said(self, asked: Asked) -> str:
-        """Returns how many documents there were, and the statement of all of them."""
+        """Return the number of documents, and the privacy statement of all of them."""
         if self.terms is None:
             return "no documents"
         said = asked.output.said(self.terms.statement(self.tokens, self.drawn))
@@ -157,7 +160,7 @@ class _Tally:
 
 
 def _write_mapping(path: Path, results: list[Result]) -> None:
-    """Writes the mapping of the one document, readable by its owner alone."""
+    """Write the mapping of the one document, readable by its owner alone."""
     for result in results:
         if result.mapping is not None:
             with output_to(path, private=True) as write:
@@ -165,7 +168,7 @@ def _write_mapping(path: Path, results: list[Result]) -> None:
 
 
 def _documents(descriptor: int, name: str, asked: Asked) -> Iterator[Lines]:
-    """Yields the documents of one input: its lines, or all of it."""
+    """Yield the documents of one input: its lines, or the whole input."""
     if asked.documents.document == "file":
         found = list(read_lines(descriptor, name))
         text = "".join("\n".join(lines) + ("\n" if ended else "") for lines, ended, _ in found)
@@ -181,7 +184,7 @@ def _documents(descriptor: int, name: str, asked: Asked) -> Iterator[Lines]:
 
 
 def _rendered(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
-    """What is written, a long text in pieces: all of it at once would be held three times."""
+    """Yield the output text, a long one in parts: in one string it would be held three times."""
     if all(len(result.text) < _PIECE for result in results):
         yield _render(results, as_json, ended=ended)
         return

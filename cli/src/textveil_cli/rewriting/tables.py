@@ -35,20 +35,20 @@ from textveil_cli.rewriting.language import UnknownWordsWarning, warn_of_languag
 if TYPE_CHECKING:
     from textveil_cli.charges import ReceiptFile, RunLedger
 
-#: Inputs of fewer bytes are done before a bar could be read.
+#: Smaller inputs finish before anyone could read a bar.
 _BAR_FROM_BYTES = 1_000_000
 
 
 def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> None:
-    """Sanitizes files as the command line says, and states what was promised.
+    """Sanitize files by the arguments, and print the privacy statement.
 
     Args:
-        asked: The command line.
+        asked: The arguments.
         sanitizer: The sanitizer.
-        options: Options of the draws.
+        options: Options of ``Sanitizer.sanitize``.
 
     Raises:
-        TextveilError: See ``files.sanitize_files``; or an option does not go with what was found.
+        TextveilError: See ``files.sanitize_files``; or an option does not fit the files.
     """
     quiet, terms = asked.output.quiet, sanitizer.terms(**options)
     selection = asked.table.selection(asked.documents, consistent=asked.how.consistent)
@@ -78,7 +78,7 @@ def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> Non
 
 
 def _find(asked: Asked, selection: Selection) -> Sources:
-    """Finds the files of the run, and the places of their outputs."""
+    """Find the files of the run, and the paths of their outputs."""
     if asked.output.as_json and asked.output.output is None:
         raise OptionError("--json prints the statement of the run here, so the rows need -o")
     sources = find_sources(asked.inputs.paths, selection.format, asked.output.output)
@@ -89,7 +89,7 @@ def _find(asked: Asked, selection: Selection) -> Sources:
     return sources
 
 
-#: What a document is, for a person. An empty cell is none.
+#: Unit of a document in messages. An empty cell is no document.
 _DOCUMENTS = {"cell": "text", "row": "filled row", "key": "document", "file": "text"}
 
 
@@ -105,10 +105,10 @@ class _Run:
     terms: Terms
 
     def written(self, charged: "RunLedger | None", receipt: "ReceiptFile | None") -> tuple[Finished, dict[str, object]]:
-        """Writes the files; returns what was done, and what is said of it."""
+        """Write the files; return the result of the run and its description."""
         asked, sources = self.asked, self.sources
         size, to_file = sum(source.size for source in sources.files), asked.output.output is not None
-        gc.freeze()  # what is loaded stays: to look through it again and again takes a fifth of the time of short cells
+        gc.freeze()  # excludes the loaded data from garbage collection, which takes a fifth of the time of short cells
         with ExitStack() as stack:
             record = quarantine = charges = None
             if sources.folder is not None:
@@ -140,7 +140,7 @@ class _Run:
         return finished, about
 
     def looking(self) -> Callable[[str, list[str]], None]:
-        """Returns what looks at the first texts of each file before they are drawn."""
+        """Return a function that checks the first texts of each file before they are rewritten."""
         warn = UnknownWordsWarning(self.sanitizer, self.options)
 
         def look(name: str, texts: list[str]) -> None:
@@ -153,7 +153,7 @@ class _Run:
         return look
 
     def warn_of_copied(self) -> Callable[[Sequence[str]], None]:
-        """Return what warns, once for the run, of columns that are copied and whose headings tell of people."""
+        """Return a function that warns once of copied columns whose headings concern people."""
         quiet, option = self.asked.output.quiet, "--key" if self.selection.format == "jsonl" else "--column"
 
         def warn(names: Sequence[str]) -> None:
@@ -169,11 +169,14 @@ class _Run:
         return warn
 
     def kept_words(self, counts: Counts) -> KeptWords:
-        """Return how many words of all documents are kept and replaced; none outside the mode ``names``."""
+        """Return the numbers of kept and replaced words of all documents.
+
+        Outside the mode ``names`` both are 0.
+        """
         return KeptWords(counts.tokens, counts.replaced_words) if self.terms.mechanism == "names" else KeptWords()
 
     def warn_of_language(self, finished: Finished) -> None:
-        """Warn, once for the run, where few words are kept."""
+        """Print a warning, once for the run, if few words are kept."""
         counts = finished.counts
         warn_of_language(
             self.sanitizer,
@@ -183,7 +186,7 @@ class _Run:
         )
 
     def about(self, finished: Finished) -> dict[str, object]:
-        """What ``--json`` says of a run, and the record of an output folder."""
+        """Return the description of a run, for ``--json`` and the run manifest."""
         return {
             "format": self.selection.format,
             "rewritten": list(self.selection.columns),
@@ -202,7 +205,7 @@ class _Run:
         return self.sources.folder is not None
 
     def copied(self) -> list[str]:
-        """Return what of the inputs is in the outputs as it is."""
+        """Return a description of the unprotected parts that are copied from the inputs."""
         selection = self.selection
         found = ["file and folder names"] if self.in_folder else []
         if selection.format != "lines":
@@ -211,7 +214,7 @@ class _Run:
         return found
 
     def statement(self, finished: Finished) -> str:
-        """The statement of a run, for a person."""
+        """Return the privacy statement of a run, for a person."""
         counts, selection = finished.counts, self.selection
         of = "line" if (selection.format, selection.document) == ("lines", "cell") else _DOCUMENTS[selection.document]
         most = f"{counted(counts.documents, of)} with at most {counted(counts.most_tokens, self.terms.unit)}"
@@ -235,7 +238,7 @@ class _Run:
 
 
 def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:
-    """Says to the owner of this device what is not part of the statement."""
+    """Print notes for the owner of this device, separate from the privacy statement."""
     said: list[str] = []
     if finished.skipped:
         said.append(f"{counted(finished.skipped, 'file')} finished before, not drawn again")

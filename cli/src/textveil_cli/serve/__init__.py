@@ -1,7 +1,7 @@
-"""The local service: the sanitizer and an encoder behind HTTP, for programs of this device in other languages.
+"""The local service: the sanitizer and an encoder over HTTP, for other programs.
 
-Only this and the gateway open a socket on a device. It needs the extra ``serve`` (Starlette and uvicorn).
-It listens on the loopback address, elsewhere only with a token and TLS (docs/serve.md).
+Only this service and the gateway open a socket on a device. It needs the extra ``serve`` (Starlette and uvicorn). It
+listens on the loopback address, elsewhere only with a token and TLS (docs/serve.md).
 """
 
 from textveil_cli.serve.access import Access

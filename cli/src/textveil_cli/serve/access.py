@@ -1,4 +1,7 @@
-"""Who may ask: a program that names this host, holds the token if there is one, and is not a page of another site."""
+"""Access rule of the service: host name, origin and token of a request.
+
+The service answers a program that names this host, has the token if one is set, and is not a page of another site.
+"""
 
 import hmac
 from collections.abc import Iterable, Mapping
@@ -6,9 +9,9 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-#: The one path that is answered without a token: it says nothing but that the service is there.
+#: The one path without a token: its answer only shows that the service runs.
 HEALTH = "/health"
-#: Headers that decide who is answered and what is read. Of two, a proxy and this service could each take another one.
+#: Headers that decide about access and parsing. Of two equal ones, a proxy and this service could read different ones.
 _ONCE = {
     b"host",
     b"origin",
@@ -22,12 +25,12 @@ _ONCE = {
 
 @dataclass(eq=False)
 class Refusal(Exception):
-    """An answer that is an error.
+    """An error response.
 
     Attributes:
-        status: Status of the answer.
+        status: HTTP status of the response.
         code: A stable name.
-        message: One line, without anything of the request.
+        message: One line, without any content of the request.
     """
 
     status: HTTPStatus
@@ -37,13 +40,13 @@ class Refusal(Exception):
 
 @dataclass(frozen=True)
 class Access:
-    """The rule by which requests are answered at all.
+    """The rule that decides whether the service answers a request.
 
     Attributes:
-        hosts: Names that the ``Host`` header may have, in lower case. A page that points a name of its own at this
-            device is stopped by it.
-        token: What ``Authorization: Bearer`` must hold; ``None`` for no token.
-        header: The header that has it, where ``Authorization`` is for somebody else; then without ``Bearer``.
+        hosts: Allowed names in the ``Host`` header, in lower case. The check stops a page that resolves a domain of its
+            own to this device.
+        token: Required value after ``Authorization: Bearer``; ``None`` for no token.
+        header: The header with the token, where ``Authorization`` has another use; then without ``Bearer``.
     """
 
     hosts: frozenset[str]
@@ -51,10 +54,10 @@ class Access:
     header: str = "authorization"
 
     def check(self, scope: Mapping[str, Any]) -> None:
-        """Checks the head of a request.
+        """Check the head of a request.
 
         Raises:
-            Refusal: It is not to be answered.
+            Refusal: The service must not answer the request.
         """
         headers = _deciding(scope["headers"], self.header.encode())
         host = headers.get(b"host")
@@ -62,7 +65,7 @@ class Access:
             raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "host", "the Host header names another host")
         if headers.get(b"origin") not in (None, f"{scope['scheme']}://{host}"):
             raise Refusal(HTTPStatus.FORBIDDEN, "origin", "pages of other sites are not answered")
-        # Another port of this host is another origin, and the same site.
+        # Another port of this host is another origin, but the same site.
         if headers.get(b"sec-fetch-site") not in (None, "same-origin", "none"):
             raise Refusal(HTTPStatus.FORBIDDEN, "origin", "pages of other sites are not answered")
         if self.token is not None and scope["path"] != HEALTH:
@@ -73,7 +76,11 @@ class Access:
 
 
 def _deciding(headers: Iterable[tuple[bytes, bytes]], token: bytes) -> dict[bytes, str]:
-    """The headers that decide, each of which may be there once."""
+    """Return the deciding headers.
+
+    Raises:
+        Refusal: One of them is present twice.
+    """
     found: dict[bytes, str] = {}
     for name, value in headers:
         if name in found:
@@ -84,6 +91,6 @@ def _deciding(headers: Iterable[tuple[bytes, bytes]], token: bytes) -> dict[byte
 
 
 def _name(host: str) -> str:
-    """A ``Host`` header without its port, in lower case."""
+    """Return a ``Host`` header without its port, in lower case."""
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdigit() and port.isascii() else host).lower()

@@ -1,6 +1,6 @@
-"""The application: four paths (docs/serve.md).
+"""The ASGI application of the service with its four paths (docs/serve.md).
 
-What a request asks for runs in threads. Nothing of a body is logged, stored or said in an error.
+Work runs in threads. No content of a body is logged, stored or part of an error.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from textveil_cli.serve.requests import read_asked, skip_body
 
 Work = Callable[..., Sequence[Any]]
 
-#: The status of an error of ours, by its code; any other is a fault of the service.
+#: HTTP status of a ``TextveilError`` by its code; any other code is a fault of the service.
 _STATUS = {
     "input": HTTPStatus.UNPROCESSABLE_ENTITY,
     "document-too-long": HTTPStatus.UNPROCESSABLE_ENTITY,
@@ -42,25 +42,25 @@ _STATUS = {
     "ledger-busy": HTTPStatus.SERVICE_UNAVAILABLE,
     "timeout": HTTPStatus.SERVICE_UNAVAILABLE,
 }
-#: What a client may ask again, and after how many seconds.
+#: Statuses after which a client may retry, and the delay in seconds.
 _LATER, _RETRY_SECONDS = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE), 1
 HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Releases:
-    """What a service releases: functions of texts, whose options are settled before it starts.
+    """The release functions of a service, with all options fixed at its start.
 
-    A caller who keeps a ledger gives functions that charge it. An error of this package that they raise becomes the
-    answer, and then nothing is released.
+    A caller with a ledger passes functions that spend in it. If one raises a ``TextveilError``, the service answers
+    with that error and releases nothing.
 
     Attributes:
-        sanitize: Gives a ``Result`` for each text, or something else with ``text`` and ``statement``.
-        promise: What a text with one token is promised.
-        encode: Gives a release with ``to_dict`` for each text; ``None`` where there is no encoder.
-        encode_promise: What it promises.
-        scoped: Whether a request may name the scope that it is charged to. Both functions then take it, or ``None``, as
-            their second argument.
+        sanitize: Function that returns a ``Result`` for each text, or any object with ``to_dict``.
+        promise: Privacy statement of a text with one token.
+        encode: Function that returns a release with ``to_dict`` for each text; ``None`` without an encoder.
+        encode_promise: Privacy statement of an encoded text.
+        scoped: Whether a request may name its privacy unit. Both functions then take its name, or ``None``, as their
+            second argument.
     """
 
     sanitize: Work
@@ -112,17 +112,20 @@ class _Service:
         return results[0] if asked.alone else {"results": results}
 
     async def answer(self, ask: Callable[[Request], Awaitable[dict[str, Any]]], request: Request) -> Response:
-        """The answer to a request, also where something fails: no error gets as far as the server, which logs them."""
+        """Return the response to a request, also after an error.
+
+        No error reaches the server, which would log it.
+        """
         try:
             return JSONResponse(await ask(request), headers=HEADERS)
         except ClientDisconnect:
-            return Response(status_code=HTTPStatus.BAD_REQUEST)  # nobody reads it
+            return Response(status_code=HTTPStatus.BAD_REQUEST)  # the client is gone
         except Exception as error:
             return refused(refusal_of(error, self.limits, self.report))
 
 
 def refusal_of(error: Exception, limits: Limits, report: Callable[[str], None]) -> Refusal:
-    """Returns what a client is told of an error. One that is a fault of the service is reported, by its place."""
+    """Convert an error to a response; report internal errors by type and source line."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, TextveilError):
@@ -136,13 +139,13 @@ def refusal_of(error: Exception, limits: Limits, report: Callable[[str], None]) 
 
 
 class Guard:
-    """Asks ``Access`` before anything else sees a request."""
+    """ASGI middleware that checks ``Access`` before any other code reads a request."""
 
     def __init__(self, app: Any, access: Access, report: Callable[[str], None] = lambda line: None) -> None:
         self.app, self.access, self.report = app, access, report
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answers a request that ``Access`` refuses, and hands on any other."""
+        """Answer a request that ``Access`` refuses, and pass on any other."""
         if scope["type"] == "http":
             try:
                 self.access.check(scope)
@@ -156,13 +159,13 @@ class Guard:
 def make_app(
     releases: Releases, access: Access, limits: Limits | None = None, report: Callable[[str], None] = lambda line: None
 ) -> Starlette:
-    """Returns the ASGI application.
+    """Return the ASGI application.
 
     Args:
-        releases: What it releases.
-        access: Who is answered.
-        limits: What a request may take.
-        report: Told of errors inside the service, in one line without anything of a request.
+        releases: Its release functions.
+        access: Its access rule.
+        limits: Limits of a request.
+        report: Receives errors inside the service, in one line without any content of a request.
     """
     limits = Limits() if limits is None else limits
     short, long = ThreadPoolExecutor(limits.threads, "textveil"), ThreadPoolExecutor(1, "textveil-long")
@@ -183,7 +186,7 @@ def make_app(
         asked.append(("POST", "/encode", service.encode))
     routes = [Route(path, partial(service.answer, ask), methods=[method]) for method, path, ask in asked]
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: no_route})
-    app.router.redirect_slashes = False  # a redirect repeats the path that was asked for
+    app.router.redirect_slashes = False  # a redirect would repeat the requested path
     app.add_middleware(Guard, access=access)
     return app
 
@@ -191,21 +194,27 @@ def make_app(
 async def no_route(
     request: Request, error: Exception, more: str = "", report: Callable[[str], None] = lambda line: None
 ) -> Response:
-    """Answers where there is no path; says more of it. The path is not reported: a client may put a text there."""
+    """Return the response for an unknown path; ``more`` is appended to its message.
+
+    The report leaves out the path, as a client may put a text there.
+    """
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
     report(f"refused: no such path, or not with this method {status.value}")
     return refused(Refusal(status, "path", f"there is no such path, or not with this method{more}"))
 
 
 async def answer_busy(limits: Limits, scope: Any, receive: Any, send: Any) -> None:
-    """Answer a request on a connection above the limit: its client may ask again."""
+    """Answer a request on a connection above the limit: its client may retry."""
     await skip_body(Request(scope, receive), limits)
     refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "too many connections are open: ask again soon")
     await refused(refusal)(scope, receive, send)
 
 
 def refused(refusal: Refusal) -> Response:
-    """Returns an error as JSON. The connection ends: what is left of its body is not waited for."""
+    """Return an error as JSON, and close the connection.
+
+    The service does not wait for the rest of the body.
+    """
     headers: Mapping[str, str] = {**HEADERS, "connection": "close"}
     if refusal.status == HTTPStatus.UNAUTHORIZED:
         headers = {**headers, "www-authenticate": "Bearer"}

@@ -1,4 +1,4 @@
-"""What a request may take. Slow, large and many requests meet a limit and do no harm to others."""
+"""Limits of a request: slow, large and many requests do not harm others."""
 
 from dataclasses import dataclass
 
@@ -8,16 +8,16 @@ class Limits:
     """The limits of a service.
 
     Attributes:
-        body_bytes: The longest body of a request.
-        texts: The most texts in one request.
-        seconds: For a body to arrive, again for the work, and again for an answer to be read.
-        head_seconds: From the first byte of a request to the end of its head.
-        idle_seconds: How long a connection stays open without a request.
-        connections: Open connections; above it the answer is 503.
-        threads: How many short requests are worked on at a time; the others wait. Long ones are worked on one at a time
-            beside them, so no short request waits for a long one. Where a ledger is kept, those that wait for the disk
-            share its flushes: there ``charged_threads``.
-        short_characters: A request with more characters of text is a long one.
+        body_bytes: Maximum bytes of a body.
+        texts: Maximum number of texts in one request.
+        seconds: Time limit for a body to arrive, again for the work, and again for the client to read the response.
+        head_seconds: Time limit from the first byte of a request to the end of its head.
+        idle_seconds: Time that a connection stays open without a request.
+        connections: Maximum number of open connections; above it the service answers 503.
+        threads: Number of short requests processed at a time; others wait. Long requests are processed one at a time
+            beside them, so no short request waits for a long one.
+        charged_threads: The same with a ledger, where requests that wait for the disk share its flushes.
+        short_characters: Maximum number of characters of text in a short request.
     """
 
     body_bytes: int = 1 << 20

@@ -1,4 +1,7 @@
-"""Reads the body of a request: JSON with one text or several, within the limits. Errors name no part of it."""
+"""Parsing of request bodies: JSON with one text or several, within the limits.
+
+Errors contain no part of the body.
+"""
 
 import asyncio
 from contextlib import suppress
@@ -13,22 +16,22 @@ from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.limits import Limits
 from textveil_cli.serve.strict_json import JSONLimitError, parse_finite_json
 
-#: A longer body is read on to its end so that its client reads the answer, up to so many times the limit.
+#: A longer body is read to its end, up to this multiple of the limit, so that its client reads the response.
 _PATIENCE = 16
 _SHAPE = 'give {"text": "..."} or {"texts": ["...", "..."]} and nothing else'
 _SCOPED = 'give {"text": "..."} or {"texts": ["...", "..."]}, with "scope": "..." or without'
-#: Characters of the name of a scope.
+#: Maximum number of characters in the name of a privacy unit.
 _MOST_OF_A_SCOPE = 1_000
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What a request asks for.
+    """The parsed body of a request.
 
     Attributes:
         texts: The texts.
-        alone: Whether there was one under ``text`` rather than several under ``texts``.
-        scope: The scope that they are charged to; ``None`` where none is named.
+        alone: Whether the body has one text under ``text`` rather than a list under ``texts``.
+        scope: The privacy unit of the texts; ``None`` if the body names none.
     """
 
     texts: list[str] = field(repr=False)
@@ -37,16 +40,16 @@ class Asked:
 
 
 async def read_asked(request: Request, limits: Limits, *, scoped: bool) -> Asked:
-    """Reads a request.
+    """Read and parse a request.
 
     Args:
         request: The request.
-        limits: What it may take.
-        scoped: Whether it may name a scope.
+        limits: Its limits.
+        scoped: Whether it may name a privacy unit.
 
     Raises:
-        Refusal: The body is too long, too slow, is not JSON, or has another shape.
-        ClientDisconnect: The client went away.
+        Refusal: The body is too long, too slow, not JSON, or has another structure.
+        ClientDisconnect: The client disconnected.
     """
     body = await read_json(request, limits)
     shape = Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _SCOPED if scoped else _SHAPE)
@@ -68,32 +71,28 @@ async def read_asked(request: Request, limits: Limits, *, scoped: bool) -> Asked
 
 
 def refuse_body(request: Request) -> None:
-    """Refuse a request that has a body where none is read.
-
-    Raises:
-        Refusal: It has one.
-    """
+    """Raise ``Refusal`` if a request has a body although its method takes none."""
     headers = request.headers
     if "transfer-encoding" in headers or headers.get("content-length", "0").strip("0"):
         raise Refusal(HTTPStatus.BAD_REQUEST, "body", "a request with this method has no body")
 
 
 async def read_json(request: Request, limits: Limits) -> Any:
-    """Reads a body that is JSON.
+    """Read and parse a JSON body.
 
     Raises:
-        Refusal: It is too long, too slow, or is not JSON.
-        ClientDisconnect: The client went away.
+        Refusal: The body is too long, too slow, or not JSON.
+        ClientDisconnect: The client disconnected.
     """
     return parse_json(await read_body(request, limits))
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
-    """Read a body that its client calls JSON.
+    """Read a body with the content type JSON.
 
     Raises:
-        Refusal: It is too long or too slow, or is called something else.
-        ClientDisconnect: The client went away.
+        Refusal: The body is too long or too slow, or has another content type.
+        ClientDisconnect: The client disconnected.
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", "the body must be application/json")
@@ -101,7 +100,10 @@ async def read_body(request: Request, limits: Limits) -> bytes:
 
 
 async def skip_body(request: Request, limits: Limits) -> None:
-    """Read a body to its end and drop it, so that its client reads the answer instead of a reset connection."""
+    """Read a body to its end and discard it.
+
+    Otherwise its client would see a reset connection instead of the response.
+    """
     with suppress(Refusal, ClientDisconnect):
         await _read(request, 0, limits.seconds, _PATIENCE * limits.body_bytes)
 
@@ -138,7 +140,7 @@ def parse_json(body: bytes) -> Any:
     """Parse a body.
 
     Raises:
-        Refusal: It is not JSON in UTF-8, or an object has a key twice.
+        Refusal: The body is not JSON in UTF-8, an object has a key twice, or a limit is exceeded.
     """
     try:
         return parse_finite_json(body.decode("utf-8"), _unique)
@@ -149,7 +151,11 @@ def parse_json(body: bytes) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, whose keys must differ: of two equal ones each reader takes another."""
+    """Return an object without duplicate keys, of which JSON readers choose differently.
+
+    Raises:
+        Refusal: A key appears twice.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
         raise Refusal(HTTPStatus.BAD_REQUEST, "json", "an object of the body has a key twice")

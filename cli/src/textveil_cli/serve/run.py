@@ -1,4 +1,4 @@
-"""Runs the service with uvicorn: where it may listen, and what becomes of slow clients and of a signal to stop."""
+"""Server of the service: uvicorn with addresses, protection, time limits and shutdown."""
 
 import asyncio
 import logging
@@ -33,13 +33,13 @@ _BACKLOG = 512
 
 @dataclass(frozen=True, kw_only=True)
 class Address:
-    """Where a service listens, and what protects it there.
+    """Address of a service, and its protection.
 
     Attributes:
         host: An IP address, or ``localhost``.
         port: A port; 0 for any free one.
         names: Names by which clients call the host, if it is not the loopback address.
-        token_file: File of the token, for its owner alone; made if it is missing.
+        token_file: File of the token, readable by its owner alone; created if missing.
         certificate: File of a TLS certificate chain, PEM.
         key: File of its key, PEM, without a pass phrase.
     """
@@ -52,7 +52,7 @@ class Address:
     key: Path | None = None
 
     def access(self) -> Access:
-        """Returns the rule for requests to this address.
+        """Return the access rule for requests to this address.
 
         Raises:
             ServeError: Off the loopback address a token, TLS or a name is missing; or the token cannot be used.
@@ -72,10 +72,10 @@ class Address:
 
     @property
     def ip(self) -> IPv4Address | IPv6Address:
-        """The IP address.
+        """Return the IP address.
 
         Raises:
-            ServeError: It is none.
+            ServeError: ``host`` is no IP address.
         """
         try:
             return ip_address("127.0.0.1" if self.host == "localhost" else self.host)
@@ -83,13 +83,14 @@ class Address:
             raise ServeError("--host takes an IP address, or localhost") from None
 
     def bind(self) -> socket.socket:
-        """Returns a socket that listens there.
+        """Return a listening socket.
 
         Raises:
             ServeError: The port is taken, or this device does not have the address.
         """
         family = socket.AF_INET6 if self.ip.version == 6 else socket.AF_INET
-        # asyncio sends small answers at once only where the protocol is named; else each may wait 40 ms.
+        # asyncio disables Nagle's delay only for sockets with an explicit protocol; else small responses wait up to 40
+        # ms.
         bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         try:
             bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -101,7 +102,7 @@ class Address:
         return bound
 
     def tls(self) -> ssl.SSLContext | None:
-        """Returns the TLS context, or ``None`` without a certificate.
+        """Return the TLS context, or ``None`` without a certificate.
 
         Raises:
             ServeError: Certificate and key cannot be used.
@@ -111,16 +112,16 @@ class Address:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         try:
-            context.load_cert_chain(self.certificate, self.key, password=lambda: b"")  # else a terminal is asked
+            context.load_cert_chain(self.certificate, self.key, password=lambda: b"")  # else it prompts on the terminal
         except (OSError, ssl.SSLError):
             raise ServeError("the TLS certificate or its key cannot be used") from None
         return context
 
 
 class _Protocol(H11Protocol):
-    """HTTP/1.1 that waits for no client longer than the limits say.
+    """HTTP/1.1 with time limits for clients.
 
-    uvicorn itself waits for ever for the end of a head, and for a client that does not read.
+    uvicorn itself waits forever for the end of a head, and for a client that does not read.
     """
 
     limits: ClassVar[Limits] = Limits()
@@ -129,7 +130,7 @@ class _Protocol(H11Protocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if len(self.connections) > self.limits.connections:  # uvicorn's own answer has no Retry-After
+        if len(self.connections) > self.limits.connections:  # uvicorn's own response has no Retry-After
             self.app = partial(answer_busy, self.limits)
         self._watch()
 
@@ -161,7 +162,7 @@ class _Protocol(H11Protocol):
         self._watch()
 
     def _watch(self) -> None:
-        """Limits the time for the head of a request, and for what a closing connection has still to send."""
+        """Limit the time for the head of a request, and for the last bytes of a closing connection."""
         working = self.cycle is not None and not self.cycle.response_complete
         idle = self.timeout_keep_alive_task is not None
         if self.transport.is_closing():
@@ -179,14 +180,20 @@ class _Protocol(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """Ends in good order after a signal, where uvicorn would raise the signal again. A second one does not wait."""
+    """uvicorn server that shuts down cleanly after a signal instead of raising it again.
+
+    A second signal ends it without waiting.
+    """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.force_exit, self.should_exit = self.should_exit, True
 
 
 class _Lines(logging.Handler):
-    """Reports what libraries log: uvicorn's own messages, which name no request, and of others only where they are."""
+    """Log handler that reports messages of libraries without content of requests.
+
+    It reports uvicorn's own messages, which name no request; of others only logger, module and line.
+    """
 
     def __init__(self, report: Callable[[str], None]) -> None:
         super().__init__(logging.WARNING)
@@ -198,13 +205,15 @@ class _Lines(logging.Handler):
 
 
 def serve(make: Callable[[Access], Any], address: Address, limits: Limits, report: Callable[[str], None]) -> None:
-    """Runs the service until a signal to stop. What is being answered then is finished, within the limits.
+    """Run the service until a signal to stop.
+
+    It completes the responses in progress, within the limits.
 
     Args:
-        make: Makes the application, given who is answered.
-        address: Where to listen.
-        limits: What a request may take.
-        report: Told where the service listens and what goes wrong, in lines without anything of a request.
+        make: Function from the access rule to the application.
+        address: The address to listen on.
+        limits: Limits of a request.
+        report: Receives the address and errors, in lines without any content of a request.
 
     Raises:
         ServeError: The service cannot listen there, or not without protection.
@@ -235,7 +244,11 @@ def serve(make: Callable[[Access], Any], address: Address, limits: Limits, repor
 
 
 def _token(path: Path) -> str:
-    """The token of a file; a new one if there is no such file."""
+    """Return the token in a file; create the file with a new token if it is missing.
+
+    Raises:
+        ServeError: The file cannot be read, others can read it, or it holds no token.
+    """
     try:
         if not path.exists():
             with atomic_output(path, private=True) as write:

@@ -1,10 +1,10 @@
-"""Parse JSON that every reader takes for the same value: finite numbers, and no deep nesting."""
+"""Strict JSON, which every parser reads as the same value: finite numbers, limited nesting."""
 
 import json
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-#: Deeper values would end in a ``RecursionError`` of whatever walks through them.
+#: Deeper values would cause a ``RecursionError`` in recursive functions.
 MOST_DEPTH = 100
 _TOO_DEEP = f"is nested more than {MOST_DEPTH} levels deep"
 _NOT_FINITE = "has a number that is not finite, or too large"
@@ -12,20 +12,20 @@ _Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 class JSONLimitError(ValueError):
-    """Report JSON that is well formed and not accepted; the message completes *the body ...*."""
+    """Well-formed JSON outside the limits; the message completes *the body ...*."""
 
 
 def parse_finite_json(text: str, unique: _Pairs | None = None, *, constants: bool = False) -> Any:
-    """Return the value of a text in JSON.
+    """Parse JSON.
 
     Args:
         text: The text.
-        unique: Makes an object of its keys and values.
-        constants: Whether ``NaN`` and ``Infinity`` are accepted, which some servers write.
+        unique: Function from the pairs of keys and values to an object.
+        constants: Whether to allow ``NaN`` and ``Infinity``, which some servers write.
 
     Raises:
         JSONLimitError: A number is too large for 64 bits of floating point, or the nesting is too deep.
-        ValueError: It is not JSON.
+        ValueError: The text is not JSON.
     """
     try:
         value = json.loads(
@@ -42,7 +42,7 @@ def parse_finite_json(text: str, unique: _Pairs | None = None, *, constants: boo
 
 
 def measure_depth(value: Any) -> int:
-    """Return how deep lists and objects of a value lie in each other, without recursion."""
+    """Return the nesting depth of lists and objects in a value, without recursion."""
     depth, level = 0, [value]
     while level := [container for container in level if isinstance(container, dict | list)]:
         depth += 1

@@ -1,4 +1,4 @@
-"""Describes bundles, words, levels and counts: as text for a person, or as JSON."""
+"""Descriptions of bundles, words, epsilons and counts: as text for a person, or as JSON."""
 
 from typing import TYPE_CHECKING
 

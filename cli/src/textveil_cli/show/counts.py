@@ -1,4 +1,4 @@
-"""Prints corrected counts: a table with what its columns mean, or JSON lines."""
+"""Output of corrected counts: a table with the meaning of its columns, or JSON lines."""
 
 import json
 from collections.abc import Sequence
@@ -10,21 +10,23 @@ from textveil.errors import ReleaseError
 from textveil_cli.collector import Count, Counts, Estimate
 from textveil_cli.console import say
 
-#: Texts from which on counts are printed as whole numbers.
+#: From this number of texts on, counts are printed as whole numbers.
 _WHOLE = 100
 _DECIDED, _OF_LABELS = "decided as", "texts of this label"
 
 
 def show_counts(bundle: IndexBundle, counts: Counts, as_json: bool) -> None:
-    """Prints counts; what they mean and cover, and what cannot be told, goes to standard error.
+    """Print counts.
+
+    Explanations, and reasons for missing counts, go to standard error.
 
     Args:
         bundle: The bundle of the devices.
         counts: The counts.
-        as_json: One JSON object for each label, and for each code where codes are not labels.
+        as_json: Whether to print one JSON object for each label, and for each code where codes are not labels.
 
     Raises:
-        ReleaseError: Nothing can be counted.
+        ReleaseError: No count is possible.
     """
     decided, of_labels = counts.decided, counts.of_labels
     if decided.refused and of_labels.refused:
@@ -64,7 +66,7 @@ def _explained(counts: Counts, held_out: HeldOut | None) -> list[str]:
 
 
 def _objects(kind: str, columns: Sequence[tuple[str, Estimate]]) -> list[str]:
-    """A JSON object for each name that any column has."""
+    """Return a JSON object for each name in any column."""
     keys = {_DECIDED: "decided_as", _OF_LABELS: "texts_of_label"}
     found: dict[str, dict[str, Any]] = {}
     for column, estimate in columns:

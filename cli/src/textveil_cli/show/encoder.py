@@ -1,4 +1,4 @@
-"""Describes encoder bundles on the command line: what they are, and what they promise."""
+"""Descriptions of encoder bundles and their guarantees, for the command line."""
 
 import json
 from typing import Any
@@ -10,7 +10,7 @@ from textveil.vector import VectorStatement, vector_statement
 
 
 def information(bundle: VectorBundle, *, as_json: bool = False) -> str:
-    """Describes an encoder bundle: what it is, what its levels promise and what was measured."""
+    """Describe an encoder bundle: properties, guarantee of each epsilon, and measurements."""
     manifest, default = bundle.manifest, bundle.default_level
     levels = [{"default": level == default, **_statement(bundle, level).to_dict()} for level in bundle.levels]
     parts = bundle.extractor
@@ -64,7 +64,7 @@ def _level_line(bundle: VectorBundle, level: ReleaseParameters) -> str:
 
 
 def _flat(value: object, name: str = "") -> list[tuple[str, str]]:
-    """Nested figures as lines: the keys on the way, joined, and the figure."""
+    """Return nested figures as pairs: the keys of the path, joined, and the figure."""
     if isinstance(value, dict):
         return [line for key, inner in value.items() for line in _flat(inner, f"{name} {key}".strip())]
     if value is None:

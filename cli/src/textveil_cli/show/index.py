@@ -1,4 +1,4 @@
-"""Describes index bundles on the command line: what they are, and what they promise."""
+"""Descriptions of index bundles and their guarantees, for the command line."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from textveil_cli.collector import condition
 
 
 def information(bundle: IndexBundle, *, as_json: bool = False) -> str:
-    """Describes an index bundle: what it is, what its levels promise and what was measured."""
+    """Describe an index bundle: properties, guarantee of each epsilon, and measurements."""
     levels = [staircase for name in bundle.channels for staircase in bundle.channels[name]]
     parts = bundle.extractor
     facts: dict[str, Any] = {

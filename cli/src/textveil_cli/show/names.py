@@ -1,4 +1,4 @@
-"""Describes the lists of the rung ``names`` on the command line."""
+"""Descriptions of the lists of the mode ``names``, for the command line."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from textveil.bundle import TextBundle
 
 
 def names_facts(bundle: TextBundle) -> dict[str, Any]:
-    """Returns what JSON says of the lists of a bundle that has them."""
+    """Return the JSON description of the lists of a bundle with the mode ``names``."""
     lists = bundle.require_names()
     members = {kind: len(found) for kind, found in lists.kinds.items()}
     outputs = {kind: len(found) for kind, found in lists.pools.items()}
@@ -26,7 +26,7 @@ def names_facts(bundle: TextBundle) -> dict[str, Any]:
 
 
 def names_lines(bundle: TextBundle) -> list[str]:
-    """Returns the lists as a table, with what its columns mean."""
+    """Return the lists as a table, with the meaning of its columns."""
     facts = names_facts(bundle)
     return [
         f"names: {facts['common_words']:,} common words may be shown, {facts['shown_names']:,} names among them",

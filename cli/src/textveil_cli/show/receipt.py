@@ -1,4 +1,4 @@
-"""``textveil verify --receipt``: checks what was promised for an output."""
+"""``textveil verify --receipt``: check the privacy statement of an output."""
 
 import os
 from pathlib import Path
@@ -11,17 +11,19 @@ _READ_BYTES = 1 << 20
 
 
 def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, expect_id: str | None) -> str:
-    """Checks a receipt and says what it promises.
+    """Check a receipt and return its description.
 
     Args:
-        receipt: Its file.
-        output: The output that it must be of.
-        signed_by: The public key that must have signed it.
-        expect_id: The identity of the bundle that it must be of.
+        receipt: File of the receipt.
+        output: The output that it must describe; ``None`` for no comparison.
+        signed_by: The public key that must have signed it; ``None`` for any key.
+        expect_id: Content hash of the bundle that it must name; ``None`` for any bundle.
 
     Raises:
-        ReceiptError: It is not a receipt, was altered, is of another output, or another key signed it.
-        IdentityMismatch: It is of another bundle.
+        InputError: The file of the receipt cannot be read.
+        ReceiptError: The file is no receipt, was altered, describes another output, or has another signer; or the
+            output cannot be read.
+        IdentityMismatch: It names another bundle.
     """
     from textveil.ledger import MOST_RECEIPT_BYTES, read_receipt
 

@@ -1,4 +1,4 @@
-"""Describes the staircase of a bundle on the command line."""
+"""Descriptions of the staircase mechanism of a bundle, for the command line."""
 
 import textwrap
 from dataclasses import asdict
@@ -19,7 +19,7 @@ _EXPLAINED = (
 
 
 def staircase_facts(bundle: TextBundle) -> dict[str, Any]:
-    """Returns what JSON says of the staircase."""
+    """Return the JSON description of the staircase mechanism."""
     assert bundle.skeleton is not None
     return {
         "notion": NOTION,
@@ -30,7 +30,7 @@ def staircase_facts(bundle: TextBundle) -> dict[str, Any]:
 
 
 def staircase_lines(bundle: TextBundle) -> list[str]:
-    """Returns the levels of the staircase as a table, with what its columns mean."""
+    """Return the epsilons of the staircase mechanism as a table, with its columns explained."""
     assert bundle.skeleton is not None
     kinds = ", ".join(kind.name for kind in bundle.skeleton.kinds)
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""

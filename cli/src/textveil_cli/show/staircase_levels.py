@@ -1,4 +1,7 @@
-"""The levels of a bundle's staircase in numbers: what each promises, and what it does to drawn words."""
+"""Figures for each epsilon of a bundle's staircase mechanism: guarantee and effect on words.
+
+The staircase mechanism is the extremal mechanism for local DP (Kairouz, Oh, Viswanath 2014).
+"""
 
 from dataclasses import dataclass
 
@@ -12,20 +15,23 @@ _AT_ONCE = 4096
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseSummary:
-    """What one level of the staircase promises, and what it does to drawn words.
+    """Guarantee of one epsilon of the staircase mechanism, and its effect on randomized words.
+
+    Where slots in lower case and other slots differ, ``near``, ``guess_gain`` and the ``kept`` figures are the larger
+    ones.
 
     Attributes:
-        epsilon: ``L``: nats per drawn word.
-        default: Whether it is meant where no epsilon is given.
-        share: ``h``, as it is in the bundle.
-        near: ``p_near``: how often a word is drawn from its neighborhood, rounded up. Of slots in lower case and
-            others the larger figure, here and below.
-        guess_gain: ``C``: the most that the chance of a right guess of one word grows on average, rounded up.
-        largest_odds: ``e**L``, rounded up: the factor by which the odds of two words change at most.
-        kept_median: Probability that a word comes out as itself, median over the words that may come out.
-        kept_low: Its 5 % quantile.
-        kept_high: Its 95 % quantile.
-        kept_most: The largest of any word.
+        epsilon: ``L``, epsilon per randomized word.
+        default: Whether it is the default epsilon.
+        share: ``h``, as written in the bundle.
+        near: ``p_near``, probability that a word is sampled from its neighborhood, rounded up.
+        guess_gain: ``C``, the maximum factor by which the probability of a right guess of one word grows on average,
+            rounded up.
+        largest_odds: ``e**L``, rounded up: the maximum factor by which the odds of two words change.
+        kept_median: Probability that a word is replaced by itself, median over the possible outputs.
+        kept_low: The 5 % quantile of this probability.
+        kept_high: The 95 % quantile of this probability.
+        kept_most: The largest probability of any word.
     """
 
     epsilon: float
@@ -41,14 +47,14 @@ class StaircaseSummary:
 
 
 def staircase_summaries(bundle: TextBundle, *, protect: str | None = None) -> list[StaircaseSummary]:
-    """Returns the levels of a bundle's staircase, strictest first.
+    """Return a summary of each epsilon of a bundle's staircase mechanism, strictest first.
 
     Args:
-        bundle: A bundle with a staircase.
-        protect: The rung of the ladder; the bundle's default if left out.
+        bundle: A bundle with a staircase mechanism.
+        protect: The protection mode; the bundle's default if left out.
 
     Raises:
-        UnknownMechanism: The bundle has no staircase.
+        UnknownMechanism: The bundle has no staircase mechanism.
     """
     plans = StaircasePlans(bundle)
     found = []
@@ -76,9 +82,9 @@ def staircase_summaries(bundle: TextBundle, *, protect: str | None = None) -> li
 
 
 def most_kept(slots: SlotStaircase) -> np.ndarray:
-    """Returns the probability that a word comes out as itself, in the slots where that is likelier.
+    """Return the probability that a word is replaced by itself, the maximum over slot types.
 
-    Of every word that may come out anywhere, shape ``(words,)``.
+    Slots are lower case or strict. One value for every possible output of either, shape ``(words,)``.
     """
     both = np.zeros(len(slots.strict.base))
     for staircase in {slots.strict, slots.lower}:
@@ -88,7 +94,10 @@ def most_kept(slots: SlotStaircase) -> np.ndarray:
 
 
 def kept_shares(staircase: Staircase) -> np.ndarray:
-    """Returns the probability that a word comes out as itself, of every word that may come out."""
+    """Return the probability that a word is replaced by itself, for every possible output.
+
+    Shape ``(outputs,)``, in the order of the output words.
+    """
     outputs = np.flatnonzero(staircase.base)
     kept = []
     for part in np.array_split(outputs, max(1, len(outputs) // _AT_ONCE)):

@@ -1,4 +1,4 @@
-"""Describes bundles, words and releases on the command line, as text for a person or as JSON."""
+"""Descriptions of bundles, words and releases for the command line, as text or JSON."""
 
 import json
 from dataclasses import asdict
@@ -23,7 +23,7 @@ _COLUMNS = (
 
 
 def information(bundle: TextBundle, *, as_json: bool = False) -> str:
-    """Describes a bundle: what it is, what its levels promise and what they do not."""
+    """Describe a text bundle: its properties, guarantees and their limits."""
     manifest = bundle.manifest
     found = {mechanism: summaries(bundle, mechanism) for mechanism in TABLE_MECHANISMS}
     levels = [
@@ -77,7 +77,7 @@ def information(bundle: TextBundle, *, as_json: bool = False) -> str:
 
 
 def levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
-    """Returns all levels for each mechanism, the default first: what they promise and what they do."""
+    """Return all epsilons for each mechanism, the default first: guarantees and effects."""
     mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
     if not bundle.levels:
         bundle.require("staircase")
@@ -104,7 +104,7 @@ def levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
 
 
 def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool = False) -> str:
-    """Lists the likeliest replacements of a word, with exact probabilities and distances."""
+    """List the likeliest replacements of a word, with exact probabilities and distances."""
     found = sanitizer.distribution(word, **options)
     terms = sanitizer.terms(**options)
     rows = [
@@ -117,7 +117,7 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
     ]
     rest = max(0.0, 1 - sum(row["probability"] for row in rows))
     of_a_kind = terms.protect is not None and found.symbol != "<unk>" and found.symbol not in sanitizer.bundle.ids
-    promised = terms.statement(0 if of_a_kind else 1)  # a member of a kind is not a drawn word
+    promised = terms.statement(0 if of_a_kind else 1)  # a surrogate of an entity type is not a randomized word
     others = len(found.words) - len(rows)
     if as_json:
         return json.dumps(
@@ -146,7 +146,10 @@ def inspection(sanitizer: Sanitizer, word: str, options: Options, count: int, *,
 
 
 def _distance(sanitizer: Sanitizer, symbol: str, output: str) -> float | None:
-    """The distance of two symbols; ``None`` where there is none: no SanText, an unknown word or a kind."""
+    """Return the distance of two symbols, or ``None`` if it is undefined.
+
+    It is undefined without SanText, and for unknown words and entity types.
+    """
     known = sanitizer.bundle.ids
     if not sanitizer.bundle.levels or symbol not in known or output not in known:
         return None
@@ -154,12 +157,15 @@ def _distance(sanitizer: Sanitizer, symbol: str, output: str) -> float | None:
 
 
 def bound(value: float | None) -> str:
-    """Formats a bound with two decimals, rounded up."""
+    """Format a bound with two decimals, rounded up."""
     return "-" if value is None else f"{round_up(value, 2):.2f}"
 
 
 def share(value: float) -> str:
-    """Formats a rate to a tenth of a percent; no word is ever guessed for certain."""
+    """Format a rate to a tenth of a percent, with ``>99.9%`` instead of 100 %.
+
+    No guess of a word is ever certain.
+    """
     text = f"{value:.1%}"
     return ">99.9%" if text == "100.0%" else text
 
