@@ -13,8 +13,6 @@ NONCE_BYTES = 12
 def seal(key: bytes, content: bytes, context: bytes) -> bytes:
     """Encrypt with AES-256-GCM under a fresh random nonce of 96 bits.
 
-    Returns the nonce, then the ciphertext with its tag. Up to 2**32 messages under one key are safe
-
     Up to 2**32 messages under one key are safe (NIST SP 800-38D, section 8.3).
 
     Args:

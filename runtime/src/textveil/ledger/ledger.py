@@ -166,7 +166,7 @@ class Ledger:
 
         Returns:
             One ``Issued`` per text: the result, and its record in the ledger. A result from the replay cache has no
-                mapping.
+            mapping.
 
         Raises:
             BudgetError: A budget does not cover a release. Nothing is released for any text.
@@ -176,9 +176,9 @@ class Ledger:
 
         Privacy:
             The spend is ``L`` per randomized word under ``staircase``, and the pure epsilon times the number of tokens
-                under ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite epsilon: the ledger
-                records their releases, and refuses them under a budget. The sums bound the loss of all releases of a
-                privacy unit (docs/proofs/ledger.md).
+            under ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite epsilon: the ledger
+            records their releases, and refuses them under a budget. The sums bound the loss of all releases of a
+            privacy unit (docs/proofs/ledger.md).
         """
         source = text_source(sanitizer, options)
         if self.memo and source.options["promise"].get("also"):  # the options do not identify the detector
