@@ -29,7 +29,7 @@ from textveil.bundle.leftovers import (
 )
 from textveil.errors import OutputError
 
-#: Flags for flushing. Windows flushes only files that are open for writing, and needs ``O_BINARY`` to keep line ends.
+#: Flags for flushing. Windows flushes only files open for writing, and changes line ends without ``O_BINARY``.
 _FLUSHED = os.O_RDWR | getattr(os, "O_BINARY", 0) if sys.platform == "win32" else os.O_RDONLY
 
 
@@ -200,7 +200,7 @@ def _take_the_place(temporary: Path, path: Path, replace: bool) -> None:
     try:
         os.rename(temporary, path)
     except BaseException:
-        os.rename(aside, path)  # a folder that cannot be put back stays there
+        os.rename(aside, path)  # if this rename fails too, the old folder keeps its temporary name
         raise
     shutil.rmtree(aside, ignore_errors=True)
 

@@ -27,7 +27,7 @@ def begin(path: Path, key_path: Path, wait_s: float) -> bool:
             read_key(key_path, DEVICE_KEY, make=False)
             raise LedgerDamaged(GONE)
         return False
-    if path.exists() and is_blank(path) and path.stat().st_size:  # SQLite would take it for an empty database
+    if path.exists() and is_blank(path) and path.stat().st_size:  # SQLite treats it as an empty database
         raise LedgerDamaged("this file is not a textveil ledger")
     created = create(path)
     with transaction(path, wait_s=wait_s, begin=True):
