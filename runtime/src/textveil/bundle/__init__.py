@@ -1,6 +1,6 @@
-"""Bundles on disk: opened strictly, every byte accounted for. ``open_bundle`` is the one door.
+"""Bundles on disk: strict readers that check every byte. ``open_bundle`` is the entry point.
 
-Names of files are in the module ``textveil.bundle.layout``, for who writes bundles.
+The module ``textveil.bundle.layout`` has the file names, for code that writes bundles.
 """
 
 from typing import TYPE_CHECKING
@@ -52,7 +52,7 @@ __all__ = [
 __getattr__: Find = lazy_names(
     __name__,
     __all__,
-    # Those first that import the least: whoever opens a text imports no vectors.
+    # Modules with the fewest imports first: a text bundle opens without the modules for vectors.
     "opened",
     "defaults",
     "files",

@@ -1,7 +1,8 @@
-"""The only writer of files and folders: each appears whole or not at all.
+"""Atomic writing: the only writer of files and folders; each appears whole or not at all.
 
-Everything is written beside its place, without a name where the system can do that and else under a temporary one,
-flushed to the disk, and renamed. What a killed process left is removed when the same user writes there again.
+A file is written in its target folder, without a name if the system supports that and under a temporary name otherwise,
+flushed to the disk, and renamed. After a killed process, the next write to the same path by the same user deletes its
+temporary files.
 """
 
 import errno
@@ -28,23 +29,23 @@ from textveil.bundle.leftovers import (
 )
 from textveil.errors import OutputError
 
-#: Windows flushes only what is open for writing, and changes line ends unless it is told not to.
+#: Flags for flushing. Windows flushes only files open for writing, and changes line ends without ``O_BINARY``.
 _FLUSHED = os.O_RDWR | getattr(os, "O_BINARY", 0) if sys.platform == "win32" else os.O_RDONLY
 
 
 @contextmanager
 def atomic_output(path: Path, *, private: bool = False) -> Iterator[Callable[[str], None]]:
-    """Opens a text file for writing, as ``atomic_bytes``.
+    """Open a text file for atomic writing, with the guarantees of ``atomic_bytes``.
 
     Args:
         path: The file.
-        private: Whether nobody but its owner may read it, whatever was there before.
+        private: Whether only the owner may read the file, whatever the permissions of an existing file are.
 
     Yields:
         A function that writes text as UTF-8.
 
     Raises:
-        OutputError: The folder or the disk does not let the file be written.
+        OutputError: The folder or the disk does not allow writing, or the path is a ledger or a key.
     """
     with atomic_bytes(path, private=private) as file:
         yield lambda text: _write(file, text)
@@ -54,27 +55,27 @@ def atomic_output(path: Path, *, private: bool = False) -> Iterator[Callable[[st
 def atomic_bytes(
     path: Path, *, private: bool = False, over_a_key: bool = False, replace: bool = True
 ) -> Iterator[BinaryIO]:
-    """Opens a file for writing by way of a temporary file beside it, flushed to the disk and renamed at the end.
+    """Open a file for atomic writing: into a temporary file that is flushed and then renamed.
 
-    An existing file is replaced and keeps its permissions; a link is followed. On any error the temporary file is
-    removed and ``path`` is as it was. A device or a pipe cannot be replaced: it is written to as it is. A private file
-    has its name for good when this returns, even if the power fails. A ledger or a key is never replaced.
+    An existing file is replaced and keeps its permissions; a symbolic link is followed. On any error the temporary file
+    is deleted, and ``path`` is unchanged. A device or a pipe cannot be replaced: bytes go directly to it. With
+    ``private``, the new name survives a power failure after this context ends. A ledger or a key is never replaced.
 
     Args:
         path: The file.
-        private: Whether nobody but its owner may read it, whatever was there before.
-        over_a_key: Whether it may be that of a key: of a new key alone.
-        replace: Whether to replace what is there; otherwise that stays, and nothing is written.
+        private: Whether only the owner may read the file, whatever the permissions of an existing file are.
+        over_a_key: Whether the path may be that of a key; only for writing a new key.
+        replace: Whether to replace an existing file; otherwise an existing file stays, and nothing is written.
 
     Yields:
         The file, open for writing bytes.
 
     Raises:
-        OutputError: The folder or the disk does not let the file be written, or a ledger or a key is there.
+        OutputError: The folder or the disk does not allow writing, or the path is a ledger or a key.
     """
     temporary = claimed = None
     try:
-        if path.exists() and not path.is_file():  # before links are followed: a pipe's own name is not a path
+        if path.exists() and not path.is_file():  # before links are followed: the resolved name of a pipe is not a path
             with path.open("wb", buffering=0) as device:
                 yield device  # type: ignore[misc]
             return
@@ -87,7 +88,7 @@ def atomic_bytes(
         with open(descriptor, "wb") as file:
             yield file
             file.flush()
-            if not private and hasattr(os, "fchmod"):  # a temporary file is its owner's alone
+            if not private and hasattr(os, "fchmod"):  # a temporary file is private to its owner
                 os.fchmod(descriptor, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
             os.fsync(descriptor)
             if temporary is None:
@@ -98,7 +99,7 @@ def atomic_bytes(
         else:
             with suppress(FileExistsError):
                 os.link(temporary, path)
-        if private:  # what is of no use without it may be written as soon as this returns
+        if private:  # the caller may then write files that are useless without this one
             _flush(path.parent)
     except OSError as error:
         raise OutputError(_unwritten(path, error)) from error
@@ -107,7 +108,7 @@ def atomic_bytes(
 
 
 def _unwritten(path: Path, error: OSError) -> str:
-    """Why a path cannot be written, named by its last part."""
+    """Return the error message for a path that cannot be written, with the path's last part."""
     gone = error.errno == errno.ENOENT and not path.parent.exists()
     why = "its folder does not exist: make it first" if gone else os.strerror(error.errno or 0)
     why = "it is a folder: name a file in it" if path.is_dir() else why
@@ -115,7 +116,11 @@ def _unwritten(path: Path, error: OSError) -> str:
 
 
 def _open_temporary(path: Path) -> tuple[int, Path | None]:
-    """Opens a temporary file for its owner alone, claimed; it has no name where the system can do that."""
+    """Open and claim a temporary file, private to the owner; unnamed if the system allows.
+
+    Returns:
+        The descriptor, and the name or ``None``.
+    """
     descriptor = unnamed_file(path.parent)
     if descriptor is None:
         return named_file(path)
@@ -124,7 +129,7 @@ def _open_temporary(path: Path) -> tuple[int, Path | None]:
 
 
 def _let_go(temporary: Path | None, claimed: int | None) -> None:
-    """Removes what has not got its place."""
+    """Delete a temporary file that was not renamed, and release its claim."""
     if temporary is not None:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
@@ -134,21 +139,22 @@ def _let_go(temporary: Path | None, claimed: int | None) -> None:
 
 @contextmanager
 def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
-    """Makes a folder by way of a temporary one beside it: every file flushed to the disk, then one rename.
+    """Create a folder atomically: in a temporary folder, flushed file by file and then renamed.
 
-    Where there is a folder already and it is to be replaced, the two change places in one step. Where the system
-    cannot do that (it is Linux's), the old one steps aside under a temporary name first and is put back if the rename
-    fails: an error never leaves nothing there, but between two renames there is nothing, also after a loss of power.
+    With ``replace``, an existing folder and the new one exchange their names in one step. Only Linux supports that.
+    Elsewhere the old folder is renamed to a temporary name first, and renamed back if the second rename fails. An error
+    therefore never leaves the path empty, but between the two renames it is empty, also after a power failure.
 
     Args:
-        path: The folder to be made. Its parent must exist.
-        replace: Whether a folder that is there is to be replaced; otherwise it is an error.
+        path: The folder to create. Its parent must exist.
+        replace: Whether to replace an existing folder; otherwise an existing folder is an error.
 
     Yields:
-        The temporary folder, to be filled.
+        The temporary folder, for the caller to fill.
 
     Raises:
-        OutputError: The folder is there and must not be replaced, or the disk does not let it be written.
+        OutputError: The folder exists and ``replace`` is false, it contains a ledger or a key, or the disk does not
+            allow writing.
     """
     try:
         _refuse(path, replace)
@@ -159,7 +165,7 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
             yield temporary
             _flush_tree(temporary)
             os.chmod(temporary, 0o777 & ~_umask())
-            _refuse(path, replace)  # it may have come since
+            _refuse(path, replace)  # another process may have created it in the meantime
             _take_the_place(temporary, path, replace)
             _flush(path.parent)
         finally:
@@ -179,22 +185,22 @@ def _refuse(path: Path, replace: bool) -> None:
 
 
 def _take_the_place(temporary: Path, path: Path, replace: bool) -> None:
-    """Renames a finished folder into its place; what stood there is removed last."""
+    """Rename a finished folder to its final name; delete the replaced folder last."""
     if not path.exists():
         try:
             os.rename(temporary, path)
             return
         except OSError:
-            if not (replace and path.is_dir()):  # another writer's may have come since
+            if not (replace and path.is_dir()):  # another process may have created it
                 raise
     if exchange(temporary, path):
-        return  # the old one has the temporary name, and is removed under it
+        return  # the old folder has the temporary name; the caller deletes it
     aside = aside_name(path)
     os.rename(path, aside)
     try:
         os.rename(temporary, path)
     except BaseException:
-        os.rename(aside, path)  # a folder that cannot be put back stays there
+        os.rename(aside, path)  # if this rename fails too, the old folder keeps its temporary name
         raise
     shutil.rmtree(aside, ignore_errors=True)
 
@@ -207,7 +213,7 @@ def _flush_tree(folder: Path) -> None:
 
 
 def _flush(path: Path) -> None:
-    with suppress(OSError) if path.is_dir() else nullcontext():  # not every file system lets a folder be flushed
+    with suppress(OSError) if path.is_dir() else nullcontext():  # some file systems cannot flush a folder
         descriptor = os.open(path, _FLUSHED)
         try:
             os.fsync(descriptor)
@@ -220,6 +226,6 @@ def _write(file: BinaryIO, text: str) -> None:
 
 
 def _umask() -> int:
-    mask = os.umask(0o077)  # it can only be read by setting it: what another thread makes meanwhile is too private
+    mask = os.umask(0o077)  # reading the umask requires setting it: files of other threads are too private for a moment
     os.umask(mask)
     return mask

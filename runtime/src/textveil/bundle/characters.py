@@ -1,6 +1,7 @@
-"""The classes of characters that text is cut by, as a bundle carries them: ``characters.json``.
+"""Reader of ``characters.json``, the character classes by which text is split.
 
-So all readers cut alike, whatever Unicode their language has (``textveil.text.stand_ins``).
+The classes are data of the bundle, so that all readers split text alike, whatever Unicode version their language has
+(``textveil.text.stand_ins``).
 """
 
 import re
@@ -14,13 +15,16 @@ _UNICODE = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
 
 
 def read_characters(content: bytes) -> dict[str, tuple[int, ...]]:
-    """Returns by class its ranges of code points, first and last of each in turn, ascending.
+    """Return the code point ranges of each character class.
+
+    Returns:
+        Per class the first and last code point of each range in turn, in ascending order.
 
     Raises:
-        BundleDamaged: A class is missing, or its ranges are not ascending, or touch.
+        BundleDamaged: The file is malformed, a class is missing or empty, or its ranges are not ascending or touch.
     """
     found = record(parse_json(content, CHARACTERS), {"unicode", "classes"}, CHARACTERS)
-    text(found["unicode"], CHARACTERS, _UNICODE)  # the version of Unicode that they are of
+    text(found["unicode"], CHARACTERS, _UNICODE)  # version of Unicode of the classes
     return {name: _ranges(value) for name, value in record(found["classes"], CHARACTER_CLASSES, CHARACTERS).items()}
 
 

@@ -1,6 +1,6 @@
-"""The bundles used where none is named, and the identities they must have.
+"""Default bundles and their expected content hashes.
 
-The English text bundle ships inside this package. All others lie in a checkout of the repository, in ``artifacts``.
+This package contains the English text bundle. All other bundles are in ``artifacts`` of a clone of the repository.
 """
 
 from pathlib import Path
@@ -15,10 +15,13 @@ _PLACE = ("runtime", "src", "textveil", "bundle")
 
 
 def artifact(name: str) -> Path:
-    """Returns the folder of a bundle of the repository.
+    """Return the folder of a bundle in the repository.
+
+    Args:
+        name: Name of the folder in ``artifacts``.
 
     Raises:
-        BundleNotFound: This package was installed without the repository around it.
+        BundleNotFound: The package is installed without the repository, or the repository lacks this bundle.
     """
     here = Path(__file__).resolve().parent
     repository = here.parents[len(_PLACE) - 1] if here.parts[-len(_PLACE) :] == _PLACE else here
@@ -32,5 +35,9 @@ def artifact(name: str) -> Path:
 
 
 def default_encoder() -> Path:
-    """Returns the folder of the default encoder; ``BundleNotFound`` where there is no repository."""
+    """Return the folder of the default encoder in the repository.
+
+    Raises:
+        BundleNotFound: The package is installed without the repository.
+    """
     return artifact(DEFAULT_ENCODER)

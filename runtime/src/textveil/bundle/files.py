@@ -1,7 +1,8 @@
-"""Every kind of bundle on disk is a folder of files whose sizes and hashes a manifest states.
+"""Readers of a bundle's files: a folder whose manifest lists the size and hash of each file.
 
-Nothing is believed before its hash is right. Every file is opened once, must be a plain file of the folder, is read
-into memory under a cap, and is hashed and used from those bytes: whoever changes the folder meanwhile changes nothing.
+No content is used before its hash is verified. Every file is opened once, must be a regular file of the folder, and is
+read into memory under a size limit. The same bytes are hashed and used, so changes of the folder in the meantime have
+no effect.
 """
 
 import hashlib
@@ -20,19 +21,19 @@ from textveil.bundle.opened import MAX_BUNDLE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge, OptionError
 from textveil.lazy import LatePattern
 
-#: Most bytes of one JSON file, and most values and keys in it: an empty list takes twenty times its bytes once parsed.
+#: Most bytes, and most values and keys, of one JSON file. A parsed empty list takes twenty times its bytes of memory.
 MAX_JSON_BYTES, MAX_JSON_VALUES = 2_000_000, 1 << 16
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _LARGEST = 1 << 62
-# What a terminal obeys instead of printing: control characters, line separators, marks that turn the direction of
-# writing, and halves of characters, which cannot be printed at all.
+# Characters that a terminal executes or cannot print: control characters, line separators, marks that change the
+# direction of text, and surrogate code points.
 _UNPRINTABLE = LatePattern(re.compile, "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _OPENING = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)  # a pipe that nobody writes to does not keep us waiting
+    | getattr(os, "O_NONBLOCK", 0)  # opening a pipe without a writer does not block
     | getattr(os, "O_CLOEXEC", 0)
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
@@ -40,14 +41,14 @@ _OPENING = (
 
 
 def read_file(path: Path, most: int) -> bytes:
-    """Reads a file once, if it is a plain one of at most ``most`` bytes; a link is not followed.
+    """Read a regular file of at most ``most`` bytes once; symbolic links are not followed.
 
     Raises:
-        BundleDamaged: It cannot be read, is not a plain file, or changed meanwhile.
-        BundleTooLarge: It has more bytes.
+        BundleDamaged: The file cannot be read, is not a regular file, or changed while it was read.
+        BundleTooLarge: The file has more bytes.
     """
     try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):  # opening a device may already do something
+        if not stat.S_ISREG(os.lstat(path).st_mode):  # opening a device may have side effects
             raise BundleDamaged(f"{path.name}: not a plain file (links are not followed)")
         with open(os.open(path, _OPENING), "rb") as file:
             status = os.fstat(file.fileno())
@@ -64,18 +65,18 @@ def read_file(path: Path, most: int) -> bytes:
 
 
 def read_files(path: Path, listed: object, max_bytes: int = MAX_BUNDLE_BYTES, *, late: bool = False) -> "Contents":
-    """Reads every file that a manifest lists, each once, and checks its name, its size and its SHA-256.
+    """Read all files that a manifest lists, and check their names, sizes and SHA-256.
 
     Args:
         path: The folder.
-        listed: The manifest's ``files``: for each name its ``sha256`` and ``bytes``.
+        listed: The manifest's ``files``: ``sha256`` and ``bytes`` by name.
         max_bytes: Most bytes of all files together.
-        late: Whether each is read and checked where it is first asked for, and not before.
+        late: Whether to read and check each file at its first use.
 
     Raises:
-        BundleDamaged: A file is missing, altered, or outside the bundle. It is named.
+        BundleDamaged: A file is missing, altered, or outside the bundle; the message has its name.
         BundleTooLarge: The files have more bytes than ``max_bytes``; none was read.
-        OptionError: ``max_bytes`` is not a number of bytes.
+        OptionError: ``max_bytes`` is not a positive integer.
     """
     if type(max_bytes) is not int or max_bytes < 1:
         raise OptionError("max_bytes is a whole number of bytes, at least 1")
@@ -95,12 +96,11 @@ def read_files(path: Path, listed: object, max_bytes: int = MAX_BUNDLE_BYTES, *,
 
 
 class Contents(Mapping[str, bytes]):
-    """The bytes of a bundle's files by name, each read once: those that were hashed, whatever the folder holds later.
+    """Bytes of a bundle's files by name, each read, hashed and cached at the first access.
 
     Args:
         path: The folder.
-        files: The manifest's ``files``, checked. What is not among them is missing: to ask for it is an error that
-            names it.
+        files: The manifest's ``files``, checked. Access to another name raises ``BundleDamaged`` with that name.
     """
 
     def __init__(self, path: Path, files: Mapping[str, Any]) -> None:
@@ -122,7 +122,7 @@ class Contents(Mapping[str, bytes]):
         return len(self._files)
 
     def only(self, names: Iterable[str]) -> "Contents":
-        """Returns some of the files, of which those that were read stay read."""
+        """Return a subset of the files; files that were read need not be read again."""
         part = Contents(self._path, {name: self._files[name] for name in names})
         part._read = {name: self._read[name] for name in part if name in self._read}
         return part
@@ -143,11 +143,11 @@ class Contents(Mapping[str, bytes]):
 
 
 def read_checked(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> bytes:
-    """Reads a file once and hashes it: what is used is what was checked.
+    """Read a file once and check its SHA-256 on the returned bytes.
 
     Raises:
-        BundleDamaged: The file cannot be read or does not have that SHA-256.
-        BundleTooLarge: It has more bytes than ``max_bytes``.
+        BundleDamaged: The file cannot be read or has another SHA-256.
+        BundleTooLarge: The file has more bytes than ``max_bytes``.
     """
     content = read_file(path, max_bytes)
     if hashlib.sha256(content).hexdigest() != digest:
@@ -158,19 +158,19 @@ def read_checked(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> 
 def parse_json(
     content: bytes, name: str, *, most: int = MAX_JSON_BYTES, values: int = MAX_JSON_VALUES, printable: bool = True
 ) -> dict[str, Any]:
-    """Reads a JSON object from bytes.
+    """Parse a JSON object from bytes, with limits on size and content.
 
     Args:
         content: The whole file.
-        name: What errors call it.
-        most: Most bytes it may have.
-        values: Most values and keys, counted before they are made: by the signs that stand before each of them.
-        printable: Whether control characters are refused, which a terminal would obey.
+        name: Name of the file in error messages.
+        most: Most bytes.
+        values: Most values and keys. The limit applies before parsing, to the number of ``[``, ``{``, ``,`` and ``:``.
+        printable: Whether to reject control characters, which a terminal would execute.
 
     Raises:
-        BundleDamaged: It is something else; a key is repeated; a number is NaN or not finite; or a text holds control
-            characters.
-        BundleTooLarge: It has more bytes than ``most``, or more values than ``values``.
+        BundleDamaged: The content is not a JSON object, repeats a key, or has a number that is NaN or infinite; or a
+            string has control characters.
+        BundleTooLarge: The content has more than ``most`` bytes or ``values`` values.
     """
     if len(content) > most:
         raise BundleTooLarge(f"{name}: has more than {most:,} bytes")
@@ -190,7 +190,13 @@ def parse_json(
 
 
 def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuses an object with a repeated key, which readers would take differently. For ``json.loads``."""
+    """Build a dictionary and reject repeated keys; a hook for ``json.loads``.
+
+    JSON readers resolve repeated keys differently.
+
+    Raises:
+        ValueError: A key occurs twice.
+    """
     entries = dict(pairs)
     if len(entries) != len(pairs):
         raise ValueError("a name occurs twice")
@@ -198,8 +204,8 @@ def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def is_printable(text: str) -> bool:
-    """Tells whether a terminal prints a text as it is: no control characters, none that turn the writing around."""
-    return text.isprintable() or _UNPRINTABLE.search(text) is None  # what Python prints has none of these
+    """Return whether a text has no control characters and no marks that change its direction."""
+    return text.isprintable() or _UNPRINTABLE.search(text) is None  # faster; implies the absence of these
 
 
 def _check_printable(value: Any, name: str) -> None:

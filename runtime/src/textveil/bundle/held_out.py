@@ -1,7 +1,7 @@
-"""What the model decided on texts it never saw: how many texts of each label got each code.
+"""Counts of the model's decisions on held-out texts: texts per true label and class label.
 
-A server needs these counts to say how many texts have a label, and not only how many the model put there. They tell
-nothing of a released text.
+A server needs these counts to estimate how many texts have a label, because the model assigns some texts wrongly. The
+counts reveal nothing about released texts.
 """
 
 from collections.abc import Sequence
@@ -17,17 +17,18 @@ from textveil.bundle.layout import HELD_OUT
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.index import MAX_CODES
 
-#: More texts than anybody holds out. Their squares are exact in floating point.
+#: Upper limit of held-out texts. The squares of such counts are exact in floating point.
 _MAX_TEXTS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Counts of held-out texts.
+    """Counts of the model's decisions on held-out texts.
 
     Attributes:
-        labels: Names of the labels. Where codes are classes, these are the classes.
-        decisions: How many texts of each label (row) had each code (column), int64, shape ``(labels, codes)``.
+        labels: Names of the true labels. In a bundle with class labels, these are the classes.
+        decisions: Number of texts by true label (row) and class label or cluster label (column), int64, shape
+            ``(labels, codes)``.
     """
 
     labels: tuple[str, ...]
@@ -35,25 +36,25 @@ class HeldOut:
 
     @property
     def texts(self) -> int:
-        """How many texts were held out."""
+        """Return the number of held-out texts."""
         return int(self.decisions.sum())
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns what ``held-out.json`` holds."""
+        """Return the content of ``held-out.json``."""
         return {"labels": list(self.labels), "texts": self.texts, "decisions": self.decisions.tolist()}
 
 
 def parse_held_out(content: bytes, codes: int, classes: Sequence[str] | None) -> HeldOut:
-    """Reads ``held-out.json``.
+    """Parse ``held-out.json``.
 
     Args:
         content: The whole file.
-        codes: How many codes the bundle has.
-        classes: What the labels must be, where codes are classes; else None.
+        codes: Number of class labels or cluster labels of the bundle.
+        classes: The expected labels in a bundle with class labels; ``None`` in a bundle with cluster labels.
 
     Raises:
-        BundleDamaged: It is something else: an unknown key, labels that are not different texts or not the classes, a
-            table of another shape, a number that is not a count, or a sum that is not ``texts``.
+        BundleDamaged: A key is unknown or missing, labels are repeated or are not the classes, the table has another
+            shape, a number is not a count, or the sum of the counts is not ``texts``.
     """
     found = record(parse_json(content, HELD_OUT), {"labels", "texts", "decisions"}, HELD_OUT)
     labels = different_texts(found["labels"], HELD_OUT)

@@ -1,4 +1,4 @@
-"""A bundle whose devices release an index (docs/encoder-format.md, "An index")."""
+"""Bundles whose devices release a class label (docs/encoder-format.md, "An index")."""
 
 import re
 import unicodedata
@@ -33,7 +33,7 @@ from textveil.errors import BundleDamaged, UnknownLevel
 from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
 
 _MAX_DIMENSION, _MAX_PAIRS, _MAX_CHARACTERS, _MAX_LEVELS = 4096, 1 << 20, 1_000_000, 32
-#: Most characters of a sentence.
+#: Most characters of a public sentence.
 MAX_SENTENCE = 500
 _EPSILON = re.compile(r"[0-9]{1,2}(\.[0-9]{1,9})?")
 _NAME = re.compile(r"[a-z]{1,8}")
@@ -45,14 +45,14 @@ _ENTRY_KEYS = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StaticParts:
-    """What a static extractor consists of.
+    """Data of a static extractor.
 
     Attributes:
-        words: Row by word; numbers and unknown words have the two rows after the last.
+        words: Row of each listed word; the two rows after the last are for numbers and for unknown words.
         word_rows: int8, shape ``(words + 2, dimension)``.
-        pair_rows: int8, shape ``(pairs, dimension)``, ``pairs`` 0 or a power of two.
-        scales: What a unit of word rows and of pair rows is worth, float32, shape ``(2,)``.
-        max_characters: What is beyond is cut off.
+        pair_rows: int8, shape ``(pairs, dimension)``; ``pairs`` is 0 or a power of two.
+        scales: Factors of ``word_rows`` and ``pair_rows``, float32, shape ``(2,)``.
+        max_characters: Most characters of a text; the extractor ignores the rest.
     """
 
     words: dict[str, int]
@@ -64,18 +64,18 @@ class StaticParts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class IndexBundle(Opened):
-    """An opened bundle of an index; every channel has been certified.
+    """An opened bundle of an index, with the exact epsilon of every randomizer verified.
 
     Attributes:
-        codes_are: ``DECISION`` or ``CODEBOOK``.
-        labels: Name of every code.
-        extractor: From text to vector.
-        weight: From vector to scores of the codes, float32, shape ``(codes, dimension)``.
-        bias: Added to them, float32, shape ``(codes,)``.
-        channels: The levels of every channel, epsilon ascending.
-        default: The channel and level that are meant where none is given.
-        held_out: What the model decided on texts it never saw, for the server; None if the bundle does not say.
-        sentences: Public sentences of each code, as many of one as of another; empty if the bundle has none.
+        codes_are: ``DECISION`` for class labels or ``CODEBOOK`` for cluster labels.
+        labels: Name of every class label or cluster label.
+        extractor: Data of the extractor, which computes a vector from a text.
+        weight: Matrix from vectors to scores of the labels, float32, shape ``(codes, dimension)``.
+        bias: Bias of the scores, float32, shape ``(codes,)``.
+        channels: Mechanisms of every randomizer, by ascending epsilon.
+        default: Mechanism of a call without randomizer and epsilon.
+        held_out: Counts of decisions on held-out texts, for the server; ``None`` if the bundle has none.
+        sentences: Public sentences of each label, the same number per label; empty if the bundle has none.
     """
 
     KIND: ClassVar[str] = "index"
@@ -91,10 +91,14 @@ class IndexBundle(Opened):
     sentences: tuple[tuple[str, ...], ...] = ()
 
     def level(self, channel: str | None = None, epsilon: float | str | None = None) -> IndexStaircase:
-        """Returns the mechanism of a channel and a whole-text epsilon; the bundle's default for what is ``None``.
+        """Return the mechanism of a randomizer and an epsilon per text.
+
+        Args:
+            channel: Name of the randomizer; ``None`` is the bundle's default.
+            epsilon: Epsilon per text; ``None`` is the bundle's default.
 
         Raises:
-            UnknownLevel: There is none. The message lists those there are.
+            UnknownLevel: The bundle lacks the randomizer or the epsilon. The message lists the supported ones.
         """
         if channel is not None and channel not in self.channels:
             raise UnknownLevel(f"no such channel; this bundle has {', '.join(self.channels)}")
@@ -104,7 +108,13 @@ class IndexBundle(Opened):
 
 
 def read_index(opened: Opened, contents: Mapping[str, bytes]) -> IndexBundle:
-    """Reads a bundle of an index from the bytes of its files; ``BundleDamaged`` where it is malformed."""
+    """Parse a bundle of an index from the bytes of its files.
+
+    Raises:
+        BundleDamaged: A file is malformed.
+        BundleTooLarge: A file is larger than allowed.
+        ModelRefused: The model contains something that this package does not run.
+    """
     keys = {"kind", "codes", "extractor", "channels", "default"}
     release = record(opened.manifest.get("release"), keys, MANIFEST)
     codes_are = one_of(release["kind"], (DECISION, CODEBOOK), MANIFEST)

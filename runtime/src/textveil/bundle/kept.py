@@ -1,7 +1,7 @@
-"""What no output may replace: ledgers and keys, whatever else a command reads or keeps, and its other outputs.
+"""Protection of ledgers, keys, inputs and other outputs of a command from being overwritten.
 
-Two paths are one file if they lead to one: by links of both kinds, in folders that ignore case, and also while the file
-is yet to be made.
+Two paths are equal if they lead to one file: by hard or symbolic links, in folders that ignore case, and also for files
+that do not exist yet.
 """
 
 import os
@@ -16,34 +16,37 @@ from pathlib import Path
 from textveil.errors import OutputError
 from textveil.lazy import called
 
-#: "TVLG", in the header of a ledger.
+#: SQLite application id of a ledger: "TVLG".
 LEDGER_ID = 0x54564C47
-#: A key file has so many random bytes, and nothing else.
+#: Size of a key file: random bytes and nothing else.
 KEY_BYTES = 32
-#: What follows the name of a ledger: in the name of its key, and of files that SQLite makes beside it.
+#: Suffixes of a ledger's key and of the files that SQLite creates beside a ledger.
 _KEY, _BESIDE = ".key", ("-journal", "-wal", "-shm")
 
-#: Something that a command reads, keeps or writes: what errors call it, and where it is.
+#: A file of a command: its name in error messages, and its path.
 Named = tuple[str, str | Path | None]
 
 
 def key_of(ledger: Path) -> Path:
-    """Returns where the key of a ledger is if no other place is named."""
+    """Return the default path of a ledger's key, beside the ledger."""
     return ledger.with_name(ledger.name + _KEY)
 
 
 def beside(ledger: Path) -> list[Path]:
-    """Returns the files that SQLite makes beside a ledger."""
+    """Return the paths of the files that SQLite creates beside a ledger."""
     real = Path(os.path.realpath(ledger))
     return [real.with_name(real.name + end) for end in _BESIDE]
 
 
 def refuse_kept(path: Path, name: str = "the output") -> None:
-    """Raises ``OutputError`` if a file that is to be written is a ledger, one of its own files, or a key.
+    """Raise an error if an output path is a ledger, its journal, or a key.
 
     Args:
-        path: The file; it need not be there.
-        name: What errors call it.
+        path: The file; it may be missing.
+        name: Name of the output in error messages.
+
+    Raises:
+        OutputError: The path is a ledger, a file of a ledger, or a key.
     """
     path = Path(os.path.realpath(path))
     if _is_ledger(path):
@@ -57,14 +60,14 @@ def refuse_kept(path: Path, name: str = "the output") -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """What a command reads or keeps.
+    """Files and folders of a command that its outputs must not overwrite.
 
     Attributes:
-        inputs: What it reads; ``-`` is standard input.
-        keys: Its keys, by option. No two may be one file, nor be a file of the ledger.
-        ledger: Its ledger. The ledger's key and journal stay too.
-        ledger_key: The ledger's key, where it is not beside it.
-        bundle: The folder of its bundle. Nothing may be written into it.
+        inputs: Inputs; ``-`` is standard input.
+        keys: Keys, each with its option. Two keys must not be one file, nor a file of the ledger.
+        ledger: The ledger. Its key and journal are protected too.
+        ledger_key: The ledger's key, if it is not at its default path.
+        bundle: Folder of the bundle. No output may be in it.
     """
 
     inputs: Sequence[str | Path] = ()
@@ -74,17 +77,21 @@ class Kept:
     bundle: Path | None = None
 
     def refuse(self, *written: Named) -> None:
-        """Raises ``OutputError`` if a file that is to be written must stay, or is another one of them.
+        """Raise an error if an output is a protected file or the same file as another output.
 
         Args:
-            written: What is to be written, by option; ``None`` is left out. No ledger and no key may be there.
+            written: The outputs, each with its option; a path ``None`` is ignored.
+
+        Raises:
+            OutputError: An output is protected, equals another output, is an existing ledger or key, or is in the
+                bundle's folder; or a key is also a file of the ledger or an input.
         """
         seen = {_place_of_input(path): "an input" for path in self.inputs}
         for role, path in (*_files_of(self.ledger, self.ledger_key), *self.keys, *written):
             if path is not None:
                 place = place_of(path)
                 if _is_sink(path):
-                    continue  # what goes to /dev/null is not written over
+                    continue  # writing to /dev/null overwrites nothing
                 if place in seen:
                     name = called(path) and f" ({called(path)})"
                     raise OutputError(f"{role} is also {seen[place]}{name}: name another file; nothing was written")
@@ -97,7 +104,10 @@ class Kept:
 
 
 def place_of(path: str | Path) -> object:
-    """Returns what two paths share only if they lead to one file; names that differ in case alone may be one."""
+    """Return a value that is equal for two paths only if they may lead to one file.
+
+    Names of missing files that differ only in case may be one file.
+    """
     real = os.path.realpath(path)
     with suppress(OSError, ValueError):
         found = os.stat(real)
@@ -110,19 +120,19 @@ def place_of(path: str | Path) -> object:
 
 
 def lies_in(path: str | Path, folder: str | Path) -> bool:
-    """Tells whether a file, or where it is to be made, is in a folder or below it, or is the folder."""
+    """Return whether a path, existing or not, is a folder or is inside it at any depth."""
     real = Path(os.path.realpath(path))
     with suppress(OSError, ValueError):
         wanted = os.stat(folder)
         for above in (real, *real.parents):
-            with suppress(OSError, ValueError):  # what is not there is not the folder
+            with suppress(OSError, ValueError):  # a missing path is not the folder
                 if os.path.samestat(os.stat(above), wanted):
                     return True
     return False
 
 
 def _files_of(ledger: Path | None, key: Path | None) -> Iterator[Named]:
-    """The files of a ledger, those too that are yet to be made."""
+    """Yield the paths of a ledger, its key and its journal, whether or not they exist."""
     if ledger is None:
         return
     yield "--ledger", ledger
@@ -132,7 +142,7 @@ def _files_of(ledger: Path | None, key: Path | None) -> Iterator[Named]:
 
 
 def _place_of_input(path: str | Path) -> object:
-    with suppress(OSError, ValueError, AttributeError):  # what is not there, or closed, is not the output
+    with suppress(OSError, ValueError, AttributeError):  # a missing or closed input is not the output
         found = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
         if stat.S_ISREG(found.st_mode):
             return found.st_dev, found.st_ino
@@ -140,7 +150,7 @@ def _place_of_input(path: str | Path) -> object:
 
 
 def _is_sink(path: str | Path) -> bool:
-    """Tells whether what is written there is thrown away."""
+    """Return whether the path is the null device."""
     with suppress(OSError, ValueError):
         return os.path.samefile(path, os.devnull)
     return False
@@ -151,13 +161,16 @@ def _has_content(found: os.stat_result) -> bool:
 
 
 def _is_ledger(path: Path) -> bool:
-    """Tells whether a file has the header of a ledger: one of SQLite, with our number in it."""
+    """Return whether a file has a header of SQLite with the application id of a privacy ledger."""
     begin = _begin_of(path, 72)
     return begin.startswith(b"SQLite format 3\0") and begin[68:72] == LEDGER_ID.to_bytes(4, "big")
 
 
 def _is_key(path: Path) -> bool:
-    """Tells whether a file looks like a key. Random bytes are UTF-8 once in a hundred million; texts always are."""
+    """Return whether a file looks like a key: 32 bytes that are not UTF-8.
+
+    Random bytes are valid UTF-8 once in a hundred million cases; text always is.
+    """
     begin = _begin_of(path, KEY_BYTES + 1)
     if len(begin) != KEY_BYTES:
         return False
@@ -169,7 +182,7 @@ def _is_key(path: Path) -> bool:
 
 
 def _begin_of(path: Path, size: int) -> bytes:
-    """The first bytes of a plain file; none of anything else."""
+    """Return the first ``size`` bytes of a regular file; no bytes for anything else."""
     with suppress(OSError, ValueError):
         if stat.S_ISREG(os.stat(path).st_mode):
             with open(path, "rb") as file:

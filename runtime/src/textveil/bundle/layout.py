@@ -1,13 +1,13 @@
-"""What bundles are laid out by, for readers and writers: names of files and of what is in them (docs/format.md)."""
+"""File names, keys and constants of bundle formats for readers and writers (docs/format.md)."""
 
 FORMAT, FORMAT_VERSION = "textveil-bundle", 4
 MANIFEST, SIGNATURE, CARD = "manifest.json", "manifest.json.sig", "README.md"
 
-# A bundle for text.
+# Text bundles.
 LAW, VOCABULARY, CHARACTERS = "law.json", "vocabulary.tsv", "characters.json"
 STAIRCASE = "staircase.safetensors"
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
-#: Lists of the rung ``names``; two patterns for the name of a kind; and what a common word may be marked as, in order.
+#: Lists of the mode ``names``, patterns of file names per entity type, and flags of common words in the order of bits.
 COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS = "common-words.txt", "shown-capitals.txt", "symbols.txt"
 NAMES_KIND, NAMES_POOL = "names.kind.{}.txt", "names.pool.{}.txt"
 NAMES_MARKS = ("strict", "start", "emphasis", "opener", "name", "function", "rare")
@@ -15,9 +15,9 @@ CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "text
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
 
 TABLE_MECHANISMS = ("santext", "santext+")
-#: The rung of the ladder for what law.json says may stay visible under the staircase.
+#: Mode for each value of ``visible`` in ``law.json``, which states the words that the staircase mechanism keeps.
 RUNG_OF_VISIBLE = {"function-words": "words", "none": "all"}
-#: Classes of ``characters.json``, by which text is cut: of what each is, in the notation of UTS #18.
+#: Classes of ``characters.json``, by which text is split, each defined in the notation of UTS #18.
 CHARACTER_CLASSES = {
     "blank": r"\p{White_Space}",
     "mark": r"\p{P}",
@@ -32,14 +32,14 @@ CHARACTER_CLASSES = {
     "Sc": r"\p{Sc}",
 }
 
-# A bundle that releases vectors or indices.
+# Bundles that release vectors or indices.
 MODEL, PIECES, CLASSIFIER = "model.onnx", "vocabulary.txt", "classifier.safetensors"
 WORDS, ROWS, CODES, CHANNELS = "words.txt", "rows.safetensors", "codes.safetensors", "channels.safetensors"
-#: What a server reads beside the manifest: ``P(label | index)`` of every channel, and decisions on held-out texts.
+#: Files for the server: ``P(label | index)`` of every randomizer, and decisions on held-out texts.
 LABELS, HELD_OUT = "labels.safetensors", "held-out.json"
-#: Public sentences that a device prints in the place of an index.
+#: Public sentences that a device releases in place of an index.
 SENTENCES = "sentences.txt"
-#: How an index bundle gets from a text to a vector.
+#: Kinds of extractors of an index bundle.
 STATIC, ONNX = "static", "onnx"
-#: Codes are classes, or words of a codebook that was learned without labels.
+#: Meaning of the indices: class labels, or cluster labels of a codebook that was trained without labels.
 DECISION, CODEBOOK = "decision", "codebook"

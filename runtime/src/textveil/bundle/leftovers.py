@@ -1,8 +1,8 @@
-"""Temporary files and folders: their names, who writes them, and what a killed process leaves of them.
+"""Temporary files and folders: names, locks, and deletion after a process was killed.
 
-An unnamed file leaves nothing. A named one is locked from before anybody can take it for a leftover until it has its
-place: what nobody locks was left behind, and is removed when the same user writes there again. Nothing else is: no
-other file has such a name.
+An unnamed file vanishes with its process. A named one is locked from its creation until its rename, so an unlocked one
+belongs to a killed process; the next write of the same user to the same path deletes it. Only temporary files have
+names of this pattern, so nothing else is ever deleted.
 """
 
 import hashlib
@@ -15,43 +15,55 @@ from pathlib import Path
 
 try:
     import fcntl
-except ImportError:  # not on this system: what a killed process leaves stays
+except ImportError:  # missing on Windows: leftovers stay
     fcntl = None
 
 _NAME = re.compile(r"\.textveil-(?P<place>[0-9a-f]{16})-[0-9a-f]{16}\.partial")
 
 
 def temporary_name(path: Path) -> Path:
-    """Returns a name that nothing has, beside the place that a file or a folder is to have."""
+    """Return an unused name in the folder of the target ``path``."""
     return path.with_name(f".textveil-{_place(path)}-{os.urandom(8).hex()}.partial")
 
 
 def aside_name(path: Path) -> Path:
-    """Returns a name for what steps aside from a place. It is never removed as a leftover: it may be the only copy."""
+    """Return an unused name for a file or folder that is moved away from ``path``.
+
+    It never counts as a leftover, because it may be the only copy.
+    """
     return path.with_name(f".textveil-{_place(path)}-{os.urandom(8).hex()}.old")
 
 
 def unnamed_file(folder: Path) -> int | None:
-    """Opens a file without a name in a folder, which vanishes with its process; ``None`` where there is no such thing.
+    """Open an unnamed file, private to the owner, which vanishes with its process.
 
-    It is its owner's alone.
+    Returns:
+        The descriptor, or ``None`` if the system or the file system does not support unnamed files.
     """
     flag = getattr(os, "O_TMPFILE", 0)
     if not flag or not os.path.isdir("/proc/self/fd"):
         return None
-    with suppress(OSError):  # not every file system has them
+    with suppress(OSError):  # some file systems do not support unnamed files
         return os.open(folder, flag | os.O_RDWR | os.O_CLOEXEC, 0o600)
     return None
 
 
 def name_file(descriptor: int, path: Path) -> None:
-    """Gives an unnamed file a name, which must be free."""
-    # With a folder given, and only then, Python follows the link that stands for the descriptor (linkat).
+    """Give an unnamed file a name.
+
+    Raises:
+        FileExistsError: The name is in use.
+    """
+    # Python follows the link in /proc (linkat) only if a folder descriptor is given.
     os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor, follow_symlinks=True)
 
 
 def named_file(path: Path) -> tuple[int, Path]:
-    """Opens a temporary file beside the place that it is to have, for its owner alone; returns its name too."""
+    """Create and claim a temporary file beside the target ``path``, private to the owner.
+
+    Returns:
+        The descriptor and the name.
+    """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     while True:
         name = temporary_name(path)
@@ -62,17 +74,17 @@ def named_file(path: Path) -> tuple[int, Path]:
 
 
 def named_folder(path: Path) -> tuple[int | None, Path]:
-    """Makes a temporary folder beside the place that it is to have, for its owner alone.
+    """Create and claim a temporary folder beside the target ``path``, private to the owner.
 
     Returns:
-        What keeps it from being removed as long as it is open, ``None`` where there is no such thing; and its name.
+        An open descriptor that holds the claim (``None`` on Windows), and the name.
     """
     while True:
         name = temporary_name(path)
         os.mkdir(name, 0o700)
         if sys.platform == "win32":
             return None, name
-        with suppress(FileNotFoundError):  # removed since
+        with suppress(FileNotFoundError):  # another process deleted it
             descriptor = os.open(name, os.O_RDONLY)
             if claim(descriptor, name):
                 return descriptor, name
@@ -80,18 +92,22 @@ def named_folder(path: Path) -> tuple[int | None, Path]:
 
 
 def claim(descriptor: int, name: Path | None = None) -> bool:
-    """Keeps a temporary file or folder from being removed as a leftover, as long as its descriptor is open.
+    """Lock a temporary file or folder against deletion while its descriptor is open.
+
+    Args:
+        descriptor: Descriptor of the file or folder.
+        name: Its name; ``None`` for an unnamed file.
 
     Returns:
-        Whether it is still there. Somebody may have seen its name before it was locked, and have removed it.
+        Whether the name still leads to the file. Another process may have deleted it before it was locked.
     """
     if fcntl is None:
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:  # it is being removed
+    except BlockingIOError:  # another process is deleting it
         return False
-    except OSError:  # no locks on this file system: nobody can lock it, so nobody removes it
+    except OSError:  # no locks on this file system: no process can lock it, so none deletes it
         return True
     with suppress(FileNotFoundError):
         return name is None or os.path.samestat(os.fstat(descriptor), os.lstat(name))
@@ -99,15 +115,18 @@ def claim(descriptor: int, name: Path | None = None) -> bool:
 
 
 def keep_claim(descriptor: int) -> int | None:
-    """Returns a second descriptor, which keeps the claim when the first is closed; ``None`` where claims are not kept.
+    """Return a duplicate descriptor that holds the claim after the first one is closed.
 
-    A file is renamed after it was closed, and must not be taken for a leftover in between.
+    A file is renamed after it is closed, and must not count as a leftover in between.
+
+    Returns:
+        The descriptor, or ``None`` if the system has no file locks.
     """
     return None if fcntl is None else os.dup(descriptor)
 
 
 def remove_leftovers(path: Path) -> None:
-    """Cleans away what this user's processes have left of a file or a folder beside its place."""
+    """Delete temporary files and folders of this user's killed processes for ``path``."""
     if fcntl is None:
         return
     with suppress(OSError):
@@ -119,7 +138,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def _place(path: Path) -> str:
-    """Stands for a file's name: the name itself may be too long to have anything added."""
+    """Return a hash of a file's name; the name itself may be too long for a suffix."""
     return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
 
 
@@ -129,7 +148,7 @@ def _remove(entry: "os.DirEntry[str]") -> None:
         return
     descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while somebody writes it
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while its writer holds the lock
         if entry.is_dir(follow_symlinks=False):
             shutil.rmtree(entry.path)
         else:

@@ -1,7 +1,7 @@
-"""Word lists of a bundle, an entry a line: counted in their bytes before anything is made of them.
+"""Readers of word lists, one entry per line, with limits that apply before parsing.
 
-An entry of one letter takes eighty times its bytes once it is an object, and one wide character makes four bytes of
-every character of its text.
+The limits count bytes, because an entry of one letter takes eighty times its bytes as an object, and one wide character
+takes four bytes for every character of its string.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,21 +9,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from textveil.bundle.files import is_printable
 from textveil.errors import BundleDamaged, BundleTooLarge
 
-#: Most entries of all lists of a bundle together (lines, and what tabs part off), most bytes, and most bytes of a line.
-#: A bundle with large tables may have longer lists: one entry more for every so many of its bytes, and a byte.
+#: Most entries of all lists of a bundle together (entries end at a line feed or a tab), most bytes, and most bytes of a
+#: line. A bundle with large tables may have longer lists: one more entry per ``BYTES_OF_AN_ENTRY`` bytes of the bundle,
+#: and one more byte per ``BYTES_OF_A_BYTE``.
 MAX_ENTRIES, MAX_LIST_BYTES, MAX_LINE_BYTES = 1 << 18, 8_000_000, 1 << 12
 BYTES_OF_AN_ENTRY, BYTES_OF_A_BYTE = 256, 16
 
 
 def count_lists(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
-    """Refuses lists that would take too much memory.
+    """Raise an error if the lists of a bundle would take too much memory.
 
     Args:
         contents: The bytes of the bundle's files.
-        names: The files that are lists.
+        names: Names of the files that are lists.
 
     Raises:
-        BundleTooLarge: Together they have more bytes, or more entries, than a bundle of that size may have.
+        BundleTooLarge: The lists together exceed the bytes or entries that the size of the bundle allows.
     """
     lists, size = [contents[name] for name in names], sum(map(len, contents.values()))
     most_bytes, most = MAX_LIST_BYTES + size // BYTES_OF_A_BYTE, MAX_ENTRIES + size // BYTES_OF_AN_ENTRY
@@ -34,15 +35,16 @@ def count_lists(contents: Mapping[str, bytes], names: Iterable[str]) -> None:
 
 
 def read_list(contents: Mapping[str, bytes], name: str, *, tabs: bool = True) -> str:
-    """Returns the text of a list, one entry a line.
+    """Return the text of a list, one entry per line.
 
     Args:
         contents: The bytes of the bundle's files.
-        name: The file.
-        tabs: Whether there may be tabs in it.
+        name: Name of the file.
+        tabs: Whether the list may have tabs.
 
     Raises:
-        BundleDamaged: It is not UTF-8, or holds control characters, which a terminal would obey: its words are printed.
+        BundleDamaged: The list is not UTF-8, or has control characters, which a terminal would execute when words are
+            printed.
         BundleTooLarge: A line is longer than ``MAX_LINE_BYTES``.
     """
     try:
@@ -56,10 +58,10 @@ def read_list(contents: Mapping[str, bytes], name: str, *, tabs: bool = True) ->
 
 
 def read_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
-    """Returns the number of every line of a list of words.
+    """Return the line number of every entry of a word list, from 0.
 
     Raises:
-        BundleDamaged: An entry is empty or occurs twice, the last line is incomplete, or there is no line.
+        BundleDamaged: An entry is empty or occurs twice, the last line is incomplete, or the list is empty.
         BundleTooLarge: As ``count_lists`` and ``read_list``.
     """
     count_lists(contents, [name])
@@ -73,7 +75,7 @@ def read_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
 
 
 def _blocks(content: bytes, name: str) -> Iterator[str]:
-    """The text of a list in parts of whole lines."""
+    """Yield the text of a list in blocks of whole lines."""
     start = 0
     while start < len(content):
         most = start + MAX_LINE_BYTES + 1

@@ -1,7 +1,7 @@
-"""Who made a bundle: a detached Ed25519 signature of its manifest, checked against a key that the caller pinned.
+"""Signers of bundles: a detached Ed25519 signature of the manifest and its verification.
 
-What is signed is a fixed text and the SHA-256 of ``manifest.json``, which has the hash of every other file. An identity
-names one bundle; a maker's key stands for all that its owner signs.
+The signed message is a fixed text and the SHA-256 of ``manifest.json``, which has the hash of every other file. A
+content hash pins one bundle; a signer's key pins all bundles that the owner of the key signs.
 """
 
 import re
@@ -18,22 +18,28 @@ _MAX_SIGNATURE_BYTES = 200
 
 
 def signed_message(manifest_sha256: str) -> bytes:
-    """Returns what a maker signs: the purpose, so that the signature is good for nothing else, and the hash."""
+    """Return the message that a signer signs: a fixed purpose and the SHA-256 of the manifest.
+
+    The purpose makes the signature useless in another context.
+
+    Args:
+        manifest_sha256: SHA-256 of the manifest, hexadecimal.
+    """
     return _PURPOSE + bytes.fromhex(manifest_sha256)
 
 
 def require_maker(path: Path, manifest_sha256: str, key: str) -> None:
-    """Checks that the owner of a key signed a bundle.
+    """Check that the owner of a key signed a bundle.
 
     Args:
-        path: The folder of the bundle.
-        manifest_sha256: SHA-256 of the manifest as it was read, hexadecimal.
-        key: The maker's public key, 64 hexadecimal digits.
+        path: Folder of the bundle.
+        manifest_sha256: SHA-256 of the manifest's bytes, hexadecimal.
+        key: Public key of the signer, 64 hexadecimal digits.
 
     Raises:
-        OptionError: ``key`` is not a key.
+        OptionError: ``key`` is not a public key.
         CryptoUnavailable: The package ``cryptography`` is not installed.
-        NotTheMaker: There is no signature, or it is not one of this key for this manifest.
+        NotTheMaker: The bundle has no signature of this manifest by this key.
     """
     if not isinstance(key, str) or not _KEY.fullmatch(key.strip().lower()):
         raise OptionError("maker is a public key: 64 hexadecimal digits, as textveil-export sign prints them")

@@ -1,6 +1,6 @@
-"""Reads the lists of the rung ``names``: common words, which are shown, and lists of the rest.
+"""Reader of the lists of the mode ``names``: common words to keep, and names by entity type.
 
-Opening a bundle hashes these files and counts their lines. They are parsed when the rung is first used.
+Opening a bundle hashes these files and counts their entries. They are parsed at the first use of the mode.
 """
 
 import unicodedata
@@ -12,31 +12,32 @@ from textveil.bundle.layout import COMMON_WORDS, NAMES_KIND, NAMES_MARKS, NAMES_
 from textveil.bundle.lists import MAX_LINE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge
 
-#: What a common word is marked as (docs/format.md): shown in a text without capitals too; shown where a sentence
-#: starts; shown in ALL CAPS; a word that opens sentences; a name of something as well; a function word; a rare one.
+#: Flags of common words (docs/format.md): kept in a text without capitals too; kept at the start of a sentence; kept in
+#: ALL CAPS; a word that opens sentences; also a name; a function word; a rare word (``start`` holds in ALL CAPS only).
 STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE = (1 << bit for bit in range(len(NAMES_MARKS)))
-#: Kinds all of whose members are listed. A common word is shown in lower case, so only marked members may be one.
+#: Entity types with a complete list of members. Common words are kept in lower case, so only flagged members of these
+#: types may also be common words.
 CLOSED_KINDS = ("weekday", "month", "title", "group")
 
-#: What a key has U+0027 for.
+#: Characters that a lookup key replaces by U+0027.
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
 _BITS = {mark: 1 << bit for bit, mark in enumerate(NAMES_MARKS)}
-#: Marks of a member that is a common word too: of lists of names, and of lists of words that rules read.
+#: Flags of a member that is also a common word, in lists of names and in word lists of rules.
 _MEMBER_MARKS = frozenset({"capitalized", "common"})
-#: Letters that flags are spelled with, and tones of skin: symbols that tell more than symbols should.
+#: Flag letters (regional indicators) and skin tones: symbols that reveal personal information.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
 
 
 @dataclass(frozen=True, kw_only=True)
 class NamesLists:
-    """The lists of the rung ``names``, checked.
+    """Lists of the mode ``names``, checked.
 
     Attributes:
-        common: Common words, folded, in order of code points, with their marks as bits.
-        capitals: Words that are shown as they are written here, with their capitals.
-        symbols: Single characters that are shown.
-        kinds: By kind, its members by list, folded; a member may be a phrase.
-        pools: By kind, its outputs as they are printed, most frequent first.
+        common: Common words, folded, in order of code points, with their flags as bits.
+        capitals: Words that are kept in this spelling, with capitals.
+        symbols: Single characters that are kept.
+        kinds: By entity type its listed members, folded; a member may be a phrase.
+        pools: By entity type its surrogates as printed, most frequent first.
     """
 
     common: dict[str, int]
@@ -47,20 +48,21 @@ class NamesLists:
 
     @property
     def shown_names(self) -> tuple[str, ...]:
-        """The common words that are a name of something as well, and are shown all the same."""
+        """Return the common words that are also names and are kept nevertheless."""
         return tuple(word for word, marks in self.common.items() if marks & NAME)
 
 
 def read_names(kinds: Iterable[str], pools: Iterable[str], contents: Mapping[str, bytes]) -> NamesLists:
-    """Reads the lists of the rung.
+    """Parse the lists of the mode ``names``.
 
     Args:
-        kinds: Kinds with members by list, in their public order.
-        pools: Kinds with outputs.
+        kinds: Entity types with listed members, in their public order.
+        pools: Entity types with a surrogate pool.
         contents: The bytes of the files, by name.
 
     Raises:
-        BundleDamaged: One is malformed. The message names the file and the line.
+        BundleDamaged: A list is malformed. The message has the file and the line.
+        BundleTooLarge: A line is too long.
     """
     common = _common_words(contents)
     members = {kind: _marked(contents, NAMES_KIND.format(kind), _MEMBER_MARKS) for kind in kinds}
@@ -84,9 +86,9 @@ def _common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
 
 
 def _marked(contents: Mapping[str, bytes], name: str, known: Set[str]) -> dict[str, tuple[str, ...]]:
-    """The entries of a list that are looked up in texts, in order of code points, with their marks."""
+    """Return the entries of a lookup list, in order of code points, with their flags."""
     found: dict[str, tuple[str, ...]] = {}
-    checked: dict[str, tuple[str, ...]] = {"": ()}  # by what stands behind an entry: few differ
+    checked: dict[str, tuple[str, ...]] = {"": ()}  # cache by the text after an entry: few differ
     before = ""
     for number, line in _lines(contents, name, tabs=1):
         entry, tab, marked = line.partition("\t")
@@ -121,7 +123,11 @@ def _symbols(contents: Mapping[str, bytes]) -> frozenset[str]:
 
 
 def _is_symbol(symbol: str) -> bool:
-    """One character; no letter, digit, blank, mark that joins what is before it, or what nobody sees."""
+    """Return whether a string is one symbol that is safe to keep.
+
+    Letters, digits, separators, combining marks, and control, format and private-use characters are not, nor are flag
+    letters and skin tones.
+    """
     if len(symbol) != 1 or symbol in _FLAGS_AND_TONES:
         return False
     category = unicodedata.category(symbol)
@@ -129,7 +135,7 @@ def _is_symbol(symbol: str) -> bool:
 
 
 def _sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
-    """The entries of a list that is in order of code points."""
+    """Return the entries of a list that is in order of code points."""
     found: list[str] = []
     for number, entry in _lines(contents, name):
         _require_order(name, number, found[-1] if found else "", entry)
@@ -138,7 +144,14 @@ def _sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
 
 
 def _lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers: each can be printed but for tabs, and has no blanks at its ends."""
+    """Yield number and text of each line; a line is printable except for ``tabs`` tabs.
+
+    A line has no blanks at its ends.
+
+    Raises:
+        BundleDamaged: The file is empty, the last line is incomplete, or a line is malformed.
+        BundleTooLarge: A line is too long.
+    """
     lines = contents[name].split(b"\n")
     if lines.pop() != b"" or not lines:
         raise BundleDamaged(f"{name}: is empty, or the last line is incomplete")
@@ -160,7 +173,7 @@ def _require_order(name: str, number: int, before: str, entry: str) -> None:
 
 
 def _require_folded(name: str, number: int, entry: str) -> None:
-    """Refuses an entry that is not its own key: it could never be found."""
+    """Raise an error if an entry differs from its lookup key, so that no lookup finds it."""
     folded = entry if entry.isascii() else unicodedata.normalize("NFKC", entry).translate(_APOSTROPHES)
     if folded.lower() != entry:
         raise _damaged(name, number, "is not in lower case, or not as words are looked up")

@@ -1,7 +1,7 @@
-"""The one door: opens a bundle of any kind, checks every byte of it, and gives the class of its kind.
+"""Entry point for bundles: opens a bundle of any kind, checks every byte, returns its class.
 
-Pins are checked on the manifest, before any other file is read. Of the bundle in this package each file is read and
-checked where it is first used: lists of a rung that nobody asks for are not.
+Pins are checked on the manifest before any other file is read. Files of the bundle in this package are read and checked
+at their first use, so the lists of an unused mode are not read.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Kind = TypeVar("Kind", bound=Opened)
 
-#: What to say to somebody who opened a bundle of that kind for another purpose.
+#: Error message by kind of bundle, for callers that need another kind.
 _PURPOSES = {
     "text": "this is a bundle for text (textveil sanitize, Sanitizer.load), and releases no vectors and no index",
     "vectors": "this bundle releases vectors (textveil encode, Encoder.load), and no text and no index",
@@ -38,26 +38,26 @@ def open_bundle(path: Path, **pins: Unpack[Pins]) -> "TextBundle | VectorBundle 
 @overload
 def open_bundle(path: Path, *wanted: type[Kind], **pins: Unpack[Pins]) -> Kind: ...
 def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Opened:
-    """Opens the bundle in a folder.
+    """Open the bundle in a folder and check its content.
 
     Args:
         path: The folder.
-        wanted: The classes of the kinds that are of use; all of them if none is named.
-        pins: What the bundle must be (``Pins``).
+        wanted: Classes of the accepted kinds; without them all kinds are accepted.
+        pins: Requirements on the bundle (``Pins``).
 
     Returns:
         A ``TextBundle``, a ``VectorBundle`` or an ``IndexBundle``.
 
     Raises:
-        OptionError: A pin is none, or of another type.
-        BundleNotFound: There is no bundle there.
-        BundleVersion: It is of another version of the format.
-        WrongBundle: It is of a kind that is not wanted.
+        OptionError: A pin is unknown or has the wrong type.
+        BundleNotFound: The folder has no bundle.
+        BundleVersion: The bundle has another version of the format.
+        WrongBundle: The bundle is not of an accepted kind.
         BundleDamaged: A file is missing, altered or malformed.
         BundleTooLarge: The files are larger than allowed.
-        IdentityMismatch, NotTheMaker: It is not the one expected.
-        CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
-        ModelRefused: Its model holds something that this package does not run.
+        IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
+        CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
+        ModelRefused: The model contains something that this package does not run.
     """
     if not pins.keys() <= Pins.__annotations__.keys():
         raise OptionError(f"a pin of a bundle is {', '.join(Pins.__annotations__)}")
@@ -83,7 +83,7 @@ def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Open
 
 
 def _reader(kind: str) -> Callable[[Opened, Contents], Opened]:
-    """The reader of a kind; a device imports those that it uses."""
+    """Return the reader of a kind of bundle; only this reader's module is imported."""
     match kind:
         case "text":
             from textveil.bundle.text import read_text as read
@@ -95,10 +95,10 @@ def _reader(kind: str) -> Callable[[Opened, Contents], Opened]:
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
-    """Reads the manifest of a bundle, and hashes the bytes that it was read from."""
+    """Parse the manifest of a bundle and return it with the SHA-256 of its bytes."""
     try:
         found = not stat.S_ISDIR(os.lstat(path / MANIFEST).st_mode)
-    except (OSError, ValueError):  # a name too long, or with a NUL
+    except (OSError, ValueError):  # a name that is too long or contains NUL
         found = False
     if not found:
         is_there, name = os.path.exists(path), called(path) or "of that name"

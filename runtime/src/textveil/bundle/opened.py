@@ -1,6 +1,6 @@
-"""What a caller demands of a bundle, and what every opened bundle has, of whatever kind.
+"""Base class of opened bundles, and the requirements (pins) of callers on a bundle.
 
-Demands are declared once: whatever opens a bundle takes ``**pins``.
+All functions that open a bundle accept the pins as ``**pins``.
 """
 
 from dataclasses import dataclass
@@ -9,18 +9,18 @@ from typing import Any, ClassVar, TypedDict
 
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID
 
-#: Most bytes of all files of a bundle together, where the caller names no other number.
+#: Default limit of the bytes of all files of a bundle together.
 MAX_BUNDLE_BYTES = 256_000_000
 
 
 class Pins(TypedDict, total=False):
-    """What a bundle must be, or it is refused. What is left out is not demanded.
+    """Requirements on a bundle; a bundle that does not meet them is refused. All are optional.
 
     Keys:
-        expect_id: The identity it must have (``textveil info`` prints it).
-        maker: Public key of the maker who must have signed it, 64 hexadecimal digits. Checking it needs the extra
-            ``crypto``.
-        max_bytes: Most bytes of all its files together; ``MAX_BUNDLE_BYTES`` if left out.
+        expect_id: The expected content hash (``textveil info`` prints it).
+        maker: Public key of the signer who must have signed the bundle, 64 hexadecimal digits. The check needs the
+            extra ``crypto``.
+        max_bytes: Most bytes of all files together; by default ``MAX_BUNDLE_BYTES``.
     """
 
     expect_id: str | None
@@ -30,18 +30,22 @@ class Pins(TypedDict, total=False):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Opened:
-    """A bundle whose hashes and structure have been checked; all that decides what it does is in memory.
+    """A bundle with verified hashes and structure.
+
+    All data that determine its behavior are in memory; only the built-in bundle reads and verifies its files at their
+    first use.
 
     Attributes:
-        path: Its folder.
-        identity: SHA-256 of ``manifest.json``, lower-case hexadecimal. The manifest has the hash of every other file.
+        path: The folder.
+        identity: Content hash: SHA-256 of ``manifest.json``, lower-case hexadecimal. The manifest has the hash of every
+            other file.
         manifest: The parsed manifest.
-        max_bytes: The cap that it was opened with.
-        pinned: Whether the caller named this identity or its maker: only then are its labels more than a claim of
-            whoever wrote the folder.
+        max_bytes: The size limit at opening.
+        pinned: Whether the caller pinned the content hash or the signer. Otherwise the labels of the bundle are
+            unverified claims of its author.
     """
 
-    #: The kind that the manifest names.
+    #: Value of ``kind`` in the manifest.
     KIND: ClassVar[str]
 
     path: Path
@@ -52,10 +56,13 @@ class Opened:
 
     @property
     def is_builtin(self) -> bool:
-        """Whether it is the built-in bundle: the tests of this package have looked at each entry of its lists."""
+        """Return whether this is the built-in bundle.
+
+        The tests of this package check each entry of its lists.
+        """
         return self.identity == DEFAULT_BUNDLE_ID
 
     @property
     def same(self) -> Pins:
-        """What another process demands, so that it opens this very bundle and no other."""
+        """Return the pins with which another process opens exactly this bundle."""
         return Pins(expect_id=self.identity, max_bytes=self.max_bytes)

@@ -1,7 +1,7 @@
-"""The parts that a bundle for text may have: the staircase, SanText, and the lists of the rung ``names``.
+"""Parts of a text bundle: the staircase mechanism, SanText, and lists of the mode ``names``.
 
-A part is here as an opened bundle has it. What reads its files is imported where a bundle has them, and what parses the
-lists of names when the rung is first used.
+The classes hold the data of an opened bundle. The reader of SanText's files is imported only for bundles with SanText,
+the parser of the name lists only at the first use of the mode.
 """
 
 import re
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from textveil.mechanisms.staircase.staircase import StaircaseLevel
     from textveil.mechanisms.staircase.tables import StaircaseTable
 
-#: Most symbols of a bundle, levels of a mechanism, and kinds of a skeleton.
+#: Most symbols of a bundle, levels of a mechanism, and entity types of a template.
 MAX_SYMBOLS, MAX_LEVELS, MAX_KINDS = 1 << 31, 64, 256
 _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 class KindFile(NamedTuple):
-    """One kind of the skeleton as the bundle has it: its name, its shape (``None`` for a list), its file."""
+    """One entity type of the template: name, shape (``None`` for a list), bytes of its file."""
 
     name: str
     shape: str | None
@@ -36,7 +36,7 @@ class KindFile(NamedTuple):
 
 
 class SkeletonFiles(NamedTuple):
-    """What the rule of the skeleton is made from (``textveil.text.skeleton``): public lists, in their public order."""
+    """Public lists that define the template (``textveil.text.skeleton``), in their public order."""
 
     function_words: str
     kinds: tuple[KindFile, ...]
@@ -44,13 +44,16 @@ class SkeletonFiles(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class StaircasePart:
-    """The staircase as a bundle has it; nothing of it where the bundle has none.
+    """Staircase mechanism of a bundle.
+
+    The mechanism is that of Kairouz, Oh, Viswanath 2014 (extremal mechanisms for local differential privacy), not that
+    of Geng and Viswanath for numbers. All fields are empty in a bundle without it.
 
     Attributes:
-        staircase: Neighbors and base.
-        staircase_levels: Strictest first.
-        skeleton: What the rule of the skeleton is made from.
-        default_staircase_level, default_protect: Those of a call that names none.
+        staircase: Neighbors and base weights.
+        staircase_levels: Parameters by epsilon, smallest first.
+        skeleton: Public lists that define the template.
+        default_staircase_level, default_protect: Level and mode of a call without these options.
     """
 
     staircase: "StaircaseTable | None" = None
@@ -69,13 +72,13 @@ class Level(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SanTextPart:
-    """SanText as a bundle has it; without it there are no levels, no table and no metric.
+    """SanText in a bundle; without it the bundle has no levels, no table and no metric.
 
     Attributes:
         santext_table: Neighbors, scores and roles.
         santext_metric: Distances of all inputs.
         levels: Privacy levels, strictest first.
-        default_table_mechanism, default_level, default_replacement_probability: Those of a call that names none.
+        default_table_mechanism, default_level, default_replacement_probability: Values of a call without these options.
     """
 
     santext_table: "Table | None" = None
@@ -88,11 +91,11 @@ class SanTextPart:
 
 @dataclass(frozen=True)
 class NamesFiles:
-    """The files of the rung ``names``, not yet parsed.
+    """Files of the mode ``names`` before parsing.
 
     Attributes:
-        kinds: Kinds with members by list, in their public order.
-        pools: Kinds with outputs.
+        kinds: Entity types with listed members, in their public order.
+        pools: Entity types with a surrogate pool.
         contents: The bytes of the files, by name.
     """
 
@@ -102,10 +105,10 @@ class NamesFiles:
 
     @cached_property
     def lists(self) -> "NamesLists":
-        """The lists; read at the first use.
+        """Return the lists, which are parsed at the first access.
 
         Raises:
-            BundleDamaged: One is malformed. The message names the file and the line.
+            BundleDamaged: A list is malformed. The message has the file and the line.
         """
         from textveil.bundle.names_files import read_names
 
@@ -114,32 +117,32 @@ class NamesFiles:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NamesPart:
-    """The lists of the rung ``names`` as a bundle has them.
+    """Lists of the mode ``names`` in a bundle.
 
     Attributes:
-        names: Its files, or ``None`` where the bundle has none.
+        names: The files, or ``None`` if the bundle has none.
     """
 
     names: NamesFiles | None = None
 
 
 def names_files(entry: object) -> list[str]:
-    """Returns the names of the files that ``names`` in ``law.json`` stands for."""
+    """Return the names of the files that the entry ``names`` of ``law.json`` implies."""
     kinds, pools = _kinds(entry)
     return [COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS, *map(NAMES_KIND.format, kinds), *map(NAMES_POOL.format, pools)]
 
 
 def open_names(contents: Contents, entry: object, *, checked: bool = False) -> NamesPart:
-    """Opens the files of the rung ``names``, and reads none of them.
+    """Select the files of the mode ``names`` and check their total size; parse none of them.
 
     Args:
-        contents: The bytes of the bundle's files, by name, as they were hashed.
-        entry: ``names`` in ``law.json``; its files are there.
-        checked: Whether its lists were counted before, as those of the built-in bundle were.
+        contents: The verified bytes of the bundle's files, by name.
+        entry: ``names`` in ``law.json``; its files exist.
+        checked: Whether the size of the lists was checked before, as for the built-in bundle; no file is read then.
 
     Raises:
-        BundleDamaged: A kind has no name, or one that another has.
-        BundleTooLarge: The lists have more bytes or entries than those of a bundle of that size may have.
+        BundleDamaged: An entity type has an invalid or a repeated name.
+        BundleTooLarge: The lists exceed the bytes or entries that the size of the bundle allows.
     """
     kinds, pools = _kinds(entry)
     names = names_files(entry)
@@ -151,7 +154,7 @@ def open_names(contents: Contents, entry: object, *, checked: bool = False) -> N
 
 
 def _kinds(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The kinds that have members by list, and those that have outputs."""
+    """Return the entity types with listed members, and those with a surrogate pool."""
     named = record(entry, {"kinds", "pools"}, LAW)
     kinds, pools = (
         tuple(text(kind, LAW, _NAME) for kind in an_array(named[key], LAW, MAX_KINDS)) for key in ("kinds", "pools")

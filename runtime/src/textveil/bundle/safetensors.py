@@ -1,7 +1,7 @@
-"""A strict reader of safetensors files, from bytes in memory.
+"""Strict reader of safetensors files from bytes in memory.
 
-Follows the published safetensors format, and refuses what that format leaves open: data that are not aligned to
-their element size, element types other than those that the caller names, and bytes that belong to no array.
+It follows the published safetensors format and rejects data that the format allows but leaves ambiguous: arrays that
+are not aligned to their element size, element types that the caller does not list, and bytes outside all arrays.
 """
 
 import math
@@ -16,27 +16,27 @@ from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 _MAX_HEADER_BYTES, _MAX_HEADER_VALUES = 1 << 20, 1 << 16
-#: Most axes of an array. The product of many numbers would take a long time.
+#: Most axes of an array. The product of very many sizes would take a long time.
 _MAX_AXES = 8
 _MAX_COUNT = 1 << 62
-#: Element types of a table, of which the path of the noise is made, and of a classifier on the server.
+#: Element types of integer tables (all data on the path of the noise), and of weights of encoders and classifiers.
 INTEGERS = {"U8": "<u1", "I8": "<i1", "U16": "<u2", "U32": "<u4", "I64": "<i8"}
 FLOATS = {"F32": "<f4"}
 
 
 def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGERS) -> dict[str, NDArray[Any]]:
-    """Reads every array of a safetensors file from its bytes.
+    """Return every array of a safetensors file.
 
     Args:
         buffer: The whole file.
-        name: What errors call it.
-        types: Element types that may occur, and their numpy types.
+        name: Name of the file in error messages.
+        types: Allowed element types with their numpy types.
 
     Returns:
-        Read-only little-endian arrays by name; nothing is copied. To ask for one that the file lacks is an error, too.
+        Read-only little-endian arrays by name, without copies. Access to a missing array raises ``BundleDamaged``.
 
     Raises:
-        BundleDamaged: It is truncated or not what the format says.
+        BundleDamaged: The file is truncated or violates the format.
     """
     header_bytes = int.from_bytes(buffer[:8], "little")
     data_start = 8 + header_bytes
@@ -58,7 +58,7 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGERS)
 
 
 class _Tensors(dict[str, NDArray[Any]]):
-    """The arrays of a file: one that is not there is missing from it."""
+    """Arrays of a file by name; access to a missing array raises ``BundleDamaged``."""
 
     def __init__(self, file: str) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ class _Tensors(dict[str, NDArray[Any]]):
 def _entries(
     header: bytes, types: Mapping[str, str], name: str
 ) -> Iterator[tuple[int, int, str, str, tuple[int, ...]]]:
-    """What the header says of each array: begin, end, name, type and shape."""
+    """Yield begin, end, name, element type and shape of each array in the header."""
     try:
         parsed = parse_json(header, name, most=_MAX_HEADER_BYTES, values=_MAX_HEADER_VALUES, printable=False)
     except BundleTooLarge as error:

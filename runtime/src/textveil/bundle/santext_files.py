@@ -1,4 +1,4 @@
-"""The part of a text bundle that SanText needs: its table, its metric and its levels."""
+"""Reader of the SanText part of a text bundle: its table, its metric and its levels."""
 
 import re
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from textveil.mechanisms.metric import Metric
 
 _KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
 
-#: Most numbers of a row of vectors.
+#: Most numbers in a row of the embeddings.
 MAX_DIMENSION = 4096
 
 _DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?")
@@ -27,11 +27,11 @@ _DEFAULTS = {"mechanism", "level", "replacement_probability"}
 
 
 def open_santext(contents: Mapping[str, bytes], law: dict[str, Any]) -> SanTextPart:
-    """Opens the files of SanText.
+    """Parse the files of SanText.
 
     Args:
-        contents: The bytes of the bundle's files, by name, as they were hashed.
-        law: ``law.json``, which has SanText.
+        contents: The verified bytes of the bundle's files, by name.
+        law: The parsed ``law.json``, with an entry ``santext``.
 
     Raises:
         BundleDamaged: The table, the metric, a level or a default is malformed or out of range.
@@ -70,7 +70,7 @@ def _level_parameters(table: Table, mechanism: str, described: object) -> LevelP
     entry = record(described, {"exponent", "weights", "base"}, LAW)
     weights, base = text(entry["weights"], LAW), None if entry["base"] is None else text(entry["base"], LAW)
     parameters = table.level_parameters(Decimal(text(entry["exponent"], LAW, _DECIMAL)), weights, base)
-    table.base_measure(mechanism, parameters)  # checks it
+    table.base_measure(mechanism, parameters)  # raises an error for invalid parameters
     return parameters
 
 
@@ -83,6 +83,6 @@ def _metric(contents: Mapping[str, bytes], constants: dict[str, Any]) -> Metric:
         raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
     if not 1 <= rows.shape[1] <= MAX_DIMENSION:
         raise BundleDamaged(f"{EMBEDDINGS}: rows have more than {MAX_DIMENSION} numbers, or none")
-    if (rows.shape[1] * 255**2 + extra) * grid**2 >= MAX_TOTAL:  # beyond what scores are computed in
+    if (rows.shape[1] * 255**2 + extra) * grid**2 >= MAX_TOTAL:  # the integers of scores would overflow
         raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
     return Metric(rows=rows, grid=grid, median_squared=median, unknown_extra=extra)

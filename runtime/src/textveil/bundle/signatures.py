@@ -1,4 +1,7 @@
-"""Ed25519 signatures (RFC 8032) by the package ``cryptography`` (extra ``crypto``), imported when first needed."""
+"""Ed25519 signatures (RFC 8032) with the package ``cryptography`` (extra ``crypto``).
+
+Each function imports the package at its first call.
+"""
 
 from importlib import import_module
 
@@ -6,8 +9,8 @@ from textveil.errors import CryptoUnavailable
 
 _INSTALL = "pip install 'textveil[crypto]' (in a clone: pip install './runtime[crypto]')"
 _P = 2**255 - 19
-#: Public keys that are nobody's: points of small order, for which anyone can make a signature of anything. The y of all
-#: whose order divides 8, also of those that are not reduced.
+#: Public keys to reject: points of small order, for which anyone can make a valid signature of any content. These are
+#: the y coordinates of all points whose order divides 8, in reduced and unreduced encodings.
 _HEIGHTS = frozenset(
     {
         0,
@@ -22,10 +25,13 @@ _HEIGHTS = frozenset(
 
 
 def require_cryptography(what: str) -> None:
-    """Raises ``CryptoUnavailable`` unless the package is there.
+    """Raise an error unless the package ``cryptography`` is installed.
 
     Args:
-        what: What needs it.
+        what: Name of the feature in the error message.
+
+    Raises:
+        CryptoUnavailable: The package is missing or incomplete.
     """
     try:
         for used in ("exceptions", "hazmat.primitives.asymmetric.ed25519", "hazmat.primitives.ciphers.aead"):
@@ -35,7 +41,10 @@ def require_cryptography(what: str) -> None:
 
 
 def is_signed(public_key: bytes, signature: bytes, content: bytes) -> bool:
-    """Tells whether a signature is of that content and of a key, 32 bytes, that is somebody's."""
+    """Return whether a signature is valid for the content and the public key (32 bytes).
+
+    The result is ``False`` for public keys of small order, for which anyone can sign.
+    """
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 

@@ -1,4 +1,4 @@
-"""The part of a bundle for text that the staircase needs: its levels, and the public lists of the skeleton."""
+"""Reader of the staircase part of a text bundle: its levels and the template's public lists."""
 
 import re
 from collections.abc import Mapping
@@ -22,22 +22,21 @@ _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 def list_files(skeleton: object) -> list[str]:
-    """Returns the names of the files that a skeleton in ``law.json`` is made from."""
+    """Return the names of the list files of a template (``skeleton`` in ``law.json``)."""
     entry = record(skeleton, {"function_words", "kinds"}, LAW)
     kinds = (record(kind, {"name", "shape", "file"}, LAW) for kind in an_array(entry["kinds"], LAW, MAX_KINDS))
     return [text(name, LAW) for name in (entry["function_words"], *(kind["file"] for kind in kinds))]
 
 
 def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any]) -> StaircasePart:
-    """Opens the files of the staircase.
+    """Parse the files of the staircase mechanism.
 
     Args:
-        contents: The bytes of the bundle's files, by name, as they were hashed.
-        law: ``law.json``, which has a staircase, and whose lists are there and printable.
+        contents: The verified bytes of the bundle's files, by name.
+        law: The parsed ``law.json``, with an entry ``staircase`` whose lists exist and are printable.
 
     Raises:
-        BundleDamaged: The table, a level, a list or a default is malformed, or does not fulfill the theorem's
-            conditions.
+        BundleDamaged: The table, a level, a list or a default is malformed, or violates a condition of the theorem.
     """
     table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), law["symbols"])
     levels = staircase_levels(table, record(law["staircase"], {"levels"}, LAW)["levels"])
@@ -53,10 +52,10 @@ def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any]) -> Stairc
 
 
 def check_levels(names: list[str], default: object) -> str:
-    """Returns the default level of a mechanism, which must be one of its levels; these have different names.
+    """Return the default level of a mechanism after checking the names of its levels.
 
     Raises:
-        BundleDamaged: They have not.
+        BundleDamaged: A name occurs twice, or the default is not one of the names.
     """
     if len(set(names)) != len(names):
         raise BundleDamaged(f"{LAW}: a level occurs twice")
@@ -64,15 +63,16 @@ def check_levels(names: list[str], default: object) -> str:
 
 
 def staircase_levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
-    """Returns the levels of the staircase as ``law.json`` has them, strictest first.
+    """Parse the levels of the staircase mechanism in ``law.json``, strictest first.
 
     Raises:
-        BundleDamaged: There is none, one is malformed or does not fulfill the theorem's conditions on this table.
+        BundleDamaged: The list is empty or out of order, or a level is malformed or violates a condition of the theorem
+            on this table.
     """
     levels = tuple(_level(entry) for entry in an_array(entries, LAW, MAX_LEVELS))
     everything = np.ones(table.symbols, dtype=bool)
     for level in levels:
-        Staircase.of(table, level, everything)  # the largest totals that any choice of outputs has
+        Staircase.of(table, level, everything)  # all outputs allowed: the largest totals of any choice of outputs
     strictness = [level.epsilon for level in levels]
     if not levels or strictness != sorted(set(strictness)):
         raise BundleDamaged(f"{LAW}: levels of the staircase are out of order")

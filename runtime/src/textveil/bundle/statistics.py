@@ -1,22 +1,24 @@
-"""What ``statistics.json`` says: the measured effects of every level of SanText (docs/levels.md has the meaning)."""
+"""Measured effects of every level of SanText, as in ``statistics.json`` (docs/levels.md)."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from textveil.errors import BundleDamaged
 
-#: Numbers of releases of the same word for which a bundle tells recovery rates.
+#: Numbers of releases of the same word for which a bundle has recovery rates.
 RELEASES = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True)
 class Recovery:
-    """How often an observer who knows everything public guesses a word from its releases.
+    """Success rate of the best guess of a word from its releases.
+
+    The observer has all public data.
 
     Attributes:
-        rate: Share of right guesses, in [0, 1]; exact for one release, else simulated.
+        rate: Share of right guesses, in [0, 1]; exact for one release, otherwise simulated.
         low: Lower end of a 95 % interval; ``rate`` itself if exact.
-        high: Upper end.
+        high: Upper end of the interval; ``rate`` itself if exact.
     """
 
     rate: float
@@ -26,22 +28,24 @@ class Recovery:
 
 @dataclass(frozen=True, kw_only=True)
 class Measures:
-    """Measured effects of one mechanism at one level on the words it protects. Medians are over words (types).
+    """Measured effects of one mechanism at one level on protected words.
+
+    Medians are over word types.
 
     Attributes:
-        unchanged: Median of ``N_x``, the probability that a word stays what it is.
-        unchanged_low: Its 5 % quantile.
-        unchanged_high: Its 95 % quantile.
-        unchanged_most: The largest of any word.
+        unchanged: Median of ``N_x``, the probability that a word is unchanged.
+        unchanged_low: 5 % quantile of ``N_x``.
+        unchanged_high: 95 % quantile of ``N_x``.
+        unchanged_most: Maximum of ``N_x``.
         rarely_unchanged: Share of words with ``N_x`` below .01.
-        likely_outputs: Median of ``S_x``, the smallest number of words that hold .95 of the mass of a row.
-        likely_inputs: Median of ``S*_y``, the number of inputs that give an output at least .01 times as often as the
-            likeliest one.
+        likely_outputs: Median of ``S_x``, the smallest number of outputs with .95 of the probability of a row.
+        likely_inputs: Median of ``S*_y``, the number of inputs whose probability of an output is at least .01 times
+            that of the likeliest input.
         min_entropy: Median of ``-ln max_y Pr[M(x) = y]``, in nats.
-        recovery: The Bayes-optimal guess of a word under a public prior, by number of releases.
-        recovery_without_release: What the prior alone gives away: the share of its commonest word.
-        recovery_with_kept_words: ``santext+``: the same from one release over all words, those included that the coin
-            keeps; else ``None``.
+        recovery: Bayes-optimal guess of a word under a public prior, by number of releases.
+        recovery_without_release: Success rate of the prior alone: the share of its most frequent word.
+        recovery_with_kept_words: For ``santext+`` the success rate from one release over all words, with those that its
+            coin keeps; otherwise ``None``.
     """
 
     unchanged: float
@@ -58,7 +62,16 @@ class Measures:
 
 
 def measures(statistics: dict[str, Any], level: str, mechanism: str) -> Measures:
-    """Returns what the statistics of a bundle say of one mechanism at one level; ``BundleDamaged`` if they do not."""
+    """Return the measured effects of one mechanism at one level from parsed statistics.
+
+    Args:
+        statistics: The parsed ``statistics.json``.
+        level: Name of the level.
+        mechanism: Name of the mechanism.
+
+    Raises:
+        BundleDamaged: A number is missing or malformed.
+    """
     try:
         entry = statistics["levels"][level][mechanism]
         with_kept = entry.get("bayes_recovery_with_kept_words")

@@ -1,7 +1,7 @@
-"""A bundle for text: the staircase, SanText, the lists of the rung ``names``, or several of them (docs/format.md).
+"""Text bundles: staircase mechanism, SanText, lists of the mode ``names``, or several.
 
-``law.json`` and the files it names decide what the mechanisms do. The manifest names every file with its size and hash,
-and carries license, provenance and the labels of levels.
+``law.json`` and the files that it lists determine the output distributions of the mechanisms (docs/format.md). The
+manifest lists every file with its size and hash, and has license, provenance and the certified epsilons of levels.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from textveil.mechanisms.metric import Metric
 
 TOKEN_KINDS = ("word", "wordpiece")
-#: Where the tables lie that the built-in bundle lacks.
+#: Folder of SanText's tables, which the built-in bundle lacks.
 SANTEXT_ARTIFACT = "artifacts/english-santext"
 
 _LAW_KEYS = {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}
@@ -46,15 +46,15 @@ _Labels = dict[tuple[str, str], float | None]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
-    """An opened bundle for text: what its mechanisms need of it.
+    """An opened text bundle with the data of its mechanisms.
 
     Attributes:
-        law_identity: SHA-256 of ``law.json``: what certificates and statistics are about.
+        law_identity: SHA-256 of ``law.json``; certificates and statistics refer to it.
         tokens: ``"word"`` or ``"wordpiece"``.
-        vocabulary: Symbols by id, most frequent first; the spelling that is printed. None without a mechanism.
-        ids: Id by spelling, merged spellings included.
-        characters_json: The classes of characters, as the bundle has them.
-        default_mechanism: The mechanism of a call that names none; empty where the bundle carries none.
+        vocabulary: Printed spelling of each symbol by id, most frequent first; empty without a mechanism.
+        ids: Id by spelling, with merged spellings.
+        characters_json: The bytes of ``characters.json``, the character classes.
+        default_mechanism: Mechanism of a call without this option; empty if the bundle has no mechanism.
         certificate: The parsed certificate, or ``None``.
         statistics: The parsed statistics of the levels, or ``None``.
         labels: Certified epsilon by level and mechanism; ``None`` before certification.
@@ -74,19 +74,21 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
 
     @property
     def symbols(self) -> int:
-        """Number of symbols; also the id of ``<unk>`` as an input."""
+        """Return the number of symbols, which is also the id of ``<unk>`` as an input."""
         return len(self.vocabulary)
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """The mechanisms that this bundle carries tables of."""
+        """Return the names of the mechanisms whose tables the bundle has."""
         return _mechanisms(self, self)
 
     def require(self, mechanism: str) -> None:
-        """Checks that this bundle carries what a mechanism draws from; all but the staircase draw from SanText's table.
+        """Check that the bundle has the table of a mechanism.
+
+        All mechanisms except ``staircase`` use SanText's table.
 
         Raises:
-            UnknownMechanism: It does not. The message says which one does.
+            UnknownMechanism: The bundle lacks the table. The message has a bundle with the table.
         """
         carries = ", ".join(self.mechanisms) or "the lists of the rung names"
         if mechanism == "staircase" and self.staircase is None:
@@ -98,11 +100,11 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
             )
 
     def require_names(self) -> "NamesLists":
-        """Returns the lists of the rung ``names``, which are read at the first use.
+        """Return the lists of the mode ``names``, which are parsed at the first use.
 
         Raises:
-            UnknownMechanism: The bundle has none.
-            BundleDamaged: A list is malformed. The message names the file and the line.
+            UnknownMechanism: The bundle has no such lists.
+            BundleDamaged: A list is malformed. The message has the file and the line.
         """
         if self.names is None:
             raise UnknownMechanism("this bundle has no lists for the rung names; the built-in one has them")
@@ -110,10 +112,10 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
 
     @property
     def table(self) -> "Table":
-        """Neighbors, scores and roles of SanText.
+        """Return neighbors, scores and roles of SanText.
 
         Raises:
-            UnknownMechanism: The bundle has none.
+            UnknownMechanism: The bundle has no SanText.
         """
         self.require("santext")
         assert self.santext_table is not None
@@ -121,29 +123,35 @@ class TextBundle(Opened, SanTextPart, StaircasePart, NamesPart):
 
     @property
     def metric(self) -> "Metric":
-        """Distances of all inputs of SanText.
+        """Return the distances of all inputs of SanText.
 
         Raises:
-            UnknownMechanism: The bundle has none.
+            UnknownMechanism: The bundle has no SanText.
         """
         self.require("santext")
         assert self.santext_metric is not None
         return self.santext_metric
 
     def certified_epsilon(self, level: Level, mechanism: str) -> float | None:
-        """Returns the certified epsilon that the manifest carries for a level, or ``None`` before certification."""
+        """Return the manifest's certified epsilon of a level; ``None`` before certification."""
         return self.labels[level.name, mechanism]
 
 
 def read_text(opened: Opened, contents: Contents) -> TextBundle:
-    """Reads a bundle for text from the bytes of its files; ``BundleDamaged`` where it is malformed."""
+    """Parse a text bundle from the bytes of its files.
+
+    Raises:
+        BundleDamaged: A file is malformed, or a certified epsilon is below the proven one.
+        BundleTooLarge: A file is larger than allowed.
+        BundleVersion: The certificate or the statistics have another version of their format.
+    """
     law = parse_json(contents[LAW], LAW)
     law = record(law, _LAW_KEYS | (law.keys() & {"names"}), LAW)
     tokens = one_of(law["tokens"], TOKEN_KINDS, LAW)
     parts = {part for part in ("santext", "staircase") if law[part] is not None}
     lists = _lists(law, parts)
     _check_deciding(law, lists, opened.manifest["files"])
-    if not opened.is_builtin:  # whose lists the tests of this package have looked at
+    if not opened.is_builtin:  # the tests of this package check the lists of the built-in bundle
         from textveil.bundle.lists import count_lists, read_list
 
         count_lists(contents, lists)
@@ -201,7 +209,11 @@ def _default_mechanism(named: object, mechanisms: tuple[str, ...]) -> str:
 
 
 def _lists(law: dict[str, Any], parts: set[str]) -> list[str]:
-    """The files that the mechanisms of a bundle have as lists of words."""
+    """Return the names of the word lists of the bundle's mechanisms.
+
+    Raises:
+        BundleDamaged: The parts of ``law.json`` are inconsistent.
+    """
     if "staircase" in parts:
         return [VOCABULARY, *list_files(law["skeleton"])]
     if law["skeleton"] is not None:
@@ -212,7 +224,11 @@ def _lists(law: dict[str, Any], parts: set[str]) -> list[str]:
 
 
 def _check_deciding(law: dict[str, Any], lists: list[str], listed: dict[str, Any]) -> None:
-    """Refuses a law whose files are not those that the manifest lists with their hashes."""
+    """Check that ``law.json`` lists all files of its mechanisms with the manifest's hashes.
+
+    Raises:
+        BundleDamaged: The manifest lacks one of the files, or the two lists differ.
+    """
     named = [*lists, CHARACTERS]
     if law["santext"] is not None:
         named += [TABLE, EMBEDDINGS]
@@ -271,7 +287,12 @@ def _read_statistics(contents: Mapping[str, bytes], law_identity: str, santext: 
 
 
 def _check_heading(record: dict[str, Any], name: str, wanted: tuple[str, int], law_identity: str) -> None:
-    """A file about the finished table must be of the right format, and of this very table."""
+    """Raise an error unless a file has the expected format and belongs to this ``law.json``.
+
+    Raises:
+        BundleVersion: The file has another format or version.
+        BundleDamaged: The file belongs to another table.
+    """
     if (record.get("format"), record.get("format_version")) != wanted:
         raise BundleVersion(f"{name}: this package reads format version {wanted[1]} only")
     if record.get("identity") != law_identity:
@@ -296,7 +317,7 @@ def _read_labels(manifest: dict[str, Any], santext: SanTextPart, certificate: di
 
 
 def _at(entries: dict[str, Any], name: str, *keys: str) -> dict[str, Any]:
-    """The object at a place in nested objects; an empty one where there is none."""
+    """Return the object under nested keys; an empty one if a key is missing."""
     for key in keys:
         entries = an_object(entries.get(key, {}), name)
     return entries

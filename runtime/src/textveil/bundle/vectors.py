@@ -1,6 +1,6 @@
-"""A bundle whose devices release vectors (docs/encoder-format.md).
+"""Bundles whose devices release vectors (docs/encoder-format.md).
 
-Nothing here runs the model: that takes ``textveil.vector.encoder``.
+This module does not run the model; ``textveil.vector.encoder`` does.
 """
 
 import re
@@ -21,7 +21,7 @@ from textveil.mechanisms.noise.parameters import ReleaseParameters
 _Level = TypeVar("_Level")
 
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
-#: Never pieces of a text; the vocabulary must have the first three.
+#: Special tokens, which text never contains as tokens; the vocabulary must have the first three.
 SPECIAL = (UNKNOWN, FIRST, LAST, "[PAD]", "[MASK]")
 MAX_TOKENS = 4096
 
@@ -31,13 +31,13 @@ _RELEASE_KEYS = {"mode", "dimension", "grid", "max_tokens", "lowercase", "levels
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class OnnxParts:
-    """What an ONNX extractor consists of.
+    """Data of an ONNX extractor.
 
     Attributes:
-        model: The bytes that were hashed and checked.
-        vocabulary: Id by piece.
-        lowercase: Whether text is folded before it is cut into pieces.
-        max_tokens: Most pieces the model is given, [CLS] and [SEP] included; what is beyond is cut off.
+        model: The verified bytes of the model.
+        vocabulary: Id of each WordPiece token.
+        lowercase: Whether the tokenizer folds text first.
+        max_tokens: Most tokens of the model's input, with [CLS] and [SEP]; further tokens are cut off.
         dimension: Length of a vector.
     """
 
@@ -50,13 +50,13 @@ class OnnxParts:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class VectorBundle(Opened):
-    """An opened bundle of vectors; the model has been checked too.
+    """An opened bundle of vectors with a checked model.
 
     Attributes:
-        extractor: The model, and how text is cut for it.
-        outline: The parts of the model.
-        levels: What a release may promise, in the order of the bundle: one parameter set for each epsilon.
-        default_level: The one that is meant where no epsilon is given.
+        extractor: The model and the settings of its tokenizer.
+        outline: Counts of the model's operators and tensors.
+        levels: Parameters of each supported epsilon, in the order of the bundle.
+        default_level: Parameters of a call without epsilon.
     """
 
     KIND: ClassVar[str] = "vectors"
@@ -67,10 +67,12 @@ class VectorBundle(Opened):
     default_level: ReleaseParameters
 
     def level(self, epsilon: float | str | None) -> ReleaseParameters:
-        """Returns the level with that whole-text epsilon (6, 6.0 and "6" are the same); the default for ``None``.
+        """Return the parameters for an epsilon per text; the default for ``None``.
+
+        The comparison is numeric and exact: 6, 6.0 and "6" are equal.
 
         Raises:
-            UnknownLevel: There is none. The message lists those there are.
+            UnknownLevel: The bundle lacks this epsilon. The message lists the supported ones.
         """
         if epsilon is None:
             return self.default_level
@@ -78,8 +80,17 @@ class VectorBundle(Opened):
 
 
 def at_epsilon(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -> _Level:
-    """Returns the level of an epsilon, as it was typed, exactly; ``UnknownLevel`` if there is none."""
-    with suppress(InvalidOperation):  # no number
+    """Return the level of an epsilon; the comparison of decimal numbers is exact.
+
+    Args:
+        levels: Levels by spelled epsilon.
+        epsilon: Epsilon per text.
+        owner: Name of the owner of the levels in the error message.
+
+    Raises:
+        UnknownLevel: No level has this epsilon.
+    """
+    with suppress(InvalidOperation):  # ``epsilon`` is not a number
         wanted = Decimal(str(epsilon))
         for spelled, level in levels.items():
             if Decimal(spelled) == wanted:
@@ -88,7 +99,13 @@ def at_epsilon(levels: Mapping[str, _Level], epsilon: float | str, owner: str) -
 
 
 def read_vectors(opened: Opened, contents: Mapping[str, bytes]) -> VectorBundle:
-    """Reads a bundle of vectors from the bytes of its files; ``BundleDamaged`` where it is malformed."""
+    """Parse a bundle of vectors from the bytes of its files.
+
+    Raises:
+        BundleDamaged: A file is malformed.
+        BundleTooLarge: A file is larger than allowed.
+        ModelRefused: The model contains something that this package does not run.
+    """
     release = record(opened.manifest.get("release"), _RELEASE_KEYS, MANIFEST)
     levels = _levels(release)
     default = next((level for level in levels if level.epsilon == release["default_level"]), None)
@@ -99,17 +116,20 @@ def read_vectors(opened: Opened, contents: Mapping[str, bytes]) -> VectorBundle:
 
 
 def read_onnx(contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int) -> tuple[OnnxParts, Outline]:
-    """Reads and checks a model and ``vocabulary.txt``.
+    """Parse and check a model and ``vocabulary.txt``.
 
     Args:
         contents: The bytes of the bundle's files.
-        entry: What the manifest says of both.
+        entry: The manifest's entry for both.
         dimension: Length of a vector.
 
+    Returns:
+        Data of the extractor, and counts of the model's operators and tensors.
+
     Raises:
-        BundleDamaged: A piece is empty or occurs twice, a symbol is missing, or a value is out of range.
-        BundleTooLarge: There are more pieces than a bundle may have.
-        ModelRefused: The model holds something that this package does not run.
+        BundleDamaged: A token is empty or occurs twice, a special token is missing, or a value is out of range.
+        BundleTooLarge: The vocabulary has more tokens than a bundle may have.
+        ModelRefused: The model contains something that this package does not run.
     """
     max_tokens = integer(entry["max_tokens"], 3, MAX_TOKENS, MANIFEST)
     lowercase = boolean(entry["lowercase"], MANIFEST)

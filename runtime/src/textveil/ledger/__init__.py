@@ -1,4 +1,4 @@
-"""Charges every draw before its output leaves, refuses what a budget does not cover, and signs receipts."""
+"""Privacy ledger: records spends before outputs leave, enforces budgets, signs receipts."""
 
 from typing import TYPE_CHECKING
 

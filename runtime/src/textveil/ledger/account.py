@@ -1,4 +1,4 @@
-"""The account of one scope: what it has spent, its budget, and what it refuses. Whole units, no floating point."""
+"""Account of one privacy unit: its spend, its budget and the refusals. Integers only."""
 
 import math
 from dataclasses import dataclass, replace
@@ -9,23 +9,28 @@ from typing import Any, cast
 from textveil.errors import BudgetError, LedgerError, OptionError
 from textveil.release import DELTA_UNITS, NAT_UNITS, Charge, counted
 
-#: A sum is refused before SQLite's integers end.
+#: Largest sum of units. SQLite stores signed integers of 64 bits.
 _MOST_UNITS = 1 << 62
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Budget:
-    """The most that a scope may spend: nats, and a delta, each rounded down to what a ledger counts.
+    """Upper limit on the spend of one privacy unit: an epsilon and a delta, each rounded down.
+
+    The limits are stored in the units of the privacy ledger, so a budget is never larger than the value that the caller
+    passes.
 
     Args:
-        epsilon: In nats. A string or a ``Decimal`` is taken as it is written, a float as it is printed.
-        delta: Only vectors of mode ``l2`` have one: without it these are refused.
+        epsilon: Limit of the summed epsilons, at least 0. A string or a ``Decimal`` has its exact value, a float the
+            value of its ``str``.
+        delta: Limit of the summed deltas, at least 0. Only vectors of mode ``l2`` spend a delta: a budget with delta 0
+            refuses them.
 
     Attributes:
-        units: What is counted with: nats in units of 2**-20, and the delta in units of 2**-50.
+        units: Epsilon in units of 2**-20 and delta in units of 2**-50.
 
     Raises:
-        OptionError: A value is below 0, too large, or no number.
+        OptionError: A value is below 0, not finite, 10**19 or larger, or not a number.
     """
 
     units: tuple[int, int]
@@ -36,23 +41,23 @@ class Budget:
 
     @classmethod
     def of_units(cls, epsilon_units: int, delta_units: int) -> "Budget":
-        """Returns the budget of so many units."""
+        """Return the budget of ``epsilon_units`` (each 2**-20) and ``delta_units`` (each 2**-50)."""
         made = object.__new__(cls)
         object.__setattr__(made, "units", (epsilon_units, delta_units))
         return made
 
     @property
     def epsilon(self) -> Decimal:
-        """Nats, exactly."""
+        """Return the epsilon of the budget, exactly."""
         return Decimal(exact(self.units[0], NAT_UNITS))
 
     @property
     def delta(self) -> Decimal:
-        """The delta, exactly."""
+        """Return the delta of the budget, exactly."""
         return Decimal(exact(self.units[1], DELTA_UNITS))
 
     def covers(self, epsilon_units: int, delta_units: int) -> bool:
-        """Tells whether so many units are no more than this."""
+        """Return whether both numbers of units are at most those of this budget."""
         return epsilon_units <= self.units[0] and delta_units <= self.units[1]
 
     def __repr__(self) -> str:
@@ -61,14 +66,14 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """What one scope has spent.
+    """Spend and budget of one privacy unit.
 
     Attributes:
-        scope: Tag of the scope's name, 32 bytes.
-        epsilon_units: Sum of the finite charges, in units of 2**-20 nat.
-        delta_units: The same, in units of 2**-50.
-        unbounded: Releases without a finite charge.
-        budget: The most that may be spent, or ``None``.
+        scope: Tag of the name of the privacy unit, 32 bytes.
+        epsilon_units: Sum of the finite epsilons, in units of 2**-20.
+        delta_units: Sum of the deltas, in units of 2**-50.
+        unbounded: Number of releases without a finite epsilon.
+        budget: Upper limit of the sums, or ``None``.
     """
 
     scope: bytes
@@ -79,30 +84,37 @@ class Account:
 
     @property
     def nats(self) -> Decimal:
-        """Spent nats, exactly."""
+        """Return the spent epsilon, exactly."""
         return Decimal(exact(self.epsilon_units, NAT_UNITS))
 
     @property
     def delta(self) -> Decimal:
-        """Spent delta, exactly."""
+        """Return the spent delta, exactly."""
         return Decimal(exact(self.delta_units, DELTA_UNITS))
 
     def limited(self, budget: Budget) -> "Account":
-        """Returns the account with a budget: its first one, or one that is no larger.
+        """Return this account with ``budget``; a budget can only be set first or lowered.
 
         Raises:
-            BudgetError: The scope has a smaller budget.
+            BudgetError: The account has a smaller budget.
         """
         if self.budget is not None and not self.budget.covers(*budget.units):
             raise self._refusal("this scope has a smaller budget: a budget can only be lowered")
         return replace(self, budget=budget)
 
     def after(self, charge: Charge, mechanism: str, spent: "Account | None" = None) -> "Account":
-        """Returns the account after a draw; ``spent`` is what it was before the release that the draw is a part of.
+        """Return this account after one release.
+
+        Args:
+            charge: Spend of the release.
+            mechanism: Name of the mechanism, for error messages.
+            spent: The account before the whole call that the release belongs to, for error messages; this account if
+                ``None``.
 
         Raises:
-            BudgetError: The budget does not cover it.
-            LedgerError: The sum is beyond what is counted.
+            BudgetError: The account has a budget, and the release has no finite epsilon, an earlier release has none,
+                or the budget does not cover the sum.
+            LedgerError: A sum exceeds the largest number that a privacy ledger stores, 2**62 units.
         """
         epsilon = self.epsilon_units + (charge.epsilon_units or 0)
         delta = self.delta_units + charge.delta_units
@@ -124,7 +136,7 @@ class Account:
         return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded=unbounded)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON; numbers that are not whole are exact decimals, as strings."""
+        """Return plain values for JSON; epsilons and deltas are exact decimal numbers, as strings."""
         budget = self.budget
         return {
             "scope": self.scope.hex(),
@@ -143,17 +155,17 @@ class Account:
 
     @property
     def spent(self) -> str:
-        """Spent nats, as they are printed: rounded up."""
+        """Return the spent epsilon for display: rounded up to two decimals."""
         return _shown(self.epsilon_units)
 
     @property
     def spent_delta(self) -> str:
-        """Spent delta, as it is printed: rounded up."""
+        """Return the spent delta for display: rounded up to three significant digits."""
         return _shown_delta(self.delta_units)
 
     @property
     def limit(self) -> str:
-        """The budget in nats, as it is printed; ``-`` where there is none."""
+        """Return the epsilon of the budget for display; ``-`` without a budget."""
         return "-" if self.budget is None else _shown(self.budget.units[0])
 
     def __str__(self) -> str:
@@ -164,27 +176,27 @@ class Account:
 
 
 def exact(units: int, per: int) -> str:
-    """Returns a number of units as a decimal number, exactly; ``per`` is a power of two."""
+    """Return ``units / per`` as an exact decimal number; ``per`` is a power of two."""
     digits = per.bit_length() - 1
     whole, rest = divmod(units * 10**digits // per, 10**digits)
     return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
 
 
 def _shown(units: int) -> str:
-    """Nats with two decimals at most, rounded up."""
+    """Return an epsilon for display: at most two decimals, rounded up."""
     hundredths = -(-100 * units // NAT_UNITS)
     whole, rest = divmod(hundredths, 100)
     return f"{whole:,}" + (f".{rest:02d}".rstrip("0") if rest else "")
 
 
 def _shown_delta(units: int) -> str:
-    """A delta with three digits, rounded up."""
+    """Return a delta for display: three significant digits, rounded up."""
     with localcontext(prec=3, rounding=ROUND_CEILING):
         return f"{(Decimal(units) / DELTA_UNITS).normalize():g}"
 
 
 def _units(value: Any, per: int, what: str) -> int:
-    """A number in whole units, rounded down."""
+    """Return ``value * per``, rounded down and at most ``_MOST_UNITS``."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:

@@ -1,4 +1,7 @@
-"""Encryption, and signing, by the package ``cryptography`` (extra ``crypto``), imported when first needed."""
+"""Encryption and signatures with the package ``cryptography`` (extra ``crypto``).
+
+Each function imports the package at its first call.
+"""
 
 import os
 
@@ -8,14 +11,18 @@ NONCE_BYTES = 12
 
 
 def seal(key: bytes, content: bytes, context: bytes) -> bytes:
-    """Encrypts with AES-256-GCM under a fresh random nonce of 96 bits, which comes first.
+    """Encrypt with AES-256-GCM under a fresh random nonce of 96 bits.
 
-    Up to 2**32 contents under one key are safe (NIST SP 800-38D, section 8.3).
+    Up to 2**32 messages under one key are safe (NIST SP 800-38D, section 8.3).
 
     Args:
         key: 32 bytes.
-        content: What is encrypted.
-        context: What it belongs to; not encrypted and not stored, and needed again.
+        content: The plaintext.
+        context: Associated data. It is authenticated, but neither encrypted nor stored; ``unseal`` needs the same
+            bytes.
+
+    Returns:
+        The nonce, then the ciphertext with its authentication tag.
     """
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -24,16 +31,16 @@ def seal(key: bytes, content: bytes, context: bytes) -> bytes:
 
 
 def unseal(key: bytes, sealed: bytes, context: bytes, what: str = "a stored output") -> bytes:
-    """Returns what was sealed.
+    """Decrypt a result of ``seal`` and check its authenticity.
 
     Args:
-        key: The key that it was sealed under.
-        sealed: What ``seal`` gave.
-        context: What it belongs to.
-        what: What errors call it.
+        key: The key that ``seal`` used.
+        sealed: The result of ``seal``.
+        context: The associated data that ``seal`` used.
+        what: Name of the content in error messages.
 
     Raises:
-        KeyFileError: It was altered, or sealed under another key or for something else.
+        KeyFileError: The bytes are altered, or the key or the associated data differ.
     """
     from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -45,11 +52,11 @@ def unseal(key: bytes, sealed: bytes, context: bytes, what: str = "a stored outp
 
 
 def sign(seed: bytes, content: bytes) -> tuple[bytes, bytes]:
-    """Signs with Ed25519 (RFC 8032), which draws nothing: equal contents have equal signatures.
+    """Sign with Ed25519 (RFC 8032), which is deterministic: equal contents, equal signatures.
 
     Args:
         seed: The secret key, 32 bytes.
-        content: What is signed.
+        content: The message.
 
     Returns:
         The public key, 32 bytes, and the signature, 64 bytes.

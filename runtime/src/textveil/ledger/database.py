@@ -1,7 +1,7 @@
-"""The ledger's file: one SQLite database, its schema, and the only way to open it.
+"""SQLite database of the privacy ledger: its schema and the only functions that open it.
 
-Every transaction has a connection of its own. No connection is carried over a fork: forks of this process wait until
-none is open. A commit returns after the data, the journal's removal and the folder are on the disk
+Every transaction has its own connection. No connection survives a fork: a fork of this process waits until no
+connection is open. A commit returns after the data, the removal of the journal and the folder entry are on the disk
 (``synchronous=EXTRA`` with a rollback journal).
 """
 
@@ -22,7 +22,7 @@ GONE = (
     "the ledger is missing or empty, and its key is there: put the ledger back, or forget what was spent: "
     "textveil ledger rotate LEDGER --yes"
 )
-#: Seconds that a transaction waits for those of other processes.
+#: Default seconds that a transaction waits for the lock of another process.
 WAIT_S = 60.0
 
 _SCHEMA = """
@@ -62,7 +62,7 @@ _PRAGMAS = (
     "trusted_schema = OFF",
 )
 
-#: Held while a connection is open, and while this process forks.
+#: Lock that is held while a connection is open and while this process forks.
 _open = threading.RLock()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_open.acquire, after_in_parent=_open.release, after_in_child=_open.release)
@@ -72,18 +72,21 @@ if hasattr(os, "register_at_fork"):
 def transaction(
     path: Path, *, write: bool = True, wait_s: float = WAIT_S, begin: bool = False
 ) -> Generator[sqlite3.Connection]:
-    """Opens the database for one transaction: committed at the end, rolled back on any error.
+    """Open the database for one transaction: commit at the end, roll back on any error.
 
     Args:
-        path: The file; it must be there.
-        write: Whether the transaction locks out all other writers from its start (``BEGIN IMMEDIATE``).
-        wait_s: Seconds to wait for another process.
-        begin: Whether a ledger is begun in an empty file.
+        path: An existing file.
+        write: Whether the transaction excludes all other writers from its start (``BEGIN IMMEDIATE``).
+        wait_s: Seconds to wait for the lock of another process.
+        begin: Whether to write the schema into an empty file.
+
+    Yields:
+        The connection, inside the transaction.
 
     Raises:
-        LedgerBusy: Another process held the lock for longer.
-        LedgerDamaged: The file is not a ledger of this version.
-        LedgerError: It cannot be read or written. Nothing is in the ledger but what was before.
+        LedgerBusy: Another process held the lock for longer than ``wait_s``.
+        LedgerDamaged: The file is not a privacy ledger of this version.
+        LedgerError: The file cannot be read or written. The content of the ledger is unchanged.
     """
     with _open:
         try:
@@ -97,7 +100,7 @@ def transaction(
                 try:
                     yield connection
                 except BaseException:
-                    with suppress(sqlite3.Error):  # some errors have rolled back already
+                    with suppress(sqlite3.Error):  # SQLite rolls back by itself on some errors
                         connection.rollback()
                     raise
                 connection.execute("COMMIT")
@@ -106,7 +109,13 @@ def transaction(
 
 
 def is_blank(path: Path) -> bool:
-    """Tells whether there is no file, or one that SQLite takes for an empty database: of one byte at most."""
+    """Return whether the file is missing or has at most one byte.
+
+    SQLite treats such a file as an empty database.
+
+    Raises:
+        LedgerError: The path is a folder, or its status cannot be read.
+    """
     if path.is_dir():
         raise LedgerError(f"the ledger cannot be opened: {called(path)} is a folder: name a file in it")
     try:
@@ -118,12 +127,15 @@ def is_blank(path: Path) -> bool:
 
 
 def create(path: Path) -> bool:
-    """Makes an empty file for its owner alone; tells whether there was none.
+    """Create an empty file with permissions for its owner only.
+
+    Returns:
+        Whether this call created the file; ``False`` if it exists.
 
     Raises:
-        LedgerError: The folder does not let it be made.
+        LedgerError: The folder is missing, or the file cannot be created.
     """
-    with _open:  # closing a file gives up the locks that this process has on it
+    with _open:  # POSIX: closing any descriptor of a file releases all locks of the process on that file
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600))
         except FileExistsError:
@@ -137,18 +149,20 @@ def create(path: Path) -> bool:
 
 
 def _uri(path: Path) -> str:
-    """The file, which is not made where it is missing."""
+    """Return the URI of the file; SQLite does not create a missing file (``mode=rw``)."""
     return f"{path.absolute().as_uri()}?mode=rw"
 
 
 def _require_schema(connection: sqlite3.Connection, begin: bool) -> None:
-    """Refuses a file that is not a ledger; writes the schema into an empty one, if a ledger is to be begun there."""
+    """Check that the file is a privacy ledger; write the schema into an empty one if ``begin``.
+
+    Raises:
+        LedgerDamaged: The file is not a privacy ledger, is of another version, or is empty and ``begin`` is false.
+    """
     found = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
     if found == (APPLICATION_ID, VERSION):
         if connection.execute(_MADE).fetchall() != _made_here():
-            raise LedgerDamaged(
-                "this file is not a textveil ledger"
-            )  # a trigger that somebody added could take charges back
+            raise LedgerDamaged("this file is not a textveil ledger")  # an added trigger could undo recorded spends
         return
     if found[0] == APPLICATION_ID:
         raise LedgerDamaged(f"the ledger is of version {found[1]}; this package reads version {VERSION}")
@@ -168,18 +182,21 @@ def _write_schema(connection: sqlite3.Connection) -> None:
 
 @cache
 def _made_here() -> list[tuple[str, str, str]]:
-    """All that a ledger's file has been told to hold, as this SQLite remembers it."""
+    """Return the ``sqlite_master`` entries that this version of SQLite makes from the schema."""
     with closing(sqlite3.connect(":memory:")) as connection:
         _write_schema(connection)
         return connection.execute(_MADE).fetchall()
 
 
 def _named(error: sqlite3.Error) -> LedgerError:
-    """A named error. SQLite's own messages speak of pages and tables: only what its code means is said."""
+    """Return the error of this package for an error of SQLite.
+
+    SQLite's own messages describe pages and tables, so the message is chosen by the result code.
+    """
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LedgerBusy("another process holds the ledger; nothing was released")
-    if code in (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):  # 0: a value that is not of its column's type
+    if code in (0, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):  # 0: a value has another type than its column
         return LedgerDamaged("this file is not a textveil ledger, or it is damaged; nothing was released")
     if code == sqlite3.SQLITE_CONSTRAINT:
         return LedgerDamaged("the ledger refuses a number that cannot be; nothing was released")

@@ -1,4 +1,4 @@
-"""What is charged, and what became of it."""
+"""Requests to record a spend, and their results."""
 
 from dataclasses import dataclass, field
 
@@ -7,15 +7,17 @@ from textveil.release import Charge
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One draw that is to be charged.
+    """One release whose spend a privacy ledger records.
 
     Attributes:
-        scope: Name of its scope.
-        request: What was asked: two equal requests have equal bytes. As private as the text.
+        scope: Name of the privacy unit.
+        request: Canonical bytes of options and text (``request_bytes``): equal requests have equal bytes. As private as
+            the text.
         mechanism: Name of the mechanism.
-        charge: What it costs.
-        output: What a memo is to give again, or ``None``.
-        whole: What must be equal for that: the whole call, and the place of this text in it. As private as the texts.
+        charge: Spend of the release.
+        output: Output that the replay cache stores, or ``None`` without a replay cache.
+        whole: Lookup key of the replay cache: hash of the whole call, and position of this text in it. As private as
+            the texts.
     """
 
     scope: str = field(repr=False)
@@ -28,11 +30,11 @@ class Entry:
 
 @dataclass(frozen=True)
 class Posted:
-    """What became of an entry.
+    """Result of recording one ``Entry``.
 
     Attributes:
-        before: How many draws of an equal request its scope had before.
-        stored: The output that the memo has for it already: it is to be released instead, and nothing was charged.
+        before: Number of earlier releases of an equal request in the privacy unit; 0 if ``stored`` is not ``None``.
+        stored: Output of the replay cache. Release it in place of the new output; the ledger recorded no spend.
     """
 
     before: int

@@ -1,6 +1,7 @@
-"""Key files: 32 random bytes, made at first use, for their owner alone.
+"""Key files of a privacy ledger: 32 random bytes, made at first use, private to the owner.
 
-The device key makes tags of requests and names of scopes: HMAC-SHA256, one use each. No noise is ever drawn from a key.
+The device key derives tags of requests and of names of privacy units: HMAC-SHA256 with one label per use. No key is a
+source of the random numbers of a mechanism.
 """
 
 import hashlib
@@ -14,34 +15,34 @@ from textveil.bundle.kept import KEY_BYTES, beside, key_of, place_of
 from textveil.errors import KeyFileError
 from textveil.lazy import called
 
-#: What errors call keys.
+#: Names of the keys in error messages.
 DEVICE_KEY, MEMO_KEY = "the key of the ledger", "the key of the memo"
-#: A pipe is refused and not waited for.
+#: Opening a pipe does not block; ``read_key`` then refuses it.
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 def read_key(path: Path, what: str, *, make: bool) -> bytes:
-    """Reads a key file.
+    """Read a key file; create it first if ``make`` is true and the file is missing.
 
     Args:
         path: The file.
-        what: What errors call it ("the device key").
-        make: Whether to make it where it is missing: whole or not at all, and never in place of another.
+        what: Name of the key in error messages ("the device key").
+        make: Whether to create a missing file. Creation is atomic and never replaces an existing file.
 
     Raises:
-        KeyFileError: It is missing, is not a key, or others than its owner may read it.
-        OutputError: It cannot be made.
+        KeyFileError: The file is missing, is not a key, or has permissions for others than its owner.
+        OutputError: The file cannot be created.
     """
     named, path = path, Path(os.path.realpath(path))
     if make and not path.exists():
         with atomic_bytes(path, private=True, over_a_key=True, replace=False) as file:
-            file.write(os.urandom(KEY_BYTES))  # where another process was first, its key is read
+            file.write(os.urandom(KEY_BYTES))  # an existing key of another process stays and is read below
     try:
         with open(os.open(path, os.O_RDONLY | _NO_WAIT), "rb") as file:
             status = os.fstat(file.fileno())
             content = file.read(KEY_BYTES + 1) if stat.S_ISREG(status.st_mode) else b""
     except OSError as error:
-        there = path.exists() and called(named)  # what is not there may be a password
+        there = path.exists() and called(named)  # a path without a file may be a mistyped password
         raise KeyFileError(f"{what}: no readable file {there or 'there'}") from error
     if len(content) != KEY_BYTES:
         raise KeyFileError(f"{what}: a key file has {KEY_BYTES} bytes")
@@ -51,9 +52,9 @@ def read_key(path: Path, what: str, *, make: bool) -> bytes:
 
 
 def tag(key: bytes, use: str, *parts: bytes) -> bytes:
-    """Returns HMAC-SHA256 of some parts under a key, another function for every use; 32 bytes.
+    """Return the HMAC-SHA256 (32 bytes) of ``parts``; each ``use`` is a separate function.
 
-    Every part has its length before it, so that no two lists of parts are one string.
+    The length of each part precedes it, so that different lists of parts never have equal bytes.
     """
     mac = hmac.new(key, digestmod=hashlib.sha256)
     for part in (use.encode(), *parts):
@@ -63,12 +64,16 @@ def tag(key: bytes, use: str, *parts: bytes) -> bytes:
 
 
 def key_path_of(ledger: Path, key: str | Path | None) -> Path:
-    """Returns the file of the device key: the one that is named, else the one beside the ledger."""
+    """Return the path of the device key: ``key``, or the default path beside the ledger."""
     return key_of(ledger) if key is None else Path(key)
 
 
 def refuse_own_files(ledger: Path, *keys: Path | None) -> None:
-    """Raises ``KeyFileError`` if a key is to be a file of the ledger itself, or two keys are to be one."""
+    """Raise an error if a key is a file of the ledger itself, or if two keys are one file.
+
+    Raises:
+        KeyFileError: Two of the paths are one file.
+    """
     seen = {place_of(path) for path in (ledger, *beside(ledger))}
     for key in keys:
         if key is not None and place_of(key) in seen:
@@ -77,11 +82,15 @@ def refuse_own_files(ledger: Path, *keys: Path | None) -> None:
 
 
 def refuse_replacing(path: Path, check: bytes | None) -> None:
-    """Raises ``KeyFileError`` if a new key would replace something that is not the key of this ledger.
+    """Raise an error if a new key would replace a file that is not the key of this ledger.
 
     Args:
-        path: Where the new key goes.
-        check: What tells the ledger's key from others; ``None`` where that cannot be told.
+        path: Path of the new key.
+        check: Check value of the ledger's key (``Tags.checks``); ``None`` skips the comparison, so that any key file
+            may be replaced.
+
+    Raises:
+        KeyFileError: The existing file is not a key, or is the key of another ledger.
     """
     if os.path.lexists(path):
         key = read_key(path, DEVICE_KEY, make=False)

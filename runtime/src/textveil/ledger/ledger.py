@@ -1,6 +1,6 @@
-"""``Ledger``: every draw is charged, on the disk, before its output leaves. The one class that applications use.
+"""The public class ``Ledger``: records each spend on the disk before the output is released.
 
-Proof that its sums bound the loss of a scope: docs/proofs/ledger.md.
+docs/proofs/ledger.md proves that the sums bound the privacy loss of a privacy unit.
 """
 
 import json
@@ -43,28 +43,29 @@ if TYPE_CHECKING:
     from textveil.vector.encoder import Encoder
     from textveil.vector.index_encoder import IndexEncoder
 
-#: The scope of releases for which none is named.
+#: Name of the privacy unit of calls without ``scope``.
 DEFAULT_SCOPE = "default"
 
 
 class Ledger:
-    """A file that knows what was released: one SQLite database, with tags and numbers and no text.
+    """Privacy ledger: a SQLite database of tags, dates and spends, without plain text.
 
-    Safe to share between threads and to use after a fork; any number of processes may use one file.
+    Instances are safe to share between threads and to use after a fork. Any number of processes can use one file.
 
     Args:
-        path: The file; made at first use, for its owner alone.
-        key: The device key, which makes tags; beside the ledger with ``.key`` after its name if left out. Made at the
-            ledger's first use. Without it the ledger cannot be used any more.
-        memo_key: Where it is given, outputs are stored, encrypted with this key, and an equal call gets them again
-            at no charge: one of the same options, scopes and texts, all of them. Made at first use. Not in the
-            ledger's folder or below. Needs the extra ``crypto``.
+        path: The database file; created at first use, private to its owner.
+        key: File of the device key, which derives the tags; by default ``path`` with the suffix ``.key``. Created at
+            the first use of the ledger. Without this file the ledger is unusable.
+        memo_key: File of the key of the replay cache, created at first use, outside the ledger's folder and its
+            subfolders. With it the ledger stores encrypted outputs, and a call with equal options, privacy units and
+            texts (all of them) returns the stored outputs without a new spend. Needs the extra ``crypto``.
         wait_s: Seconds to wait for other processes.
 
     Raises:
-        LedgerError, LedgerBusy, LedgerDamaged: The file cannot be used.
-        KeyFileError: A key is missing, not that of this ledger, not its owner's alone, or in the wrong folder.
-        CryptoUnavailable: A memo needs the package ``cryptography``.
+        LedgerError, LedgerBusy, LedgerDamaged: The file is unusable.
+        KeyFileError: A key is missing, belongs to another ledger, has permissions for others, or is in the wrong
+            folder.
+        CryptoUnavailable: The replay cache needs the package ``cryptography``.
     """
 
     def __init__(
@@ -105,13 +106,17 @@ class Ledger:
 
     @contextmanager
     def _transaction(self, *, write: bool = True) -> Generator[sqlite3.Connection]:
-        """A transaction on a ledger that still has these keys."""
+        """Open a transaction and check that the keys of this instance are still those of the ledger."""
         with transaction(self.path, write=write, wait_s=self._wait_s) as connection:
             self._require_keys(connection)
             yield connection
 
     def _require_keys(self, connection: sqlite3.Connection) -> None:
-        """Raises ``KeyFileError`` if the ledger has other keys, or was rotated since it was opened."""
+        """Raise an error if the ledger has other keys, as after a ``rotate`` by another process.
+
+        Raises:
+            KeyFileError: The device key or the key of the replay cache differs.
+        """
         device_check, memo_check = self._tags.checks
         found_device, found_memo = rows.checks(connection)
         if found_device != device_check:
@@ -121,7 +126,10 @@ class Ledger:
 
     @property
     def memo(self) -> bool:
-        """Whether outputs are stored and given again."""
+        """Return whether the ledger has a replay cache.
+
+        With a replay cache the ledger stores encrypted outputs and returns them to equal calls.
+        """
         return self._tags.memo
 
     def sanitize(
@@ -133,7 +141,7 @@ class Ledger:
         budget: Budget | None = None,
         **options: "Unpack[Options]",
     ) -> "Issued[Result]":
-        """Sanitizes one text and charges it: ``sanitize_batch`` of one."""
+        """Sanitize one text and record its spend: ``sanitize_batch`` with one text."""
         return self.sanitize_batch(sanitizer, [text], scope=scope, budget=budget, **options)[0]
 
     def sanitize_batch(
@@ -145,31 +153,35 @@ class Ledger:
         budget: Budget | None = None,
         **options: "Unpack[Options]",
     ) -> "list[Issued[Result]]":
-        """Sanitizes texts, each its own document, and charges them, all in one transaction or none.
+        """Sanitize texts, each as its own document, and record all spends in one transaction.
+
+        If one release fails, the ledger records none and this method releases nothing.
 
         Args:
-            sanitizer: What draws.
+            sanitizer: The sanitizer that randomizes the texts.
             texts: The texts.
-            scope: The scope that all are charged to, or that of each text.
-            budget: The budget of every scope that is met: its first one, or a smaller one.
+            scope: Name of the privacy unit of all texts, or one name per text.
+            budget: Budget of each privacy unit of this call; it can only be set first or lowered.
             options: As in ``Sanitizer.sanitize``.
 
         Returns:
-            Results, each with what the ledger says of it. One that the memo gives again has no mapping.
+            One ``Issued`` per text: the result, and its record in the ledger. A result from the replay cache has no
+            mapping.
 
         Raises:
-            BudgetError: A budget does not cover its release. Nothing is released of any text.
+            BudgetError: A budget does not cover a release. Nothing is released for any text.
             LedgerError, LedgerBusy: The ledger cannot be written. Nothing is released.
-            OptionError, InputError: As ``Sanitizer.sanitize_batch``; there are not as many scopes as texts; or there is
-                a memo, and a detector behind the rung names.
+            OptionError, InputError: As ``Sanitizer.sanitize_batch``; or the numbers of privacy units and texts differ;
+                or the ledger has a replay cache and the mode ``names`` has a further detector.
 
         Privacy:
-            Charged are ``L`` for every drawn word under the staircase, the pure level times all tokens under
-            ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite charge: they are recorded, and
-            refused under a budget. The sums bound the loss of all that a scope released (docs/proofs/ledger.md).
+            The spend is ``L`` per randomized word under ``staircase``, and the pure epsilon times the number of tokens
+            under ``santext``, ``krr`` and ``random``. ``santext+`` and ``fbdd`` have no finite epsilon: the ledger
+            records their releases, and refuses them under a budget. The sums bound the loss of all releases of a
+            privacy unit (docs/proofs/ledger.md).
         """
         source = text_source(sanitizer, options)
-        if self.memo and source.options["promise"].get("also"):  # nothing tells one detector from another
+        if self.memo and source.options["promise"].get("also"):  # the options do not identify the detector
             raise OptionError("a memo would give what another detector left: leave the detector or the memo out")
         return self._issued(source, in_order(texts), scope, budget)
 
@@ -182,20 +194,20 @@ class Ledger:
         budget: Budget | None = None,
         **options: Any,
     ) -> list[Issued[Any]]:
-        """Encodes texts and charges them, all in one transaction or none.
+        """Encode texts and record all spends in one transaction or none.
 
-        Charged are epsilon and delta of the whole text. Other arguments and errors are those of ``sanitize_batch``;
-        ``options`` are those of the encoder's ``encode``.
+        The spend is the epsilon and the delta of the whole text. Other arguments and errors are those of
+        ``sanitize_batch``; ``options`` are those of the encoder's ``encode``.
         """
         return self._issued(encoder_source(encoder, options), in_order(texts), scope, budget)
 
     def _issued(
         self, source: Source[R], texts: Sequence[str], scope: str | Sequence[str], budget: Budget | None
     ) -> list[Issued[R]]:
-        """Draws a release for each text, charges them all, and gives them: ``sanitize_batch``.
+        """Draw one release per text, record all spends, and return the releases: ``sanitize_batch``.
 
-        Draws are made before the transaction, so that others wait for its disk alone. A draw that the memo makes
-        needless meanwhile is thrown away unseen.
+        The draws precede the transaction, so that other threads and processes wait only for the disk. A draw is
+        discarded unseen if the replay cache has received an output for it in the meantime.
         """
         scopes = scopes_of(texts, scope)
         options = canonical_bytes(source.options)
@@ -224,14 +236,16 @@ class Ledger:
         ]
 
     def post(self, entries: Iterable[Entry], *, budget: Budget | None = None) -> list[Posted]:
-        """Charges draws in one transaction, all or none, on the disk before it returns.
+        """Record the spends of releases in one transaction, all or none.
 
-        For draws that were not made by ``sanitize_batch`` or ``encode_batch``. Let their outputs leave only when it has
-        returned, and ``stored`` instead of them where it is given.
+        For releases that ``sanitize_batch`` and ``encode_batch`` did not make. The spends are on the disk when this
+        method returns: release the outputs only then. Release ``Posted.stored`` in place of an output where it is not
+        ``None``.
 
         Raises:
-            BudgetError: A budget does not cover its release.
+            BudgetError: A budget does not cover a release. Nothing is recorded except a new budget.
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written.
+            OptionError: ``budget`` is not a ``Budget``.
         """
         (posted,) = self.post_groups([list(entries)], budget=budget, together=True)
         if isinstance(posted, BudgetError):
@@ -241,19 +255,23 @@ class Ledger:
     def post_groups(
         self, groups: Sequence[Sequence[Entry]], *, budget: Budget | None = None, together: bool = False
     ) -> "list[list[Posted] | BudgetError]":
-        """Charges draws in one transaction, each group of them as a whole or not at all.
+        """Record the spends of groups of releases in one transaction, each group whole or not.
 
-        For many draws of which each may leave or not. Where a budget does not cover a group, its error stands in place
-        of what became of it, and nothing of it is charged. Threads that charge at the same time share a transaction.
+        For many releases that succeed independently. If a budget does not cover a group, the result has a
+        ``BudgetError`` in its position, and the ledger records nothing of it. Concurrent calls of several threads share
+        a transaction.
 
         Args:
-            groups: The draws.
+            groups: The releases of each group.
             budget: As in ``sanitize_batch``.
-            together: Whether nothing of the others is charged either where one is refused.
+            together: Whether the refusal of one group also prevents the spends of all others.
+
+        Returns:
+            Per group the result of each release, or the error.
 
         Raises:
-            LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written. Nothing is charged.
-            OptionError: The budget is not a ``Budget``.
+            LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written. Nothing is recorded.
+            OptionError: ``budget`` is not a ``Budget``.
         """
         if not isinstance(cast(object, budget), Budget | None):
             raise OptionError("a budget is a Budget: Budget(60) is 60 nats")
@@ -264,64 +282,71 @@ class Ledger:
         )
 
     def stored(self, wholes: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
-        """Returns what the memo has for some scopes and places of whole calls; ``None`` where it has nothing."""
+        """Return the stored outputs of the replay cache for pairs of privacy unit and ``whole``.
+
+        The result has ``None`` where nothing is stored, and everywhere without a replay cache.
+        """
         if not self.memo:
             return [None for _ in wholes]
         with self._transaction(write=False) as connection:
             return [stored(connection, self._tags, self._tags.scope(scope), whole) for scope, whole in wholes]
 
     def released_before(self, scope: str, request: bytes) -> int:
-        """Returns how many draws of an equal request a scope has."""
+        """Return the number of releases of an equal request in a privacy unit."""
         tag = self._tags.scope(scope)
         with self._transaction(write=False) as connection:
             return rows.count(connection, tag, self._tags.request(tag, request))
 
     def account(self, scope: str = DEFAULT_SCOPE) -> Account:
-        """Returns what a scope has spent."""
+        """Return the account of a privacy unit; it is empty for an unknown name."""
         with self._transaction(write=False) as connection:
             return rows.account(connection, self._tags.scope(scope))
 
     def accounts(self) -> list[tuple[Account, int]]:
-        """Returns the accounts of all scopes, by tag, each with its number of releases.
+        """Return the accounts of all privacy units, by tag, each with its number of releases.
 
         Raises:
-            LedgerDamaged: Sums are not those of the releases.
+            LedgerDamaged: The sums of an account differ from those of its releases.
         """
         with self._transaction(write=False) as connection:
             return rows.accounts(connection)
 
     def export(self) -> dict[str, Any]:
-        """Returns all that the ledger holds but stored outputs, as plain values for JSON."""
+        """Return the whole content of the ledger without stored outputs, as plain values for JSON.
+
+        Raises:
+            LedgerDamaged: The sums of an account differ from those of its releases.
+        """
         scopes = [{**account.to_dict(), "releases": releases} for account, releases in self.accounts()]
         with self._transaction(write=False) as connection:
             releases = rows.releases(connection)
         return {"format": "textveil-ledger", "format_version": 1, "scopes": scopes, "releases": releases}
 
     def delete(self, scope: str) -> None:
-        """Forgets a scope: its account, its budget, its releases and their stored outputs.
+        """Delete a privacy unit: its account, its budget, its releases and their stored outputs.
 
         Raises:
-            OptionError: The ledger has no such scope.
+            OptionError: The ledger has no privacy unit of this name.
         """
         with self._transaction() as connection:
             if not rows.delete(connection, self._tags.scope(scope)):
                 raise OptionError("the ledger has no scope of that name")
 
     def delete_outputs(self) -> None:
-        """Forgets all stored outputs and the key of the memo; charges stay."""
+        """Delete all stored outputs and the check value of the replay cache's key; spends stay."""
         with self._transaction() as connection:
             rows.delete_outputs(connection)
 
     @classmethod
     def rotate(cls, path: str | Path, *, key: str | Path | None = None) -> "Ledger":
-        """Begins anew under a new device key. All accounts, budgets and stored outputs are forgotten.
+        """Reset a ledger under a new device key; delete all accounts, budgets and stored outputs.
 
-        The old key need not be there; nor the ledger, where its key is. Interrupted in between, a ledger has a key that
-        is not its own, is refused, and can be rotated again.
+        The old key may be missing; so may the ledger if its key exists. After an interruption the ledger and its key
+        may not match: opening it raises ``KeyFileError``, and ``rotate`` works again.
 
         Raises:
-            LedgerError: There is neither a ledger nor a key.
-            KeyFileError: In the key's place is something else, or the key that ``key`` names is of another ledger.
+            LedgerError: Neither a ledger nor a key exists.
+            KeyFileError: The key's path has another kind of file, or ``key`` is the key of another ledger.
         """
         begin_anew(Path(os.path.realpath(path)), key)
         return cls(path, key=key)

@@ -1,4 +1,4 @@
-"""Begins a ledger, and begins it anew: at no moment is there a key whose ledger is not on the disk."""
+"""Creation and reset of a privacy ledger; no key exists before its ledger is on the disk."""
 
 import os
 from pathlib import Path
@@ -12,21 +12,22 @@ from textveil.ledger.keys import DEVICE_KEY, key_path_of, read_key, refuse_own_f
 
 
 def begin(path: Path, key_path: Path, wait_s: float) -> bool:
-    """Begins a ledger where there is none; returns whether its file was made.
+    """Create a ledger if there is none; return whether this call created the file.
 
-    The schema is on the disk before there is a key: whatever is killed, a key without its ledger means a ledger lost.
+    The schema is on the disk before the key exists, even if the process is killed in between. A key without a ledger
+    therefore means that the ledger is lost.
 
     Raises:
-        LedgerDamaged: There is a key and no ledger, or a file that is none.
-        LedgerError, LedgerBusy: The ledger cannot be made.
+        LedgerDamaged: The key exists without a ledger, or the file is not a ledger.
+        LedgerError, LedgerBusy: The ledger cannot be created.
         KeyFileError: The key cannot be read.
     """
-    if os.path.lexists(key_path):  # looked at first: others may be about to make both
+    if os.path.lexists(key_path):  # checked first: another process may create both
         if is_blank(path):
             read_key(key_path, DEVICE_KEY, make=False)
             raise LedgerDamaged(GONE)
         return False
-    if path.exists() and is_blank(path) and path.stat().st_size:  # SQLite would take it for an empty database
+    if path.exists() and is_blank(path) and path.stat().st_size:  # SQLite treats it as an empty database
         raise LedgerDamaged("this file is not a textveil ledger")
     created = create(path)
     with transaction(path, wait_s=wait_s, begin=True):
@@ -34,11 +35,15 @@ def begin(path: Path, key_path: Path, wait_s: float) -> bool:
 
 
 def begin_anew(path: Path, key: str | Path | None) -> None:
-    """Forgets all that a ledger holds, under a new device key: ``Ledger.rotate``.
+    """Delete the whole content of a ledger and replace its device key: ``Ledger.rotate``.
 
     Args:
         path: The ledger.
-        key: The file of its key; beside it if ``None``.
+        key: Path of its key; ``None`` is the default path beside it.
+
+    Raises:
+        LedgerError: Neither a ledger nor a key exists.
+        KeyFileError: The key's path has another kind of file, or ``key`` is the key of another ledger.
     """
     key_path = key_path_of(path, key)
     refuse_own_files(path, key_path)

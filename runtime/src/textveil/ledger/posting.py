@@ -1,4 +1,4 @@
-"""Charges draws within one transaction: in groups, each as a whole or not at all."""
+"""Recording of spends inside one transaction: in groups, each group whole or not at all."""
 
 import sqlite3
 import time
@@ -21,9 +21,18 @@ def posted_in(
     *,
     together: bool,
 ) -> list[list[Posted] | BudgetError]:
-    """Charges groups one after the other, within an open transaction: ``Ledger.post_groups``.
+    """Record the spends of groups in order, inside an open transaction: ``Ledger.post_groups``.
 
-    A budget is kept, whatever is refused; ``verified`` is what is known of the sums of scopes.
+    Args:
+        connection: The open transaction.
+        tags: Tags and encryption of the ledger.
+        groups: The releases of each group.
+        budget: Budget of each privacy unit of the call. It is written even if groups are refused.
+        verified: Cache of verified sums (``rows.verify``); updated.
+        together: Whether the refusal of one group also prevents the spends of all others.
+
+    Returns:
+        Per group the result of each release, or the error.
     """
     posting = _Posting(connection, tags, budget, verified)
     outcomes: list[list[Posted] | BudgetError] = []
@@ -31,14 +40,14 @@ def posted_in(
         try:
             outcomes.append(posting.post(group, together))
         except BudgetError as error:
-            outcomes.append(error.with_traceback(None))  # its frames hold what was asked
+            outcomes.append(error.with_traceback(None))  # its frames hold private requests
     refused = together and any(isinstance(outcome, BudgetError) for outcome in outcomes)
     posting.write(sums=not refused)
     return outcomes
 
 
 class _Posting:
-    """Charges in memory; ``write`` writes all of it, or the budgets alone."""
+    """Spends of one transaction in memory; ``write`` stores all of them, or only the budgets."""
 
     def __init__(
         self, connection: sqlite3.Connection, tags: Tags, budget: Budget | None, verified: rows.Verified
@@ -54,7 +63,16 @@ class _Posting:
         self._drawn: dict[bytes, int] = {}
 
     def post(self, group: Sequence[Entry], together: bool) -> list[Posted]:
-        """Charges a group, ``together`` with those before it, as a whole or not at all: first sums, then rows."""
+        """Add a group whole or not at all.
+
+        Args:
+            group: Its releases.
+            together: Whether error messages report the spend before the first group, not before this one.
+
+        Raises:
+            BudgetError: A budget does not cover a release of the group, or is larger than the budget of its privacy
+                unit.
+        """
         found = [(entry, *self._stored(entry)) for entry in group]
         scopes = {scope: entry.scope for entry, scope, _, given in found if given is None}
         refused = [error for scope, name in scopes.items() if (error := self._meet(scope, name)) is not None]
@@ -77,7 +95,7 @@ class _Posting:
         ]
 
     def write(self, *, sums: bool) -> None:
-        """Writes budgets, and the sums and releases too if anything is charged."""
+        """Write the budgets, and with ``sums`` also the sums and the releases."""
         after = self._after if sums else {}
         for scope, limited in self._limited.items():
             if scope in after or limited != self._found[scope]:
@@ -86,7 +104,7 @@ class _Posting:
             rows.add(self._connection, release)
 
     def _meet(self, scope: bytes, name: str) -> BudgetError | None:
-        """Looks at the account of a scope when it is first met, and limits it; returns why that is refused."""
+        """Load, verify and limit the account of a privacy unit at its first use; return the refusal."""
         if scope in self._limited:
             return None
         if (found := self._found.get(scope)) is None:
@@ -100,7 +118,10 @@ class _Posting:
         return None
 
     def _stored(self, entry: Entry) -> tuple[bytes, bytes | None, bytes | None]:
-        """The scope of an entry, its place in the memo, and what is stored there; ``None`` where nothing is."""
+        """Return the tags of the privacy unit and the cache entry, and the stored output.
+
+        The last two are ``None`` without a replay cache; the output is ``None`` if the entry does not exist.
+        """
         scope = self._tag_of_scope(entry.scope)
         if entry.output is None:
             return scope, None, None
@@ -124,7 +145,7 @@ class _Posting:
 
 
 def stored(connection: sqlite3.Connection, tags: Tags, scope: bytes, whole: bytes) -> bytes | None:
-    """Returns what a memo has for one place of a whole call; ``None`` where it has nothing."""
+    """Return the decrypted output of a cache entry; ``None`` if nothing is stored."""
     place = tags.whole(scope, whole)
     found = rows.output(connection, scope, place) if tags.memo else None
     return None if found is None else tags.opened(found, scope + place)

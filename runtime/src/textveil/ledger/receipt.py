@@ -1,7 +1,7 @@
-"""A receipt: what was promised for an output, with its hash, signed for one recipient.
+"""Receipts: privacy statement of an output and the output's hash, signed for one recipient.
 
-It is a function of the output, its skeleton and public parameters, and of the key. So it tells nothing that the output
-does not tell. It does confirm a guess of an output that was withheld.
+A receipt is a function of the output, its template, public parameters and the key, so it reveals nothing beyond the
+output. It does confirm a correct guess of an output that was withheld.
 """
 
 import hashlib
@@ -22,14 +22,14 @@ from textveil.ledger.keys import read_key, tag
 from textveil.release import DELTA_UNITS, NAT_UNITS, Statement, counted
 
 FORMAT, VERSION = "textveil-receipt", 1
-#: A receipt has no more bytes.
+#: Most bytes of a receipt.
 MOST_RECEIPT_BYTES = 1 << 20
 NOTE = (
     "Who has this receipt and guesses the output can confirm the guess by its hash, also where the output is withheld. "
     "The key links all receipts that it signed."
 )
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?")
-#: Parts of a statement that are said elsewhere in the receipt, or are not options.
+#: Keys of a privacy statement that other fields of the receipt repeat, or that are not options.
 _NO_OPTIONS = {
     "mechanism",
     "bundle",
@@ -45,20 +45,20 @@ _NO_OPTIONS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Receipt:
-    """What a receipt says.
+    """Content of a receipt, without key and signature.
 
     Attributes:
-        bundle: Identity of the bundle.
+        bundle: Content hash of the bundle.
         mechanism: Name of the mechanism.
-        options: Level, epsilons and options, as in the statement; of a table also its format, and the columns or keys
-            that were rewritten, under ``table``.
+        options: Epsilons and options, as in the privacy statement. For a table also, under ``table``, its format and
+            the columns or keys that were sanitized.
         documents: Number of documents of the output.
-        tokens: What was charged: drawn words (distinct ones with ``consistent``) or tokens; ``None`` where charges
-            are not finite, and for vectors and indices.
-        nats: Sum of the charges, an exact decimal number; ``None`` where it is not finite.
-        delta: The same of their deltas.
-        output_sha256: Hash of the bytes of the output.
-        note: What a receipt gives away.
+        tokens: Number of units with a spend: randomized words (distinct ones with ``consistent``) or tokens. ``None``
+            if the epsilon is not finite, and for vectors and class labels.
+        nats: Sum of the epsilons, an exact decimal number; ``None`` without a finite epsilon.
+        delta: Sum of the deltas, an exact decimal number.
+        output_sha256: SHA-256 of the bytes of the output.
+        note: Information that the receipt itself reveals.
     """
 
     bundle: str
@@ -72,10 +72,13 @@ class Receipt:
     note: str = NOTE
 
     def require_output(self, content: Iterable[bytes]) -> None:
-        """Raises ``ReceiptError`` unless the receipt is of this output.
+        """Raise an error unless the receipt belongs to this output.
 
         Args:
             content: The bytes of the output, in parts.
+
+        Raises:
+            ReceiptError: The SHA-256 of the output is another.
         """
         digest = hashlib.sha256()
         for part in content:
@@ -104,21 +107,21 @@ _WHERE = "the receipt"
 
 
 class ReceiptWriter:
-    """Makes the receipt of one output as it is written.
+    """Builder of a receipt: hashes an output as it is written, and sums its spends.
 
     Args:
-        key: File of the secret key, 32 bytes; made where it is missing. One for each recipient.
-        promised: A statement of the same options; its counts do not matter.
-        table: Of a table its format, and what was rewritten; ``None`` for other outputs.
+        key: File of the secret key, 32 bytes; created if missing. Use one per recipient.
+        promised: A privacy statement with the same options; its counts are ignored.
+        table: For a table its format and the sanitized columns or keys; ``None`` for other outputs.
 
     Raises:
         CryptoUnavailable: Signing needs the package ``cryptography``.
-        KeyFileError: The key cannot be used.
+        KeyFileError: The key file is unusable.
     """
 
     def __init__(self, key: Path, promised: Statement, table: Mapping[str, Any] | None = None) -> None:
         require_cryptography("a receipt")
-        # Derived, so that no key that is also used for something else, such as a ledger's, signs anything itself.
+        # A derived seed: a key file with another use, such as a ledger's, never signs directly.
         self._seed = tag(read_key(key, "the key of the receipt", make=True), "receipt")
         self._promised, self._table = promised, {} if table is None else {"table": dict(table)}
         self._hash = hashlib.sha256()
@@ -126,7 +129,7 @@ class ReceiptWriter:
         self._unbounded = promised.charge.epsilon_units is None
 
     def add(self, statements: Iterable[Statement], times: int = 1) -> None:
-        """Adds the statements of some documents, each of so many."""
+        """Add the privacy statements of documents, each of them ``times`` times."""
         for statement in statements:
             said, charge = statement.to_dict(), statement.charge
             self._documents += times
@@ -135,11 +138,11 @@ class ReceiptWriter:
             self._delta += times * charge.delta_units
 
     def update(self, part: str | bytes) -> None:
-        """Adds a part of the output; a text as UTF-8."""
+        """Add a part of the output to the hash; a string as UTF-8."""
         self._hash.update(part.encode("utf-8") if isinstance(part, str) else part)
 
     def receipt(self) -> Receipt:
-        """Returns the receipt of what was added."""
+        """Return the receipt of all parts and documents so far."""
         said = self._promised.to_dict()
         counted = not self._unbounded and ("mentions" in said or "tokens" in said)
         return Receipt(
@@ -154,27 +157,27 @@ class ReceiptWriter:
         )
 
     def signed(self) -> str:
-        """Returns the receipt as JSON, with public key and signature (Ed25519)."""
+        """Return the receipt as JSON, with public key and signature (Ed25519)."""
         content = {"format": FORMAT, "format_version": VERSION, **asdict(self.receipt())}
         public_key, signature = crypto.sign(self._seed, _signed_bytes(content))
         return json.dumps({**content, "key": public_key.hex(), "signature": signature.hex()}, indent=1) + "\n"
 
 
 def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Receipt, str]:
-    """Reads a receipt and checks its signature.
+    """Read a receipt and check its signature.
 
-    Anybody can sign with a key of their own: without ``signed_by`` the signature only shows that nothing was altered
-    since.
+    Anybody can sign with a key of their own: without ``signed_by`` the signature only proves that the receipt is
+    unaltered.
 
     Args:
-        content: The file.
-        signed_by: The public key that it must be signed with, as 64 hexadecimal digits.
+        content: The bytes of the file.
+        signed_by: The expected public key, 64 hexadecimal digits.
 
     Returns:
         The receipt and the public key that signed it.
 
     Raises:
-        ReceiptError: It is not a receipt, was altered, or another key signed it.
+        ReceiptError: The content is not a receipt, is altered, or has the signature of another key.
         CryptoUnavailable: Signatures need the package ``cryptography``.
     """
     require_cryptography("a receipt")
@@ -199,7 +202,14 @@ def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Recei
 
 
 def _check(said: dict[str, Any]) -> None:
-    """Refuses what was signed unless it has the types of a receipt, and nothing that a terminal takes for a command."""
+    """Raise an error unless signed fields have the types of a receipt and are printable.
+
+    A signature does not make content harmless: a receipt is printed on a terminal, which would execute control
+    characters.
+
+    Raises:
+        BundleDamaged: A field has another type, is out of range, is too long or has unprintable characters.
+    """
     options = an_object(said["options"], _WHERE)
     table = an_object(options.get("table", {"rewritten": []}), _WHERE)
     shown = [said["bundle"], said["mechanism"], said["output_sha256"], *an_array(table.get("rewritten"), _WHERE)]

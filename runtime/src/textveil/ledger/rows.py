@@ -1,4 +1,4 @@
-"""Reads and writes the rows of a ledger, within a transaction."""
+"""Queries for the rows of the ledger's database; each runs in a transaction of the caller."""
 
 import sqlite3
 from typing import Any
@@ -7,7 +7,8 @@ from textveil.errors import LedgerDamaged
 from textveil.ledger.account import Account, Budget, exact
 from textveil.release import DELTA_UNITS, NAT_UNITS
 
-#: The last release of all when a scope was looked at, by its number, and the sums of the scope up to it.
+#: Cache of verified sums: by tag of the privacy unit the number of the ledger's last release at that time, and the
+#: sums of epsilon, delta and unbounded releases of the privacy unit up to it.
 Verified = dict[bytes, tuple[int, int, int, int]]
 _MOST_VERIFIED, _NOTHING = 10_000, (0, 0, 0, 0)
 _CONTRADICT = "the sums of a scope are not those of its releases: put back an earlier copy of the ledger"
@@ -15,40 +16,44 @@ _SUMS = (
     "SELECT (SELECT coalesce(max(number), 0) FROM releases), coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), "
     "count(*) - count(epsilon) FROM releases WHERE {} = ? AND number > ?"
 )
-#: From a tenth of all rows on, to go through all is faster than to find those of the scope one by one.
+#: With more than a tenth of all rows, a scan of the table is faster than a lookup of each row by the index.
 _IS_MOST_OF_IT = (
     "SELECT 10 * (SELECT count(*) FROM releases WHERE scope = ?) > (SELECT coalesce(max(number), 0) FROM releases)"
 )
 _ACCOUNTS = "SELECT scope, epsilon, delta, unbounded, budget, delta_budget FROM scopes"
-#: A row of what was released: day (2026-01-31), tags of scope and request, mechanism, charge in units of both kinds,
-#: the output, encrypted, and the tag of its place in a whole call.
+#: A row of the table ``releases``: day (2026-01-31), tags of privacy unit and request, mechanism, epsilon and delta in
+#: units, encrypted output, and tag of the cache entry.
 Release = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes | None]
 
 
 def checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
-    """Returns what tells the device key and the key of the memo from others; ``None`` where there was none yet."""
+    """Return the check values of the device key and of the replay cache's key.
+
+    A check value (``Tags.checks``) identifies a key without revealing it. ``None`` means that the ledger has no such
+    key yet.
+    """
     found = connection.execute("SELECT device_check, memo_check FROM keys").fetchone()
     return (None, None) if found is None else found
 
 
 def write_checks(connection: sqlite3.Connection, device: bytes, memo: bytes | None) -> None:
-    """Writes those that are missing, and changes none."""
+    """Store the check values that the ledger lacks; existing values stay."""
     if checks(connection)[0] is None:
         connection.execute("INSERT INTO keys (device_check) VALUES (?)", (device,))
     connection.execute("UPDATE keys SET memo_check = ? WHERE memo_check IS NULL AND ? IS NOT NULL", (memo, memo))
 
 
 def account(connection: sqlite3.Connection, scope: bytes) -> Account:
-    """Returns the account of a scope; an empty one where it has none."""
+    """Return the account of a privacy unit; it is empty for an unknown tag."""
     found = connection.execute(_ACCOUNTS + " WHERE scope = ?", (scope,)).fetchone()
     return Account(scope=scope) if found is None else _read(found)
 
 
 def accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
-    """Returns all accounts, by tag, each with its number of releases.
+    """Return all accounts, ordered by tag, each with its number of releases.
 
     Raises:
-        LedgerDamaged: Sums are not those of the releases.
+        LedgerDamaged: The sums of an account differ from those of its releases, or a release has no account.
     """
     found: list[tuple[Account, int]] = []
     for row in connection.execute(_ACCOUNTS + " ORDER BY scope").fetchall():
@@ -62,25 +67,23 @@ def accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
 
 
 def verify(connection: sqlite3.Connection, account: Account, verified: Verified) -> None:
-    """Checks that the sums of an account are those of its releases.
+    """Check that the sums of an account equal those of its releases.
 
-    Releases are only added, as a rule: where the sums fit those that were looked at before and what came since, the
-    others are not read again.
+    Releases are normally only added. If the cached sums plus the releases since then equal the sums of the account, the
+    older releases are not read again; otherwise all are.
 
     Args:
         connection: An open transaction.
         account: The account.
-        verified: Sums that were looked at before, by scope; those of this one are put in.
+        verified: Cache of verified sums by tag; this function updates it.
 
     Raises:
-        LedgerDamaged: They are not.
+        LedgerDamaged: The sums differ.
     """
     wanted = (account.epsilon_units, account.delta_units, account.unbounded)
     for last, *before in (verified.pop(account.scope, _NOTHING), _NOTHING):
         many = bool(last) or connection.execute(_IS_MOST_OF_IT, (account.scope,)).fetchone()[0]
-        column = (
-            "+scope" if many else "scope"
-        )  # the plus keeps SQLite from the index: it goes through the rows in order
+        column = "+scope" if many else "scope"  # the plus disables the index: SQLite scans the rows in order
         last, *added = connection.execute(_SUMS.format(column), (account.scope, last)).fetchone()
         if tuple(map(sum, zip(before, added, strict=True))) == wanted:
             if len(verified) >= _MOST_VERIFIED:
@@ -91,7 +94,7 @@ def verify(connection: sqlite3.Connection, account: Account, verified: Verified)
 
 
 def write(connection: sqlite3.Connection, written: Account) -> None:
-    """Writes an account."""
+    """Insert or update an account."""
     budget = (None, None) if written.budget is None else written.budget.units
     connection.execute(
         "INSERT INTO scopes (scope, epsilon, delta, unbounded, budget, delta_budget) VALUES (?, ?, ?, ?, ?, ?) "
@@ -102,7 +105,7 @@ def write(connection: sqlite3.Connection, written: Account) -> None:
 
 
 def add(connection: sqlite3.Connection, release: Release) -> None:
-    """Adds a release."""
+    """Insert a release."""
     connection.execute(
         "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta, output, whole) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -111,20 +114,20 @@ def add(connection: sqlite3.Connection, release: Release) -> None:
 
 
 def count(connection: sqlite3.Connection, scope: bytes, request: bytes) -> int:
-    """Returns how many draws of a request a scope has."""
+    """Return the number of releases of a request in a privacy unit."""
     query = "SELECT count(*) FROM releases WHERE scope = ? AND request = ?"
     return connection.execute(query, (scope, request)).fetchone()[0]
 
 
 def output(connection: sqlite3.Connection, scope: bytes, whole: bytes) -> bytes | None:
-    """Returns the stored output of one place of a whole call, encrypted."""
+    """Return the stored, encrypted output of a cache entry, or ``None``."""
     query = "SELECT output FROM releases WHERE scope = ? AND whole = ? AND output IS NOT NULL LIMIT 1"
     found = connection.execute(query, (scope, whole)).fetchone()
     return None if found is None else found[0]
 
 
 def releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
-    """Returns all releases but their stored outputs, in order, as plain values for JSON."""
+    """Return all releases without their stored outputs, in order, as plain values for JSON."""
     query = "SELECT day, scope, request, mechanism, epsilon, delta, output IS NOT NULL FROM releases ORDER BY number"
     return [
         {
@@ -141,18 +144,18 @@ def releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
 
 
 def delete(connection: sqlite3.Connection, scope: bytes) -> bool:
-    """Forgets a scope with its releases; returns whether there was one."""
+    """Delete a privacy unit with its releases; return whether it existed."""
     return connection.execute("DELETE FROM scopes WHERE scope = ?", (scope,)).rowcount > 0
 
 
 def delete_outputs(connection: sqlite3.Connection) -> None:
-    """Forgets stored outputs and what tells their key; charges stay."""
+    """Delete the stored outputs and the check value of their key; spends stay."""
     connection.execute("UPDATE releases SET output = NULL, whole = NULL")
     connection.execute("UPDATE keys SET memo_check = NULL")
 
 
 def delete_all(connection: sqlite3.Connection) -> None:
-    """Forgets everything."""
+    """Delete all rows of all tables."""
     for table in ("releases", "scopes", "keys"):
         connection.execute(f"DELETE FROM {table}")
 

@@ -1,4 +1,4 @@
-"""What a ledger draws and charges: texts, vectors and indices; what makes two requests equal."""
+"""Releases that a privacy ledger records (texts, vectors, indices); equality of requests."""
 
 import hashlib
 import json
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 class Released(Protocol):
-    """Whatever has a privacy statement."""
+    """A release with a privacy statement."""
 
     @property
     def statement(self) -> "Statement":
-        """What the release promises."""
+        """Return the privacy statement of the release."""
         ...
 
 
@@ -34,12 +34,12 @@ R = TypeVar("R", bound=Released)
 
 @dataclass(frozen=True)
 class Issued(Generic[R]):
-    """A release that the ledger knows.
+    """A release together with its record in the privacy ledger.
 
     Attributes:
         release: The release.
-        before: How many draws of an equal request its scope had before: this is one more. For the device alone.
-        stored: Whether the memo gave it again, at no charge. For the device alone.
+        before: Number of earlier releases of an equal request in its privacy unit. Private to the device.
+        stored: Whether the replay cache returned it without a new spend. Private to the device.
     """
 
     release: R
@@ -49,13 +49,13 @@ class Issued(Generic[R]):
 
 @dataclass(frozen=True, kw_only=True)
 class Source(Generic[R]):
-    """What makes one kind of release.
+    """Functions that make and serialize one kind of release.
 
     Attributes:
-        options: All that decides how texts are drawn, the identity of the bundle included.
-        draw: Draws a release for each text.
-        pack: Gives a release as plain values for JSON.
-        unpack: Gives the release that was packed.
+        options: All parameters of the output distribution, with the content hash of the bundle.
+        draw: Draw one release per text.
+        pack: Serialize a release as plain values for JSON.
+        unpack: Restore a release from the result of ``pack``.
     """
 
     options: dict[str, Any]
@@ -65,7 +65,10 @@ class Source(Generic[R]):
 
 
 def text_source(sanitizer: "Sanitizer", options: "Options") -> "Source[Result]":
-    """Returns what sanitizes texts. It packs text and tokens; never a mapping, which holds words of the original."""
+    """Return the ``Source`` of sanitized texts.
+
+    ``pack`` serializes text and tokens, but never a mapping: a mapping holds words of the original text.
+    """
 
     def unpack(packed: Any) -> "Result":
         from textveil.text.statement import Result
@@ -92,7 +95,7 @@ def text_source(sanitizer: "Sanitizer", options: "Options") -> "Source[Result]":
 
 
 def encoder_source(encoder: "Encoder | IndexEncoder", options: Mapping[str, Any]) -> Source[Any]:
-    """Returns what makes vectors or indices."""
+    """Return the ``Source`` of vectors or indices."""
     return Source(
         options={"kind": encoder.kind, **encoder.canonical_options(**options)},
         draw=lambda texts: encoder.encode_batch(texts, **options),
@@ -102,26 +105,31 @@ def encoder_source(encoder: "Encoder | IndexEncoder", options: Mapping[str, Any]
 
 
 def canonical_bytes(options: Mapping[str, Any]) -> bytes:
-    """Returns bytes that two sets of options share only if all of them are the same."""
-    return json.dumps(options, sort_keys=True, default=_plain).encode()  # escapes: no null byte
+    """Serialize options so that only equal options have equal bytes."""
+    return json.dumps(options, sort_keys=True, default=_plain).encode()  # ASCII with escapes: no null byte
 
 
 def request_bytes(options: bytes, text: str) -> bytes:
-    """Returns bytes that two requests share only if options and texts are the same, texts in NFC."""
+    """Return the bytes of a request; equal only for equal options and equal texts in NFC."""
     return options + b"\0" + unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
 
 
 def document_bytes(options: bytes, texts: Sequence[str]) -> bytes:
-    """Returns the same for a document of several texts: no request of one text shares them."""
+    """Return the bytes of a request of several texts; they never equal those of one text.
+
+    With one text, the result is that of ``request_bytes``.
+    """
     if len(texts) == 1:
         return request_bytes(options, texts[0])
     return options + b"\1" + json.dumps([unicodedata.normalize("NFC", text) for text in texts]).encode()
 
 
 def whole_calls(scopes: Sequence[str], requests: Sequence[bytes]) -> list[bytes]:
-    """Returns bytes for each request of a call that two share only in the same place of the same calls.
+    """Return one cache key per request of a call; equal only for equal positions of equal calls.
 
-    A memo of single texts of a call would show which of them are equal: a substitution cipher where they are words.
+    Each key has the number of requests, a SHA-256 of all privacy units and requests, and the position of the request. A
+    cache of single texts would reveal which texts of a call are equal: with one word per text, the result would be a
+    substitution cipher.
     """
     digest = hashlib.sha256()
     for part in (*(scope.encode("utf-8", "surrogatepass") for scope in scopes), *requests):
@@ -132,11 +140,11 @@ def whole_calls(scopes: Sequence[str], requests: Sequence[bytes]) -> list[bytes]
 
 
 def scopes_of(texts: Sequence[str], scope: str | Sequence[str]) -> Sequence[str]:
-    """Returns the scope of each text.
+    """Return the name of the privacy unit of each text.
 
     Raises:
         InputError: A text is not a string.
-        OptionError: There are not as many scopes as texts, or one is not a string.
+        OptionError: The numbers of names and texts differ, or a name is not a string.
     """
     for number, text in enumerate(texts, 1):
         require_string(text, f"text {number} of {len(texts)}")

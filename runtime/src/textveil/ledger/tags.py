@@ -1,4 +1,4 @@
-"""What the keys of an open ledger make: tags of scopes and requests, and outputs that nobody else can read."""
+"""Tags of privacy units and requests, and encryption of outputs, with the ledger's keys."""
 
 import unicodedata
 from typing import Any
@@ -9,11 +9,11 @@ from textveil.ledger.keys import tag
 
 
 class Tags:
-    """The keys of one ledger.
+    """Keys of one open ledger.
 
     Args:
         key: The device key.
-        memo_key: What stored outputs are encrypted with; ``None`` where none are stored.
+        memo_key: Encryption key of the replay cache; ``None`` without a replay cache.
     """
 
     def __init__(self, key: bytes, memo_key: bytes | None) -> None:
@@ -21,16 +21,16 @@ class Tags:
 
     @property
     def memo(self) -> bool:
-        """Whether outputs are stored."""
+        """Return whether the ledger stores outputs."""
         return self._memo is not None
 
     @property
     def checks(self) -> tuple[bytes, bytes | None]:
-        """What tells the keys of a ledger from others, and does not tell the keys."""
+        """Return the check values of both keys: each identifies its key without revealing it."""
         return tag(self._key, "check"), None if self._memo is None else tag(self._memo, "check")
 
     def scope(self, name: Any) -> bytes:
-        """Returns the tag of a scope.
+        """Return the tag of a privacy unit: 32 bytes, from its name in NFC.
 
         Raises:
             OptionError: The name is not a string.
@@ -40,17 +40,21 @@ class Tags:
         return tag(self._key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass"))
 
     def request(self, scope: bytes, request: bytes) -> bytes:
-        """Returns the tag of a request in a scope: equal requests of two scopes have unlike tags."""
+        """Return the tag of a request in a privacy unit; it differs between privacy units."""
         return tag(self._key, "request", scope, request)
 
     def whole(self, scope: bytes, whole: bytes) -> bytes:
-        """Returns the tag of one place of a whole call."""
+        """Return the tag of a cache entry: one position of a whole call (``whole_calls``)."""
         return tag(self._key, "whole", scope, whole)
 
     def sealed(self, output: bytes, context: bytes) -> bytes | None:
-        """Returns an output, encrypted; ``None`` where none are stored."""
+        """Encrypt an output; return ``None`` without a replay cache."""
         return None if self._memo is None else crypto.seal(self._memo, output, context)
 
     def opened(self, sealed: bytes, context: bytes) -> bytes | None:
-        """Returns an output that was encrypted; ``None`` where none are stored."""
+        """Decrypt an output; return ``None`` without a replay cache.
+
+        Raises:
+            KeyFileError: The bytes are altered, or the key or ``context`` differs.
+        """
         return None if self._memo is None else crypto.unseal(self._memo, sealed, context)

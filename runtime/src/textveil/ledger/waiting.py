@@ -1,7 +1,7 @@
-"""What several threads have to charge is written in one transaction: a group commit.
+"""Group commit: one transaction for the spends of several threads.
 
-Flushes are what a charge costs, and one costs as many as a hundred. While one thread writes, others wait; then one of
-these writes for all of them. Each returns when its charge is on the disk, as if it were alone.
+Flushing to the disk dominates the cost of a spend, and one flush serves a hundred spends. While one thread writes,
+others wait; then one of them writes for all. Each call returns when its spend is on the disk, as without other threads.
 """
 
 import os
@@ -17,7 +17,11 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class _Waiter(Generic[T]):
-    """One thread's work, and what it gave once that is on the disk; settled without any, it has to be done alone."""
+    """Work of one thread and its result.
+
+    ``given`` holds the result after the commit. If ``settled`` is true and ``given`` is empty, the group failed and the
+    thread runs its work alone.
+    """
 
     work: Callable[[sqlite3.Connection], T]
     given: list[T] = field(default_factory=list[T])
@@ -26,7 +30,7 @@ class _Waiter(Generic[T]):
 
 @dataclass(eq=False, kw_only=True)
 class _Queue(Generic[T]):
-    """Who waits, in one process: a fork must not do what its parent has to do."""
+    """Waiting threads of one process. A fork starts a new queue, without the work of its parent."""
 
     process: int = field(default_factory=os.getpid)
     changed: threading.Condition = field(default_factory=threading.Condition)
@@ -35,7 +39,7 @@ class _Queue(Generic[T]):
 
 
 class Waiting(Generic[T]):
-    """What threads have to write to one ledger.
+    """Queue of writes of all threads to one ledger.
 
     Args:
         transaction: Opens a transaction for writing.
@@ -46,11 +50,13 @@ class Waiting(Generic[T]):
         self._queue: _Queue[T] = _Queue()
 
     def written(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Does work in a transaction, with that of others who wait; returns what it gave when all is on the disk.
+        """Run ``work`` in a transaction, with the work of waiting threads; return its result.
+
+        The result is on the disk when this method returns.
 
         Raises:
-            Exception: What the transaction or this work raises. Where anything of a group fails, nothing of it is
-                written, and each is done alone.
+            Exception: Any error of the transaction or of ``work``. If a group of several threads fails, nothing of it
+                is written, and each thread runs its work alone.
         """
         if self._queue.process != os.getpid():
             self._queue = _Queue()

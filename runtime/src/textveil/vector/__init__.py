@@ -1,4 +1,4 @@
-"""Turns a text into one index or a short vector, each with a bound for the whole text."""
+"""Encoders: a text becomes one class label or a short vector, with one epsilon for the text."""
 
 from typing import TYPE_CHECKING
 

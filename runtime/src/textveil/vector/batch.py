@@ -1,4 +1,4 @@
-"""A batch of texts: one release after the other."""
+"""Batches of texts, released one text after the other."""
 
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -11,15 +11,18 @@ Released = TypeVar("Released")
 def release_each(
     texts: Sequence[str], release: Callable[[str], Released], progress: Callable[[int], None] | None
 ) -> list[Released]:
-    """Releases each text on its own, in order: no release depends on another text.
+    """Release each text on its own, in order; no release depends on another text.
 
     Args:
         texts: The texts.
         release: Makes one release.
-        progress: Called after each text with how many are done.
+        progress: Called after each text with the number of finished texts.
+
+    Returns:
+        One release per text.
 
     Raises:
-        InputError: ``texts`` is one string or a table, or one of them is not a string; its number is named.
+        InputError: ``texts`` is one string or a table, or an element is not a string; the message has its number.
     """
     texts = in_order(texts)
     releases: list[Released] = []

@@ -1,6 +1,6 @@
-"""``Encoder``: turns a text into a short vector with noise for all of it. The one class that applications use.
+"""The public class ``Encoder``, which turns a text into a short noisy vector.
 
-onnxruntime is imported when an encoder is loaded, and not before (``textveil.vector.onnx_session``).
+The noise protects the whole text. Only loading an encoder imports onnxruntime (``textveil.vector.onnx_session``).
 """
 
 from collections.abc import Callable, Sequence
@@ -30,13 +30,13 @@ _MAX_PLANS = 16
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class VectorRelease:
-    """A released vector and what it promises.
+    """A released vector with its privacy statement.
 
     Attributes:
-        vector: The released vector in units, shape ``(k,)``, float32.
-        integers: The same in steps of the grid, as drawn, shape ``(k,)``, int64.
-        statement: Mode, epsilons and delta, and what is not protected.
-        notes: Remarks for the device alone; not part of the release.
+        vector: The released vector, shape ``(k,)``, float32.
+        integers: The same vector in steps of the grid, as drawn, shape ``(k,)``, int64.
+        statement: Mode, epsilons, delta, and limits of the protection.
+        notes: Remarks for the device alone; never part of the release.
     """
 
     vector: NDArray[np.float32]
@@ -46,19 +46,19 @@ class VectorRelease:
 
     @property
     def line(self) -> str:
-        """The numbers of the vector, with tabs between."""
+        """Return the numbers of the vector, separated by tabs."""
         return "\t".join(map(repr, self.vector.tolist()))
 
     def __str__(self) -> str:
-        """Return the line that may be sent, and nothing else."""
+        """Return the line to send: only the released vector."""
         return self.line
 
     def __repr__(self) -> str:
-        """Return the mechanism and the epsilon on one line, without what was released and without remarks."""
+        """Return mechanism and epsilon on one line, without the released vector and the notes."""
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON; the notes are left out."""
         return {
             "vector": self.vector.tolist(),
             "integers": self.integers.tolist(),
@@ -67,19 +67,19 @@ class VectorRelease:
 
 
 class Encoder:
-    """Turns text into vectors under local differential privacy, offline, with the model of one bundle.
+    """Offline encoder of text as vectors under local differential privacy, by a bundle's model.
 
-    Safe to share between threads: it holds no random state. After a fork, load it anew.
+    Instances hold no random state and are safe to share between threads. After a fork, load a new one.
 
     Args:
-        bundle: An opened bundle of vectors. Its model is run, so it must be pinned.
-        threads: How many threads compute one vector, 1 or 2.
+        bundle: An opened bundle of vectors, pinned by its content hash or its signer, since the encoder runs its model.
+        threads: Number of threads that compute one vector, 1 or 2.
 
     Raises:
-        EncoderUnavailable: onnxruntime is not installed, or not known to stay offline.
-        EncoderFailed: onnxruntime does not run the model.
+        EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
+        EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle states.
         OptionError: ``threads`` is out of range.
-        ModelNotPinned: Neither the bundle's identity nor its maker was named when it was opened.
+        ModelNotPinned: The caller pinned neither the content hash of the bundle nor its signer.
     """
 
     kind: ClassVar[str] = "vector"
@@ -94,20 +94,21 @@ class Encoder:
 
     @classmethod
     def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[Pins]) -> "Encoder":
-        """Opens an encoder bundle: hashes and structure of every file, and all of its model, are checked first.
+        """Open a bundle of vectors, check every file and the model, and load the model.
 
-        A model runs only if the caller pins it: one of ``expect_id`` and ``maker`` must be given.
+        Loading a model requires a pin: ``expect_id`` or ``maker``.
 
         Args:
             path: Folder of a bundle of vectors.
-            threads: How many threads compute one vector, 1 or 2.
-            pins: What the bundle must be (``Pins``).
+            threads: Number of threads that compute one vector, 1 or 2.
+            pins: Requirements on the bundle (``Pins``).
 
         Raises:
-            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: It cannot be used.
-            IdentityMismatch, NotTheMaker: It is not the one expected.
-            ModelNotPinned: Neither ``expect_id`` nor ``maker`` is given; the message has the identity.
-            CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
+            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
+                unusable.
+            IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
+            ModelNotPinned: Neither ``expect_id`` nor ``maker`` is given; the message has the content hash.
+            CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """
         return cls(open_bundle(Path(path), VectorBundle, **pins), threads)
@@ -115,30 +116,31 @@ class Encoder:
     def encode(
         self, text: str, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> VectorRelease:
-        """Releases one vector for one text.
+        """Release one noisy vector for one text.
 
-        The pieces of the text, with ``word_dropout`` without the words that a coin drops, become
-        ``[CLS] pieces [SEP]``, cut at the bundle's ``max_tokens``; the model's vector for them is brought into its
-        ball in integers, and every coordinate gets noise of its own (Lyu, He, Li 2020, with noise for the whole text).
+        The text is cut into WordPiece tokens; with ``word_dropout`` each word is first removed with that probability.
+        The model's input is ``[CLS] tokens [SEP]``, cut at the bundle's ``max_tokens``. The model's vector is projected
+        in integer arithmetic into the ball of the mode, and each coordinate gets independent noise (Lyu, He, Li 2020,
+        with noise for the whole text).
 
         Args:
-            text: Any string, also an empty one.
-            epsilon: Loss of the whole text, exactly one of the bundle's levels; its default if left out.
-            word_dropout: Probability ``mu`` in ``[0, 1)`` with which each word is removed before it is encoded. Lowers
-                the epsilon of one word; that of the whole text stays.
+            text: Any string; may be empty.
+            epsilon: Epsilon per text, exactly one of the bundle's; by default the bundle's default.
+            word_dropout: Least probability ``mu`` in ``[0, 1)`` of removing each word before encoding. It lowers the
+                epsilon per word; the epsilon per text is unchanged.
 
         Returns:
-            The vector with its statement.
+            The vector with its privacy statement.
 
         Raises:
-            UnknownLevel, OptionError: The bundle has no such level, or ``word_dropout`` is out of range.
+            UnknownLevel, OptionError: The bundle lacks this epsilon, or ``word_dropout`` is out of range.
             InputError: ``text`` is not a string.
 
         Privacy:
-            For any two texts, the probabilities of any set of outputs differ by a factor of at most ``exp(epsilon)``,
-            and by ``delta`` on top in mode ``l2``. A model that fails on some texts changes nothing about it: for them
-            the fixed point is released, with the same noise, since *no release* would tell them from all others.
-            Every call draws afresh: encoding the same text again is a second release, and epsilons and deltas add up.
+            For any two texts and any set of outputs the probabilities differ by a factor of at most ``exp(epsilon)``,
+            plus ``delta`` in mode ``l2``. If the model fails on a text, the release is drawn around a fixed point with
+            the same noise, because a missing release would distinguish this text from all others. Every call draws new
+            noise: encoding the same text again is a second release, and epsilons and deltas add up.
         """
         require_string(text)
         releaser, dropout, statement = self._plan(epsilon, word_dropout)
@@ -155,37 +157,37 @@ class Encoder:
         word_dropout: float | str = "0",
         progress: Callable[[int], None] | None = None,
     ) -> list[VectorRelease]:
-        """Releases a vector for each of many texts, one after the other.
+        """Release one vector per text, one text after the other.
 
-        The model's numbers depend on what else is in a batch, so there are none. Other arguments, errors and privacy
-        are those of ``encode``.
+        The model never runs on several texts at once, since its numbers would depend on the other texts of the batch.
+        Other arguments, errors and privacy are those of ``encode``.
 
         Args:
             texts: The texts.
             epsilon: As in ``encode``.
             word_dropout: As in ``encode``.
-            progress: Called after each text with how many are done.
+            progress: Called after each text with the number of finished texts.
         """
         return release_each(texts, lambda text: self.encode(text, epsilon=epsilon, word_dropout=word_dropout), progress)
 
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
-        """Returns what a call with these options promises. Nothing is drawn."""
+        """Return the privacy statement of a call with these options, without drawing."""
         return self._plan(epsilon, word_dropout)[2]
 
     def canonical_options(
         self, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> dict[str, Any]:
-        """Returns all that decides how a call with these options draws, the identity of the bundle included."""
+        """Return all parameters of the output distribution, with the bundle's content hash."""
         return asdict(self.statement(epsilon=epsilon, word_dropout=word_dropout))
 
     def pack(self, release: VectorRelease) -> dict[str, Any]:
-        """Returns a release as plain values for JSON, from which ``unpack`` makes it again."""
+        """Serialize a release as plain values for JSON; ``unpack`` restores it."""
         return {"integers": release.integers.tolist(), "notes": list(astuple(release.notes))}
 
     def unpack(
         self, packed: dict[str, Any], *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> VectorRelease:
-        """Returns the release that was packed, drawn with these options."""
+        """Restore a release from the result of ``pack`` and the options of its call."""
         releaser, _, statement = self._plan(epsilon, word_dropout)
         integers, notes = np.array(packed["integers"], np.int64), Notes(*packed["notes"])
         vector = releaser.dequantize(integers)

@@ -1,6 +1,7 @@
-"""From a text to a vector, before anything is drawn: one face for two kinds of extractor.
+"""Extractors, which compute the vector of a text before randomization.
 
-``StaticExtractor`` needs numpy alone, ``OnnxExtractor`` runs a model with onnxruntime.
+``StaticExtractor`` needs only numpy; ``OnnxExtractor`` runs a model with onnxruntime. Both have one interface,
+``Extractor``.
 """
 
 from collections.abc import Callable
@@ -21,12 +22,12 @@ from textveil.vector.static import pair_buckets, words_of
 
 @dataclass(frozen=True)
 class Notes:
-    """Remarks on how one text was encoded on the device. They depend on the secret text: never publish them.
+    """Remarks on the encoding of one text. They depend on the private text: never publish them.
 
     Attributes:
-        truncated: Whether the text was longer than the extractor takes, and its end was left out.
-        fixed_point: Whether the extractor failed on this text, or gave a number that is not finite, so that what is
-            released is drawn as for the vector 0.
+        truncated: Whether the text exceeded the length limit, so that its end was ignored.
+        fixed_point: Whether the extractor failed or returned a number that is not finite, so that the vector 0 replaces
+            its result before randomization.
     """
 
     truncated: bool
@@ -35,11 +36,11 @@ class Notes:
 
 @dataclass(frozen=True, eq=False)
 class Extracted:
-    """The vector of one text. All of it is secret.
+    """Vector of one text before randomization. All fields are private.
 
     Attributes:
-        vector: float32, shape ``(dimension,)``; not finite where the extractor failed.
-        truncated: Whether the text was longer than the extractor takes.
+        vector: float32, shape ``(dimension,)``; not finite if the extractor failed.
+        truncated: Whether the text exceeded the length limit.
     """
 
     vector: NDArray[np.float32] = field(repr=False)
@@ -47,29 +48,30 @@ class Extracted:
 
     @property
     def notes(self) -> Notes:
-        """What the device may know of it."""
+        """Return the remarks for the device."""
         return Notes(self.truncated, not bool(np.isfinite(self.vector).all()))
 
 
 class Extractor(Protocol):
-    """Turns any string into a vector."""
+    """Interface of all extractors: from any string to a vector."""
 
     def extract(self, text: str) -> Extracted:
-        """Returns the vector of a text. Nothing that a text says makes it raise."""
+        """Compute the vector of a text; no content of a text raises an error."""
         ...
 
 
 class StaticExtractor:
-    """Adds the mean row of a text's words to the mean row of its pairs of neighbors: integers, then one division.
+    """Extractor that averages table rows of the words and of the pairs of adjacent words.
 
-    A text without words has the vector 0.
+    ``vector = scales[0] * mean(word rows) + scales[1] * mean(pair rows)``. The sums are integers; each mean divides
+    once. A text without words has the vector 0.
     """
 
     def __init__(self, parts: StaticParts) -> None:
         self._parts = parts
 
     def extract(self, text: str) -> Extracted:
-        """Returns the vector of a text, cut after ``max_characters``."""
+        """Compute the vector of the first ``max_characters`` characters of a text."""
         parts = self._parts
         ids = words_of(text[: parts.max_characters], parts.words)
         vector = _mean(parts.word_rows, ids) * parts.scales[0]
@@ -79,32 +81,32 @@ class StaticExtractor:
 
 
 class OnnxExtractor:
-    """Runs a model on the pieces of a text.
+    """Extractor that runs a model on the WordPiece tokens of a text.
 
     Args:
-        parts: Checked bytes of a model, and how text is cut for it.
-        threads: How many threads compute one vector.
+        parts: Checked bytes of the model, and the settings of the tokenizer.
+        threads: Number of threads that compute one vector.
 
     Raises:
-        EncoderUnavailable: onnxruntime is not installed, or not known to stay offline.
-        EncoderFailed: onnxruntime does not run the model.
+        EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
+        EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle states.
     """
 
     def __init__(self, parts: OnnxParts, threads: int = 1) -> None:
         self._parts = parts
         self._pieces = WordPiece(parts.vocabulary, unknown=UNKNOWN, special=SPECIAL, lowercase=parts.lowercase)
         self.session: OnnxSession = OnnxSession(parts.model, threads)
-        # The longest input, of the last piece there is: a model too small for either fails now and not on some text.
+        # A test with the longest input and the largest id: a model that is too small for either fails at loading.
         longest = [parts.vocabulary[FIRST], *[len(parts.vocabulary) - 1] * (parts.max_tokens - 1)]
         if self.session.run(longest).shape != (1, parts.dimension):
             raise EncoderFailed("the model gives vectors of another length than its bundle says")
 
     def extract(self, text: str, dropped: Callable[[int], NDArray[np.bool_]] | None = None) -> Extracted:
-        """Returns the vector of a text, cut after ``max_tokens`` pieces; NaN where the model fails.
+        """Compute the vector of a text, cut at ``max_tokens`` tokens; NaN if the model fails.
 
         Args:
             text: Any string.
-            dropped: Which of so many words are left out before; none without it.
+            dropped: From a number of words to a mask of the words to remove first; ``None`` removes none.
         """
         ids, truncated = self.ids(text, dropped)
         try:
@@ -116,10 +118,14 @@ class OnnxExtractor:
         return Extracted(np.full(dimension, np.nan, dtype=np.float32) if failed else vectors[0], truncated)
 
     def ids(self, text: str, dropped: Callable[[int], NDArray[np.bool_]] | None = None) -> tuple[list[int], bool]:
-        """Returns the ids that the model is given, and whether something was cut off: ``extract``.
+        """Return the token ids of the model's input, and whether tokens were cut off.
 
-        A dropped word is removed with all of its pieces, and what follows moves up: no position, no attention and no
-        mean knows of it, so two texts that differ in that word alone become the same ids.
+        A dropped word is removed with all of its tokens, and the following tokens move up. Positions, attention and
+        means do not depend on it: two texts that differ only in dropped words have the same ids.
+
+        Args:
+            text: Any string.
+            dropped: As in ``extract``.
         """
         vocabulary, room = self._parts.vocabulary, self._parts.max_tokens - 2
         words = self._pieces.basic_tokens(text)
@@ -134,7 +140,7 @@ class OnnxExtractor:
 
 
 def extractor_of(parts: StaticParts | OnnxParts) -> Extractor:
-    """Returns the extractor of a bundle.
+    """Return the extractor for the parts of a bundle.
 
     Raises:
         EncoderUnavailable, EncoderFailed: See ``OnnxExtractor``.

@@ -1,4 +1,7 @@
-"""``IndexEncoder``: turns a text into one index that says little of it. numpy alone where the extractor is static."""
+"""The public class ``IndexEncoder``, which turns a text into one randomized class label.
+
+A bundle with a static extractor needs only numpy.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
@@ -23,19 +26,19 @@ from textveil.vector.extractor import Notes, extractor_of
 from textveil.vector.index_statement import IndexStatement
 from textveil.vector.onnx_session import require_pin
 
-#: Digits of the identity in a released line.
+#: Digits of the bundle's content hash in a released line.
 IDENTITY_DIGITS = 12
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class IndexRelease:
-    """A released index and what it promises.
+    """A released class label with its privacy statement.
 
     Attributes:
-        index: What was drawn, from 0.
-        statement: The epsilon of the whole text, and what is not protected.
-        notes: Remarks for the device alone; not part of the release.
-        sentence: The public sentence that is released in the place of the index; None for the index itself.
+        index: The randomized class label or cluster label, from 0.
+        statement: Epsilon per text, and limits of the protection.
+        notes: Remarks for the device alone; never part of the release.
+        sentence: The public sentence to release in place of the index; ``None`` to release the index itself.
     """
 
     index: int
@@ -45,39 +48,40 @@ class IndexRelease:
 
     @property
     def line(self) -> str:
-        """Index or sentence, first digits of the bundle's identity, epsilon and channel, with tabs between.
+        """Return the line to send: index or sentence, bundle, epsilon and randomizer, with tabs.
 
-        With an index it has 60 bytes at most.
+        The bundle is given by the first ``IDENTITY_DIGITS`` digits of its content hash. With an index the line has at
+        most 60 bytes.
         """
         said = self.statement
         released = self.index if self.sentence is None else self.sentence
         return f"{released}\t{said.bundle[:IDENTITY_DIGITS]}\t{said.epsilon}\t{said.channel}"
 
     def __str__(self) -> str:
-        """Return the line that may be sent, and nothing else."""
+        """Return the line to send."""
         return self.line
 
     def __repr__(self) -> str:
-        """Return the mechanism and the epsilon on one line, without what was released and without remarks."""
+        """Return mechanism and epsilon on one line, without the released index and the notes."""
         return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON; the notes are left out."""
         sentence = {} if self.sentence is None else {"sentence": self.sentence}
         return {"index": self.index, **sentence, "line": self.line, "statement": self.statement.to_dict()}
 
 
 class IndexEncoder:
-    """Turns text into indices under local differential privacy, offline.
+    """Offline encoder of text as class labels under local differential privacy.
 
-    Safe to share between threads: it holds no random state. After a fork, load it anew.
+    Instances hold no random state and are safe to share between threads. After a fork, load a new one.
 
     Args:
-        bundle: An opened bundle. If it has a model, that is run, so the bundle must be pinned.
+        bundle: An opened bundle of an index. A bundle with a model must be pinned, since the encoder runs the model.
 
     Raises:
-        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot be run here.
-        ModelNotPinned: It has a model, and neither its identity nor its maker was named when it was opened.
+        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
+        ModelNotPinned: The bundle has a model, and the caller pinned neither its content hash nor its signer.
     """
 
     kind: ClassVar[str] = "index"
@@ -90,21 +94,21 @@ class IndexEncoder:
 
     @classmethod
     def load(cls, path: str | Path | None = None, **pins: Unpack[Pins]) -> "IndexEncoder":
-        """Opens a bundle: every file and every channel is checked first.
+        """Open a bundle of an index; check every file and every randomizer.
 
-        A bundle with a model is opened only if the caller pins it: by ``expect_id`` or ``maker``. One that needs numpy
-        alone need not be pinned.
+        A bundle with a model requires a pin: ``expect_id`` or ``maker``. A bundle with a static extractor does not.
 
         Args:
-            path: Its folder; the repository's default one if left out (its identity is pinned).
-            pins: What the bundle must be (``Pins``).
+            path: Folder of the bundle; by default the repository's default encoder, whose content hash is pinned.
+            pins: Requirements on the bundle (``Pins``).
 
         Raises:
-            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: It cannot be used.
-            IdentityMismatch, NotTheMaker: It is not the one expected.
-            ModelNotPinned: It has a model, and neither ``expect_id`` nor ``maker`` is given; the message has its
-                identity.
-            CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
+            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
+                unusable.
+            IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
+            ModelNotPinned: The bundle has a model, and neither ``expect_id`` nor ``maker`` is given; the message has
+                the content hash.
+            CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed: See the class.
         """
         if path is None and pins.get("expect_id") is None:
@@ -115,30 +119,31 @@ class IndexEncoder:
     def encode(
         self, text: str, *, epsilon: float | str | None = None, channel: str | None = None, as_text: bool = False
     ) -> IndexRelease:
-        """Releases one index for one text.
+        """Release one randomized class label for one text.
 
-        The extractor gives a vector ``v``, and the text's code is the largest entry of ``W v + c``. The index is drawn
-        from the row of that code in the channel.
+        The extractor computes a vector ``v``; the text's class label is the position of the largest entry of ``W v +
+        c``. The index is drawn from the row of that label in the randomizer's matrix.
 
         Args:
-            text: Any string, also an empty one.
-            epsilon: Loss of the whole text, exactly one of the channel's levels; the bundle's default if left out.
-            channel: ``counts`` or ``accuracy``; the bundle's default if left out.
-            as_text: Release one of the bundle's public sentences of that index, each as likely, in its place.
+            text: Any string; may be empty.
+            epsilon: Epsilon per text, exactly one of the randomizer's; by default the bundle's default.
+            channel: Randomizer, ``counts`` or ``accuracy``; by default the bundle's default.
+            as_text: Whether to release a uniformly drawn public sentence of the index in its place.
 
         Returns:
-            The index with its statement.
+            The index with its privacy statement.
 
         Raises:
-            UnknownLevel: The bundle has no such channel or level.
-            OptionError: ``as_text``, and the bundle has no sentences.
+            UnknownLevel: The bundle lacks this randomizer or epsilon.
+            OptionError: ``as_text`` is true, and the bundle has no sentences.
             InputError: ``text`` is not a string.
 
         Privacy:
-            For any two texts, no index is more than ``exp(epsilon)`` times as likely for one as for the other. A text
-            that is empty, too long, or that the extractor fails on has a code like any other, and is drawn: *no
-            release* would tell it from all others. Every call draws afresh, and epsilons add up. A sentence is drawn
-            from the index and fresh randomness alone: the same epsilon holds for which of all sentences it is.
+            For any two texts, the probabilities of every index differ by a factor of at most ``exp(epsilon)``. Empty
+            and too long texts, and texts on which the extractor fails, also have a class label and a release, because a
+            missing release would distinguish them from all others. Every call draws anew, and epsilons add up. A
+            sentence is a function of the index and of new randomness: the same epsilon holds for the choice among all
+            sentences.
         """
         require_string(text)
         statement = self.statement(epsilon=epsilon, channel=channel, as_text=as_text)
@@ -157,14 +162,14 @@ class IndexEncoder:
         as_text: bool = False,
         progress: Callable[[int], None] | None = None,
     ) -> list[IndexRelease]:
-        """Releases an index for each of many texts. Other arguments, errors and privacy are those of ``encode``.
+        """Release one index per text; other arguments, errors and privacy are those of ``encode``.
 
         Args:
             texts: The texts.
             epsilon: As in ``encode``.
             channel: As in ``encode``.
             as_text: As in ``encode``.
-            progress: Called after each text with how many are done.
+            progress: Called after each text with the number of finished texts.
         """
         options: dict[str, Any] = {"epsilon": epsilon, "channel": channel, "as_text": as_text}
         return release_each(texts, lambda text: self.encode(text, **options), progress)
@@ -172,14 +177,19 @@ class IndexEncoder:
     def statement(
         self, *, epsilon: float | str | None = None, channel: str | None = None, as_text: bool = False
     ) -> IndexStatement:
-        """Returns what a call with these options promises. Nothing is drawn."""
+        """Return the privacy statement of a call with these options, without drawing.
+
+        Raises:
+            UnknownLevel: The bundle lacks this randomizer or epsilon.
+            OptionError: ``as_text`` is true, and the bundle has no sentences.
+        """
         level, sentences = self.bundle.level(channel, epsilon), sum(map(len, self.bundle.sentences))
         if as_text and not sentences:
             raise OptionError("this bundle has no sentences: textveil-export sentences makes one that has")
         return IndexStatement(level, self.bundle.identity, sentences if as_text else 0)
 
     def canonical_options(self, *, as_text: bool = False, **options: Any) -> dict[str, Any]:
-        """Returns all that decides how a call with these options draws, the identity of the bundle included."""
+        """Return all parameters of the output distribution, with the bundle's content hash."""
         said = self.statement(as_text=as_text, **options)
         text = {"as_text": True} if as_text else {}
         return {"channel": said.channel, "epsilon": said.epsilon, "bundle": said.bundle, **text}
@@ -187,16 +197,16 @@ class IndexEncoder:
     def distribution(
         self, label: str, *, epsilon: float | str | None = None, channel: str | None = None
     ) -> Distribution:
-        """Returns what may be released for a text of one code, with exact probabilities. Nothing is drawn.
+        """Return the exact output distribution of texts with one class label, without drawing.
 
         Args:
-            label: The label of the code.
+            label: Name of the class label.
             epsilon: As in ``encode``.
             channel: As in ``encode``.
 
         Raises:
-            OptionError: No code has that label.
-            UnknownLevel: The bundle has no such channel or level.
+            OptionError: The bundle has no class label of this name.
+            UnknownLevel: The bundle lacks this randomizer or epsilon.
         """
         labels = self.bundle.labels
         if label not in labels:
@@ -205,32 +215,35 @@ class IndexEncoder:
         return Distribution.of(labels, staircase_channel(staircase), labels.index(label))
 
     def pack(self, release: IndexRelease) -> dict[str, Any]:
-        """Returns a release as plain values for JSON, from which ``unpack`` makes it again."""
+        """Serialize a release as plain values for JSON; ``unpack`` restores it."""
         return {"index": release.index, "notes": list(astuple(release.notes)), "sentence": release.sentence}
 
     def unpack(self, packed: dict[str, Any], **options: Any) -> IndexRelease:
-        """Returns the release that was packed, drawn with these options."""
+        """Restore a release from the result of ``pack`` and the options of its call."""
         notes = Notes(*packed["notes"])
         return IndexRelease(
             index=packed["index"], statement=self.statement(**options), notes=notes, sentence=packed.get("sentence")
         )
 
     def secret_code(self, text: str) -> int:
-        """Returns the code of a text before anything is drawn. It has no protection: for measurements on public text.
+        """Return the class label of a text before randomization, for measurements on public text.
 
         Raises:
             InputError: ``text`` is not a string.
+
+        Privacy:
+            The result has no protection.
         """
         require_string(text)
         return self._code(text)[0]
 
     def _sentence(self, index: int) -> str:
-        """Draws one of the sentences of an index. It sees nothing of the text."""
+        """Draw one of the sentences of an index, independently of the text."""
         sentences = self.bundle.sentences[index]
         return sentences[int(uniform_below(np.array([len(sentences)]), entropy.random_uint64)[0])]
 
     def _code(self, text: str) -> tuple[int, Notes]:
-        with np.errstate(all="ignore"):  # a warning would tell something of the text
+        with np.errstate(all="ignore"):  # a warning would reveal information about the text
             found = self._extractor.extract(text)
             notes = found.notes
             vector = np.zeros_like(found.vector) if notes.fixed_point else found.vector

@@ -1,4 +1,7 @@
-"""The promise of a released index: one epsilon, for the whole text (docs/proofs/index-staircase.md)."""
+"""Privacy statement of a released class label: one epsilon per text.
+
+The proof is in docs/proofs/index-staircase.md.
+"""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,12 +19,12 @@ _NOT_PROTECTED = (
 
 @dataclass(frozen=True)
 class IndexStatement(Statement):
-    """The promise of one released index: a function of public parameters alone, safe to publish beside it.
+    """Privacy statement of one released index: a function of public parameters, safe to publish.
 
     Attributes:
-        staircase: The mechanism of its channel and level.
-        bundle: Identity of the bundle.
-        sentences: Of how many public sentences one is released in the place of the index; 0 for the index itself.
+        staircase: The mechanism for the randomizer and the epsilon.
+        bundle: Content hash of the bundle.
+        sentences: Number of public sentences of which one is released in place of the index; 0 for the index itself.
     """
 
     staircase: IndexStaircase
@@ -30,56 +33,59 @@ class IndexStatement(Statement):
 
     @property
     def kind_of_text(self) -> str:
-        """What a released sentence is, for whoever reads it."""
+        """Return a description of a released sentence for its readers."""
         return f"one of {self.sentences} public sentences, not the author's words"
 
     @property
     def channel(self) -> str:
-        """Name of the channel."""
+        """Return the name of the randomizer."""
         return self.staircase.level.name
 
     @property
     def epsilon(self) -> str:
-        """The level, as the bundle spells it."""
+        """Return the epsilon per text, spelled as in the bundle."""
         return f"{self.staircase.level.epsilon:f}"
 
     @property
     def whole_text(self) -> WholeText:
-        """The promise: epsilon for any two texts."""
+        """Return the guarantee: epsilon for any two texts."""
         return WholeText(self.staircase.level.epsilon)
 
     @property
     def guess_gain(self) -> Decimal:
-        """``C``: a right guess of the code, by anybody, becomes at most so many times likelier on average."""
+        """Return ``C``: the chance of a right guess of the class label grows at most ``C``-fold.
+
+        The bound is for the average over releases and for any observer. It is rounded up to two decimals.
+        """
         return Decimal(str(round_up(self.staircase.guess_gain, 2)))
 
     @property
     def identity(self) -> str:
-        """Identity of the bundle."""
+        """Return the content hash of the bundle."""
         return self.bundle
 
     @property
     def mechanism(self) -> str:
-        """``index`` and the channel."""
+        """Return the name of the mechanism: ``index`` and the randomizer."""
         return f"index {self.channel}"
 
     @property
     def charge(self) -> Charge:
-        """Epsilon of the whole text."""
+        """Return the spend: the epsilon of the whole text."""
         return Charge.of(self.whole_text)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The loss of the whole text."""
+        """Return the privacy loss of the whole text."""
         return (self.whole_text,)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """What the release does not do, in plain words."""
+        """Return the limits of the protection in plain words."""
         return _NOT_PROTECTED
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return plain values for JSON."""
         text = {"sentences": self.sentences, "kind_of_text": self.kind_of_text} if self.sentences else {}
         return text | {
             "channel": self.channel,
@@ -92,7 +98,7 @@ class IndexStatement(Statement):
         }
 
     def summary(self) -> str:
-        """Returns one line for a terminal."""
+        """Return the summary: one line for a terminal."""
         released = self.kind_of_text if self.sentences else f"one of {self.staircase.codes} indices"
         odds = f"odds between two texts shift at most {largest_odds(self.whole_text.epsilon):,}-fold"
         return f"{released} (channel {self.channel}): {self.whole_text}; {odds}"

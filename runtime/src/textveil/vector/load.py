@@ -1,4 +1,4 @@
-"""Loads what encodes texts from a bundle, whichever of the two kinds it is."""
+"""Loading of either kind of encoder."""
 
 from pathlib import Path
 from typing import Unpack
@@ -12,12 +12,12 @@ from textveil.vector.index_encoder import IndexEncoder
 
 
 def load_encoder(folder: Path, **pins: Unpack[Pins]) -> Encoder | IndexEncoder:
-    """Opens a bundle of vectors or of an index, and loads what encodes texts with it.
+    """Open a bundle of vectors or of an index, and return its encoder.
 
     Raises:
-        BundleError: There is no such bundle, or it is damaged, or not the one expected.
-        ModelNotPinned: It has a model, and neither its identity nor its maker was named.
-        EncoderUnavailable, EncoderFailed: It has a model that cannot be run here.
+        BundleError: The bundle is missing or damaged, or does not meet a pin.
+        ModelNotPinned: The bundle has a model, and the caller pinned neither its content hash nor its signer.
+        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
     """
     bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
     if isinstance(bundle, VectorBundle):

@@ -1,4 +1,7 @@
-"""The one module that runs onnxruntime: offline, silent, one input at a time, and only models that somebody pinned."""
+"""The only module that runs onnxruntime: offline, silent, one input at a time.
+
+It runs only models of pinned bundles.
+"""
 
 import os
 import sys
@@ -13,10 +16,10 @@ from textveil.bundle.onnx.check import INPUTS, OUTPUT
 from textveil.bundle.opened import Opened
 from textveil.errors import EncoderFailed, EncoderUnavailable, ModelNotPinned
 
-#: Versions of onnxruntime that were seen, system call by system call, to open no socket and to write no file.
+#: Versions of onnxruntime that open no socket and write no file, checked in a trace of their system calls.
 OFFLINE_VERSIONS = tuple(f"1.{minor}." for minor in range(22, 29))
 _EXTRA = "install textveil with the extra encoder (in a clone: pip install './runtime[encoder]')"
-_SILENT = 4  # onnxruntime's level for fatal errors alone: its messages may tell ids of the text
+_SILENT = 4  # onnxruntime's severity for fatal errors only: its messages may reveal token ids
 _SETTINGS = {
     "session.intra_op.allow_spinning": "0",
     "session.inter_op.allow_spinning": "0",
@@ -26,10 +29,12 @@ _SETTINGS = {
 
 
 def require_pin(bundle: Opened) -> None:
-    """Refuses to run a model that its user did not ask for: what it costs is not bounded here, only what it is.
+    """Raise an error unless the caller pinned the bundle, before its model runs.
+
+    The checks of a model limit its content, but not the time and memory that it needs.
 
     Raises:
-        ModelNotPinned: The user demanded neither its identity nor its maker.
+        ModelNotPinned: The caller pinned neither the content hash nor the signer.
     """
     if not bundle.pinned:
         raise ModelNotPinned(
@@ -39,7 +44,7 @@ def require_pin(bundle: Opened) -> None:
 
 
 class OnnxSession:
-    """onnxruntime's session over checked bytes: offline, silent, one input at a time."""
+    """Session of onnxruntime for checked model bytes: offline, silent, one input at a time."""
 
     def __init__(self, model: bytes, threads: int) -> None:
         runtime = offline_onnxruntime()
@@ -59,18 +64,21 @@ class OnnxSession:
         if session is None:
             raise EncoderFailed("onnxruntime does not start the model of this bundle")
         self._session = session
-        self._session._model_bytes = None  # it would keep a second copy of the model for as long as it lives
+        self._session._model_bytes = None  # the session would otherwise hold a second copy of the model
 
     def run(self, ids: list[int]) -> NDArray[np.float32]:
-        """Computes the vector of one input, shape ``(1, k)``.
+        """Compute the vector of one input: float32, shape ``(1, k)``.
+
+        Args:
+            ids: Token ids.
 
         Raises:
-            EncoderFailed: onnxruntime fails, or gives something else.
+            EncoderFailed: onnxruntime fails, or the result is not one float32 vector.
         """
         row = np.array([ids], dtype=np.int64)
         inputs = dict(zip(INPUTS, (row, np.ones_like(row)), strict=True))
         given: list[Any] = []
-        with suppress(Exception):  # not chained to ours: its message may hold ids of the text
+        with suppress(Exception):  # not chained to our error: its message may reveal token ids
             given = self._session.run([OUTPUT], inputs, self._options)
         if not given:
             raise EncoderFailed("the model of this bundle fails on its input")
@@ -82,13 +90,14 @@ class OnnxSession:
 
 @cache
 def offline_onnxruntime() -> Any:
-    """Returns the onnxruntime module, if it is one that stays offline whoever imported it.
+    """Return the onnxruntime module if this version stays offline, whichever code imported it.
 
-    Later versions report to their maker when a session is made, unless ``ORT_DISABLE_TELEMETRY=1`` stood in the
-    environment *before* the import; of an import by somebody else nobody can tell.
+    Later versions send reports to their vendor when a session starts, unless the environment had
+    ``ORT_DISABLE_TELEMETRY=1`` *before* the import. If other code imported onnxruntime first, the environment at that
+    time is unknown.
 
     Raises:
-        EncoderUnavailable: There is none, or it is not known to stay offline.
+        EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
     """
     told = "onnxruntime" not in sys.modules and os.environ.get("ORT_DISABLE_TELEMETRY") == "1"
     try:

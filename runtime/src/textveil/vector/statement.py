@@ -1,6 +1,6 @@
-"""The promise of a released vector: the epsilon of the whole text, of one coordinate and of one word.
+"""Privacy statement of a released vector: epsilon per text, per coordinate and per word.
 
-Each is a kind of its own (``textveil.release``). Proofs: docs/proofs/representation.md.
+Each epsilon has its own type (``textveil.release``). Proofs: docs/proofs/representation.md.
 """
 
 from dataclasses import dataclass
@@ -24,18 +24,20 @@ _DROPOUT = (
     "much less that of a name or number of several tokens, and not at all that of the whole text; and it does so only "
     "toward those who cannot time the device, since time tells how many tokens were kept"
 )
-# Digits of the arithmetic, and more than its rounding can do to a logarithm.
+# Digits of the decimal arithmetic, and an upper bound of its rounding error in a logarithm.
 _DIGITS, _ROUNDING = 60, Decimal("1e-40")
 
 
 @dataclass(frozen=True)
 class VectorStatement(Statement):
-    """The promise of one released vector: a function of public parameters alone, safe to publish beside it.
+    """Privacy statement of one released vector: a function of public parameters alone.
+
+    It is safe to publish beside the vector.
 
     Attributes:
         parameters: Mode, dimension, grid, nominal epsilon and delta.
-        word_dropout: ``mu``, as stated.
-        bundle: Identity of the encoder bundle.
+        word_dropout: ``mu``, as the caller stated it.
+        bundle: Content hash of the encoder bundle.
     """
 
     parameters: ReleaseParameters
@@ -44,50 +46,59 @@ class VectorStatement(Statement):
 
     @property
     def whole_text(self) -> WholeText:
-        """The promise: epsilon and delta for any two texts, whatever ``word_dropout`` is."""
+        """Return the guarantee: epsilon and delta for any two texts, for every ``word_dropout``."""
         return WholeText(Decimal(self.parameters.epsilon), Decimal(self.parameters.delta or 0))
 
     @property
     def realized(self) -> WholeText:
-        """The same, computed from the finished integers of the noise; never above what is promised."""
+        """Return epsilon and delta computed from the integer table of the noise.
+
+        They never exceed the guarantee.
+        """
         return realized(self.parameters)
 
     @property
     def per_coordinate(self) -> PerCoordinate | None:
-        """The epsilon of one coordinate of ``l1`` or ``box``; ``l2`` is accounted as a whole only."""
+        """Return the epsilon of one coordinate in modes ``l1`` and ``box``; ``None`` in mode ``l2``.
+
+        The Gaussian noise of ``l2`` is accounted for the whole vector only.
+        """
         if self.parameters.mode == L2:
             return None
         return PerCoordinate(_rounded_up(self.parameters.coordinate_loss))
 
     @property
     def per_word(self) -> PerWord:
-        """The epsilon and delta of one word: ``word_loss``."""
+        """Return epsilon and delta per word: ``word_loss``."""
         return word_loss(self.whole_text, WordDropout(self.word_dropout))
 
     @property
     def identity(self) -> str:
-        """Identity of the encoder bundle."""
+        """Return the content hash of the encoder bundle."""
         return self.bundle
 
     @property
     def mechanism(self) -> str:
-        """``vector`` and the mode."""
+        """Return the name of the mechanism: ``vector`` and the mode."""
         return f"vector {self.parameters.mode}"
 
     @property
     def charge(self) -> Charge:
-        """Epsilon and delta of the whole text."""
+        """Return the spend: epsilon and delta of the whole text."""
         return Charge.of(self.whole_text)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The losses of the whole text, of one word and, but for ``l2``, of one coordinate."""
+        """Return the privacy losses of the whole text, of one word and of one coordinate.
+
+        Mode ``l2`` has no loss of one coordinate.
+        """
         coordinate = self.per_coordinate
         return (self.whole_text, self.per_word, *([coordinate] if coordinate else []))
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """What the release does not do, in plain words."""
+        """Return the limits of the protection in plain words."""
         items: list[str] = list(_ALWAYS)
         if self.parameters.mode == L2:
             items.append(_DELTA)
@@ -101,7 +112,7 @@ class VectorStatement(Statement):
         return tuple(items)
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON. Every epsilon has its kind in its name."""
+        """Return plain values for JSON; the key of each epsilon names its type."""
         parameters, coordinate = self.parameters, self.per_coordinate
         return {
             "mode": parameters.mode,
@@ -121,7 +132,7 @@ class VectorStatement(Statement):
         }
 
     def summary(self) -> str:
-        """Returns one line for a terminal."""
+        """Return the summary: one line for a terminal."""
         count = self.parameters.dimension
         size = "1 coordinate" if count == 1 else f"{count} coordinates"
         coordinate = f"; {self.per_coordinate}" if self.parameters.mode == BOX else ""
@@ -134,15 +145,15 @@ class VectorStatement(Statement):
 
 
 def vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: str) -> VectorStatement:
-    """Returns the statement of a release.
+    """Return the privacy statement of a release.
 
     Args:
         parameters: Parameters of the release.
         word_dropout: ``mu``, a decimal number in ``[0, 1)``.
-        bundle: Identity of the encoder bundle.
+        bundle: Content hash of the encoder bundle.
 
     Raises:
-        OptionError: ``word_dropout`` is out of range, or there is no noise for these parameters.
+        OptionError: ``word_dropout`` is out of range, or the parameters have no noise table.
     """
     noise_for(parameters)
     return VectorStatement(parameters, WordDropout(word_dropout).mu, bundle)
@@ -150,14 +161,15 @@ def vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: s
 
 @cache
 def realized(parameters: ReleaseParameters) -> WholeText:
-    """Computes the loss between any two texts, from the finished table.
+    """Compute the privacy loss between any two texts from the integer table of the noise.
 
-    ``l1``, ``box``: if a shift by one step changes no output's probability by more than ``r``, one by ``sensitivity``
-    steps in all changes none by more than ``r`` to that power, so epsilon is ``sensitivity ln r``. ``r`` is an exact
-    rational. ``l2``: the nominal epsilon, and a delta by zCDP and the rounding of the table.
+    ``l1``, ``box``: let ``r`` be the largest ratio of an output's probabilities under a shift by one step, an exact
+    rational number. A shift by ``sensitivity`` steps in total changes no probability by more than ``r ** sensitivity``,
+    so epsilon is ``sensitivity * ln(r)``. ``l2``: the nominal epsilon, and a delta from zCDP and the rounding of the
+    table.
 
     Raises:
-        OptionError: There is no noise for these parameters.
+        OptionError: The parameters have no noise table.
     """
     noise = noise_for(parameters)
     if noise.variance is not None:
@@ -166,15 +178,19 @@ def realized(parameters: ReleaseParameters) -> WholeText:
     ratio = noise.table.largest_ratio(noise.margin)
     with localcontext(prec=_DIGITS):
         logarithm = (Decimal(ratio.numerator) / ratio.denominator).ln() + _ROUNDING
-        # More digits than an epsilon is stated with: rounding must not make what is realized look larger than it.
+        # More digits than a nominal epsilon has: rounding must not lift the realized epsilon above it.
         return WholeText(_rounded_up(Fraction(parameters.sensitivity * logarithm), digits=40))
 
 
 def word_loss(whole: WholeText, dropout: WordDropout) -> PerWord:
-    """Computes the loss between two texts that differ in one word, where words are dropped with probability ``mu``.
+    """Compute the privacy loss between two texts that differ in one word.
 
-    ``epsilon_word = ln((1 - mu) exp(epsilon) + mu)`` and ``delta_word = (1 - mu) delta`` (Lyu, He, Li 2020,
-    Theorem 2, for any mechanism that covers two whole texts). Tight.
+    With words dropped with probability ``mu``, ``epsilon_word = ln((1 - mu) exp(epsilon) + mu)`` and ``delta_word = (1
+    - mu) delta`` (Lyu, He, Li 2020, Theorem 2, for any mechanism with a guarantee for whole texts). The bound is tight.
+
+    Args:
+        whole: Epsilon and delta for any two texts.
+        dropout: ``mu``, the probability of dropping a word.
     """
     mu = dropout.exact
     if not mu:
@@ -193,6 +209,6 @@ def _noise(parameters: ReleaseParameters) -> str:
 
 
 def _rounded_up(value: Fraction, digits: int = 12) -> Decimal:
-    """A value to so many significant digits, rounded up."""
+    """Return ``value`` with ``digits`` significant digits, rounded up."""
     with localcontext(prec=digits, rounding=ROUND_CEILING):
         return Decimal(value.numerator) / value.denominator

@@ -1,6 +1,6 @@
-"""What a static extractor looks at: the words of a public list in a text, and which two of them stand side by side.
+"""Tokenizer of static extractors: rows of the words of a text, buckets of adjacent words.
 
-Standard library and numpy alone. Training cuts texts with these very functions (docs/encoder-format.md, "Words").
+It needs only numpy and the standard library. Training uses the same functions (docs/encoder-format.md, "Words").
 """
 
 import re
@@ -14,15 +14,19 @@ _CLITIC = re.compile(r"(.+?)(n't|'(?:s|m|d|re|ve|ll))")
 
 
 def words_of(text: str, words: dict[str, int]) -> NDArray[np.int64]:
-    """Returns the rows of a text's words, in order.
+    """Return the table rows of a text's words, in order.
 
-    The text in NFKC and lower case, with ``'`` for U+2019, is cut into runs of letters with apostrophes inside, runs of
-    digits, and single other characters but white space. A word of the list has its row. Another one is cut into stem
-    and clitic; a number has row ``len(words)``, anything else ``len(words) + 1``.
+    The text, in NFKC and lower case with ``'`` for U+2019, is split into runs of letters with apostrophes inside, runs
+    of digits, and single other characters except white space. A listed word has its own row. An unlisted word is split
+    into stem and clitic (``don't`` into ``do`` and ``n't``). A number has row ``len(words)``, any other token
+    ``len(words) + 1``.
 
     Args:
         text: Any string.
-        words: Row by word.
+        words: Table row of each listed word.
+
+    Returns:
+        int64, shape ``(number of tokens,)``.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).replace("\u2019", "'")
@@ -42,14 +46,16 @@ def words_of(text: str, words: dict[str, int]) -> NDArray[np.int64]:
 
 
 def pair_buckets(ids: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:
-    """Returns the bucket of every two neighbors ``i, j``: the first bits of ``(2654435761 i + 2246822519 j) mod 2^32``.
+    """Return the hash bucket of each pair of adjacent words.
+
+    The bucket of rows ``i, j`` is the first ``log2(buckets)`` bits of ``(2654435761 i + 2246822519 j) mod 2^32``.
 
     Args:
         ids: Rows of the words, shape ``(n,)``.
-        buckets: How many there are: a power of two, at most ``2^32``.
+        buckets: Number of buckets: a power of two, at most ``2^32``.
 
     Returns:
-        Shape ``(max(0, n - 1),)``.
+        int64, shape ``(max(0, n - 1),)``.
     """
     mixed = (ids[:-1] * 2654435761 + ids[1:] * 2246822519) & 0xFFFFFFFF
     return mixed >> (33 - buckets.bit_length())

@@ -1,1 +1,1 @@
-"""What is refused of an ONNX model before anything runs it."""
+"""Checks of ONNX models before they run."""

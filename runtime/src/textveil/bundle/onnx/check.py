@@ -1,12 +1,12 @@
-"""Checks an ONNX model before anything runs it: plain tensors, known operators, one signature.
+"""Check of an ONNX model before it runs: plain tensors, known operators, one signature.
 
-onnxruntime is a large interpreter that reads further files at a model's bidding (external tensors, also through hard
-links and relative to the working directory) and runs whatever operators it was built with. So the bytes are read here
-first, with a strict reader of our own and against ONNX's published schema (onnx.proto3, ModelProto), and nothing that
-is not in the tables below reaches it. No subgraph is allowed: the depth of a model is bounded by the schema itself.
+onnxruntime is a large interpreter that opens further files if a model refers to them (external tensors, also through
+hard links and relative to the working directory) and runs any operator of its build. A strict reader therefore checks
+the bytes first against ONNX's published schema (onnx.proto3, ModelProto), and only models that satisfy the tables below
+reach onnxruntime. Subgraphs are not allowed, so the schema bounds the depth of a model.
 
-What a model costs on a text is not looked at: a model runs only if it is pinned (``textveil.vector``), and who
-exports one bounds its work (docs/encoder-format.md, "The model").
+The check does not bound the cost of running the model on a text: models run only if they are pinned
+(``textveil.vector``), and exporters bound the work (docs/encoder-format.md, "The model").
 """
 
 import re
@@ -24,8 +24,8 @@ INPUTS, OUTPUT = ("input_ids", "attention_mask"), "representation"
 FLOAT, INT64 = 1, 7  # TensorProto.DataType
 MAX_OPERATORS, MAX_AXES = 10_000, 16
 
-#: What exporters and dynamic quantization make of BERT-like encoders and bounded heads. All are pure functions of their
-#: inputs; whatever draws at random, holds state, branches or loops is left out.
+#: Operators that exporters and dynamic quantization emit for BERT-like encoders and bounded heads. All are pure
+#: functions of their inputs; operators with randomness, state, branches or loops are left out.
 _STANDARD = """
     Abs Add And Cast CastLike Clip Concat Constant ConstantOfShape CumSum DequantizeLinear Div DynamicQuantizeLinear
     Equal Erf Exp Expand Flatten Gather GatherElements GatherND Gelu Gemm Greater GreaterOrEqual Identity IsInf IsNaN
@@ -34,7 +34,7 @@ _STANDARD = """
     ReduceSumSquare Relu Reshape Shape Sigmoid Sign Slice Softmax Split Sqrt Squeeze Sub Sum Tanh Tile Transpose Trilu
     Unsqueeze Where
 """
-#: onnxruntime's own, where its optimizer for transformers or its quantizer fuses several of the above.
+#: Operators of onnxruntime, into which its transformer optimizer and its quantizer fuse several of the above.
 _FUSED = """
     Attention BiasGelu DynamicQuantizeMatMul EmbedLayerNormalization FastGelu FusedMatMul GatherBlockQuantized Gelu
     MatMulIntegerToFloat MatMulNBits MultiHeadAttention QAttention QEmbedLayerNormalization QuickGelu
@@ -49,12 +49,12 @@ _PRINTABLE = re.compile(r"[A-Za-z0-9_.]{1,60}")
 
 @dataclass(frozen=True, kw_only=True)
 class Outline:
-    """The parts of a model.
+    """Counts of a model's operators and tensors.
 
     Attributes:
-        operators: How often each operator occurs, by name with its domain.
-        tensors: How many stored tensors it has.
-        size: Its size in bytes.
+        operators: Number of occurrences of each operator, by name with its domain.
+        tensors: Number of stored tensors.
+        size: Size in bytes.
     """
 
     operators: dict[str, int]
@@ -63,23 +63,23 @@ class Outline:
 
 
 def check_model(content: bytes, dimension: int, name: str = "model.onnx") -> Outline:
-    """Looks through a model without running it.
+    """Check the bytes of a model without running it.
 
     Args:
         content: All bytes of the model.
-        dimension: ``k``, the length of the vector it must give.
-        name: What errors call it.
+        dimension: ``k``, the required length of the output vector.
+        name: Name of the file in error messages.
 
     Returns:
-        What it consists of.
+        Counts of its operators and tensors.
 
     Raises:
-        ModelRefused: It holds what this package does not run: data outside the file, an unknown operator or domain,
-            graphs inside operators, functions, a part for training, sparse or text tensors, or another signature than
-            ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1, k)``.
-        BundleDamaged: The bytes are truncated, ambiguous or no ONNX model.
+        ModelRefused: The model contains something that this package does not run: data outside the file, an unknown
+            operator or domain, graphs inside operators, functions, a part for training, sparse or text tensors, or
+            another signature than ``input_ids, attention_mask: int64 (1, tokens) -> representation: float32 (1, k)``.
+        BundleDamaged: The bytes are truncated, ambiguous or not an ONNX model.
     """
-    # onnxruntime takes a file with this mark for its own format, whatever else it is.
+    # onnxruntime reads any file with this mark as its own format.
     if content[4:8] == b"ORTM":
         raise ModelRefused(f"{name}: is not in the ONNX format")
     try:
@@ -115,7 +115,7 @@ def _check(content: memoryview, dimension: int) -> Outline:
 
 
 def _read(message: memoryview, fields_of: Schema, kind: str) -> dict[str, list[Any]]:
-    """Reads a message that may carry properties of its own."""
+    """Parse a message with optional properties; reject properties that configure onnxruntime."""
     fields = read(message, fields_of, kind)
     for entry in fields["metadata_props"]:
         if text(read(entry, schema.PROPERTY, "a property")["key"]) == "ort_config":
@@ -124,7 +124,7 @@ def _read(message: memoryview, fields_of: Schema, kind: str) -> dict[str, list[A
 
 
 def _operator(node: memoryview, number: int) -> str:
-    """Checks an operator with its attributes, and gives its name with its domain."""
+    """Check an operator with its attributes; return its name with its domain."""
     fields = _read(node, schema.NODE, f"operator {number}")
     domain, kind = text(fields["domain"]), text(fields["op_type"])
     full = f"{domain}.{kind}" if domain else kind
@@ -139,20 +139,23 @@ def _operator(node: memoryview, number: int) -> str:
 
 
 def _tensor(tensor: memoryview) -> str:
-    """Checks that a tensor lies in the file and is of numbers; gives its name."""
+    """Check that a tensor is numeric and inside the file; return its name."""
     fields = _read(tensor, schema.TENSOR, "a tensor")
-    if any(fields["data_location"]):  # any other number could be cut to the one that means "external"
+    if any(fields["data_location"]):  # onnxruntime could truncate another number to the value that means "external"
         raise Refused(schema.EXTERNAL)
     if not fields["data_type"] or fields["data_type"][0] not in _TENSOR_TYPES:
         raise Refused("a tensor of an unknown type")
     dims = numbers(fields["dims"])
-    if len(dims) > MAX_AXES or min(dims, default=0) < 0 or prod(dims) > 2 * len(tensor):  # two to a byte at most
+    if len(dims) > MAX_AXES or min(dims, default=0) < 0 or prod(dims) > 2 * len(tensor):  # at most two per byte
         raise Malformed("a tensor has another size than its data")
     return text(fields["name"])
 
 
 def _value(value: memoryview) -> tuple[str, int, list[int | None] | None]:
-    """Name, element type (0 if not given) and shape (``None`` if not given; ``None`` for an open axis)."""
+    """Return name, element type (0 if missing) and shape of a value.
+
+    The shape is ``None`` if missing; an axis of unknown size is ``None``.
+    """
     fields = _read(value, schema.VALUE, "a value")
     name = text(fields["name"])
     if not fields["type"]:

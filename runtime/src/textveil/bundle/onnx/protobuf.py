@@ -1,8 +1,8 @@
-"""A strict reader of protobuf's wire format, for a schema given as a table.
+"""Strict reader of protobuf's wire format, for a schema given as a table.
 
-Follows the published encoding (https://protobuf.dev/programming-guides/encoding/). Readers of that format are lenient:
-they skip fields they do not know, merge a message that occurs twice and cut numbers to the width of their field. Two
-readers may then see different content in the same bytes, so that whatever depends on it is refused here.
+It follows the published encoding (https://protobuf.dev/programming-guides/encoding/). Ordinary readers are lenient:
+they skip unknown fields, merge a message that occurs twice and truncate numbers to the width of their field. Two
+readers may then find different content in the same bytes, so this reader rejects all such input.
 """
 
 import re
@@ -11,14 +11,17 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-#: Most occurrences of a repeated field: reading each takes a microsecond or two.
+#: Most occurrences of a repeated field. Parsing one takes a microsecond or two.
 MAX_REPEATED = 100_000
 _WIDTH = {FIXED64: 8, FIXED32: 4}
 _ENDLESS = re.compile(rb"[\x80-\xff]{10}")
 
 
 class Malformed(ValueError):
-    """The bytes are not what the schema says. The message names a place in the schema, never content."""
+    """Error for bytes that violate the schema.
+
+    The message has a place in the schema, never content.
+    """
 
 
 @dataclass(frozen=True)
@@ -26,10 +29,10 @@ class Field:
     """One field of a message.
 
     Attributes:
-        name: Its name.
-        wires: Wire types it may have, that of a single value first; a repeated number may also be packed into bytes.
-        repeated: Whether it may occur more than once.
-        refused: What to call it when it must not occur at all, or empty.
+        name: Name of the field.
+        wires: Allowed wire types, first that of a single value; a repeated number may also be packed into bytes.
+        repeated: Whether the field may occur more than once.
+        refused: Description in the error message if the field must not occur; otherwise empty.
     """
 
     name: str
@@ -43,23 +46,25 @@ Schema = Mapping[int, Field]
 
 
 class Refused(ValueError):
-    """A field occurs that the schema bars. The message is what the schema calls it."""
+    """Error for a field that the schema forbids. The message is the field's ``refused`` text."""
 
 
 def read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]:
-    """Reads one message.
+    """Parse one message.
 
     Args:
         message: Its bytes.
         schema: Its fields by number.
-        kind: What errors call it.
+        kind: Name of the message in error messages.
 
     Returns:
-        By field name, in order, for every field of the schema: integers of varints, views of everything else.
+        The values of every field of the schema, in order, by name: integers for varints, views for all other wire
+        types.
 
     Raises:
-        Malformed: Truncated, a field that is unknown, of another wire type, or there twice and not repeated.
-        Refused: A field that the schema bars.
+        Malformed: The message is truncated, or a field is unknown, has another wire type, or is repeated without
+            permission or too often.
+        Refused: The message has a forbidden field.
     """
     found: dict[str, list[Any]] = {field.name: [] for field in schema.values()}
     for number, wire, value in _fields(message, kind):
@@ -82,10 +87,10 @@ def read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]
 
 
 def numbers(values: Sequence[int | memoryview]) -> list[int]:
-    """Returns the values of a field of signed whole numbers, packed or not.
+    """Return the values of a field of signed integers, packed or not.
 
     Raises:
-        Malformed: A packed number is too long, or there are too many.
+        Malformed: A packed number is too long, or the list has too many numbers.
     """
     found: list[int] = []
     for value in values:
@@ -102,10 +107,10 @@ def numbers(values: Sequence[int | memoryview]) -> list[int]:
 
 
 def text(values: list[memoryview]) -> str:
-    """Returns the value of a text field that may be absent, as protobuf's default: empty.
+    """Return the value of an optional text field; an absent one is empty, as in protobuf.
 
     Raises:
-        Malformed: Not UTF-8.
+        Malformed: The value is not UTF-8.
     """
     try:
         return str(values[0], "utf-8") if values else ""
@@ -118,7 +123,7 @@ def _fields(message: memoryview, kind: str) -> Iterator[tuple[int, int, int | me
     while position < end:
         tag, position = _varint(message, position, kind)
         number, wire = tag >> 3, tag & 7
-        if not 0 < number < 1 << 29:  # a wider tag would be cut to 32 bits by some readers
+        if not 0 < number < 1 << 29:  # some readers truncate a wider tag to 32 bits
             raise Malformed(f"a field number in {kind} is out of range")
         if wire == VARINT:
             value, position = _varint(message, position, kind)
@@ -137,7 +142,11 @@ def _fields(message: memoryview, kind: str) -> Iterator[tuple[int, int, int | me
 
 
 def _check_packed(numbers: memoryview, wire: int, kind: str) -> None:
-    """Checks that numbers in one run of bytes end where the run ends."""
+    """Check that the last packed number ends at the end of its bytes.
+
+    Raises:
+        Malformed: It does not, or a number does not end within ten bytes.
+    """
     if wire == VARINT:
         broken = bool(numbers) and (numbers[-1] >= 0x80 or _ENDLESS.search(numbers) is not None)
     else:

@@ -1,4 +1,7 @@
-"""ONNX's published schema (onnx.proto3), as far as a model may use it: fields by number, and what is barred."""
+"""ONNX's published schema (onnx.proto3) for accepted models: fields by number.
+
+A field with ``refused`` must not occur.
+"""
 
 from textveil.bundle.onnx.protobuf import BYTES, FIXED32, FIXED64, VARINT, Field, Schema
 
