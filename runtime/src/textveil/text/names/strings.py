@@ -160,7 +160,7 @@ def code_half(string: str) -> int:
 
 
 def with_unit(string: str) -> tuple[str, str] | None:
-    """Split a number from the unit attached to it, as in ``5kg``; return ``None`` if it has none."""
+    """Split a number from a unit attached to it, as in ``5kg``; return ``None`` if it has none."""
     # A look-alike of an ASCII letter is no unit.
     match = _WITH_UNIT.fullmatch(string) if string.isascii() else None
     return None if match is None or _TIME.fullmatch(string) or _DECADE.fullmatch(string) else (match[1], match[2])
