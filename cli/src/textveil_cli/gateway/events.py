@@ -68,7 +68,7 @@ class Events:
             raise failed(f"sent an event of more than {self._most:,} bytes")
 
     def measure_work(self, part: bytes) -> int:
-        """Return the number of bytes that ``feed`` may parse with this part; 0 if no line ends in it."""
+        """Return the number of bytes that ``feed`` may parse with this part; 0 without a line end."""
         return len(self._held) + len(part) if b"\n" in part or b"\r" in part else 0
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Fields of requests, and the treatment of each. A field that is not listed here is not sent.
+"""Fields of requests, and the treatment of each. An unlisted field is not sent.
 
 Text of a person or a tool is rewritten. Settings, tool names and schemas are the developer's and stay unchanged
 (``tool_definitions``).

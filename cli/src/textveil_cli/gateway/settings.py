@@ -1,6 +1,7 @@
-"""Allowed values of the settings in requests: values of the APIs, so that no setting carries text.
+"""Allowed values of the settings in requests.
 
-A value that an API adds later is sent with ``--pass-through FIELD``.
+They are values of the APIs, so that no setting carries text. A value that an API adds later is sent with
+``--pass-through FIELD``.
 """
 
 import re

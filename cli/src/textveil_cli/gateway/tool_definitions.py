@@ -174,7 +174,10 @@ def _has_refused(value: Any, passes: Collection[str]) -> bool:
 
 
 def _strings_of(tool: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the keys and texts of the schemas of a tool and of nested ones, which are always sent."""
+    """Yield the keys and texts of the schemas of a tool and of nested tools.
+
+    They are public, since they are always sent.
+    """
     kind = tool.get("type")
     waiting: list[Any] = [tool.get(name) for name in _SCHEMAS if not _is_nested(name, kind)]
     for name, value in tool.items():
