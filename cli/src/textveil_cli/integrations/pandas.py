@@ -1,4 +1,7 @@
-"""Columns of pandas: ``sanitize(frame["note"])``, ``frame.textveil.sanitize(column=["note"])``."""
+"""Sanitizer for columns of pandas.
+
+Call ``sanitize(frame["note"])`` or ``frame.textveil.sanitize(column=["note"])``.
+"""
 
 from collections.abc import Collection, Hashable
 from pathlib import Path
@@ -147,7 +150,10 @@ def _frame(
 
 
 def _require_once(frame: pandas.DataFrame, name: Hashable, option: str) -> None:
-    """Raise ``ColumnError`` unless a frame has a column once; the error lists the existing columns."""
+    """Raise ``ColumnError`` unless a frame has a column once.
+
+    The error lists the existing columns.
+    """
     columns = [str(column) for column in frame.columns]
     count = list(frame.columns).count(name)
     if count == 1:
@@ -177,5 +183,8 @@ class Accessor:
         self._data = data
 
     def sanitize(self, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Any:
-        """Return the column, or the frame with the given columns, sanitized: ``sanitize`` of this module."""
+        """Return the column, or the frame with the given columns, sanitized.
+
+        The method calls ``sanitize`` of this module.
+        """
         return sanitize(self._data, column, *more, **options)

@@ -101,10 +101,10 @@ class TextveilOperator(Operator):
 
 
 class TextveilRestore(TextveilOperator):
-    """Operator that restores replacements of ``TextveilOperator`` under the same ``conversation``.
+    """Operator that restores what ``TextveilOperator`` replaced under the same conversation.
 
-    This is its only parameter. An entity may be a whole reply of a model, which quotes or inflects names and numbers of
-    the text.
+    ``conversation`` is its only parameter. An entity may be a whole reply of a model, which quotes or inflects names
+    and numbers of the text.
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
@@ -137,7 +137,7 @@ def _conversation(params: dict[str, Any] | None) -> Conversation | None:
 
 
 def _called(text: str, entity: str) -> str | None:
-    """Return the type of a span by its entity; ``None`` if the string of the span has a fitting one."""
+    """Return the type of a span by its entity; ``None`` if its own string has a fitting type."""
     if entity == _AS_READ:
         return None
     kind, fitting = _CALLED.get(entity, ("word", None))

@@ -1,4 +1,4 @@
-"""``Rewriter``: a sanitizer with fixed options, which other libraries may call, copy and pickle."""
+"""Sanitizer with fixed options, which other libraries may call, copy and pickle."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -20,9 +20,10 @@ except ImportError as error:
 
 
 class TextSanitizer(TransformerMixin, BaseEstimator):
-    """Transformer that sanitizes every text. ``fit`` learns nothing, and pickles hold parameters only.
+    """Transformer that sanitizes every text.
 
-    There is no list of denied words: scikit-learn prints and stores all parameters.
+    ``fit`` learns nothing, and pickles hold parameters only. There is no list of denied words: scikit-learn prints and
+    stores all parameters.
 
     Args:
         bundle: Folder of a bundle; default: the built-in English one.
