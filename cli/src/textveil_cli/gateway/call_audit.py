@@ -109,7 +109,7 @@ class CallAudit:
     def _add(self, call: str, value: Any) -> None:
         """Record arguments of a call; arguments that are equal as JSON are one value.
 
-        Two values suffice: they end the sharing of the mapping for the rest of the conversation.
+        At most two values are recorded, since two end the sharing of the mapping for the rest of the conversation.
         """
         known = self._values.setdefault(call, [])
         if len(known) > 1:

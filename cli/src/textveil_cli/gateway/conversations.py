@@ -46,9 +46,9 @@ class Keeping:
 
     Attributes:
         seconds: Time after the last request of a conversation.
-        conversations: The most conversations; above it those that are idle longest are removed first.
-        bytes: The most bytes of all idle conversations; as for ``conversations``.
-        folder: Folder for the files of named conversations; ``None`` keeps them in memory only.
+        conversations: The most conversations; above it those with the oldest last request are removed first.
+        bytes: The most estimated bytes of all conversations, in total; as for ``conversations``.
+        folder: Folder for the files of named conversations; ``None`` for memory only.
         key: File with the key of these files.
     """
 

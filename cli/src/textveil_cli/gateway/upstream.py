@@ -195,9 +195,9 @@ class Upstream:
                 self._keep(connection)
 
     def _keep(self, connection: _HTTPConnection) -> None:
-        """Keep a connection for a next request, or end it.
+        """Retain a connection for a next request, or end it.
 
-        It ends if its reply is incomplete or unread bytes remain.
+        It ends if its reply is incomplete, unread bytes remain, or enough connections are idle.
         """
         is_clean = connection.is_idle() and not connection.holds_unread_bytes() and connection.network.park()
         if is_clean and len(self._idle) < _MOST_IDLE:

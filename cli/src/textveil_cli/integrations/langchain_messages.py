@@ -30,7 +30,7 @@ _RESULTS = frozenset(("tool_result", "function_call_output", "custom_tool_call_o
 _SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
 #: Fields by which a library assigns the text of a part.
 _PLACE = ("type", "index", "id")
-#: Message fields that do not belong to the model. They are removed from a reply, whatever a model returns.
+#: Message fields that do not belong to the model. They are removed from any reply.
 _NOT_OF_MODEL = {"type", "role", "tool_call_id", "status", "artifact"}
 #: Tool calls in the format of the API, beside those of the message. A client receives only the counted ones.
 _CALLS_BESIDE = frozenset(("tool_calls", "function_call"))

@@ -4,7 +4,7 @@ Add it with ``nlp.add_pipe("textveil", first=True)``. ``doc.text``, its tokens, 
 have the text of ``doc._.sanitized``. Later components of the pipeline receive nothing else. It needs no trained
 pipeline.
 
-The vocabulary of the pipeline keeps words of every text that it tokenized, also of texts before sanitizing, and
+The vocabulary of the pipeline stores words of every text that it tokenized, including texts before sanitizing, and
 ``nlp.to_disk`` and pickles contain it. It drops words of texts that are tokenized inside ``with nlp.memory_zone():``.
 """
 
@@ -81,9 +81,7 @@ class SanitizeDoc:
 
 
 def _refuse_annotated(doc: Doc) -> None:
-    of_tokens = len(doc) > 1 and any(
-        map(doc.has_annotation, _FOUND)
-    )  # spaCy reports all annotations for a document without tokens
+    of_tokens = len(doc) > 1 and any(map(doc.has_annotation, _FOUND))  # spaCy reports all of them without tokens
     if of_tokens or doc.cats or doc.spans or doc.tensor.size:
         raise InputError('textveil is not first in the pipeline: nlp.add_pipe("textveil", first=True)')
 

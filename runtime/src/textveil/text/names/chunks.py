@@ -76,7 +76,7 @@ class Chunks:
         listed: Cached results for words of the public list, which all calls share.
 
     Privacy:
-        Apart from ``listed``, the object lives only as long as a call.
+        The object stores no text of the user: ``listed`` has public words only.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:

@@ -42,10 +42,10 @@ def may_have_json(text: str) -> bool:
 
 
 def split_json(text: str) -> Iterator[JsonPart]:
-    """Yield the parts of a text; the whole text is one part where it has no JSON.
+    """Yield the parts of a text; a text without JSON is one part.
 
-    JSON begins at ``{`` with a key behind it, or at ``[`` with a string or bracket behind it, and ends where its
-    brackets balance or the text ends. Comments, trailing commas and a key that comes twice are accepted.
+    JSON begins at ``{`` before a key, or at ``[`` before a string or bracket. It ends when its brackets balance, or at
+    the end of the text. The function supports comments, trailing commas and duplicate keys.
 
     Example:
         >>> [part.text for part in split_json(r'See {"a": "b\\nc", "n": 12}')]

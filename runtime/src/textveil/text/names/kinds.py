@@ -160,9 +160,10 @@ class Piece(NamedTuple):
 
 
 def called(kind: str, text: str) -> Mention:
-    """Return a non-blank text as one mention of the given type, whatever the text contains.
+    """Return a non-blank text as one mention of the given type, without reading the text.
 
-    ``kind`` is one of ``CALLED_BY_OTHERS``.
+    ``kind`` is one of ``CALLED_BY_OTHERS``. The text only gives the case pattern and, for a person, the number of
+    parts.
     """
     words = text.split() if kind == "person" else [text]
     kinds = ["given"] * (len(words) - 1) + ["family"] if kind == "person" else [kind]

@@ -154,7 +154,7 @@ class Lexicon:
     def plain(self, word: str) -> Token | None:
         """Return the token of a plainly kept common word (``is_plain``); ``None`` for other words.
 
-        Most words of a text are such.
+        Most words in a text are plainly kept.
         """
         marks = self._common.get(word, 0)
         if marks & (STRICT | FUNCTION) and word.isalpha() and word not in self._apart and len(word) <= LONGEST_WORD:

@@ -100,6 +100,9 @@ class TextReader:
     Args:
         chunks: Reader of chunks.
         kinds: Classifier of slots.
+
+    Privacy:
+        The object caches chunks of the texts. It must not outlive the call.
     """
 
     def __init__(self, chunks: Chunks, kinds: Kinds) -> None:

@@ -20,7 +20,7 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 #: Size from which a pool is consistent. In a smaller pool each mention gets a new draw: otherwise equality and order of
 #: the surrogates would reveal the strings.
 SMALLEST_CONSISTENT = 200
-#: Number-like and other small types, which are never consistent, whatever the size of their pool.
+#: Number-like and other small types. They are never consistent, even with a large pool.
 _NUMBERS = frozenset(
     "number digits year year-range season day age time date ordinal decade initial letter title".split()
 )
