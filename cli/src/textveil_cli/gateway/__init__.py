@@ -1,12 +1,13 @@
-"""The gateway: between apps and a language model, names replaced on the way out and put back on the way in.
+"""Gateway between apps and a language model.
 
-It needs the extra ``gateway`` (Starlette, uvicorn and httpcore2), and nothing else imports it. It listens as ``serve``
-does, and opens connections to its upstream alone (docs/gateway.md).
+It replaces names in requests and restores them in replies. It requires the extra ``gateway`` (Starlette, uvicorn and
+httpcore2), and no other module imports it. It listens like ``serve``, and connects only to its upstream
+(docs/gateway.md).
 """
 
 from textveil.errors import ExtraMissing
 
-try:  # before the parts that it shares with serve, which would name the other extra
+try:  # before modules shared with ``serve``, whose error names the other extra
     import h11  # noqa: F401
     import starlette  # noqa: F401
     import uvicorn  # noqa: F401

@@ -1,4 +1,4 @@
-"""The application: the paths of OpenAI and Anthropic that the gateway answers, and two of its own."""
+"""ASGI application with the paths of OpenAI and Anthropic, and two paths of its own."""
 
 import asyncio
 import secrets
@@ -34,18 +34,18 @@ _BASE = ": the base address of a client ends in /v1, of one of Anthropic in the 
 
 
 def make_app(gateway: Gateway, access: Access) -> Starlette:
-    """Returns the ASGI application.
+    """Return the ASGI application.
 
     Args:
-        gateway: What it is.
-        access: Who is answered. A token is in a header of its own: ``Authorization`` is for the upstream.
+        gateway: State and options of the gateway.
+        access: Rules for admitted clients. The token has a header of its own: ``Authorization`` is for the upstream.
     """
     workers = Workers(gateway.limits.seconds, gateway.limits.threads)
     answer = Answer(gateway, workers)
 
     async def clean_up() -> None:
         gateway.conversations.expire()
-        await asyncio.to_thread(gateway.conversations.delete_expired)  # of thousands of files
+        await asyncio.to_thread(gateway.conversations.delete_expired)  # there may be thousands of files
 
     async def sweep() -> None:
         while True:

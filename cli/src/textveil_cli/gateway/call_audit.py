@@ -1,8 +1,9 @@
-"""Counts the arguments and names of calls that a client may run but the record of the reply does not have.
+"""Audit of tool calls that a client may run although the record of the reply lacks them.
 
-Clients differ in what they make of a reply that breaks the rules of its API: a call whose events do not end, a field
-that the API does not have, or two events that differ on one call. Each value under a name of arguments counts as what
-the model wrote. Where nobody can tell which arguments a call gets, no later result of a tool shares the mapping.
+The audit counts their arguments and names. Clients differ in how they read a reply that violates its API: a call whose
+events do not end, a field that the API does not have, or two events that differ on one call. Each value in a field for
+arguments therefore counts as written by the model. If the arguments of a call are ambiguous, no later tool result
+shares the mapping.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,11 +12,11 @@ from typing import Any
 from textveil import Conversation
 from textveil.errors import InputError
 
-#: Names of fields with arguments, and of the objects in which a call has them.
+#: Fields with arguments, and objects in which a call has them.
 _ARGUMENTS, _OBJECTS = ("arguments", "input", "partial_json"), ("function", "custom", "function_call")
-#: Definitions of tools are no calls.
+#: Fields without calls: tool definitions and usage.
 _DEFINITIONS = frozenset(("tools", "usage"))
-#: Calls that the provider itself runs.
+#: Calls that the provider runs itself.
 _BY_PROVIDER = frozenset(("mcp_call", "mcp_approval_request", "server_tool_use", "mcp_tool_use"))
 _PROVIDER_EVENTS = ("response.mcp_call_arguments.",)
 _PIECES = ("response.function_call_arguments.", "response.custom_tool_call_input.")
@@ -24,33 +25,33 @@ _NOTHING: tuple[Any, ...] = (None, "", {}, [])
 
 
 class CallAudit:
-    """Audits the calls of one reply, as the upstream sent it.
+    """Audit of the calls of one reply, as the upstream sent it.
 
     Args:
-        exchange: The request of the reply.
+        exchange: The conversation state of the request.
 
     Attributes:
-        unclear: How many times nobody could tell which arguments a call gets.
-        may_settle: Whether an event ended the reply, or a part of it, since ``settle``.
+        unclear: Number of times that the arguments of a call were ambiguous.
+        may_settle: Whether an event ended the reply, or a part of it, since the last ``settle``.
     """
 
     def __init__(self, exchange: Conversation) -> None:
         self._exchange = exchange
         self.unclear, self.may_settle = 0, False
-        #: Arguments of each call, as they came whole.
+        #: Distinct complete arguments of each call.
         self._values: dict[str, list[Any]] = {}
-        #: Arguments that come in pieces, by the place of their call, and the identifier of the call at each place.
+        #: Partial arguments by the position of their call, and the id of the call at each position.
         self._pieces: dict[Any, list[str]] = {}
         self._ids: dict[Any, str] = {}
-        #: Names of tools of each call, and those that come in pieces, by the place of their call.
+        #: Tool names of each call, and partial names by the position of their call.
         self._names: dict[str, dict[str, None]] = {}
         self._name_pieces: dict[Any, list[str]] = {}
-        #: Places at which no more may come, and those of calls that the provider runs.
+        #: Positions that must not receive more, and positions of calls that the provider runs.
         self._ended: set[Any] = set()
         self._provided: set[Any] = set()
 
     def observe(self, data: Any) -> None:
-        """Take a whole reply, or the next event, before anything of it is restored."""
+        """Record a whole reply or the next event, before any of it is restored."""
         if not isinstance(data, Mapping):
             return
         kind = data.get("type")
@@ -71,10 +72,10 @@ class CallAudit:
             self.may_settle = True
 
     def settle(self, *, is_end: bool = False) -> None:
-        """Count arguments that the record of the reply lacks. The reply must be recorded first.
+        """Count the arguments that the record of the reply lacks; the reply must be recorded first.
 
         Args:
-            is_end: Whether nothing more comes, also where no event ended the reply.
+            is_end: Whether nothing more follows, also without an event that ends the reply.
         """
         self.may_settle = False
         for place in [place for place in self._pieces if is_end or place in self._ended]:
@@ -85,7 +86,7 @@ class CallAudit:
                 self._add(call, "".join(pieces))
         for place in [place for place in self._name_pieces if is_end or place in self._ended]:
             pieces, call = self._name_pieces.pop(place), self._ids.get(place)
-            for name in (*pieces, "".join(pieces)):  # a client may take the first one, the last one or all
+            for name in (*pieces, "".join(pieces)):  # a client may use the first one, the last one or all
                 self._add_name(call, name)
         for call, names in self._names.items():
             for name in names:
@@ -95,7 +96,7 @@ class CallAudit:
             try:
                 for value in values:
                     self._exchange.count_call(call, value)
-            except (InputError, RecursionError):  # it is nested too deeply
+            except (InputError, RecursionError):  # nested too deeply
                 self._close()
             if len(values) > 1:
                 self._close()
@@ -106,9 +107,9 @@ class CallAudit:
         self._exchange.close_tool_results()
 
     def _add(self, call: str, value: Any) -> None:
-        """Note arguments of a call; those that are the same as JSON are one value.
+        """Record arguments of a call; arguments that are equal as JSON are one value.
 
-        Two values suffice: they end the sharing of the mapping for the rest of the conversation.
+        At most two values are recorded, since two end the sharing of the mapping for the rest of the conversation.
         """
         known = self._values.setdefault(call, [])
         if len(known) > 1:
@@ -121,12 +122,12 @@ class CallAudit:
             known.append(value)
 
     def _add_name(self, call: str | None, name: str) -> None:
-        """Note the name of a call's tool; the result of a call without an identifier never shares the mapping."""
+        """Record the tool name of a call; a call without an id never shares the mapping."""
         if call is not None:
             self._names.setdefault(call, {})[name] = None
 
     def _observe_choice(self, choice: Any) -> Any:
-        """Take the pieces of calls in a choice of a chat; return the rest of it."""
+        """Record the partial calls in a choice of a chat completion; return the rest of the choice."""
         if not isinstance(choice, Mapping):
             return choice
         delta, number = choice.get("delta"), choice.get("index", 0)
@@ -143,7 +144,7 @@ class CallAudit:
         return rest
 
     def _observe_call(self, number: Any, entry: Any) -> Any:
-        """Take a piece of a call; return what else it has."""
+        """Record a partial call; return its other values."""
         if not isinstance(entry, Mapping):
             return entry
         index, call = entry.get("index", 0), entry.get("id")
@@ -165,7 +166,7 @@ class CallAudit:
         return {**entry, name: {**entry[name], field: None}}
 
     def _observe_block(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Take an event of a block of Anthropic's messages."""
+        """Record an event of a block of Anthropic's messages."""
         place, block, delta = ("block", str(data.get("index"))), data.get("content_block"), data.get("delta")
         is_place, rest = type(data.get("index")) is int, {**data, "content_block": block, "delta": delta}
         if isinstance(block, Mapping) and isinstance(block.get("id"), str):
@@ -189,14 +190,14 @@ class CallAudit:
             self._ended.add(place)
 
     def _observe_item(self, data: Mapping[str, Any]) -> None:
-        """Take the identifier of a call of the responses API."""
+        """Record the id of a call of the responses API."""
         item, number = data.get("item"), data.get("output_index")
         call = item.get("call_id") if isinstance(item, Mapping) else None
         if isinstance(call, str) and self._ids.setdefault(("item", str(number)), call) != call:
             self._close()
 
     def _observe_piece(self, kind: str, data: Mapping[str, Any]) -> None:
-        """Take arguments of the responses API that come in pieces, and all of them at their end."""
+        """Record partial arguments of the responses API, and the complete ones at their end."""
         place = ("item", str(data.get("output_index")))
         piece = data.get("delta")
         if kind.endswith(".delta") and piece not in _NOTHING:
@@ -214,7 +215,7 @@ class CallAudit:
                 self._close()
 
     def _observe_whole(self, value: Any) -> None:
-        """Take the names and all arguments in a value, beside the pieces of chunks."""
+        """Record the names and all arguments in a value, except for partial calls."""
         for around, entry, is_call in _objects_in(value):
             call, tool = _find_id(entry, around), entry.get("name")
             if is_call and isinstance(tool, str) and tool:
@@ -229,13 +230,16 @@ class CallAudit:
 
 
 def _find_id(entry: Mapping[str, Any], around: Mapping[str, Any]) -> str | None:
-    """Return the identifier of the call that an object belongs to."""
+    """Return the id of the call that an object belongs to."""
     names = [of.get(key) for of in (entry, around) for key in ("call_id", "id")]
     return next((found for found in names if isinstance(found, str) and found), None)
 
 
 def _objects_in(value: Any) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any], bool]]:
-    """Yield each object outside arguments, the one around it if it is a part of a call, and whether it is of a call."""
+    """Yield each object outside arguments, its parent, and whether it belongs to a call.
+
+    The parent is empty unless the object is a part of a call.
+    """
     left: list[tuple[Mapping[str, Any], Any, str]] = [({}, value, "")]
     while left:
         around, entry, name = left.pop()

@@ -1,6 +1,7 @@
-"""Rewrite a request, send it and restore its reply; if the client leaves, the call to the upstream ends.
+"""Request handler: rewrites a request, sends it and restores its reply.
 
-Nothing of a request or reply is logged, stored or said in an error: an identifier of the request, its path and counts.
+If the client disconnects, the upstream request is canceled. No content of a request or reply is logged, stored or
+quoted in an error: log lines have an id of the request, its path and counts.
 """
 
 import asyncio
@@ -34,26 +35,26 @@ from textveil_cli.serve.limits import Limits
 from textveil_cli.serve.requests import parse_json, read_body, refuse_body, skip_body
 from textveil_cli.serve.strict_json import parse_finite_json
 
-#: Marks the replies so far; notes what the next request of a conversation is known by.
+#: Function that returns the marks of the replies so far; function that records the marks of the next request.
 _Mark = Callable[[], list[bytes]]
 _Remember = Callable[[list[bytes]], Awaitable[None]]
 _BEGIN_ANEW = "to begin anew send DELETE /conversation with the same X-Textveil-Conversation"
 _UNKNOWN = "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
-#: Large requests that are parsed or rewritten at a time: each takes many times its bytes.
+#: The most large requests that are parsed or rewritten at a time: each needs many times its bytes.
 _MOST_LARGE = 2
-#: Bytes of a body that are parsed on the event loop, in some tens of microseconds; and about how many characters a
-#: packed byte of a conversation stands for.
+#: Size of a body that is parsed on the event loop, within some tens of microseconds; and the estimated number of
+#: characters per byte of a packed conversation.
 _AT_ONCE, _UNPACKED = 1 << 12, 8
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReplyLimits:
-    """What a reply may take.
+    """Limits of a reply.
 
     Attributes:
-        bytes: The longest reply, unpacked.
-        seconds: From the request to the end of its reply.
-        event_bytes: The longest event of a stream.
+        bytes: The largest reply, decompressed.
+        seconds: The longest time from the request to the end of its reply.
+        event_bytes: The largest event of a stream.
     """
 
     bytes: int = 1 << 26
@@ -63,20 +64,20 @@ class ReplyLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class Gateway:
-    """What all requests share.
+    """State and options that all requests share.
 
     Attributes:
-        upstream: Where they go.
-        conversations: Their mappings.
-        limits: What a request may take.
-        replies: What a reply may take.
-        passes: Types, roles and fields that go out as they are.
+        upstream: Client of the upstream API.
+        conversations: Store of the conversations.
+        limits: Limits of a request.
+        replies: Limits of a reply.
+        passes: Types, roles and fields that are sent unchanged.
         tools: Tools whose arguments are restored.
-        work_bytes: The most memory that rewriting a request may take, estimated from its shape.
-        key: Hides what names a user.
-        report: Told one line for each request, without anything of it.
-        is_field_name: Tells whether an error may name a field of a request.
-        show: Told what would have been sent, where nothing is to be sent.
+        work_bytes: The most memory for rewriting a request, estimated from its shape.
+        key: Key of the hashes that replace the ids of users.
+        report: Function that receives one line per request, without content.
+        is_field_name: Function that returns whether an error may contain the name of a field of a request.
+        show: Function that receives each rewritten request in a dry run, which sends nothing; else ``None``.
     """
 
     upstream: Upstream
@@ -94,7 +95,7 @@ class Gateway:
 
 @dataclass(eq=False, kw_only=True)
 class _Call:
-    """One request: begins its answer once, and keeps the counts for its log line."""
+    """One request: starts its response once, and has the counts for its log line."""
 
     request: Request
     send: Any
@@ -107,7 +108,7 @@ class _Call:
 
     @property
     def path(self) -> str:
-        """The path that it was routed by: nothing that a client chose."""
+        """Path of the route, which contains no text of the client."""
         path = self.request.scope["path"]
         return path if path in PATHS else "/v1/models"
 
@@ -123,7 +124,7 @@ class _Call:
 
     @property
     def reasons(self) -> str:
-        """Write how many surrogates stayed for which reason of their place."""
+        """Number of remaining surrogates for each reason, in the format of the log line."""
         counts = {} if self.restoring is None else self.restoring.reasons
         return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
 
@@ -134,20 +135,23 @@ class _Call:
 
     @property
     def language(self) -> str:
-        """Return what the log adds where few words of a request are kept; the template shows how many are."""
+        """Addition to the log line if the share of kept words is low.
+
+        The template reveals this share, so the line is public.
+        """
         share = self.kept_words.share
         return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""
 
 
 class Answer:
-    """Handle each request by its path, and cancel the upstream request when the client disconnects."""
+    """Handler of requests by path. It cancels the upstream request if the client disconnects."""
 
     def __init__(self, gateway: Gateway, workers: Workers) -> None:
         self._gateway, self._workers = gateway, workers
         self._admission, self._large = Admission(), asyncio.Semaphore(_MOST_LARGE)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answers a request, also where something fails."""
+        """Answer a request, also after an error."""
         request = Request(scope, receive)
         call, limits = _Call(request=request, send=send), self._gateway.limits
         try:
@@ -169,7 +173,7 @@ class Answer:
 
     @asynccontextmanager
     async def _let_in(self, request: Request) -> AsyncIterator[Callable[[int], None]]:
-        """Count a request among those that are under way, by the bytes that its body has or is announced to have."""
+        """Count a request as active, with the announced and later the real size of its body."""
         length = request.headers.get("content-length", "")
         size = min(int(length), self._gateway.limits.body_bytes) if length.isdigit() else 0
         try:
@@ -189,11 +193,11 @@ class Answer:
             self._admission.leave(size)
 
     async def _until_answered(self, call: _Call, body: bytes | None, receive: Any) -> None:
-        """Answer a request, or stop when its client goes."""
+        """Answer a request, or stop when its client disconnects."""
         work, gone = asyncio.ensure_future(self._answered(call, body)), asyncio.ensure_future(_until_gone(receive))
         try:
             await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
-            if call.is_complete:  # the server then says that the client is gone; its conversation is still to be packed
+            if call.is_complete:  # the server reports a disconnect after the response; packing goes on
                 await asyncio.wait((work,))
         finally:
             for task in (work, gone):
@@ -204,7 +208,7 @@ class Answer:
         work.result()
 
     async def _failed(self, call: _Call, scope: Any, receive: Any, refusal: Refusal) -> None:
-        """Tells a client of an error; in a stream, by an event that its library knows."""
+        """Send an error to the client; within a stream as an event that client libraries handle."""
         self._gateway.report(f"request {call.name}: {call.path} {refusal.code} {refusal.status.value}")
         if not call.status:
             await refused(refusal)(scope, receive, call.send)
@@ -249,7 +253,7 @@ class Answer:
                     try:
                         async with kept.lock:
                             await self._workers.run(conversations.save, kept)
-                    except TextveilError as error:  # its reply is there all the same
+                    except TextveilError as error:  # the reply is valid all the same
                         self._gateway.report(f"request {call.name}: {error.code}: the mapping was not written")
 
             headers = [*headers, (b"content-type", b"application/json")]
@@ -263,7 +267,7 @@ class Answer:
 
     @asynccontextmanager
     async def _one_of_the_large(self, size: int) -> AsyncIterator[None]:
-        """Wait until few other large requests are parsed or rewritten."""
+        """Wait until fewer than ``_MOST_LARGE`` other large requests are parsed or rewritten."""
         if size <= MEDIUM:
             yield
             return
@@ -278,10 +282,10 @@ class Answer:
             self._large.release()
 
     async def _read(self, path: str, body: bytes, client: bytes) -> tuple[list[Asked], list[str], list[bytes]]:
-        """Read a request; return a list of it alone, the replies that it goes on with, and its last marks.
+        """Return the parsed request in a list, the reply ids that it refers to, and its last marks.
 
-        What is short is parsed at once. Whoever rewrites the request takes it out of the list, in a thread: to free a
-        large one may take long.
+        Short bodies are parsed on the event loop. The rewriting function removes the request from the list in a thread,
+        since freeing a large one may take long.
         """
 
         def read() -> tuple[list[Asked], list[str], list[bytes]]:
@@ -304,7 +308,7 @@ class Answer:
     async def _rewritten(
         self, kept: Kept, earlier: Went | None, requests: list[Asked], size: int
     ) -> tuple[Conversation, bytes]:
-        """The request as it may go out. Its conversation is one request's at a time."""
+        """Return the conversation state and the rewritten request; one request at a time."""
 
         def rewrite() -> tuple[Conversation, bytes]:
             asked, conversation = requests.pop(), self._gateway.conversations.opened(kept)
@@ -324,7 +328,7 @@ class Answer:
         try:
             return await self._workers.run(rewrite, size=size + _UNPACKED * len(kept.packed))
         except Exception as error:
-            # Its file cannot be read, or is another one by now: the next request looks at it again.
+            # The file is unreadable or was replaced: the next request loads it again.
             is_unread = kept.conversation is None and kept.path is not None
             if kept.conversation is None or isinstance(error, ConversationChanged):
                 self._gateway.conversations.forget(kept)
@@ -335,7 +339,7 @@ class Answer:
             kept.lock.release()
 
     async def _as_it_is(self, call: _Call, reply: Reply) -> None:
-        """What has no text of ours: lists of models, vectors, and errors, whose surrogates stay."""
+        """Pass a reply without restored texts: lists of models, vectors, and errors with surrogates."""
         body = await reply.body()
         await call.begin(reply)
         await call.part(body, more=False)
@@ -365,9 +369,10 @@ class Answer:
         await call.part(written, more=False)
 
     async def _events(self, call: _Call, reply: Reply, restoring: Restoring, mark: _Mark, remember: _Remember) -> None:
-        """Events as they come. The next part is read when the client has taken the last one.
+        """Pass the restored events of a stream.
 
-        What tells the next request is remembered before the client has the end: it may ask at once.
+        The next part is read after the client has received the last one. The marks of the next request are recorded
+        before the client receives the end, since it may send that request at once.
         """
         events, audit = Events(self._gateway.replies.event_bytes), CallAudit(restoring.exchange)
 

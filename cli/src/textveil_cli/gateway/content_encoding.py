@@ -1,12 +1,12 @@
-"""Decompress bodies as they come, in parts of bounded size."""
+"""Decompression of bodies in parts of bounded size."""
 
 import zlib
 from collections.abc import Iterator
 
 _PART = 1 << 16
-#: Bits for zlib: gzip with its header; zlib's own header or gzip's.
+#: Window bits for zlib: gzip with its header; either a zlib or a gzip header.
 _BITS = {b"gzip": 31, b"x-gzip": 31, b"deflate": 47}
-#: Each member costs a copy of what follows it.
+#: Limit of gzip members: each costs a copy of the data after it.
 _MOST_MEMBERS = 4_096
 
 
@@ -21,7 +21,9 @@ def is_known_encoding(encoding: bytes) -> bool:
 
 
 class Decompressor:
-    """Decompress one body. A body in gzip may have several members, with zero bytes after each.
+    """Decompressor of one body.
+
+    A body in gzip may have several members, with zero bytes after each.
 
     Args:
         encoding: Encoding of the body, one for which ``is_known_encoding`` holds.
@@ -33,10 +35,10 @@ class Decompressor:
         self._member: zlib._Decompress | None = None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
-        """Yield what the next bytes become.
+        """Yield the decompressed parts of the next bytes.
 
         Raises:
-            zlib.error: They are not what the encoding demands.
+            zlib.error: The bytes violate the encoding.
         """
         if self._bits is None:
             yield data
@@ -51,7 +53,7 @@ class Decompressor:
                 self._members += 1
                 self._member = zlib.decompressobj(self._bits)
             part = b""
-            while not self._member.eof and (data or len(part) == _PART):  # a full part: more of the output waits
+            while not self._member.eof and (data or len(part) == _PART):  # a full part: more output waits
                 part = self._member.decompress(data, _PART)
                 data = self._member.unconsumed_tail
                 if part:
@@ -60,10 +62,10 @@ class Decompressor:
                 data, self._member = self._member.unused_data, None
 
     def close(self) -> None:
-        """Check that the body is whole.
+        """Check that the body is complete.
 
         Raises:
-            zlib.error: It ends in the middle of a member.
+            zlib.error: The body ends within a member.
         """
         if self._member is not None:
             raise zlib.error("ends too early")

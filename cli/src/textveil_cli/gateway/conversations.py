@@ -1,7 +1,8 @@
-"""Which conversation a request belongs to, and how long its mapping is kept: in memory, and in a file if asked.
+"""Conversation store: assigns requests to conversations, and expires their mappings.
 
-A header names a conversation, or the messages of a request do: those of an earlier one with the reply that it got. Both
-count under the same key of the client alone.
+Mappings are in memory, and in files if the operator gives a folder. A header names a conversation; otherwise the
+messages of a request identify it, if they continue an earlier request with its reply. Both identify a conversation only
+together with the same key of the client.
 """
 
 import asyncio
@@ -20,35 +21,35 @@ from textveil.conversation import Went
 
 from textveil_cli.gateway.marks import Marks
 
-#: Does some work of a size.
+#: Function that runs a job of a given size.
 Run = Callable[..., Awaitable[Any]]
-#: Beginnings that are remembered of one conversation.
+#: The most marks per conversation.
 _MOST_MARKS = 2_000
-#: Identifiers that an upstream gave to several conversations; where there are more, no identifier names anything.
+#: The most ids that an upstream gave to several conversations. Beyond it ids identify no conversation.
 _MOST_REUSED = 1 << 16
-#: Conversations that rest unpacked, and bytes of their last requests, together.
+#: The most idle conversations that stay unpacked, and the most bytes of their last requests in total.
 _MOST_RESTED, _MOST_BYTES = 64, 1 << 20
-#: About what a conversation takes beside its mapping, and what each beginning takes, in bytes.
+#: Estimated bytes of a conversation beside its mapping, and of each mark.
 _LEAST, _OF_A_MARK = 1_000, 300
-#: About what a conversation takes for a byte of its last request while it is not packed.
+#: Estimated bytes of an unpacked conversation per byte of its last request.
 _OF_A_BYTE = 12
-#: Of the messages of a request so many last ones are looked up: more than any client adds to a conversation at once.
+#: Number of last messages of a request that are looked up: more than any client adds to a conversation at once.
 MOST_LOOKED_UP = 4_096
-#: So far ahead of this clock the date of a file may be, as of another machine's.
+#: Tolerance for the date of a file in the future, as the clock of another machine may cause.
 _CLOCK_SECONDS = 60
 _FILE = re.compile(r"[0-9a-f]{64}\.conversation")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Keeping:
-    """How long mappings are kept.
+    """Retention of mappings.
 
     Attributes:
-        seconds: After the last request of a conversation.
-        conversations: The most at a time; those that rested longest go first.
-        bytes: Of all that rest, together; the same.
-        folder: Where conversations that a header names are kept in files; ``None`` for memory alone.
-        key: File of the key of those.
+        seconds: Time after the last request of a conversation.
+        conversations: The most conversations; above it those with the oldest last request are removed first.
+        bytes: The most estimated bytes of all conversations, in total; as for ``conversations``.
+        folder: Folder for the files of named conversations; ``None`` for memory only.
+        key: File with the key of these files.
     """
 
     seconds: float = 8 * 3600
@@ -60,21 +61,21 @@ class Keeping:
 
 @dataclass(eq=False, repr=False, kw_only=True, slots=True)
 class Kept:
-    """A conversation.
+    """A conversation with its state in the store.
 
     Attributes:
-        conversation: It; ``None`` until its first request is looked at, and while it is packed.
-        path: Its file.
-        lock: A request has this while it draws, also while a thread still works on what its client gave up; others of
-            the conversation wait.
-        packed: It, in a tenth of the memory.
-        requests: How many are under way; it is not packed meanwhile.
-        latest: Bytes of the last one.
-        size: Bytes that it takes: those of what tells it, and of it where it is packed.
-        unpacked: Those of them that are an estimate, while it rests and could not be packed.
-        used: When the last request came.
-        marks: What tells it in ``Conversations``.
-        names: Hashes of the names that the provider gave to its replies.
+        conversation: The conversation; ``None`` before its first request is handled, and while it is packed.
+        path: Its file, or ``None``.
+        lock: Lock that a request holds while it draws, also while a thread still works on a request whose client left.
+            Other requests of the conversation wait for it.
+        packed: The packed conversation, in a tenth of the memory.
+        requests: Number of active requests; with any it is not packed.
+        latest: Bytes of the last request.
+        size: Estimated bytes of the conversation: its marks and, if packed, its state.
+        unpacked: The estimated part of ``size`` for an idle conversation that could not be packed.
+        used: Time of the last request.
+        marks: Marks that identify it in ``Conversations``.
+        names: Hashes of the ids that the provider gave to its replies.
     """
 
     conversation: Conversation | None
@@ -91,19 +92,19 @@ class Kept:
 
 
 class Conversations:
-    """All conversations.
+    """Store of all conversations.
 
     Args:
-        make: Makes a new one.
-        load: Goes on with one from its file, under its key.
-        unpack: Goes on with one that was packed.
-        keeping: How long they are kept.
+        make: Function that creates a conversation.
+        load: Function that loads a conversation from a file with a key file.
+        unpack: Function that restores a packed conversation.
+        keeping: Retention of mappings.
         key: Key of the marks.
-        options: What rewrites them.
-        clock: Seconds that only rise.
+        options: Options of rewriting. The same name under other options is another conversation.
+        clock: Monotonic clock in seconds.
 
     Attributes:
-        marks: What tells them.
+        marks: Factory of the marks that identify conversations.
     """
 
     def __init__(
@@ -121,14 +122,14 @@ class Conversations:
         self._keeping, self._clock = keeping, clock
         self.marks = Marks(key, options)
         self._known: dict[bytes, tuple[Kept, Went | None]] = {}
-        #: Of each identifier of a reply the conversation that it names, by a hash that is the same for all clients;
-        #: those that named several, and some of those whose conversation was forgotten.
+        #: Owner of each reply id, by a hash that is the same for all clients; ids with several owners; and the last ids
+        #: of forgotten conversations.
         self._owners: dict[bytes, Kept] = {}
         self._reused: set[bytes] = set()
         self._forgotten: OrderedDict[bytes, None] = OrderedDict()
         self._kept: OrderedDict[int, Kept] = OrderedDict()
         self._rested: dict[Kept, None] = {}
-        #: Those of a file that are asked, also if they were forgotten meanwhile.
+        #: Conversations with active requests by file, also those that were forgotten in the meantime.
         self._asked: dict[Path, set[Kept]] = {}
         self._size = 0
 
@@ -138,14 +139,14 @@ class Conversations:
     def find(
         self, client: bytes, named: str | None, marks: Sequence[bytes], after: Iterable[str], size: int
     ) -> tuple[Kept, Went | None]:
-        """Returns the conversation of a request, and what went out before that its provider remembers.
+        """Return the conversation of a request, and the earlier messages that its provider has.
 
         Args:
-            client: Who asks.
-            named: The name of the conversation, if it has one.
-            marks: Those of the messages of the request.
-            after: Names that the provider gave to earlier replies which the request goes on with. One that it gave to
-                several conversations names none of them, and names of several conversations in one request neither.
+            client: Key of the client.
+            named: Name of the conversation from a header, or ``None``.
+            marks: Marks of the messages of the request.
+            after: Reply ids of the provider that the request refers to. An id with several conversations identifies
+                none, and ids of different conversations in one request identify none either.
             size: Bytes of the request.
         """
         self.expire()
@@ -172,16 +173,18 @@ class Conversations:
         return kept, earlier[1] if earlier is not None and earlier[0] is kept else None
 
     def _path_of(self, mark: bytes) -> Path | None:
-        """Return the file of a conversation that a header names."""
+        """Return the file of a conversation that a header names, or ``None`` without a folder."""
         folder = self._keeping.folder
         return None if folder is None else folder / f"{mark.hex()}.conversation"
 
     def opened(self, kept: Kept) -> Conversation:
-        """Returns the conversation, unpacked, or from its file if it has one. Its lock is held meanwhile.
+        """Return the conversation, unpacked or loaded from its file. The caller holds its lock.
 
         Raises:
-            InputError: The file is of another version, or no conversation.
-            KeyFileError, IdentityMismatch, CryptoUnavailable: It cannot be read with this key or bundle.
+            InputError: The file has another version or is no conversation.
+            KeyFileError: The key file does not open it.
+            IdentityMismatch: It belongs to another bundle.
+            CryptoUnavailable: The package ``cryptography`` is missing.
         """
         if kept.conversation is None:
             if kept.packed:
@@ -193,7 +196,7 @@ class Conversations:
         return kept.conversation
 
     def save(self, kept: Kept) -> None:
-        """Writes the file of a conversation, if it has one. Its lock is held meanwhile."""
+        """Write the file of a conversation, if it has one. The caller holds its lock."""
         if kept.path is not None and self._keeping.key is not None and kept.conversation is not None:
             kept.conversation.save(kept.path, self._keeping.key)
 
@@ -201,18 +204,19 @@ class Conversations:
         self, kept: Kept, exchange: Conversation, *, client: bytes,
         ends: Iterable[bytes], names: Iterable[str],
     ) -> None:  # fmt: skip
-        """Remembers what tells the next request of a conversation: its messages so far and a reply; or its name."""
+        """Record the marks and the reply ids by which the next request of a conversation is found."""
         if id(kept) not in self._kept:
-            return  # forgotten meanwhile
+            return  # forgotten in the meantime
         for mark in ends:
             self._mark((kept, None), mark)
         for name in names:
             self._name(kept, exchange, client, name)
 
     def _named_by(self, client: bytes, names: Sequence[str]) -> tuple[Kept, Went | None] | None:
-        """Find the conversation of reply ids, and the messages sent before the first known one.
+        """Return the conversation of reply ids, and the messages before the first known id.
 
-        ``None`` if no id is known, if an id belongs to several conversations, or if the ids belong to different ones.
+        The result is ``None`` if no id is known, if an id belongs to several conversations, or if the ids belong to
+        different ones.
         """
         if any(self.marks.of_any_client(name) in self._reused for name in names):
             return None
@@ -221,7 +225,10 @@ class Conversations:
         return found[0] if len({id(entry[0]) for entry in found}) == 1 else None
 
     def _forget_name(self, kept: Kept, mark: bytes) -> None:
-        """Take a name from a conversation; it names no other one, while it is among the last that were forgotten."""
+        """Remove a reply id from a conversation.
+
+        The id is not assigned again while it is among the last forgotten ones.
+        """
         del kept.names[mark]
         if self._owners.pop(mark, None) is not None:
             self._forgotten[mark] = None
@@ -229,7 +236,7 @@ class Conversations:
                 self._forgotten.popitem(last=False)
 
     def _name(self, kept: Kept, exchange: Conversation, client: bytes, name: str) -> None:
-        """Record a reply id of the provider for a conversation, unless the id already belongs to another one."""
+        """Record a reply id of the provider, unless the id already belongs to another conversation."""
         mark = self.marks.of_any_client(name)
         owner = self._owners.get(mark)
         if mark in self._forgotten or (owner is not None and owner is not kept):
@@ -245,13 +252,13 @@ class Conversations:
 
     @contextlib.asynccontextmanager
     async def request(self, kept: Kept, run: Run) -> AsyncIterator[None]:
-        """Says that a request of a conversation is under way. Then it rests, and those that rested longer are packed.
+        """Mark a request of a conversation as active; afterwards pack conversations that are idle.
 
-        Some rest as they are: who goes on at once does not wait.
+        Some idle conversations stay unpacked, so that an immediate next request does not wait.
 
         Args:
             kept: The conversation.
-            run: Packs.
+            run: Function that runs the packing.
         """
         kept.requests += 1
         self._rested.pop(kept, None)
@@ -266,7 +273,7 @@ class Conversations:
                 self._end_asking(kept)
                 if id(kept) in self._kept:
                     self._rested[kept] = None
-                    if self._is_above():  # whoever asked may go: it is packed all the same
+                    if self._is_above():  # the client may leave: the packing continues
                         await asyncio.shield(asyncio.ensure_future(self._pack_rested(run)))
 
     def _end_asking(self, kept: Kept) -> None:
@@ -279,18 +286,18 @@ class Conversations:
                 self._asked.pop(path, None)
 
     def _is_above(self) -> bool:
-        """Return whether too many conversations rest unpacked."""
+        """Return whether too many idle conversations are unpacked."""
         return len(self._rested) > _MOST_RESTED or sum(one.latest for one in self._rested) > _MOST_BYTES
 
     async def _pack_rested(self, run: Run) -> None:
-        """Pack those that rested longest, or a large one at once. Those that cannot be packed are counted."""
+        """Pack the longest idle conversations, or a large one first; count those that fail."""
         while self._is_above():
             large = (one for one in self._rested if one.latest > _MOST_BYTES)
             tired = next(large, next(iter(self._rested)))
             del self._rested[tired]
             before = len(tired.packed)
             try:
-                async with tired.lock:  # its next request may come meanwhile
+                async with tired.lock:  # the next request of the conversation may arrive at this time
                     await run(_pack, tired, size=tired.latest)
             except BaseException as error:
                 if not tired.requests and id(tired) in self._kept:
@@ -299,7 +306,7 @@ class Conversations:
                         self._count_unpacked(one, _OF_A_BYTE * one.latest)
                     self.expire()
                 if isinstance(error, Exception):
-                    return  # the next request that ends tries again
+                    return  # the end of the next request repeats the attempt
                 raise
             self._resize(tired, len(tired.packed) - before)
             if not tired.conversation:
@@ -310,19 +317,19 @@ class Conversations:
         kept.unpacked = size
 
     def _resize(self, kept: Kept, more: int) -> None:
-        if id(kept) in self._kept:  # else it was forgotten meanwhile
+        if id(kept) in self._kept:  # otherwise forgotten in the meantime
             kept.size += more
             self._size += more
 
     async def delete(self, client: bytes, named: str, run: Run) -> bool:
-        """Delete a conversation and its file; return whether there was one.
+        """Delete a conversation and its file; return whether it existed.
 
-        A request of it that draws or writes its file is waited for, so nothing is written behind this.
+        The method waits for a request of the conversation that draws or writes the file, so no later write restores it.
 
         Args:
-            client: Who asks.
-            named: The name of the conversation.
-            run: Deletes the file.
+            client: Key of the client.
+            named: Name of the conversation.
+            run: Function that runs the deletion of the file.
         """
         kept, _ = self.find(client, named, (), (), 0)
         path = self._path_of(self.marks.named(client, named))
@@ -331,7 +338,7 @@ class Conversations:
             for one in others:
                 await stack.enter_async_context(one.lock)
             was_there = bool(kept.conversation or kept.packed)
-            if path is not None:  # before it is forgotten: whoever asks for it meanwhile waits for the lock
+            if path is not None:  # before ``forget``: new requests wait for the lock
                 was_there = await run(_unlink, path) or was_there
             for one in others:
                 one.path, one.conversation = None, None
@@ -341,7 +348,7 @@ class Conversations:
         return was_there
 
     def forget(self, kept: Kept) -> None:
-        """Takes a conversation out of the memory."""
+        """Remove a conversation from memory."""
         for mark in kept.marks:
             self._unmark(kept, mark)
         for mark in [*kept.names]:
@@ -351,7 +358,7 @@ class Conversations:
             self._size -= kept.size
 
     def expire(self, but: Kept | None = None) -> None:
-        """Forgets conversations that rested too long, and those above the limits."""
+        """Forget conversations that were idle too long, and the oldest ones above the limits."""
         while self._kept:
             oldest = next(iter(self._kept.values()))
             above = len(self._kept) > self._keeping.conversations or self._size > self._keeping.bytes
@@ -360,18 +367,21 @@ class Conversations:
             self.forget(oldest)
 
     def delete_expired(self) -> None:
-        """Delete the files of conversations that rested too long. It changes nothing else, so any thread may do it."""
+        """Delete the files of conversations that were idle too long.
+
+        The method changes no other state, so any thread may run it.
+        """
         if self._keeping.folder is not None:
-            with contextlib.suppress(OSError):  # else one fault would end all sweeping
+            with contextlib.suppress(OSError):  # a failure must not end later sweeps
                 for path in self._keeping.folder.iterdir():
                     if _FILE.fullmatch(path.name):
                         self._is_young(path)
 
     def _is_young(self, path: Path) -> bool:
-        """Whether there is a file that has not expired; one that has is deleted."""
+        """Return whether a file exists and has not expired; delete an expired file."""
         try:
             age = time.time() - os.stat(path).st_mtime
-            if age < -_CLOCK_SECONDS:  # a clock was wrong: it expires from now on, else it never would
+            if age < -_CLOCK_SECONDS:  # wrong clock: without a new date the file would never expire
                 os.utime(path)
         except OSError:
             return False
@@ -393,12 +403,12 @@ class Conversations:
             self._resize(kept, -_OF_A_MARK)
 
     def _unmark(self, kept: Kept, mark: bytes) -> None:
-        if mark in self._known and self._known[mark][0] is kept:  # else it tells another one by now
+        if mark in self._known and self._known[mark][0] is kept:  # otherwise the mark identifies another conversation
             del self._known[mark]
 
 
 def _unlink(path: Path) -> bool:
-    """Delete a file; return whether there was one."""
+    """Delete a file; return whether it existed."""
     try:
         path.unlink()
     except FileNotFoundError:

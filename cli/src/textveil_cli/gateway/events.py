@@ -1,4 +1,4 @@
-"""Server-sent events: read from bytes as they come, within limits, and written."""
+"""Reader and writer of server-sent events, within limits."""
 
 import json
 import re
@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from textveil_cli.gateway.upstream import failed
 from textveil_cli.serve.strict_json import parse_finite_json
 
-#: A line ends in any of three ways; an event ends with an empty line. Of CR LF cut in two, LF is left for the next
-#: event, where an empty line means nothing.
+#: A line ends in any of three ways, and an empty line ends an event. If a part of the stream ends between CR and LF,
+#: the LF stays for the next event, where an empty line has no effect.
 _END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _LONGEST_END = 4
-#: What OpenAI's streams end with.
+#: Data of the last event of OpenAI's streams.
 DONE = "[DONE]"
 
 
@@ -20,16 +20,15 @@ class Event(NamedTuple):
     """An event.
 
     Attributes:
-        name: Its name; nothing where it has none.
-        data: What it has: an object of JSON, or ``DONE``; ``None`` where it is a comment alone, which keeps a
-            connection open.
+        name: Its name; empty if it has none.
+        data: An object of JSON, or ``DONE``; ``None`` for a comment, which keeps a connection open.
     """
 
     name: str
     data: Any
 
     def written(self) -> bytes:
-        """Returns its bytes."""
+        """Return the bytes of the event."""
         if self.data is None:
             return b":\n\n"
         data = self.data if self.data == DONE else json.dumps(self.data, ensure_ascii=False)
@@ -39,7 +38,7 @@ class Event(NamedTuple):
 
 
 class Events:
-    """Reads events.
+    """Reader of events.
 
     Args:
         most: The longest event, in bytes.
@@ -49,12 +48,12 @@ class Events:
         self._most, self._held, self._looked = most, bytearray(), 0
 
     def feed(self, part: bytes) -> Iterator[Event]:
-        """Takes the next part of a stream; yields the events that end in it.
+        """Read the next part of a stream, and yield the events that end in it.
 
-        Each byte is copied and searched a fixed number of times, however the stream is cut.
+        Each byte is copied and searched a fixed number of times, however the stream is split into parts.
 
         Raises:
-            Refusal: An event is too long, is not UTF-8 or not JSON.
+            Refusal: An event is too long, is not UTF-8 or not an object of JSON.
         """
         self._held += part
         start, blocks = 0, list[bytes]()
@@ -69,14 +68,14 @@ class Events:
             raise failed(f"sent an event of more than {self._most:,} bytes")
 
     def measure_work(self, part: bytes) -> int:
-        """Return how many bytes ``feed`` may have to parse with this part: none where no line ends in it."""
+        """Return the number of bytes that ``feed`` may parse with this part; 0 without a line end."""
         return len(self._held) + len(part) if b"\n" in part or b"\r" in part else 0
 
     def close(self) -> None:
-        """Takes the end of the stream.
+        """Check the end of the stream.
 
         Raises:
-            Refusal: It ends in the middle of an event.
+            Refusal: The stream ends within an event.
         """
         if self._held.strip():
             raise failed("ended in the middle of an event")

@@ -1,6 +1,6 @@
-"""The fields of requests, and what becomes of each: what is on no list here does not go out.
+"""Fields of requests, and the treatment of each. An unlisted field is not sent.
 
-What a person or a tool wrote is rewritten. Settings, names of tools and schemas stay: they are the developer's
+Text of a person or a tool is rewritten. Settings, tool names and schemas are the developer's and stay unchanged
 (``tool_definitions``).
 """
 
@@ -18,8 +18,8 @@ from textveil.errors import InputError
 from textveil_cli.gateway.settings import is_known_setting
 from textveil_cli.gateway.tool_definitions import check_tools, list_examples, rewrite_examples
 
-#: A setting; a schema of the developer's; messages; the instructions in front of them; a text or a list of texts; a
-#: value of JSON; what names the user; nothing; definitions of tools.
+#: Treatments of a field, in order: a setting; a schema of the developer; messages; instructions before them; a text or
+#: a list of texts; a JSON value; an id of the user; an empty value; tool definitions.
 _SETTING, _SCHEMA, _MESSAGES, _BEFORE, _TEXTS, _VALUE, _PERSON, _EMPTY, _TOOLS = range(9)
 
 
@@ -77,26 +77,26 @@ PATHS: Mapping[str, Mapping[str, int]] = {
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _NAME = re.compile(r"[\w.$-]{1,64}", re.ASCII)
 _REFERENCE = "item_reference"
-#: Tokens of models at which apps let them stop: changed ones would stop nothing.
+#: Model tokens that apps use as stop sequences. A changed token would stop nothing.
 _MARKS = frozenset(
     "</s> <s> <|im_end|> <|im_start|> <|eot_id|> <|eom_id|> <|end_of_text|> <|endoftext|> <|end|> <|user|> "
     "<|assistant|> <end_of_turn> <start_of_turn> [INST] [/INST]".split()
 )
-#: As many as are remembered of a conversation.
+#: As many ids as a conversation stores.
 _MOST_REFERENCES = 2_000
 _MOST_DEEP, _MOST_ENTRIES, _MOST_INTEGER = 6, 2_000, 1 << 64
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Asked:
-    """A request that may go out once it is rewritten.
+    """A checked request, ready for rewriting.
 
     Attributes:
-        fields: What its fields are.
-        body: It.
+        fields: Treatment of each field.
+        body: The body.
         messages: Its messages, as a list.
-        after: The provider's names of replies that it goes on with, the last one first.
-        passes: Fields that may go out as they are.
+        after: Reply ids of the provider that the request refers to, the last one first.
+        passes: Fields that may be sent unchanged.
     """
 
     fields: Mapping[str, int]
@@ -109,16 +109,17 @@ class Asked:
 def read_request(
     path: str, body: Any, passes: Collection[str], is_field_name: Callable[[str], bool] = lambda _: False
 ) -> Asked:
-    """Reads a request. Nothing is drawn.
+    """Check a request, without a draw.
 
     Args:
-        path: Its path.
-        body: Its body.
-        passes: Fields that may go out as they are, beside those that are known.
-        is_field_name: Tells whether an error may name a field: it is made of words that everybody uses.
+        path: Path of the request.
+        body: Body of the request.
+        passes: Fields that may be sent unchanged, in addition to the known ones.
+        is_field_name: Function that returns whether an error may contain the name of a field: its words are common
+            ones.
 
     Raises:
-        InputError: It has a shape, a field or a value that is not known.
+        InputError: The shape, a field or a value of the request is unknown.
     """
     known = PATHS[path]
     fields = {**known, **{name: _SCHEMA for name in passes if known.get(name, _EMPTY) in (_EMPTY, _SETTING, _TOOLS)}}
@@ -164,16 +165,16 @@ def read_request(
 
 
 def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any]:
-    """Returns the body as it may go out.
+    """Return the rewritten body.
 
     Args:
-        asked: The request.
-        exchange: What rewrites it.
-        key: Hides what names the user: it stays the same for one key.
+        asked: The checked request.
+        exchange: The conversation state that rewrites it.
+        key: Key of the hash that replaces ids of the user; equal ids have equal hashes under one key.
 
     Raises:
-        InputError: A message has a shape that is not known, or cannot be rewritten. Nothing is drawn then.
-        LedgerError: A ledger refuses a text, or cannot charge it.
+        InputError: A message has an unknown shape, or cannot be rewritten. Nothing is drawn then.
+        LedgerError: A privacy ledger refuses a text, or cannot record its spend.
     """
     body, fields = dict(asked.body), asked.fields
     exchange.declare_tools(name for field in ("tools", "functions") for name in list_tool_names(body.get(field)))
@@ -215,7 +216,10 @@ def _are_texts(value: Any) -> bool:
 
 
 def _has_plain_numbers(value: Any) -> bool:
-    """Return whether all numbers of a value are finite, and its integers such that every reader of JSON has them."""
+    """Return whether all numbers of a value are finite and its integers have at most 64 bits.
+
+    Every JSON reader reads such integers alike.
+    """
     level = [value]
     while level:
         for number in level:
@@ -233,7 +237,7 @@ def _has_plain_numbers(value: Any) -> bool:
 
 
 def _is_setting(value: Any, depth: int = 0) -> bool:
-    """Whether a value is a number, a flag, an identifier, or a small object or list of these."""
+    """Return whether a value is a number, a flag, an id, or a small container of these."""
     if value is None or isinstance(value, bool | int | float):
         return True
     if isinstance(value, str):

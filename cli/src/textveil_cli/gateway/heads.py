@@ -1,4 +1,7 @@
-"""Heads of requests and replies: what of them goes on, and who asks. What is on no list here stays."""
+"""Headers and targets of requests and replies: only listed ones are forwarded.
+
+The module also identifies the client and the conversation of a request.
+"""
 
 import re
 from http import HTTPStatus
@@ -13,7 +16,7 @@ from textveil_cli.serve.access import Refusal
 from textveil_cli.serve.app import HEADERS
 
 _NAMED = "x-textveil-conversation"
-#: Headers of a request by which the upstream knows its client, and others that go on to it.
+#: Credentials of a client, and further headers of a request that are forwarded to the upstream.
 _CREDENTIALS = (b"authorization", b"x-api-key", b"api-key")
 _PASSED = frozenset(
     (*_CREDENTIALS, *b"anthropic-version anthropic-beta openai-organization openai-project openai-beta".split())
@@ -24,20 +27,20 @@ _QUERY = frozenset("beta limit after before after_id before_id order api-version
 _MOST_OF_A_NAME = 1_000
 _IDENTIFIER = re.compile(r"[\w.:/@-]{0,512}", re.ASCII)
 _SEGMENT = re.compile(r"[\w.:@-]{1,512}", re.ASCII)
-#: Where the upstream lists its models; an identifier may follow.
+#: Path of the list of models; an id may follow.
 MODELS = "/v1/models"
 
 
 def client_of(conversations: Conversations, request: Request) -> bytes:
-    """Returns what stands for the client of a request."""
+    """Return the keyed hash that represents the client of a request."""
     return conversations.marks.client(key + b" " + value for key, value in request.headers.raw if key in _CREDENTIALS)
 
 
 def named_in(request: Request) -> str | None:
-    """Returns the name of the conversation that a request belongs to, if it has one.
+    """Return the name of the conversation that a request gives, or ``None``.
 
     Raises:
-        Refusal: It has several, or a long one.
+        Refusal: The request has several names, or an empty or a long one.
     """
     named = request.headers.getlist(_NAMED)
     if not named:
@@ -49,14 +52,14 @@ def named_in(request: Request) -> str | None:
 
 
 def target_of(request: Request) -> str:
-    """Return path and query for the upstream, made of parts that were checked.
+    """Return path and query for the upstream, built from checked parts.
 
-    A path of ``PATHS`` goes out as it stands there; after ``/v1/models`` follow segments of an identifier. Each is
-    decoded once: what still has a percent sign, a dot segment, a backslash or a semicolon then is refused, since
-    servers disagree on what such a path means.
+    A path of ``PATHS`` is sent unchanged; after ``/v1/models`` the segments of an id may follow. Each segment is
+    decoded once. A segment that then has a percent sign, a backslash or a semicolon, or is a dot segment, is refused,
+    since servers disagree on the meaning of such a path.
 
     Raises:
-        Refusal: They have more than names and settings.
+        Refusal: Path or query have other parts than names and settings.
     """
     asked = request.query_params.multi_items()
     if not all(name in _QUERY and _IDENTIFIER.fullmatch(value) for name, value in asked):
@@ -75,10 +78,10 @@ def target_of(request: Request) -> str:
 
 
 def passed_on(request: Request) -> Headers:
-    """Returns the headers of a request that go on.
+    """Return the headers of a request that are forwarded to the upstream.
 
     Raises:
-        Refusal: One of them is there twice.
+        Refusal: One of them occurs twice.
     """
     headers = [(key, value) for key, value in request.headers.raw if key in _PASSED]
     if len(dict(headers)) < len(headers):
@@ -87,7 +90,7 @@ def passed_on(request: Request) -> Headers:
 
 
 def passed_back(headers: Headers, **own: str) -> Headers:
-    """Returns the headers of a reply that its client gets, and ours."""
+    """Return the headers of a reply that are forwarded to its client, and those of the gateway."""
     named = {name.replace("_", "-").encode(): value.encode() for name, value in own.items()}
     back = [(key, value) for key, value in headers if key in _BACK or key.startswith(_BACK_FAMILIES)]
     ours = [(key.encode(), value.encode()) for key, value in HEADERS.items()]

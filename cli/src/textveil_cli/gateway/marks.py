@@ -1,4 +1,4 @@
-"""Marks of a conversation, by which its later requests are known: keyed hashes, each of one client alone."""
+"""Marks of a conversation: keyed hashes, for one client each, that identify later requests."""
 
 import hmac
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 from textveil.work_limits import check_work
 
-#: What a message has that clients write in different ways, or leave out.
+#: Fields of a message that clients write in different ways, or omit.
 _SKIPPED = frozenset(
     "id status annotations logprobs cache_control index phase audio citations reasoning reasoning_content".split()
 )
@@ -16,11 +16,11 @@ _SIGNED = ("thinking", "redacted_thinking", "reasoning")
 
 
 class Marks:
-    """What tells conversations.
+    """Factory of the marks that identify conversations.
 
     Args:
         key: Key of all hashes.
-        options: What rewrites them: one that was named under other options is another conversation.
+        options: Options of rewriting. The same name under other options is another conversation.
     """
 
     def __init__(self, key: bytes, options: Mapping[str, Any]) -> None:
@@ -28,15 +28,15 @@ class Marks:
         self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
 
     def client(self, credentials: Iterable[bytes]) -> bytes:
-        """Returns what stands for a client: a keyed hash of what it shows the upstream."""
+        """Return the keyed hash that represents a client, of the credentials for the upstream."""
         return self._hash(b"client", *credentials)
 
     def of(self, before: bytes, messages: Sequence[Any]) -> list[bytes]:
-        """Returns what tells the beginnings of a conversation: a hash for each, which goes on from that before it.
+        """Return a chained hash for each beginning of a conversation, by which it is found.
 
         Args:
-            before: The mark of what went before; at first the client.
-            messages: The messages, or those that go on.
+            before: The mark of the messages before; at first the client.
+            messages: The messages, or the further ones.
         """
         marks, last = [], before
         for message in messages:
@@ -48,35 +48,38 @@ class Marks:
         return marks
 
     def ends(self, before: bytes, replies: Iterable[Sequence[Any]]) -> list[bytes]:
-        """Return the mark of a conversation up to each of the replies that it got.
+        """Return the mark of a conversation up to each of the given replies.
 
         Args:
             before: The last mark of the messages before them, or the client.
-            replies: Each as messages that the client may send again; an empty one has none.
+            replies: Each as messages that the client may send again; an empty one has no mark.
         """
         return [self.of(before, reply)[-1] for reply in replies if reply]
 
     def named(self, client: bytes, name: str) -> bytes:
-        """Returns what tells a conversation that a header names."""
+        """Return the mark of a conversation that a header names."""
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
 
     def reply(self, client: bytes, name: str) -> bytes:
-        """Returns what tells a conversation by the name that the provider gave to a reply of it."""
+        """Return the mark of a conversation by the provider's id of one of its replies."""
         return self._hash(b"reply", client, name.encode("utf-8", "surrogatepass"))
 
     def of_any_client(self, name: str) -> bytes:
-        """Return a hash of the name of a reply that is the same for all clients."""
+        """Return a hash of a reply id that is the same for all clients."""
         return self._hash(b"any", name.encode("utf-8", "surrogatepass"))
 
     def _hash(self, *parts: bytes) -> bytes:
-        hashes = self._hashes.copy()  # short ones so keep the interpreter, which threads may wait for
+        hashes = self._hashes.copy()  # updates with short data keep the interpreter lock
         for part in parts:
             hashes.update(len(part).to_bytes(8, "big") + part)
         return hashes.digest()
 
 
 def plain(value: Any) -> Any:
-    """Returns a message without what clients write in different ways; ``None`` for one that some do not send again."""
+    """Return a message without the parts that clients write in different ways.
+
+    The result is ``None`` for a message that some clients do not send again.
+    """
     if isinstance(value, str):
         return " ".join(value.split())
     if isinstance(value, list):

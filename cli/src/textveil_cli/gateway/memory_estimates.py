@@ -1,38 +1,37 @@
-"""Refuse a body whose rewriting would take too much memory, by a scan of its bytes, before it is parsed."""
+"""Memory limit for rewriting a body, checked by a scan of its bytes before it is parsed."""
 
 import re
 from http import HTTPStatus
 
 from textveil_cli.serve.access import Refusal
 
-#: Bytes that parsing and rewriting take at most: for each byte of a body, for each mark at which a text or JSON is cut,
-#: and for each different longer word: if it is a name, it is in the mapping from then on
-#: (benchmarks/gateway/memory.py).
+#: Upper bounds of the bytes for parsing and rewriting: per byte of a body, per mark at which a text or JSON is split,
+#: and per distinct longer word, which is in the mapping afterwards if it is a name (benchmarks/gateway/memory.py).
 _OF_A_BYTE, _OF_A_MARK, _OF_A_WORD = 30, 130, 500
-#: Between words; between values of JSON; of strings of JSON, and of what is escaped in them; of HTML.
+#: Marks between words, between JSON values, of JSON strings, of escapes in them, and of HTML.
 _MARKS = (b" ", b",", b'"', b"\\", b"&")
-#: Shorter words are of too few sorts to take memory each.
+#: Shorter words have too few distinct values to need memory each.
 _LONGER_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{3,}")
-#: Bytes of which different words are counted together: no other thread runs meanwhile.
+#: Number of bytes whose distinct words are counted at once: no other thread runs during this time.
 _BLOCK = 1 << 16
-#: No byte counts more: each is of a mark, or there are three and something between words to each longer word.
+#: Upper bound per byte: each byte is a mark, or a longer word has at least three bytes and a separator.
 _MOST_OF_A_BYTE = _OF_A_BYTE + max(_OF_A_MARK, _OF_A_WORD // 3)
-#: Lists and objects of a body: to parse it is one step, during which no other thread has the interpreter.
+#: Lists and objects of a body. Parsing is one step, during which no other thread has the interpreter.
 _BRACKETS, _MOST_BRACKETS = (b"[", b"{"), 1 << 19
 
 
 def estimate_memory(body: bytes) -> int:
-    """Return about how many bytes it takes at most to parse and rewrite a body."""
+    """Return an upper estimate of the bytes of memory for parsing and rewriting a body."""
     marks, blocks = sum(map(body.count, _MARKS)), range(0, len(body), _BLOCK)
     words = sum(len(set(_LONGER_WORD.findall(body, start, start + _BLOCK))) for start in blocks)
     return _OF_A_BYTE * len(body) + _OF_A_MARK * marks + _OF_A_WORD * words
 
 
 def refuse_heavy(body: bytes, most: int) -> None:
-    """Refuse a body that would take too much.
+    """Raise an error for a body that would need too much memory.
 
     Raises:
-        Refusal: By its shape it may take more than ``most`` bytes, or stop all other requests for too long.
+        Refusal: A body of its shape may need more than ``most`` bytes, or block all other requests for too long.
     """
     if sum(map(body.count, _BRACKETS)) > _MOST_BRACKETS:
         message = f"a body may have {_MOST_BRACKETS:,} lists and objects: send less at a time"

@@ -1,7 +1,8 @@
-"""Carry the bytes of one connection to the upstream, and notice every byte that no request asked for.
+"""Byte stream of one connection to the upstream, which detects every unrequested byte.
 
-An HTTP client that keeps connections trusts that nothing arrives on an idle one. httpcore2 asks the socket alone, so
-it misses what the event loop, a queue or the TLS layer has read already. Here every byte goes into one buffer at once.
+An HTTP client with persistent connections relies on silence of an idle one. httpcore2 only checks the socket, and so
+misses bytes that the event loop, a queue or the TLS layer has read already. In this class every byte immediately enters
+one buffer.
 """
 
 import asyncio
@@ -10,20 +11,21 @@ from typing import Any
 
 from httpcore2 import AsyncNetworkStream, ReadError, RemoteProtocolError
 
-#: Reading pauses above this many bytes: more than one read of the event loop, so that few replies pause it.
+#: Number of buffered bytes above which reading pauses: more than one read of the event loop, so that few replies pause
+#: it.
 _MOST_BUFFERED = 1 << 19
-#: Bytes of a reply that may come before its head ends, informational replies included.
+#: The most bytes of a reply before its head ends, including informational replies.
 MOST_HEAD = 1 << 16
 
 
 class UnaskedReply(RemoteProtocolError):
-    """Raise where bytes arrived on a connection before the request was sent."""
+    """Error for bytes that arrived on a connection before the request was sent."""
 
 
 class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
-    """Send each request in one piece, and refuse a reply that came before it.
+    """Stream that sends each request in one piece, and refuses a reply before its request.
 
-    Timeouts of single reads are not kept: the caller bounds the whole exchange.
+    The stream ignores timeouts of single reads: the caller limits the time of the whole exchange.
     """
 
     def __init__(self) -> None:
@@ -34,17 +36,17 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         self._is_used = False
         self._head_left: int | None = MOST_HEAD
 
-    # What the event loop calls
+    # callbacks of the event loop
 
     def connection_made(self, transport: Any) -> None:
-        """Keep the transport, and ask it to report when the request has left."""
+        """Store the transport, and request a callback once a request is sent."""
         self._transport: asyncio.Transport = transport
         self._socket = transport.get_extra_info("socket")
         self._is_tls = transport.get_extra_info("ssl_object") is not None
         transport.set_write_buffer_limits(high=1, low=0)  # TLS never resumes with high=0
 
     def data_received(self, data: bytes) -> None:
-        """Buffer what arrived; end a connection that is idle."""
+        """Buffer received bytes; end an idle connection."""
         self._received += data
         if self._is_idle:
             self.abort()
@@ -54,35 +56,35 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         self._wake()
 
     def eof_received(self) -> None:
-        """Note that the upstream sends no more; the transport closes."""
+        """Record that the upstream sends no more; the transport closes."""
         self._has_ended = True
         self._wake()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Note the end of the connection, and whether it broke."""
+        """Record the end of the connection, and its error if it broke."""
         self._has_ended, self._error = True, exc
         self._wake()
 
     def pause_writing(self) -> None:
-        """Note that a part of the request has not left."""
+        """Record that a part of the request is not sent yet."""
         self._is_blocked = True
 
     def resume_writing(self) -> None:
-        """Note that all of the request has left."""
+        """Record that the whole request is sent."""
         self._is_blocked = False
         self._wake()
 
-    # What httpcore2 calls
+    # methods for httpcore2
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Collect a part of the request; it leaves when the reply is asked for."""
+        """Collect a part of the request; the next read sends it."""
         self._request.append(buffer)
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """Send the request if it has not left, and return the next bytes; none at the end.
+        """Send the collected request, if any, and return the next bytes; empty at the end.
 
         Raises:
-            UnaskedReply: Something arrived before the request had left.
+            UnaskedReply: Bytes arrived before the request was sent.
             RemoteProtocolError: The head of the reply is too long.
             ReadError: The connection broke.
         """
@@ -106,28 +108,28 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         """End the connection at once."""
         self.abort()
 
-    # What the pool calls
+    # methods for the connection pool
 
     @property
     def has_unsent_request(self) -> bool:
-        """Whether httpcore2 took a reply from its own buffer, and so never let the request leave."""
+        """Whether the request is unsent because httpcore2 read a reply from its own buffer."""
         return bool(self._request)
 
     def is_quiet(self) -> bool:
-        """Return whether a request may be sent: the connection is open, and nothing that arrived is unread."""
+        """Return whether a request may be sent: the connection is open, without unread bytes."""
         if self._received or self._has_ended or self._is_blocked or self._transport.is_closing():
             return False
-        # A first reply over TLS may follow tickets of the handshake, which the socket still holds.
+        # A first reply over TLS may follow handshake tickets, which the socket still holds.
         return (self._is_tls and not self._is_used) or not _is_readable(self._socket)
 
     def accept_body(self) -> None:
-        """End the limit of the head, once it is there."""
+        """Remove the limit of the head, after the head was read."""
         self._head_left = None
 
     def park(self) -> bool:
-        """Make the connection idle; return whether it may be used again.
+        """Make the connection idle; return whether it may be reused.
 
-        A connection whose reading paused is not: the TLS layer may still hold bytes then.
+        A connection whose reading paused may not be reused: the TLS layer may still hold bytes.
         """
         is_open = not self._has_ended and not self._transport.is_closing()
         is_whole = not (self._is_blocked or self._is_early or self._was_paused or self._received)
@@ -141,7 +143,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         return self.is_quiet()
 
     def abort(self) -> None:
-        """End the connection at once, also in the middle of a reply, so that the upstream stops."""
+        """End the connection at once, even within a reply, so that the upstream stops."""
         self._transport.abort()
 
     async def _send(self) -> None:
@@ -149,11 +151,11 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
             raise UnaskedReply("a reply came before its request")
         request = b"".join(self._request)
         self._request.clear()
-        self._transport.write(request)  # all of it at once, or as much as the system takes
+        self._transport.write(request)  # all of it at once, or as much as the system accepts
         while self._is_blocked and not self._received and not self._has_ended:
             await self._wait()
         if self._is_blocked and self._received:
-            self._is_early = True  # a server may refuse a long request at its head; then this was its last one
+            self._is_early = True  # a server may refuse a long request at its head; the connection is not reused then
             if self._is_used:
                 raise UnaskedReply("a reply came before its request had left")
 
@@ -167,7 +169,7 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
 
 
 def _is_readable(connection: Any) -> bool:
-    """Return whether the system holds bytes of a socket, or its end."""
+    """Return whether the system holds unread bytes of a socket, or its end."""
     if connection.fileno() < 0:
         return True
     if not hasattr(select, "poll"):  # Windows

@@ -1,4 +1,7 @@
-"""Replies of the three shapes, whole or as events: their texts are restored, and all else stays as it came."""
+"""Restoration of replies of the three APIs, whole or as event streams.
+
+The texts of a reply are restored. All other values pass unchanged.
+"""
 
 import json
 from collections import Counter
@@ -13,31 +16,35 @@ from textveil_cli.gateway.events import Event
 from textveil_cli.gateway.upstream import failed
 
 _COUNTED = ("placed", "unplaced", "ambiguous", "tools", "skipped")
-#: Texts of a message; those that servers of open models write before the answer.
+#: Fields of a message with text. ``_THOUGHTS`` are fields that servers of open models write before the answer.
 _THOUGHTS, _ANSWERS = ("reasoning", "reasoning_content"), ("content", "refusal")
 _TEXTS = (*_ANSWERS, *_THOUGHTS)
-#: Where some servers write a thought a second time.
+#: Field in which some servers repeat a thought.
 _DETAILS = "reasoning_details"
-#: Items of OpenAI's responses that have texts, calls or what is signed; the type of any other, which is read alone.
+#: Item types of OpenAI's responses with texts, calls or signed values; and the type of any other item, which is read
+#: alone.
 _ITEMS, _UNREAD = frozenset(("message", "function_call", "reasoning")), "unread"
-#: Events of OpenAI's responses with what a model gives to tools, which is no text of its message.
+#: Events of OpenAI's responses with tool input, which is no text of the message.
 _ARGUMENTS = "function_call_arguments"
 _INPUTS = frozenset((_ARGUMENTS, "mcp_call_arguments", "custom_tool_call_input", "code_interpreter_call_code"))
 _PLACES = {"text": "output_text", "refusal": "refusal"}
 
 
 class Restoring:
-    """Restores one reply with the surrogates of its request. What is not known stays as the upstream sent it.
+    """Restorer of one reply with the surrogates of its request.
+
+    Values of unknown types stay as the upstream sent them.
 
     Args:
-        exchange: The request.
-        tools: Tools whose arguments are restored. In a stream they come in one part.
+        exchange: The conversation state of the request.
+        tools: Tools whose arguments are restored. In a stream such arguments are sent in one part.
 
     Attributes:
-        said: What the client got, as messages that it may send again; one list for each choice.
-        counts: How much was placed, and what stayed; ``unshared`` are results of tools that went out without mapping.
-        reasons: How many surrogates stayed for each reason of their place.
-        names: Identifiers of the reply by which later requests go on with it.
+        said: The restored reply, as messages that the client may send again; one list for each choice.
+        counts: Numbers of restored and of remaining surrogates; ``unshared`` counts tool results that were sent without
+            a mapping.
+        reasons: Number of remaining surrogates by the reason.
+        names: Ids of the reply that later requests may refer to.
     """
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
@@ -57,10 +64,12 @@ class Restoring:
         self.names: list[str] = []
 
     def claim(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a reply, or an event, as the model's own, whatever roles and results the upstream wrote into it.
+        """Return a reply or an event, attributed to the model alone.
+
+        Roles and results that the upstream wrote into it have no effect.
 
         Raises:
-            Refusal: It has an item of a type that no API has, or is nested too deeply.
+            Refusal: The reply has an item of a type that no API has, or is nested too deeply.
         """
         try:
             return self._exchange.claim_reply(reply)
@@ -68,27 +77,27 @@ class Restoring:
             raise failed("wrote an item that no client may take from a reply") from None
 
     def note_unclear(self, count: int) -> None:
-        """Note for the log how many times nobody could tell which arguments a call gets."""
+        """Record for the log the number of calls with ambiguous arguments."""
         if count:
             self.counts["unclear_calls"] = count
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Returns a whole reply restored."""
+        """Return a whole reply, restored."""
         return reply
 
     def event(self, event: Event) -> Iterator[Event]:
-        """Yields what an event becomes, and what was held back until it."""
+        """Yield the restored event, after any text that was held back before it."""
         yield event
 
     def end(self) -> Iterator[Event]:
-        """Yields what is held back where the upstream ends without saying so."""
+        """Yield held-back text at the end of a stream, also if the upstream sends no end event."""
         yield from ()
 
     def _incoming(self, reply: Any, counted: bool = True, *, record: bool = False, beside: Any = None) -> Any:
         try:
             found = self._exchange.incoming(reply, record=record, beside=beside)
         except InputError:
-            return reply  # of a shape that is not known: surrogates alone
+            return reply  # of an unknown shape: only its surrogates stay
         if counted:
             self._count(found)
         return found.reply
@@ -103,25 +112,31 @@ class Restoring:
         self.reasons.update(reason.value for _, reason in found.skipped)
 
     def _group(self, place: Any) -> Any:
-        """Return what texts have in common that clients may join: all of a reply, if a subclass does not differ."""
+        """Return the group of a text: clients may join the texts of one group.
+
+        The default is one group for the whole reply.
+        """
         return None
 
     def _view(self, group: Any = None) -> ReplyView:
-        """Return what follows the texts that clients may join."""
+        """Return the view that follows the joined texts of a group."""
         if group not in self._views:
             self._views[group] = view = self._exchange.view()
-            if self._common.has_effect:  # begun in what stands beside all texts
+            if self._common.has_effect:  # a construct began in a value outside all texts
                 view.close()
         return self._views[group]
 
     def _pass(self, value: Any) -> None:
-        """Read what a client may show beside any of the texts, and gets as it came."""
+        """Read a value that passes unchanged and that a client may show beside any of the texts."""
         for text in find_shown_texts(value):
             for view in (self._common, *self._views.values()):
                 view.pass_text(text)
 
     def _refuse_late(self, place: Any) -> None:
-        """Raise ``Refusal`` if a text goes on after the next one, whose names are out: it could begin a link there."""
+        """Raise ``Refusal`` if a text continues after the next one has begun.
+
+        The surrogates of the next text are restored already, and the continuation could begin a link around them.
+        """
         if place in self._begun and self._newest[self._group(place)] != place:
             raise failed("wrote to a text again after the next one")
 
@@ -135,7 +150,7 @@ class Restoring:
         return self._streams[place].feed(delta) if delta else ""
 
     def _close(self, place: Any) -> tuple[str, str, str]:
-        """Ends a text; returns the rest of it, all of it, and all of it as the model wrote it."""
+        """End a text; return its held-back rest, the restored text and the model's original."""
         stream = self._streams.pop(place, None)
         if stream is None:
             return "", "", ""
@@ -147,39 +162,45 @@ class Restoring:
 
 
 class Chat(Restoring):
-    """Replies of OpenAI's chat."""
+    """Restorer of replies of OpenAI's chat completions."""
 
     _last: Mapping[str, Any] = {}
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
-        #: What was restored of texts that have ended, each also as the model wrote it.
+        #: Restored texts that have ended, each with the original of the model.
         self._ended: dict[Any, tuple[str, str]] = {}
 
     def _group(self, place: Any) -> Any:
-        """Return the choice of an answer; a thought is shown before it, or apart."""
+        """Return the choice of an answer, or a group for a thought alone.
+
+        Clients show a thought before the answer or apart from it.
+        """
         return place if place[1] in _THOUGHTS else place[0]
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Returns a reply with the messages of its choices restored."""
+        """Return a reply with the messages of its choices restored."""
         around = [*_others(reply.get("choices")), _without(reply, "choices")]
         for choice in _objects(reply.get("choices")):
             message = choice.get("message")
             if isinstance(message, dict) and message.get("type", "message") == "message":
-                message = {"role": "assistant", **message}  # some leave it out
+                message = {"role": "assistant", **message}  # some servers omit the role
                 beside = [_without(choice, "message"), *around]
                 choice["message"] = self._incoming(message, record=True, beside=beside)
                 self.said.append([choice["message"]])
         return reply
 
     def event(self, event: Event) -> Iterator[Event]:
-        """Yields a chunk with the texts of its choices restored; the last one of a choice has the rest."""
+        """Yield a chunk with the texts of its choices restored.
+
+        The last chunk of a choice also has the held-back rest of its texts.
+        """
         self._last = event.data
         self._pass([*_others(event.data.get("choices")), _without(event.data, "choices")])
         for choice in _objects(event.data.get("choices")):
             index, delta = _whole_number(choice.get("index", 0)), choice.setdefault("delta", {})
             if index is None or not isinstance(delta, dict):
-                self._pass(choice)  # nobody knows in which text a client shows it
+                self._pass(choice)  # unknown choice: a client may show it in any text
                 continue
             self._pass_in(index, _without(choice, "delta"))
             self._restore(index, delta)
@@ -188,7 +209,7 @@ class Chat(Restoring):
         yield event
 
     def end(self) -> Iterator[Event]:
-        """Yields chunks for choices that are not finished."""
+        """Yield chunks with the held-back text of unfinished choices."""
         for index in {place[0]: None for place in (*self._streams, *self._calls)}:
             delta: dict[str, Any] = {}
             self._finish(index, delta)
@@ -197,7 +218,7 @@ class Chat(Restoring):
                 yield Event("", {**self._last, "choices": choices})
 
     def _pass_in(self, index: Any, value: Any) -> None:
-        """Read what a client may show with the texts of a choice."""
+        """Read a value that a client may show with the texts of a choice."""
         for text in find_shown_texts(value):
             for group in (index, *((index, name) for name in _THOUGHTS)):
                 self._view(group).pass_text(text)
@@ -223,7 +244,7 @@ class Chat(Restoring):
                     part["arguments"] = ""
 
     def _start(self, index: Any, name: str, text: str, restored: dict[str, str]) -> None:
-        """End the texts that one stands behind; what was held back of them goes before it."""
+        """End the texts before a new text, and add their held-back rest to ``restored``."""
         place = (index, name)
         if name in _ANSWERS:
             for other in (*_THOUGHTS, *_ANSWERS):
@@ -232,11 +253,11 @@ class Chat(Restoring):
             if place in self._ended and place not in self._streams:
                 self._view(index).replace()
         elif any((index, answer) in self._begun for answer in _ANSWERS):
-            self._view(place).close()  # a client may show it behind the answer
+            self._view(place).close()  # a client may show it after the answer
             self._view(index).pass_text(text)
 
     def _end_text(self, place: Any) -> str:
-        """End a text that may go on; return the rest of it."""
+        """End a text that may continue later; return its held-back rest."""
         rest, whole, written = self._close(place)
         before = self._ended.get(place, ("", ""))
         self._ended[place] = before[0] + whole, before[1] + written
@@ -268,7 +289,7 @@ class Chat(Restoring):
 
 
 class Anthropic(Restoring):
-    """Replies of Anthropic's messages."""
+    """Restorer of replies of Anthropic's messages."""
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
@@ -277,7 +298,7 @@ class Anthropic(Restoring):
         self._numbers: dict[Any, Any] = {}
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Returns a message with its content restored."""
+        """Return a message with its content restored."""
         if isinstance(reply.get("content"), list):
             reply["content"] = self._incoming(reply["content"], record=True, beside=_without(reply, "content"))
             self.said.append([{"role": "assistant", "content": reply["content"]}])
@@ -285,12 +306,12 @@ class Anthropic(Restoring):
         return reply
 
     def _stopped(self, reply: dict[str, Any]) -> None:
-        """What it stopped at was a text of the request."""
+        """Restore the stop sequence of a reply, which is a text of the request."""
         if isinstance(reply.get("stop_sequence"), str):
             reply["stop_sequence"] = self._incoming(reply["stop_sequence"], False)
 
     def event(self, event: Event) -> Iterator[Event]:
-        """Yields an event with its text restored; what is held back of a block comes before its end."""
+        """Yield an event with its text restored; the held-back rest of a block precedes its end."""
         data = event.data
         kind, index = data.get("type"), _key(data.get("index", 0))
         block, delta = data.get("content_block"), data.get("delta")
@@ -309,7 +330,7 @@ class Anthropic(Restoring):
                 if isinstance(delta.get(name), str) and index in self._calls:
                     self._calls[index][name] = _string(self._calls[index].get(name)) + delta[name]
             if isinstance(delta.get("text"), str):
-                self._calls.setdefault(index, {"type": "text", "partial": ""})  # else nothing would end it
+                self._calls.setdefault(index, {"type": "text", "partial": ""})  # otherwise no event would end it
                 delta["text"] = self._feed(index, delta["text"])
             elif isinstance(delta.get("partial_json"), str) and index in self._calls:
                 self._calls[index]["partial"] += delta["partial_json"]
@@ -324,7 +345,7 @@ class Anthropic(Restoring):
         yield event
 
     def _read_rest(self, index: Any, data: dict[str, Any]) -> None:
-        """Read what a client may show of an event, and gets as it came."""
+        """Read the values of an event that pass unchanged and that a client may show."""
         rest = dict(data)
         for name in ("content_block", "delta"):
             part = data.get(name)
@@ -336,7 +357,7 @@ class Anthropic(Restoring):
         self._pass(rest)
 
     def end(self) -> Iterator[Event]:
-        """Yields what is held back of blocks that have not ended."""
+        """Yield the held-back text of blocks that have not ended."""
         for index in list(self._calls):
             yield from self._stop(index)
         self.said = [[{"role": "assistant", "content": self._blocks}]]
@@ -362,7 +383,7 @@ class Anthropic(Restoring):
                 whole = partial if given is None else json.dumps(block["input"], ensure_ascii=False)
                 held = {"type": "input_json_delta", "partial_json": whole}
         else:
-            self._incoming([block])  # what is signed may be sent again
+            self._incoming([block])  # a client may send signed values again
         self._blocks.append(block)
         if held is not None:
             data = {"type": "content_block_delta", "index": self._numbers.get(index, index), "delta": held}
@@ -370,21 +391,21 @@ class Anthropic(Restoring):
 
 
 class Responses(Restoring):
-    """Replies of OpenAI's responses."""
+    """Restorer of replies of OpenAI's responses."""
 
     def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
         super().__init__(exchange, tools)
         self._deltas: dict[Any, dict[str, Any]] = {}
         self._inserted = 0
         self._has_items = False
-        #: What texts that have ended were restored to, with what the model wrote.
+        #: The original and the restored text of each text that has ended.
         self._texts: dict[Any, tuple[str, str]] = {}
-        #: Thoughts and other texts that the client gets as they came, part by part.
+        #: Thoughts and other texts that pass unchanged, in parts.
         self._parts: dict[Any, list[str]] = {}
         self._passed: set[str] = set()
 
     def whole(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Returns a response with its output restored."""
+        """Return a response with its output restored."""
         output = reply.get("output")
         if isinstance(output, list):
             beside = [_without(reply, "output"), *_others(output)]
@@ -401,7 +422,7 @@ class Responses(Restoring):
         self.names = [entry["id"] for entry in named if isinstance(entry.get("id"), str)]
 
     def event(self, event: Event) -> Iterator[Event]:
-        """Yields an event with its text restored; what is held back of a text comes before its end."""
+        """Yield an event with its text restored; the held-back rest of a text precedes its end."""
         for passed in self._restored(event, event.data):
             if isinstance(passed.data.get("sequence_number"), int):
                 passed.data["sequence_number"] += self._inserted
@@ -458,20 +479,20 @@ class Responses(Restoring):
         yield event
 
     def _pass(self, value: Any) -> None:
-        """Read what a client may show, and gets as it came; of several copies the first."""
+        """Read a value that passes unchanged and that a client may show; each distinct text once."""
         for text in find_shown_texts(value):
             if text not in self._passed:
                 self._passed.add(text)
                 super()._pass(text)
 
     def _note_known(self, what: str, item: Any, part: Any, data: dict[str, Any]) -> None:
-        """Note the text of parts that were read, so that no copy of it is read again."""
+        """Record the text of parts that were read, so that no copy of it is read again."""
         parts = self._parts.pop((what, item, part, _key(data.get("summary_index"))), None)
         if parts is not None:
             self._passed.add("".join(parts))
 
     def _finish(self, reply: dict[str, Any]) -> None:
-        """Restore the whole response at the end of its stream."""
+        """Restore the whole response in the last event of its stream."""
         output = reply.get("output")
         if isinstance(output, list):
             restored = [
@@ -485,7 +506,10 @@ class Responses(Restoring):
         self._note_names(reply)
 
     def _final_item(self, place: Any, item: dict[str, Any], *, counted: bool) -> dict[str, Any]:
-        """Return a whole item with the texts that were streamed of it, and others restored."""
+        """Return a whole item, with its streamed texts as the client received them.
+
+        Other texts of the item are restored now.
+        """
         kind, content = item.get("type", "message"), item.get("content")
         if kind == "function_call":
             return self._incoming([item], counted)[0]
@@ -506,7 +530,7 @@ class Responses(Restoring):
         return {**item, "content": parts}
 
     def _final_part(self, at: tuple[Any, Any], part: dict[str, Any]) -> dict[str, Any]:
-        """Return a part of a message with the text that was streamed of it, or restored."""
+        """Return a part of a message, with its streamed text as the client received it, or restored."""
         kind = part.get("type")
         field = {"output_text": "text", "text": "text", "refusal": "refusal"}.get(kind if isinstance(kind, str) else "")
         if field is None or not isinstance(part.get(field), str):
@@ -516,11 +540,14 @@ class Responses(Restoring):
         return {**part, field: self._final_text((*at, _PLACES[field]), part[field])}
 
     def _final_text(self, place: Any, written: str) -> str:
-        """Return what the client got of a text; another text than was streamed is restored behind all others."""
+        """Return the restored text that the client received of a streamed text.
+
+        A text that differs from the streamed one is restored as a further text, after all others.
+        """
         known = self._texts.get(place)
         if known is not None and known[0] == written:
             return known[1]
-        if known is not None:  # a client may show it in the place of the other one
+        if known is not None:  # a client may show it in place of the streamed one
             self._view().replace()
         text = self._feed(place, written)
         rest, _, _ = self._close(place)
@@ -528,7 +555,7 @@ class Responses(Restoring):
         return text + rest
 
     def _arguments(self, place: Any, data: dict[str, Any], step: str) -> Iterator[Event]:
-        """Restore the arguments of a call of a named tool, which come in one part."""
+        """Restore the arguments of a call of a named tool, which are sent in one part."""
         if step == "delta":
             self._deltas[place] = dict(data)
             return
@@ -537,11 +564,11 @@ class Responses(Restoring):
         yield from self._extra(place, rest if self._restores(call) else "")
 
     def end(self) -> Iterator[Event]:
-        """Yields what is held back of texts that have not ended."""
+        """Yield the held-back rest of texts that have not ended."""
         yield from self._end_others()
 
     def _end_others(self, goes_on: Callable[[Any], bool] = lambda place: False) -> Iterator[Event]:
-        """End the open texts, but for those that go on."""
+        """End the open texts for which ``goes_on`` is false."""
         for place in [place for place in self._streams if not goes_on(place)]:
             rest, restored, written = self._close(place)
             self._texts[place] = written, restored
@@ -555,7 +582,7 @@ class Responses(Restoring):
             self._inserted += 1
 
 
-#: What restores the replies to each path; those to others stay as they are.
+#: Restorer of the replies to each path. Replies to other paths pass unchanged.
 REPLIES: Mapping[str, type[Restoring]] = {
     "/v1/chat/completions": Chat,
     "/v1/responses": Responses,
@@ -568,13 +595,13 @@ def _objects(value: Any) -> list[dict[str, Any]]:
 
 
 def _is_item(item: Any) -> bool:
-    """Return whether it has a type that items of the output have."""
+    """Return whether a value is an output item of a known type."""
     kind = item.get("type") if isinstance(item, dict) else None
     return isinstance(kind, str) and kind in _ITEMS
 
 
 def _others(value: Any) -> list[Any]:
-    """Return what of a list is no object; all of what is no list."""
+    """Return the entries of a list that are no objects; any other value as the only entry."""
     return [entry for entry in value if not isinstance(entry, dict)] if isinstance(value, list) else [value]
 
 
@@ -583,12 +610,12 @@ def _without(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
 
 
 def _key(number: Any) -> Any:
-    """Return an index that a client counts by; of what is none, a text that stands for it alone."""
+    """Return an index by which clients count; for any other value a text that represents it."""
     return number if type(number) is int else repr(number)
 
 
 def _whole_number(value: Any) -> int | None:
-    """Return an index as a number, also where it is missing; ``None`` where clients may differ on what it is."""
+    """Return an index as a number, 0 if missing; ``None`` if clients may differ on its value."""
     return 0 if value is None else value if type(value) is int else None
 
 

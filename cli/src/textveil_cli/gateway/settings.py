@@ -1,6 +1,7 @@
-"""The values that settings of requests may have: those of the APIs, so that no setting carries a text.
+"""Allowed values of the settings in requests.
 
-A value that an API gets later goes out with ``--pass-through FIELD``.
+They are values of the APIs, so that no setting carries text. A value that an API adds later is sent with
+``--pass-through FIELD``.
 """
 
 import re
@@ -16,10 +17,12 @@ _TOKEN = re.compile(r"[0-9]{1,9}")
 
 
 def is_known_setting(name: str, value: Any) -> bool:
-    """Return whether a setting has a value of its API: a number, a flag, an entry of a list, an object of these.
+    """Return whether the value of a setting is one that its API allows.
+
+    Allowed are numbers, flags, entries of a list, and objects of these.
 
     Args:
-        name: The field; one that has no rule here has any value that ``fields`` lets through.
+        name: The field. A field without a rule here may have any value that ``fields`` allows.
         value: Its value.
     """
     check = _SETTINGS.get(name)

@@ -1,7 +1,8 @@
-"""The definitions of tools in a request: names, descriptions and schemas stay, and what else they have is checked.
+"""Checks and rewriting of the tool definitions in a request.
 
-Names, descriptions and schemas are the developer's. Examples of inputs are rewritten as values of JSON. A setting is a
-number, a flag or an identifier. What names a person's place, an address, a header or a value is refused by its name.
+Names, descriptions and schemas are the developer's and stay unchanged. Input examples are rewritten as JSON values. A
+setting is a number, a flag or an id. A field for the location of a person, an address, a header or a value is refused
+by its name.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -9,11 +10,11 @@ from typing import Any
 
 from textveil.errors import InputError
 
-#: Names and texts of the developer's; schemas and grammars; other definitions.
+#: Names and texts of the developer; schemas and grammars; nested definitions.
 _TEXTS = frozenset("name description server_description server_label mcp_server_name title".split())
 _SCHEMAS = frozenset("parameters input_schema output_schema format schema".split())
 _NESTED = frozenset("function custom tools functionDeclarations function_declarations skills environment".split())
-#: Numbers, flags, identifiers, hosts, and lists and objects of these.
+#: Settings: numbers, flags, ids, hosts, and lists and objects of these.
 _SETTINGS = frozenset(
     """
     allowed_callers allowed_domains allowed_tools action background blocked_domains cache_control caching citations
@@ -27,9 +28,9 @@ _SETTINGS = frozenset(
     """.split()
 )
 _EXAMPLES, _DOMAINS = "input_examples", frozenset(("allowed_domains", "blocked_domains"))
-#: Of tools of these types the parameters are a schema; of any other they are settings of the provider's tool.
+#: Types of tools whose ``parameters`` are a schema. For any other type they are settings of a tool of the provider.
 _FUNCTIONS = (None, "function", "custom", "tool_search")
-#: Fields of settings that have secrets or files.
+#: Fields of settings with secrets or files.
 _REFUSED = frozenset("domain_secrets data headers authorization".split())
 _MOST_DEEP = 6
 #: Fields of the APIs that an error may name.
@@ -47,16 +48,16 @@ def check_tools(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool] = lambda name: False,
 ) -> None:
-    """Check definitions of tools.
+    """Check tool definitions.
 
     Args:
-        tools: They, as a request has them.
-        passes: Names of their fields that may go out as they are.
-        is_setting: Returns whether a value is a number, a flag, an identifier, or a small container of these.
-        is_field_name: Returns whether an error may name a field that is not known.
+        tools: The tool definitions of a request.
+        passes: Names of fields that may be sent unchanged.
+        is_setting: Function that returns whether a value is a number, a flag, an id, or a small container of these.
+        is_field_name: Function that returns whether an error may contain the name of an unknown field.
 
     Raises:
-        InputError: They have a field that is not known, or whose value may be the user's.
+        InputError: A field is unknown, or its value may contain text of the user.
     """
     if tools is None:
         return
@@ -69,12 +70,14 @@ def check_tools(
 
 
 def rewrite_examples(tools: Any, passes: Collection[str], rewrite: Callable[[list[Any]], Any]) -> Any:
-    """Return tools with their examples of inputs rewritten, at any depth, but for what their own schemas have too.
+    """Return tool definitions with their input examples rewritten, at any depth.
+
+    Keys and texts of an example that the schemas of the tool also contain stay unchanged.
 
     Args:
-        tools: Checked definitions of tools.
+        tools: Checked tool definitions.
         passes: As in ``check_tools``.
-        rewrite: Rewrites a value of JSON.
+        rewrite: Function that rewrites a JSON value.
     """
     if _EXAMPLES in passes:
         return tools
@@ -82,7 +85,7 @@ def rewrite_examples(tools: Any, passes: Collection[str], rewrite: Callable[[lis
 
 
 def list_examples(tools: Any, passes: Collection[str]) -> list[Any]:
-    """Return the examples of inputs in the order in which ``rewrite_examples`` rewrites them."""
+    """Return the input examples in the order in which ``rewrite_examples`` rewrites them."""
     found: list[Any] = []
 
     def collect(examples: Any) -> Any:
@@ -96,7 +99,7 @@ def list_examples(tools: Any, passes: Collection[str]) -> list[Any]:
 def _rewrite_tool(
     tool: Mapping[str, Any], passes: Collection[str], public: Collection[str], rewrite: Callable[[list[Any]], Any]
 ) -> dict[str, Any]:
-    """Return a definition with its examples, and those of definitions inside it, rewritten."""
+    """Return a definition with its examples, and those of nested definitions, rewritten."""
     found: dict[str, Any] = {}
     for name, value in tool.items():
         found[name] = value
@@ -111,12 +114,12 @@ def _rewrite_tool(
 
 
 def _is_nested(name: str, kind: Any) -> bool:
-    """Return whether a field has definitions of its own: other tools, or the settings of a provider's tool."""
+    """Return whether a field has nested definitions: tools, or settings of a provider's tool."""
     return name in _NESTED or (name == "parameters" and kind not in _FUNCTIONS)
 
 
 def _as_list(value: Any) -> list[Mapping[str, Any]]:
-    """Return the objects of a nested field; an environment may be a name alone."""
+    """Return the objects of a nested field; an environment may be only a name."""
     inside = [value] if isinstance(value, Mapping) else value
     return [one for one in inside if isinstance(one, Mapping)] if isinstance(inside, list) else []
 
@@ -162,7 +165,7 @@ def _is_public(name: str, value: Any, kind: Any, passes: Collection[str], is_set
 
 
 def _has_refused(value: Any, passes: Collection[str]) -> bool:
-    """Return whether a setting has a field of secrets or files somewhere in it."""
+    """Return whether a setting has a field of secrets or files at any depth."""
     if isinstance(value, list):
         return any(_has_refused(entry, passes) for entry in value)
     return isinstance(value, Mapping) and any(
@@ -171,7 +174,10 @@ def _has_refused(value: Any, passes: Collection[str]) -> bool:
 
 
 def _strings_of(tool: Mapping[str, Any]) -> Iterator[str]:
-    """Yield keys and texts of the schemas of a tool and of those inside it, which go out in any case."""
+    """Yield the keys and texts of the schemas of a tool and of nested tools.
+
+    They are public, since they are always sent.
+    """
     kind = tool.get("type")
     waiting: list[Any] = [tool.get(name) for name in _SCHEMAS if not _is_nested(name, kind)]
     for name, value in tool.items():
@@ -190,7 +196,7 @@ def _strings_of(tool: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _keep_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
-    """Return a rewritten value with those keys and texts as they were that the schema has too."""
+    """Return a rewritten value with the original keys and texts that the schema also contains."""
     if isinstance(value, list):
         return [_keep_public(one, other, public) for one, other in zip(value, rewritten, strict=True)]
     if isinstance(value, Mapping):

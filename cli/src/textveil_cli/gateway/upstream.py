@@ -1,6 +1,7 @@
-"""The way to the upstream: one address, HTTP/1.1 with httpcore2, checked certificates, and replies within limits.
+"""Client of the upstream API.
 
-No redirect is followed, and nothing is sent a second time. No proxy of the environment is asked.
+It connects to one address by HTTP/1.1 with httpcore2, verifies certificates and bounds replies. It follows no redirect,
+never repeats a request, and ignores proxies of the environment.
 """
 
 import asyncio
@@ -25,24 +26,24 @@ from textveil_cli.serve.access import Refusal
 
 Headers = list[tuple[bytes, bytes]]
 
-#: An idle connection is used again so long: less than servers keep one.
+#: Time for which an idle connection is reused, shorter than on usual servers; and the most idle connections.
 _IDLE_SECONDS, _MOST_IDLE = 4.0, 64
 _CONNECT_SECONDS, _CONNECT_TRIES = 10.0, 2
-#: After so many parts other requests have a turn: a reply may come in chunks of one byte.
+#: Number of parts after which other requests run: a reply may consist of chunks of one byte.
 _PARTS_AT_ONCE = 200
-# At the level of debugging it writes headers, with the client's key.
+# Its debug messages would contain headers, with the key of the client.
 logging.getLogger("httpcore2").setLevel(logging.WARNING)
 _UNASKED = "sent a reply before it had the request"
 _BROKEN = "broke off without a whole reply, or sent what is not HTTP"
 
 
 def failed(message: str, status: HTTPStatus = HTTPStatus.BAD_GATEWAY) -> Refusal:
-    """Returns what a client is told where the upstream fails: a line of ours, without anything that it said."""
+    """Return the refusal for a failure of the upstream; it quotes nothing from the upstream."""
     return Refusal(status, "upstream", f"the upstream {message}")
 
 
 class _HTTPConnection(AsyncHTTP11Connection):
-    """Speak HTTP/1.1 on one connection, with one request at a time."""
+    """HTTP/1.1 connection with one request at a time."""
 
     MAX_INCOMPLETE_EVENT_SIZE = MOST_HEAD
 
@@ -51,21 +52,21 @@ class _HTTPConnection(AsyncHTTP11Connection):
         self.network, self.idle_since = stream, 0.0
 
     def holds_unread_bytes(self) -> bool:
-        """Return whether bytes after the last reply lie in the parser, which would read them as the next one.
+        """Return whether the parser has unread bytes, which it would treat as the next reply.
 
-        httpcore2 does not look there, and has no public way to. Where its parser is not found, the answer is yes:
-        then no connection is used twice.
+        httpcore2 does not check this and has no public attribute for it. If its parser is not found, the result is
+        true, and no connection is used twice.
         """
         trailing = getattr(getattr(self, "_h11_state", None), "trailing_data", (b"unknown", True))
         return trailing != (b"", False)
 
 
 class Reply:
-    """A reply of the upstream, whose body is still to come.
+    """Reply of the upstream with an unread body.
 
     Attributes:
-        status: Its status.
-        headers: Its headers, in lower case.
+        status: HTTP status.
+        headers: Headers, with names in lower case.
     """
 
     def __init__(self, response: Response, most: int) -> None:
@@ -73,14 +74,14 @@ class Reply:
         self._response, self._most = response, most
 
     def header(self, name: bytes) -> bytes:
-        """Returns a header; nothing where there is none."""
+        """Return the value of a header; empty if the reply has none."""
         return next(iter(self._all(name)), b"")
 
     async def parts(self) -> AsyncIterator[bytes]:
-        """Yields the body, unpacked, within the limit.
+        """Yield the decompressed body, within the limit.
 
         Raises:
-            Refusal: It breaks off, is longer than the limit, or packed in a way that is not known.
+            Refusal: The body breaks off, is longer than the limit, or has an unknown encoding.
         """
         encoding = join_encodings(self._all(b"content-encoding"))
         if not is_known_encoding(encoding):
@@ -94,7 +95,7 @@ class Reply:
                         size, turns = size + len(part), turns + 1
                         if max(size, packed) > self._most:
                             raise failed(f"sent more than {self._most:,} bytes")
-                        if turns % _PARTS_AT_ONCE == 0:  # what was buffered is read without a wait for anything
+                        if turns % _PARTS_AT_ONCE == 0:  # reading of buffered data yields no control
                             await asyncio.sleep(0)
                         if part:
                             yield part
@@ -105,11 +106,11 @@ class Reply:
             raise failed(_BROKEN) from None
 
     async def body(self) -> bytes:
-        """Returns the whole body."""
+        """Return the whole body."""
         return b"".join([part async for part in self.parts()])
 
     async def release(self) -> None:
-        """Make the connection ready for a next request, if all of the reply was read; else end it."""
+        """Make the connection ready for a next request if the reply was read fully; else end it."""
         await self._response.aclose()
 
     def _all(self, name: bytes) -> list[bytes]:
@@ -117,13 +118,13 @@ class Reply:
 
 
 class Upstream:
-    """Where requests go, and connections to it.
+    """Upstream server, and the connections to it.
 
     Args:
-        host: A name, or an IP address.
+        host: A host name or an IP address.
         port: The port.
-        path: What stands before ``/v1``.
-        context: What checks certificates; ``None`` without TLS.
+        path: Path before ``/v1``.
+        context: TLS context that verifies certificates; ``None`` without TLS.
         most: The longest reply, in bytes.
     """
 
@@ -136,15 +137,15 @@ class Upstream:
 
     @classmethod
     def of(cls, url: str, most: int, authorities: Path | None = None) -> "Upstream":
-        """Reads an address.
+        """Return the upstream of a URL.
 
         Args:
-            url: The address, with ``/v1`` at its end or without.
+            url: The URL, with or without ``/v1`` at its end.
             most: The longest reply, in bytes.
-            authorities: File of certificates, PEM, that are trusted instead of the system's.
+            authorities: PEM file with trusted certificates, in place of those of the system.
 
         Raises:
-            ServeError: It is none, or is not protected.
+            ServeError: The URL is invalid, or its connection would be unprotected.
         """
         try:
             parts = urlsplit(url)
@@ -171,10 +172,12 @@ class Upstream:
 
     @asynccontextmanager
     async def ask(self, method: str, target: str, headers: Headers, body: bytes = b"") -> AsyncIterator[Reply]:
-        """Sends a request; gives its ``Reply``. A connection whose reply is not read to its end is dropped.
+        """Send a request and return its ``Reply`` as a context manager.
+
+        A connection whose reply is not read fully is dropped.
 
         Raises:
-            Refusal: The upstream cannot be reached, answers with a redirect, or not as HTTP says.
+            Refusal: The upstream cannot be reached, redirects, or violates HTTP.
         """
         length = [] if method == "GET" else [(b"content-length", b"%d" % len(body))]
         scheme, host, port = self._origin.scheme, self._origin.host, self._origin.port
@@ -192,7 +195,10 @@ class Upstream:
                 self._keep(connection)
 
     def _keep(self, connection: _HTTPConnection) -> None:
-        """Keep a connection for a next request, or end it: a reply is not whole, or something waits on it."""
+        """Retain a connection for a next request, or end it.
+
+        It ends if its reply is incomplete, unread bytes remain, or enough connections are idle.
+        """
         is_clean = connection.is_idle() and not connection.holds_unread_bytes() and connection.network.park()
         if is_clean and len(self._idle) < _MOST_IDLE:
             connection.idle_since = time.monotonic()
@@ -221,10 +227,10 @@ class Upstream:
 
 
 async def _send(connection: _HTTPConnection, request: Request) -> Response:
-    """Send a request; return the reply whose body is still to come.
+    """Send a request; return the reply with an unread body.
 
     Raises:
-        Refusal: It is a redirect, came before the request, or has two lengths; or there is none.
+        Refusal: The reply is missing, a redirect, earlier than the request, or has two lengths.
     """
     try:
         response = await connection.handle_async_request(request)

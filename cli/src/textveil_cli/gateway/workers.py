@@ -1,7 +1,8 @@
-"""Threads that rewrite and restore, so that the event loop never does; and the bounds of what waits for them.
+"""Worker threads for rewriting and restoring, which never run on the event loop.
 
-Work waits in one of three queues by its size, each with threads of its own, so a long text never delays a short one by
-more than its share of the interpreter. Work whose client has left, or whose time is over, stops at its next check.
+Jobs wait in one of three queues by their size. Each queue has threads of its own, so a long text delays a short one by
+no more than its share of the interpreter. A job whose client has left, or whose time is over, stops at its next check.
+The number of waiting requests is bounded.
 """
 
 import asyncio
@@ -19,19 +20,19 @@ from textveil.work_limits import limit_work
 
 from textveil_cli.serve.access import Refusal
 
-#: Characters up to which work is short, and up to which it is medium.
+#: Characters up to which a job is short, and up to which it is medium.
 SHORT, MEDIUM = 1 << 14, 1 << 18
-#: Requests, and bytes of their bodies, that are worked on or wait at a time.
+#: The most active or waiting requests, and the most bytes of their bodies.
 _MOST_REQUESTS, _MOST_BYTES = 1 << 10, 1 << 26
 
 
 def busy(message: str) -> Refusal:
-    """Return the refusal of a request that came at a bad time: its client may ask again soon."""
+    """Return the refusal of a request at a time of overload; its client may retry soon."""
     return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message)
 
 
 class _Job:
-    """One piece of work: whoever claims it first, a thread or the request that gave up on it, has it."""
+    """A job. Whoever claims it first, a thread or the request that canceled it, owns it."""
 
     __slots__ = ("_claims", "_seconds", "_until", "_work", "ended", "error", "future", "given_up", "queued", "result")
 
@@ -44,7 +45,7 @@ class _Job:
 
     def claim(self) -> bool:
         try:
-            self._claims.pop()  # atomic: one thread gets it
+            self._claims.pop()  # atomic: one thread succeeds
         except IndexError:
             return False
         return True
@@ -64,16 +65,16 @@ class _Job:
             with limit_work(self.check):
                 self.result = self._work()
         except BaseException as error:
-            traceback.clear_frames(error.__traceback__)  # they hold what was read, which else the event loop would free
+            traceback.clear_frames(error.__traceback__)  # its frames hold texts; freed here, not on the event loop
             self.error = error
 
 
 class Workers:
-    """The threads.
+    """Pool of worker threads.
 
     Args:
-        seconds: How long work may wait, and again how long it may take.
-        threads: How many of them do short work at a time. More than one is of use where work waits for a disk.
+        seconds: The longest time that a job may wait, and the longest time that it may run.
+        threads: Number of threads for short jobs. More than one helps if jobs wait for a disk.
     """
 
     def __init__(self, seconds: float, threads: int = 1) -> None:
@@ -94,9 +95,9 @@ class Workers:
             thread.start()
 
     def stop(self) -> None:
-        """End the threads after the work that waits; its clients are gone or were answered by now.
+        """Stop the threads after the waiting jobs, whose clients have left or have an answer.
 
-        Work that comes later, such as of a request that is canceled now, is refused: nobody would ever do it.
+        A later job, such as of a request that is canceled now, is refused, since no thread would run it.
         """
         self._is_stopped = True
         for queue, count in zip(self._queues, self._counts, strict=True):
@@ -106,20 +107,20 @@ class Workers:
             thread.join()
 
     async def run(self, work: Callable[..., Any], *arguments: Any, size: int = 0, seconds: float | None = None) -> Any:
-        """Run some work in a thread, and return its result.
+        """Run a job in a thread, and return its result.
 
-        When the caller is canceled, this returns only after the thread has let go of the work, so whatever the caller
-        holds for it, such as the lock of a conversation, is free to take. The thread stops at its next check.
+        If the caller is canceled, the method returns only after the thread has released the job. Resources that the
+        caller holds for it, such as the lock of a conversation, are then free. The thread stops at its next check.
 
         Args:
             work: The function.
             arguments: Its arguments.
-            size: About how many characters it goes through.
-            seconds: How long it may take, if not as long as other work.
+            size: Estimated number of characters that it processes.
+            seconds: The longest time that it may run; ``None`` for the limit of the pool.
 
         Raises:
-            Refusal: It waited for too long, or the threads have ended.
-            WorkStopped: It took too long.
+            Refusal: The job waited too long, or the threads have stopped.
+            WorkStopped: The job ran too long.
         """
         assert self._loop is not None
         if self._is_stopped:
@@ -135,7 +136,7 @@ class Workers:
             raise
 
     def free(self, owned: list[Any]) -> None:
-        """Empty a list in a thread: to free what is in it may take long."""
+        """Clear a list in a thread: freeing its entries may take long."""
         assert self._loop is not None
         self._queues[-1].put(_Job(owned.clear, self._seconds, self._loop.create_future()))
 
@@ -146,7 +147,7 @@ class Workers:
         while not job.ended:
             try:
                 await asyncio.wait([job.future])
-            except asyncio.CancelledError:  # the caller raises it once the work has ended
+            except asyncio.CancelledError:  # the caller raises it after the job has ended
                 continue
 
     def _serve(self, queue: "SimpleQueue[_Job | None]") -> None:
@@ -154,14 +155,14 @@ class Workers:
             if job.claim():
                 job.execute()
                 self._done.append(job)
-                if not self._is_waking:  # one call wakes the loop for all that is done until it looks
+                if not self._is_waking:  # one call wakes the loop for all finished jobs
                     self._is_waking = True
                     assert self._loop is not None
                     self._loop.call_soon_threadsafe(self._deliver)
             del job  # it holds a text
 
     def _deliver(self) -> None:
-        self._is_waking = False  # before looking: what is done from here on wakes the loop again
+        self._is_waking = False  # before the loop below: a job that ends from here on wakes the event loop again
         while self._done:
             job = self._done.popleft()
             job.ended = True
@@ -174,11 +175,11 @@ class Workers:
 
 
 class Admission:
-    """Bounds what is under way: above it a request is refused at once, before anything of it is kept.
+    """Limit of active requests: above it a request is refused at once, before it is stored.
 
     Args:
         requests: The most requests.
-        bytes: The most bytes of their bodies, together. A single body is always let in.
+        bytes: The most bytes of their bodies, in total. A single body is always admitted.
     """
 
     def __init__(self, requests: int = _MOST_REQUESTS, bytes: int = _MOST_BYTES) -> None:
@@ -186,10 +187,10 @@ class Admission:
         self._requests = self._bytes = 0
 
     def enter(self, size: int) -> None:
-        """Let a request with a body of a size in.
+        """Admit a request with a body of a size.
 
         Raises:
-            Refusal: Too much is under way.
+            Refusal: Too many requests or bytes are active.
         """
         if self._requests >= self._most_requests or (self._requests and self._bytes + size > self._most_bytes):
             raise busy("too many requests are under way: ask again soon")
@@ -197,10 +198,10 @@ class Admission:
         self._bytes += size
 
     def resize(self, size: int, to: int) -> None:
-        """Count a body as it turned out, where its size was announced wrongly or not at all."""
+        """Correct the size of an admitted body whose announced size was wrong or missing."""
         self._bytes += to - size
 
     def leave(self, size: int) -> None:
-        """Forget a request that was let in."""
+        """Release an admitted request."""
         self._requests -= 1
         self._bytes -= size

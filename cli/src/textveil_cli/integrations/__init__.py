@@ -1,7 +1,7 @@
-"""The sanitizer in other people's pipelines: one module for each library, imported only where it is asked for.
+"""Integrations of the sanitizer with other libraries: one optional module for each.
 
-Each needs the extra of its name: ``pip install 'textveil-cli[spacy]'``. Importing a module without its library raises
-``ExtraMissing``. None of them keeps or sends a text; what the library around it does is said in docs/integrations.md.
+Each requires the extra of its name: ``pip install 'textveil-cli[spacy]'``. The import of a module without its library
+raises ``ExtraMissing``. None of them stores or sends a text; docs/integrations.md describes what the libraries do.
 """
 
 from textveil_cli.integrations.rewriter import Rewriter

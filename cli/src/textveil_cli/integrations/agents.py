@@ -1,9 +1,9 @@
-"""For LangChain's agents: a middleware under which the model gets surrogates, and everyone else the user's words.
+"""Middleware for LangChain's agents: the model receives surrogates instead of the originals.
 
     agent = create_agent("openai:gpt-5.5", tools, middleware=[ConverseMiddleware(restore_tools={"send_email"})])
 
-The state of the agent, its tools and whoever streams it have the words of the user. Only what goes to the model, and
-what comes from it, is under a mapping.
+The state of the agent, its tools and consumers of its stream have the words of the user. Only messages to the model and
+its replies are under a mapping.
 """
 
 from collections import OrderedDict
@@ -35,41 +35,47 @@ except ImportError as error:
 from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names, outgoing, restored
 from textveil_cli.integrations.rewriter import loaded
 
-#: Packages whose handlers only hand on what the caller streams, but for the tracer that sends runs away.
+#: Packages whose callback handlers only forward the stream of the caller, except for the tracer that sends runs away.
 _HANDS_ON = ("langgraph.", "langchain_core.")
 _SENDS = "langchain_core.tracers.langchain"
 
 
 class _State(AgentState[Any]):
-    """The state of an agent, with what tells its conversation: drawn at its first run, and nobody's input."""
+    """State of an agent with the id of its conversation, which is drawn at its first run.
+
+    No input of a caller sets the id.
+    """
 
     textveil_conversation: NotRequired[Annotated[str, PrivateStateAttr]]  # pyright: ignore[reportInvalidTypeForm]
 
 
 class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
-    """Rewrites what an agent sends to its model, and restores what comes back, streams too.
+    """Middleware that rewrites the requests of an agent to its model, and restores the replies.
 
-    A thread of the agent is a conversation. Put it last: other middleware then works on the words of the user. Each
-    that asks a model of its own sends these words to it: give it ``Converse`` in place of a model, or leave it out.
+    Streams are restored, too. A thread of the agent is a conversation. Put this middleware last: other middleware then
+    processes the words of the user. A middleware that calls a model of its own sends these words to it: give it
+    ``Converse`` in place of a model, or omit it.
 
     Args:
-        sanitizer: What rewrites; the built-in English bundle if left out.
-        pass_through: As for ``Conversation``: ``{"system"}`` lets your own instructions out as they are.
-        restore_tools: Tools that are called with the user's words, and schemas of structured replies. All others are
-            called with surrogates.
+        sanitizer: The sanitizer; default: the built-in English bundle.
+        pass_through: As for ``Conversation``: with ``{"system"}`` your own instructions are sent unchanged.
+        restore_tools: Tools that are called with the words of the user, and schemas of structured replies. All others
+            are called with surrogates.
         restore_places: Places of replies, beside running text, that are restored: ``code``, ``math``; ``json``, also
             for structured replies that a provider writes as JSON in the text; or ``all``.
         restore_hosts: Hosts in links to which replies are restored.
-        traced: Handlers of the agent may have the text. LangSmith is one, and gets it with the agent's input.
-        most: How many conversations are kept in memory. One that was forgotten goes on under another mapping.
+        traced: Whether handlers of the agent may receive the text. LangSmith is such a handler, and receives it with
+            the input of the agent.
+        most: The most conversations in memory. A removed conversation continues under another mapping.
         options: As for ``Conversation``.
 
     Raises:
         OptionError: As ``Conversation``.
 
     Privacy:
-        See ``Conversation``. Descriptions of tools and schemas go out as they are. The state has the words of the user,
-        and so has a checkpointer.
+        See ``Conversation``. Descriptions and schemas of tools are sent unchanged. The state contains the words of the
+        user,
+        and so does a checkpointer.
     """
 
     state_schema = _State
@@ -97,12 +103,12 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
             restore_hosts=restore_hosts,
             **options,
         )
-        self._new()  # options are checked before there is any text
+        self._new()  # check options before there is any text
         self._traced, self._most, self._lock = traced, most, Lock()
         self._kept: OrderedDict[str, Conversation] = OrderedDict()
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
-        """Begins a conversation where a thread begins.
+        """Start a conversation at the start of a thread.
 
         Raises:
             TracingRefused: The agent is traced.
@@ -114,15 +120,15 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
         return None if state.get("textveil_conversation") else {"textveil_conversation": uuid4().hex}
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Any]) -> Any:
-        """Calls the model with surrogates, and returns its reply with the words of the user.
+        """Call the model with surrogates, and return its reply with the words of the user.
 
         Raises:
-            InputError: A message has a shape that is not known. Nothing goes out.
+            InputError: A message has an unknown shape. Nothing is sent.
         """
         return handler(self._converses(request))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Awaitable[Any]]) -> Any:
-        """Does what ``wrap_model_call`` does."""
+        """Call the model as ``wrap_model_call``, asynchronously."""
         return await handler(self._converses(request))
 
     def _converses(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -140,9 +146,9 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
 
 
 class _Model(BaseChatModel):
-    """A model for the agent that asks another one: what the other one is told and says is not streamed.
+    """Model for the agent that wraps another one, whose requests and replies are not streamed.
 
-    It is never in a cache, which would have the words of the user.
+    It is never in a cache, since the cache would contain the words of the user.
     """
 
     inner: Any
@@ -154,7 +160,7 @@ class _Model(BaseChatModel):
         return "textveil"
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, Any]:
-        """Returns the same over a model with tools."""
+        """Return the same model with tools."""
         self.talk.declare_tools(find_tool_names(tools))
         return self.model_copy(update={"inner": self.inner.bind_tools(tools, **kwargs)})
 
@@ -186,5 +192,5 @@ class _Model(BaseChatModel):
 
 
 def _quiet() -> RunnableConfig:
-    """For a run that is not streamed: what it says are surrogates."""
+    """Return the configuration of a run without streaming, since its reply has surrogates."""
     return {"tags": [TAG_NOSTREAM]}

@@ -1,8 +1,9 @@
-"""Columns of a Hugging Face data set: ``sanitize(dataset, "note")``, or ``SanitizeColumns("note")`` for its ``map``.
+"""Columns of Hugging Face data sets: ``sanitize(dataset, "note")``, or ``SanitizeColumns``.
 
-``Dataset.map`` writes what it makes, untouched columns included, to a cache on the disk, and names it by a hash of the
-pickled function. ``sanitize`` keeps the result in memory and needs no such hash. With ``map`` itself give
-``keep_in_memory=True``, and ``batched=True``, which is faster; the function pickles without any text.
+``SanitizeColumns("note")`` is a function for the ``map`` of a data set. ``Dataset.map`` writes its result, including
+untouched columns, to a cache on disk, and names it by a hash of the pickled function. ``sanitize`` keeps the result in
+memory and needs no such hash. With ``map`` itself use ``keep_in_memory=True``, and ``batched=True``, which is faster;
+the pickle of the function contains no text.
 """
 
 import secrets
@@ -29,18 +30,18 @@ Data = TypeVar("Data", Dataset, DatasetDict, IterableDataset, IterableDatasetDic
 
 
 class SanitizeColumns:
-    """Sanitizes columns of a row, as ``map`` calls it, or of a batch of rows, as with ``batched=True``.
+    """Function that sanitizes columns of a row, or of a batch of rows with ``batched=True``.
 
     Missing cells stay.
 
     Args:
         column: The columns, in one list; or the first of them.
-        more: The others.
-        bundle: Folder of a bundle; the built-in English one if left out.
-        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+        more: The other columns.
+        bundle: Folder of a bundle; default: the built-in English one.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
     Raises:
-        ColumnError: No column is named.
+        ColumnError: No column is given.
         BundleError, OptionError: As ``Rewriter``.
     """
 
@@ -55,12 +56,12 @@ class SanitizeColumns:
         self.rewriter = Rewriter(bundle, **settings)
 
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
-        """Returns the columns, sanitized: a text for a row, a list for a batch.
+        """Return the sanitized columns: a text for a row, a list for a batch.
 
         Raises:
-            ColumnError: A column is not there.
-            InputError: A cell is neither a string nor missing, or ``map`` was told to give something else than rows
-                with their names.
+            ColumnError: A column does not exist.
+            InputError: A cell is neither a string nor missing, or ``map`` passes anything but rows with the names of
+                their columns.
         """
         if more or not isinstance(rows, Mapping):
             raise InputError("rows need names: no input_columns, no with_indices, and with_format(None)")
@@ -74,7 +75,7 @@ class SanitizeColumns:
 
     def _sanitized(self, cells: Any) -> Any:
         if isinstance(cells, str) or not isinstance(cells, Iterable):
-            return self.rewriter.cells([cells])[0]  # of one row
+            return self.rewriter.cells([cells])[0]  # one row
         return self.rewriter.cells(cells)
 
 
@@ -85,23 +86,24 @@ def sanitize(
     bundle: str | Path | None = None,
     **settings: Unpack[Settings],
 ) -> Data:
-    """Returns a data set with columns sanitized, kept in memory. Nothing is written.
+    """Return a data set with sanitized columns in memory, without writing files.
 
     Args:
-        dataset: The data set, or a dictionary of several. One that is iterated over is sanitized while it is.
-        column: The columns that have texts, in one list; or the first of them. All others stay as they are.
-        more: The others.
-        bundle: Folder of a bundle; the built-in English one if left out.
-        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+        dataset: The data set, or a dictionary of several. An iterable data set is sanitized during iteration.
+        column: The columns with texts, in one list; or the first of them. All others stay unchanged.
+        more: The other columns.
+        bundle: Folder of a bundle; default: the built-in English one.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
     Raises:
-        ColumnError: No column is named, or one is not there.
+        ColumnError: No column is given, or one does not exist.
         InputError: A cell is neither a string nor missing.
         BundleError, OptionError: As ``Rewriter``.
 
     Privacy:
-        Each cell is a document of its own. Missing cells, other columns and the order of rows show. Every pass over an
-        ``IterableDataset`` draws anew: it is one more release of the same texts.
+        Each cell is a document of its own. Missing cells, other columns and the order of rows are public. Every pass
+        over
+        an ``IterableDataset`` draws anew: it is one more release of the same texts.
     """
     rewrite = SanitizeColumns(column, *more, bundle=bundle, **settings)
     return _mapped(dataset, rewrite)
@@ -119,6 +121,6 @@ def _mapped(dataset: Any, rewrite: SanitizeColumns) -> Any:
         batched=True,
         keep_in_memory=True,
         load_from_cache_file=False,
-        new_fingerprint=secrets.token_hex(8),  # every run draws afresh: no two results are the same data
+        new_fingerprint=secrets.token_hex(8),  # every run draws anew: no two results are the same data
         desc="sanitizing",
     )

@@ -1,8 +1,8 @@
-"""For LangChain: a runnable that goes first, ``SanitizeFirst() | prompt | model``, and ``SanitizeDocuments``.
+"""Components for LangChain: ``SanitizeFirst() | prompt | model``, and ``SanitizeDocuments``.
 
-Whoever traces a chain is given the input of every run in it. So ``SanitizeFirst`` is not a run: it sanitizes, and
-starts what follows with the sanitized text. Handlers, tracers and LangSmith see that text only. Inside a traced run
-the raw text has been seen already: there it refuses, and says so.
+A tracer of a chain receives the input of every run in it. ``SanitizeFirst`` is therefore not a run: it sanitizes, and
+starts the next steps with the sanitized text. Handlers, tracers and LangSmith receive only that text. Inside a traced
+run a tracer has the raw text already: there it raises ``TracingRefused``.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -29,20 +29,20 @@ from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names
 
 
 class SanitizeFirst(Runnable[Any, Any]):
-    """Sanitizes a text, or texts of a dictionary, then runs what follows with it.
+    """Runnable that sanitizes a text, or texts of a dictionary, and runs the next steps with it.
 
     Args:
-        keys: What has a text in the dictionary that is given, such as ``["note"]``. The rest of it stays as it is. If
-            left out, a text is given and no dictionary.
-        bundle: Folder of a bundle; the built-in English one if left out.
-        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+        keys: Keys of the input dictionary with a text, such as ``["note"]``. Its other values stay unchanged. Without
+            keys the input is a text and no dictionary.
+        bundle: Folder of a bundle; default: the built-in English one.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
     Raises:
         BundleError, OptionError: As ``Rewriter``.
 
     Privacy:
-        A text is one document: see ``Sanitizer.sanitize``. A retry of the whole draws anew and is another release;
-        put ``with_retry`` on what follows.
+        A text is one document: see ``Sanitizer.sanitize``. A retry of the whole draws anew and is another release; use
+        ``with_retry`` on the next steps.
     """
 
     def __init__(
@@ -53,7 +53,10 @@ class SanitizeFirst(Runnable[Any, Any]):
         self.next: Runnable[Any, Any] | None = None
 
     def __or__(self, other: Any) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Returns the same with one more step: no sequence, which would be a run with the raw text as its input."""
+        """Return a copy with one more step.
+
+        It is no sequence, which would be a run with the raw text as its input.
+        """
         longer = object.__new__(type(self))
         longer.rewriter, longer.keys = self.rewriter, self.keys
         step = coerce_to_runnable(other)
@@ -61,29 +64,30 @@ class SanitizeFirst(Runnable[Any, Any]):
         return longer
 
     def pipe(self, *others: Any, name: str | None = None) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Returns the same with more steps, as ``|`` does."""
+        """Return a copy with more steps, as ``|`` does."""
         longer = self
         for other in others:
             longer = longer | other
         return longer
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Returns what the last step makes of the sanitized text; the text itself if there is no step.
+        """Return the output of the last step for the sanitized text; the text without a step.
 
         Raises:
             TracingRefused: A run around this one is traced.
-            InputError: ``input`` is not a string; with ``keys``, not a dictionary that has a string for each.
+            InputError: ``input`` is not a string; with ``keys``, it is not a dictionary.
+            ColumnError: With ``keys``, the dictionary has no string for one of them.
         """
         text = self._sanitized(input, config)
         return text if self.next is None else self.next.invoke(text, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Does what ``invoke`` does."""
+        """Return the output as ``invoke``, asynchronously."""
         text = self._sanitized(input, config)
         return text if self.next is None else await self.next.ainvoke(text, config, **kwargs)
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
-        """Yields the pieces of what the last step makes."""
+        """Yield the pieces of the output of the last step."""
         text = self._sanitized(input, config)
         if self.next is None:
             yield text
@@ -91,7 +95,7 @@ class SanitizeFirst(Runnable[Any, Any]):
             yield from self.next.stream(text, config, **kwargs)
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
-        """Yields the pieces of what the last step makes."""
+        """Yield the pieces of the output of the last step, asynchronously."""
         text = self._sanitized(input, config)
         if self.next is None:
             yield text
@@ -100,27 +104,27 @@ class SanitizeFirst(Runnable[Any, Any]):
                 yield piece
 
     def batch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Does what ``invoke`` does for each of several.
+        """Return the output of ``invoke`` for each of several inputs.
 
         Raises:
-            InputError: ``inputs`` is one string, whose characters would be taken for texts, or a dictionary.
+            InputError: ``inputs`` is one string, whose characters would count as texts, or a dictionary.
         """
         return super().batch([*in_order(inputs, "inputs")], *args, **kwargs)
 
     async def abatch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
-        """Does what ``batch`` does."""
+        """Return the outputs as ``batch``, asynchronously."""
         return await super().abatch([*in_order(inputs, "inputs")], *args, **kwargs)
 
     def batch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
-        """Yields what ``batch`` returns as it comes, each with its number."""
+        """Yield the outputs of ``batch`` in the order of completion, each with its index."""
         return super().batch_as_completed(in_order(inputs, "inputs"), *args, **kwargs)
 
     def abatch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
-        """Does what ``batch_as_completed`` does."""
+        """Yield the outputs as ``batch_as_completed``, asynchronously."""
         return super().abatch_as_completed(in_order(inputs, "inputs"), *args, **kwargs)
 
     def astream_events(self, *args: Any, **kwargs: Any) -> NoReturn:
-        """Refuses events: the first one would have the raw text in it.
+        """Raise an error: the first event would contain the raw text.
 
         Raises:
             TracingRefused: Always.
@@ -130,7 +134,7 @@ class SanitizeFirst(Runnable[Any, Any]):
     astream_log = astream_events
 
     def map(self) -> NoReturn:
-        """Refuses to be mapped: that would be a run, with raw texts as its input.
+        """Raise an error: a mapped runnable would be a run with raw texts as its input.
 
         Raises:
             TracingRefused: Always.
@@ -156,40 +160,44 @@ class SanitizeFirst(Runnable[Any, Any]):
 
 
 class Converse(Runnable[Any, Any]):
-    """Talks with a model: messages go out under one mapping, and its replies come back with the user's words.
+    """Conversation with a model: messages are sent under one mapping, and replies are restored.
 
     Args:
-        model: What takes messages and gives one: a chat model, with its tools bound.
-        conversation: What rewrites and restores, with its ``restore_places`` and the like. It keeps the mapping from
-            call to call.
+        model: Runnable from messages to one message: a chat model, with its tools bound.
+        conversation: State that rewrites and restores, with its ``restore_places`` and similar options. It holds the
+            mapping across calls.
 
     Privacy:
-        The model, and whoever traces its runs, gets what ``Conversation.outgoing`` returns. This is not a run itself.
+        The model, and any tracer of its runs, receives the result of ``Conversation.outgoing``. This object is not a
+        run
+        itself.
     """
 
     def __init__(self, model: Runnable[Any, Any], conversation: Conversation) -> None:
         self.model, self.conversation = model, conversation
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Returns the reply, restored; its ``response_metadata["textveil"]`` lists what stayed, and why.
+        """Return the restored reply.
+
+        Its ``response_metadata["textveil"]`` lists the surrogates that stayed, with the reasons.
 
         Args:
-            input: A text, or messages in any form that LangChain takes: all so far, or the new ones alone.
+            input: A text, or messages in any form that LangChain supports: all so far, or only the new ones.
             config: As for the model.
             kwargs: As for the model.
 
         Raises:
             TracingRefused: A run around this one is traced.
-            InputError: Messages or the reply have a shape that is not known.
+            InputError: Messages or the reply have an unknown shape.
         """
         return restored(self.conversation, self.model.invoke(self._outgoing(input, config), config, **kwargs))
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
-        """Does what ``invoke`` does."""
+        """Return the restored reply as ``invoke``, asynchronously."""
         return restored(self.conversation, await self.model.ainvoke(self._outgoing(input, config), config, **kwargs))
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[AIMessageChunk]:
-        """Yields pieces of the reply, restored; the last one has the calls of tools."""
+        """Yield pieces of the restored reply; the last one has the tool calls."""
         sent, pieces = self._outgoing(input, config), Pieces(self.conversation)
         for chunk in self.model.stream(sent, config, **kwargs):
             yield pieces.feed(chunk)
@@ -198,7 +206,7 @@ class Converse(Runnable[Any, Any]):
     async def astream(
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
-        """Does what ``stream`` does."""
+        """Yield pieces as ``stream``, asynchronously."""
         sent, pieces = self._outgoing(input, config), Pieces(self.conversation)
         async for chunk in self.model.astream(sent, config, **kwargs):
             yield pieces.feed(chunk)
@@ -222,28 +230,29 @@ def _refuse_traced(config: RunnableConfig | None) -> None:
 
 
 class SanitizeDocuments(BaseDocumentTransformer):
-    """Sanitizes the text of documents, before they are embedded or sent to a store of vectors.
+    """Transformer that sanitizes the text of documents, before an embedding or a vector store.
 
     Args:
-        bundle: Folder of a bundle; the built-in English one if left out.
-        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+        bundle: Folder of a bundle; default: the built-in English one.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``Settings``.
 
     Raises:
         BundleError, OptionError: As ``Rewriter``.
 
     Privacy:
-        The text of each is a document of its own: see ``Sanitizer.sanitize``. Identities and metadata stay as they are,
-        and often have a path, a title or a name: drop what must not be sent.
+        The text of each is a document of its own: see ``Sanitizer.sanitize``. Ids and metadata stay unchanged, and
+        often
+        contain a path, a title or a name: remove what must not be sent.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[Settings]) -> None:
         self.rewriter = Rewriter(bundle, **settings)
 
     def transform_documents(self, documents: Sequence[Document], **kwargs: Any) -> list[Document]:
-        """Returns documents with sanitized text.
+        """Return documents with sanitized text.
 
         Raises:
-            InputError: One of them is not a document.
+            InputError: An entry is not a document.
         """
         documents = in_order(documents, "documents")
         for number, document in enumerate(documents, 1):

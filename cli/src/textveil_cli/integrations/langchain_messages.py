@@ -1,4 +1,4 @@
-"""Messages of LangChain under a conversation: as they go out, and as a reply, or a stream of it, comes back."""
+"""Conversion of LangChain messages for a conversation: requests, replies and streams."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
@@ -20,28 +20,28 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("langchain", "langchain-core") from error
 
-#: What a reply says of itself: fields of ``Incoming``; ``skipped`` has pairs of a surrogate and the reason.
+#: Fields of ``Incoming`` in the report of a reply; ``skipped`` has pairs of a surrogate and the reason.
 _STAYED = ("unplaced", "ambiguous", "tools", "skipped")
-#: Parts that are calls of tools: LangChain has these beside the content too.
+#: Types of parts with tool calls, which LangChain also has outside the content.
 _CALLS = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
-#: Results of tools, which LangChain makes messages of their own from. None belongs under the model's name.
+#: Types of tool results, which LangChain converts to messages of their own. None is attributed to the model.
 _RESULTS = frozenset(("tool_result", "function_call_output", "custom_tool_call_output"))
-#: Parts that a provider wants back as it sent them.
+#: Types of parts that a provider expects back unchanged.
 _SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
-#: What tells a library where a text of a part belongs.
+#: Fields by which a library assigns the text of a part.
 _PLACE = ("type", "index", "id")
-#: Fields of messages that are not the model's; a reply has none of them, whatever a model returns.
+#: Message fields that do not belong to the model. They are removed from any reply.
 _NOT_OF_MODEL = {"type", "role", "tool_call_id", "status", "artifact"}
-#: Calls as the API has them, beside those of the message: a client gets the ones that are counted alone.
+#: Tool calls in the format of the API, beside those of the message. A client receives only the counted ones.
 _CALLS_BESIDE = frozenset(("tool_calls", "function_call"))
 _NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [], "chunk_position": None}
 
 
 def outgoing(conversation: Conversation, messages: Sequence[Any]) -> list[Any]:
-    """Returns messages in any form that LangChain takes as they may go out.
+    """Return rewritten messages, from messages in any form that LangChain supports.
 
     Raises:
-        InputError: A message has a shape that is not known.
+        InputError: A message has an unknown shape.
     """
     said = [_without_calls(message) for message in convert_to_messages(messages)]
     sent = convert_to_messages(conversation.outgoing([*convert_to_openai_messages(said)]))
@@ -60,7 +60,10 @@ def _without_calls(message: BaseMessage) -> BaseMessage:
 
 
 def find_tool_names(tools: Any) -> list[str]:
-    """Return the names of tools in any form that LangChain binds to a model: definitions, tools, classes, functions."""
+    """Return the names of tools in any form that LangChain binds to a model.
+
+    These are definitions, tools, classes and functions.
+    """
     names = list[str]()
     for tool in tools if isinstance(tools, list | tuple) else ():
         name = getattr(tool, "name", None) or getattr(tool, "__name__", None)
@@ -69,18 +72,19 @@ def find_tool_names(tools: Any) -> list[str]:
 
 
 def restored(conversation: Conversation, reply: BaseMessage) -> AIMessage:
-    """Returns a reply with the words of the user; its ``response_metadata["textveil"]`` says what could not be.
+    """Return a reply with the words of the user.
 
-    It is the model's, also where the model returns a message of another role: else its text would go out as the user's.
+    Its ``response_metadata["textveil"]`` lists the surrogates that stayed. The reply is attributed to the model, even
+    if the model returns a message of another role: otherwise its text would later be sent as the user's.
 
     Raises:
-        InputError: It has a part of a shape that is not known.
+        InputError: The reply has a part of an unknown shape.
     """
     _claim(conversation, reply)
     if not isinstance(reply, AIMessage):
         reply = AIMessage(content=reply.content, id=reply.id, response_metadata=reply.response_metadata)
     ids = [call.get("id") for call in (*reply.tool_calls, *reply.invalid_tool_calls)]
-    if reply.invalid_tool_calls and len({*ids}) < len(ids):  # nobody can tell which arguments a client reports
+    if reply.invalid_tool_calls and len({*ids}) < len(ids):  # the arguments that a client reports are ambiguous
         conversation.close_tool_results()
     try:
         message = convert_to_openai_messages(reply)
@@ -94,7 +98,10 @@ def restored(conversation: Conversation, reply: BaseMessage) -> AIMessage:
 
 
 def _claim(conversation: Conversation, reply: BaseMessage) -> None:
-    """Let no result of a call share the mapping if a result of it came with a reply: the model wrote that one."""
+    """Exclude a tool call from the mapping if its result came with a reply of the model.
+
+    The model wrote such a result itself.
+    """
     parts = reply.content if isinstance(reply.content, list) else []
     call = getattr(reply, "tool_call_id", None)
     results = [] if call is None else [{"role": "tool", "tool_call_id": call}]
@@ -102,20 +109,21 @@ def _claim(conversation: Conversation, reply: BaseMessage) -> None:
 
 
 def _list_stayed(found: Incoming) -> dict[str, list[Any]]:
-    """List what stayed of a reply, in types that any serializer of messages keeps."""
+    """Return the surrogates that stayed, in types that any serializer of messages supports."""
     listed: dict[str, list[Any]] = {name: list(getattr(found, name)) for name in _STAYED}
     return listed | {"skipped": [[written, reason.value] for written, reason in found.skipped]}
 
 
 class Pieces:
-    """Restores a reply that comes in chunks: texts as they come, calls of tools at the end.
+    """Restorer of a reply in chunks: texts immediately, tool calls at the end.
 
-    What a client may show beside these texts, such as a thought, a part of an unknown type or ``additional_kwargs``,
-    stays as it came and is read: nothing is restored where it may have begun a link. A part without an index is a text
-    of its own. ``response_metadata`` is not shown.
+    Values that a client may show beside these texts, such as a thought, a part of an unknown type or
+    ``additional_kwargs``, stay unchanged and are read: no surrogate is restored where they may have begun a link. A
+    part without an index is a text of its own. ``response_metadata`` does not count as displayed.
 
     Args:
-        conversation: What restores, after the messages were sent: it finds what had gone out by now.
+        conversation: State that restores. Create the object after the messages were sent, so that their surrogates
+            count.
     """
 
     def __init__(self, conversation: Conversation) -> None:
@@ -123,7 +131,7 @@ class Pieces:
         self._stream: ReplyStream | None = None
         self._view = conversation.view()
         self._calls = AIMessageChunk(content="")
-        #: Where the newest text stands, as a part without its text; ``None`` for a content of one string.
+        #: Place of the newest text, as a part without its text; ``None`` for a content of one string.
         self._part: dict[str, Any] | None = None
         self._newest: Any = None
         self._begun: set[Any] = set()
@@ -131,11 +139,13 @@ class Pieces:
         self._told: dict[str, list[Any]] = {name: [] for name in _STAYED}
 
     def feed(self, chunk: BaseMessage) -> AIMessageChunk:
-        """Returns what is decided once a chunk has come, or the whole reply of a model that does not stream.
+        """Return the restorable part of the reply after a chunk.
+
+        The chunk may also be the whole reply of a model that does not stream.
 
         Raises:
-            InputError: The model wrote to a part of its reply again after the next one, which is out: the text could
-                begin a link that the next one goes on with.
+            InputError: The model continued a part of its reply after the next one, which was returned already: the text
+                could begin a link that the next one continues.
         """
         _claim(self._conversation, chunk)
         if not isinstance(chunk, AIMessageChunk):
@@ -155,7 +165,7 @@ class Pieces:
         return chunk.model_copy(update={**_NO_CALLS, "content": content, "additional_kwargs": beside})
 
     def close(self) -> AIMessageChunk:
-        """Returns the rest of the text, all calls of tools, and what could not be restored."""
+        """Return the rest of the text, all tool calls, and the surrogates that stayed."""
         rest = self._rest()
         content: Any = rest if self._part is None else [{**self._part, "text": rest}]
         calls = self._calls + AIMessageChunk(content="", chunk_position="last")
@@ -172,7 +182,7 @@ class Pieces:
         )
 
     def _parts(self, part: str | dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """What becomes of a part; what is held back of another one comes before it."""
+        """Yield the restored part, after any text that was held back before it."""
         part = {"type": "text", "text": part} if isinstance(part, str) else part
         kind, text = part.get("type"), part.get("text")
         kind = kind if isinstance(kind, str) else ""
@@ -188,7 +198,7 @@ class Pieces:
         yield {**part, "text": self._feed(text)} if is_text and text else part
 
     def _begin(self, place: Any, part: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
-        """End the text before another place begins, and give the rest of it."""
+        """End the text before another place begins, and yield its held-back rest."""
         if place != self._newest or (self._part is None) is not (part is None):
             if place is not None and place in self._begun:
                 raise InputError("the model wrote to a part of its reply again after the next one: ask it again")
@@ -199,7 +209,7 @@ class Pieces:
         self._part = None if part is None else {name: part[name] for name in _PLACE if name in part}
 
     def _pass(self, source: Any, value: Mapping[str, Any]) -> None:
-        """Read what a client may show, and gets as it came."""
+        """Read a value that passes unchanged and that a client may show."""
         for name, entry in value.items():
             for text in find_shown_texts({name: entry}, is_part=True):
                 self._view.pass_part((source, name), text)

@@ -1,9 +1,10 @@
-"""A server of the Model Context Protocol: a model works on files of a folder, and never has the names in them.
+"""Server of the Model Context Protocol: a model edits files of a folder without their names.
 
     python -m textveil_cli.integrations.mcp FOLDER [OPTION]...
 
-A tool to which a model hands a text would come too late: the model has it. So these tools take the name of a file. What
-is read goes to the model under a mapping, and what the model writes becomes a file with the words of the user.
+A tool that receives a text from a model would be too late: the model has the text. These tools therefore receive the
+name of a file. The model receives the text of a file under a mapping, and the server restores the words of the user in
+a file that the model writes.
 """
 
 import os
@@ -26,9 +27,9 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("mcp", "mcp") from error
 
-#: A file that is read has no more.
+#: The most bytes of a file that the model reads.
 MOST_BYTES = 1 << 22
-#: Suffixes of files in which running text is restored. Programs run or fetch what others have, such as HTML.
+#: Suffixes of files whose running text is restored. Programs run or fetch other formats, such as HTML.
 _PLAIN_SUFFIXES = frozenset((".txt", ".md", ".markdown"))
 
 
@@ -42,23 +43,25 @@ def make_server(
     report: Callable[[str], None] = lambda line: None,
     **options: Any,
 ) -> MCPServer:
-    """Returns a server for the files of a folder and of those below it: one conversation, in memory.
+    """Return a server for the files of a folder and its subfolders: one conversation, in memory.
 
     Args:
         folder: The folder.
-        sanitizer: What rewrites; the built-in English bundle if left out.
+        sanitizer: The sanitizer; default: the built-in English bundle.
         restore_places: Places of files, beside running text, that are restored: ``code``, ``json``, ``math``; or
             ``all``, for files that nothing displays or fetches.
         restore_hosts: Hosts in links to which files are restored.
-        accept_files: Whether all files that are there now, but those that the model wrote, are the user's own, also if
-            a file that the model wrote is gone.
-        report: Gets a line for each file in which surrogates stayed for their place: counts by the reason alone.
+        accept_files: Whether all present files, except those of the model, count as the user's own, even if a file of
+            the model is missing.
+        report: Function that receives a line for each file with remaining surrogates: counts by reason only.
         options: As for ``Conversation``.
 
     Privacy:
-        See ``Conversation``. Names of files go as they are. No file that is there is changed. A file that the model
-        wrote is read as the model wrote it, or, where somebody changed it, under no mapping: its guesses show nothing.
-        Once it wrote any, so is each file that is new or changed since, until the server starts again.
+        See ``Conversation``. Names of files are sent unchanged. No existing file is changed. The model receives a file
+        of its
+        own as it wrote it or, if it was changed since, without a mapping: its guesses reveal nothing. After it wrote
+        its
+        first file, the same holds for each file that is new or changed, until the server restarts.
     """
     root = folder.resolve()
     written = WrittenFiles(root, accept=accept_files)
@@ -125,7 +128,7 @@ def make_server(
             )
         if found.skipped:
             report(f"write_file: {describe_report(found.report)}")
-        return "written"  # what was put back, and what not, can tell which originals are equal
+        return "written"  # the numbers of restored and remaining surrogates can reveal which originals are equal
 
     return server
 

@@ -1,4 +1,7 @@
-"""Columns of a pandas frame: ``sanitize(frame["note"])``, ``frame.textveil.sanitize(column=["note"])``."""
+"""Sanitizer for columns of pandas.
+
+Call ``sanitize(frame["note"])`` or ``frame.textveil.sanitize(column=["note"])``.
+"""
 
 from collections.abc import Collection, Hashable
 from pathlib import Path
@@ -19,25 +22,25 @@ except ImportError as error:
 
 Data = TypeVar("Data")
 Columns = Hashable | list[Any]
-#: A list of words, or the file that has one a line, as the command takes it.
+#: A list of words, or a file with one word a line, as for the command.
 Words = Collection[str] | str | Path
 
 
 class CommandOptions(TypedDict, total=False):
-    """The options of ``textveil sanitize``, under their names, that pandas has a use for.
+    """The options of ``textveil sanitize``, under their names, that are useful in pandas.
 
     Keys:
-        bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bundle_bytes: Most bytes of all its files together.
-        mechanism, epsilon, replacement_probability: The mechanism, and how private it is (``Options``).
-        protect, style, keep, tag, drop: What stays visible, and how the rest is written (``Options``).
-        allow, draw, deny: Words, or a file of words, one a line.
-        sanitize_punctuation, case, consistent, consistent_cap, split: How words are drawn (``Options``).
-        corpus_key: File of the key under which equal strings of all cells become equal (mode ``names``).
-        without_column: Columns of a frame that the output does not have.
-        only_columns: Whether the output has no other column than those that are rewritten.
+        bundle: Folder of a bundle; default: the built-in English one.
+        expect_id: Required content hash of the bundle.
+        maker: Public key of the required signer of the bundle.
+        max_bundle_bytes: The most bytes of all its files, in total.
+        mechanism, epsilon, replacement_probability: The mechanism, and its privacy parameters (``Options``).
+        protect, style, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
+        allow, draw, deny: Words, or a file with one word a line.
+        sanitize_punctuation, case, consistent, consistent_cap, split: How words are randomized (``Options``).
+        corpus_key: File of the key under which equal strings of all cells get equal surrogates (mode ``names``).
+        without_column: Columns of a frame that the output omits.
+        only_columns: Whether the output has only the columns that are rewritten.
     """
 
     bundle: str | Path | None
@@ -66,30 +69,33 @@ class CommandOptions(TypedDict, total=False):
 
 
 def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Data:
-    """Returns a column with every cell sanitized, or a frame with columns sanitized. Nothing else changes.
+    """Return a column with every cell sanitized, or a frame with some columns sanitized.
 
-    Index, name, type, missing cells and other columns stay. ``apply`` and ``map`` of pandas may call it too: for one
-    cell it returns that cell, sanitized.
+    Index, name, type, missing cells and other columns stay. ``apply`` and ``map`` of pandas may call it, too: for one
+    cell it returns the sanitized cell.
 
     Args:
         data: A column of strings and missing cells, a frame, or one cell.
-        column: Those columns of a frame that have texts, in one list; or the first of them.
-        more: The others.
-        options: Those of the command, under their names: see ``CommandOptions``.
+        column: The columns of a frame with texts, in one list; or the first of them.
+        more: The other columns.
+        options: Options of the command, under their names: see ``CommandOptions``.
 
     Returns:
-        A new column or frame, or the text of a cell. What each cell is promised is in ``Rewriter(...).terms``: the same
-        for all.
+        A new column or frame, or the text of a cell. The guarantee of each cell is in ``Rewriter(...).terms``: the same
+        for
+        all.
 
     Raises:
-        ColumnError: Columns of a frame are not named, are not there or are there twice.
+        ColumnError: Columns of a frame are not given, do not exist or exist twice.
         InputError: A cell is neither a string nor missing, or ``data`` is none of the above.
         BundleError, OptionError: As ``Rewriter``.
 
     Privacy:
-        Each cell is a document of its own, and its bound is about that cell alone. Which cells are missing shows, and
-        so do their order and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one
-        call for all equal cells, which then shows too: give the column itself.
+        Each cell is a document of its own, and its bound holds for that cell alone. Which cells are missing is public,
+        and
+        so are their order and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one
+        call for
+        all equal cells, so the output reveals equality: pass the column itself.
     """
     unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
     if unknown is not None:
@@ -144,7 +150,10 @@ def _frame(
 
 
 def _require_once(frame: pandas.DataFrame, name: Hashable, option: str) -> None:
-    """Raise ``ColumnError`` unless a frame has a column once; the error lists the columns that it has."""
+    """Raise ``ColumnError`` unless a frame has a column once.
+
+    The error lists the existing columns.
+    """
     columns = [str(column) for column in frame.columns]
     count = list(frame.columns).count(name)
     if count == 1:
@@ -164,7 +173,7 @@ def _column(column: pandas.Series, rewriter: Rewriter) -> pandas.Series:
 @pandas.api.extensions.register_dataframe_accessor("textveil")
 @pandas.api.extensions.register_series_accessor("textveil")
 class Accessor:
-    """``series.textveil`` and ``frame.textveil``, once ``textveil_cli.integrations.pandas`` is imported.
+    """Accessor ``series.textveil`` and ``frame.textveil``, after the import of this module.
 
     Args:
         data: The column or the frame.
@@ -174,5 +183,8 @@ class Accessor:
         self._data = data
 
     def sanitize(self, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Any:
-        """Returns the column, or the frame with the named columns, sanitized: ``sanitize`` of this module."""
+        """Return the column, or the frame with the given columns, sanitized.
+
+        The method calls ``sanitize`` of this module.
+        """
         return sanitize(self._data, column, *more, **options)

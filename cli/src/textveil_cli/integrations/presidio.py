@@ -1,14 +1,14 @@
-"""An operator for Presidio: Presidio finds what is personal, textveil draws what stands there instead.
+"""Operator for Presidio: Presidio finds personal data, and textveil draws the replacements.
 
     engine = AnonymizerEngine()
     engine.add_anonymizer(TextveilOperator)
     engine.anonymize(text, found, {"DEFAULT": OperatorConfig("textveil", {"epsilon": 6})})
 
-Only what Presidio finds is drawn. All other words stay as they are, and which spans were found shows. So the bound is
-of the found words alone, between texts in which the same spans are found. To have every word drawn, sanitize the whole
-text with ``Sanitizer`` instead.
+Only the spans that Presidio finds are replaced. All other words stay unchanged, and the positions of the spans are
+public. The bound therefore holds only for the found words, between texts in which Presidio finds the same spans. To
+protect every word, sanitize the whole text with ``Sanitizer`` instead.
 
-With a ``Conversation`` what was found becomes names and numbers that Presidio's other engine puts back:
+With a ``Conversation`` the spans become names and numbers that Presidio's other engine restores:
 
     settings = {"DEFAULT": OperatorConfig("textveil", {"conversation": Conversation()})}
     sent = engine.anonymize(text, found, settings)
@@ -34,11 +34,12 @@ except ImportError as error:
 
 _APOSTROPHES = ("'", "\u2019")
 _BLANKS = re.compile(r"(\s+)")
-#: What ``preview`` says of words of which the entity decides the kind.
+#: States of ``preview`` for words whose type the entity decides.
 _DRAWN = frozenset(("drawn", "unknown"))
-#: The same on the rung names. Shown ones too: a span stands alone, so *Hope* is the first word of a sentence.
+#: The same in the mode ``names``. It includes kept words: a span is read alone, so *Hope* is the first word of a
+#: sentence.
 _OF_NO_KIND = frozenset(("visible", "acronym", "organization", "person", "word"))
-#: Members of the kinds that an entity's words are of: of the first word of a span, and of the others.
+#: Listed words of the type of an entity: for the first word of a span, and for the others.
 _MEMBERS = {
     "PERSON": ("anna", "novak"),
     "LOCATION": ("boston", "boston"),
@@ -47,34 +48,34 @@ _MEMBERS = {
 }
 
 
-#: What an entity is called in a conversation, and the kinds that its own string may say instead.
+#: Type of an entity in a conversation, and the types that the string of the entity may have instead.
 _CALLED = {
     "PERSON": ("person", frozenset(("person", "title"))),
     "LOCATION": ("city", frozenset(("city", "country", "state", "place", "street", "number", "id"))),
     "NRP": ("group", frozenset(("group",))),
     "ORGANIZATION": ("organization", frozenset(("organization", "acronym", "number"))),
 }
-#: Of other entities but times no word stays.
+#: The entity for times, whose words may be kept. Words of all other entities are replaced.
 _AS_READ = "DATE_TIME"
 
 
 class TextveilOperator(Operator):
-    """Replaces a found span by a draw: names by names, numbers by numbers, other words by words.
+    """Operator that replaces a found span: names by names, numbers by numbers, words by words.
 
-    What Presidio found counts: an unknown word of a ``PERSON`` becomes a name, one of a ``LOCATION`` a city, of an
-    ``NRP`` a nationality, of an ``ORGANIZATION`` a firm.
+    The entity decides: an unknown word of a ``PERSON`` becomes a name, one of a ``LOCATION`` a city, of an ``NRP`` a
+    nationality, of an ``ORGANIZATION`` a firm.
 
-    Its parameters are the arguments of ``Rewriter``. Inside a span no word stays visible unless ``protect`` says so: a
-    detector that finds *Will* means the name. With ``protect="names"`` no word of the entities above stays; common
-    words of others do. The parameter ``conversation`` is a ``Conversation``, and stands for all others.
+    Its parameters are the arguments of ``Rewriter``. No word of a span is kept unless ``protect`` is given: a detector
+    that finds *Will* means the name. With ``protect="names"`` no word of the entities above is kept; common words of
+    others are. The parameter ``conversation`` is a ``Conversation``, and replaces all others.
 
     Privacy:
-        Each span is a document of its own. Its length in words, its punctuation, case and kinds show, as in any
+        Each span is a document of its own. Its number of words, its punctuation, case and types are public, as in any
         sanitized text (docs/privacy.md).
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
-        """Returns what stands for a span."""
+        """Return the replacement of a span."""
         if (conversation := _conversation(params)) is not None:
             return conversation.outgoing_text(text, _called(text, (params or {}).get("entity_type", "")))
         rewriter = _rewriter(params)
@@ -82,7 +83,7 @@ class TextveilOperator(Operator):
         return rewriter(text if members is None else _of_the_kind(text, members, rewriter))
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
-        """Checks the parameters.
+        """Check the parameters.
 
         Raises:
             OptionError, BundleError: As ``Rewriter``.
@@ -91,42 +92,43 @@ class TextveilOperator(Operator):
             _rewriter(params)
 
     def operator_name(self) -> str:
-        """Returns the name for ``OperatorConfig``."""
+        """Return the name for ``OperatorConfig``."""
         return "textveil"
 
     def operator_type(self) -> OperatorType:
-        """Returns that it anonymizes."""
+        """Return the type of an anonymizing operator."""
         return OperatorType.Anonymize
 
 
 class TextveilRestore(TextveilOperator):
-    """Puts back what ``TextveilOperator`` replaced under the same ``conversation``, its only parameter.
+    """Operator that restores what ``TextveilOperator`` replaced under the same conversation.
 
-    An entity may be a whole reply of a model, in which names and numbers of the text are quoted or inflected.
+    ``conversation`` is its only parameter. An entity may be a whole reply of a model, which quotes or inflects names
+    and numbers of the text.
     """
 
     def operate(self, text: str, params: dict[str, Any] | None = None) -> str:
-        """Returns a text with the words that were replaced."""
+        """Return a text with the original words."""
         conversation = _conversation(params)
         assert conversation is not None  # the engine calls validate first
         return conversation.incoming(text).reply
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
-        """Checks the parameters.
+        """Check the parameters.
 
         Raises:
-            OptionError: There is no conversation, or something besides.
+            OptionError: The conversation is missing, or is not the only parameter.
         """
         if _conversation(params) is None:
             raise OptionError('to restore, give the conversation that replaced: {"conversation": ...}')
 
     def operator_type(self) -> OperatorType:
-        """Returns that it puts back."""
+        """Return the type of a restoring operator."""
         return OperatorType.Deanonymize
 
 
 def _conversation(params: dict[str, Any] | None) -> Conversation | None:
-    """The conversation among parameters, if there is one."""
+    """Return the conversation among the parameters, or ``None``."""
     given = {name: value for name, value in (params or {}).items() if name != "entity_type"}
     found = given.pop("conversation", None)
     if found is not None and (given or not isinstance(found, Conversation)):
@@ -135,7 +137,7 @@ def _conversation(params: dict[str, Any] | None) -> Conversation | None:
 
 
 def _called(text: str, entity: str) -> str | None:
-    """What a span is called for its entity, if its own string does not say what fits."""
+    """Return the type of a span by its entity; ``None`` if its own string has a fitting type."""
     if entity == _AS_READ:
         return None
     kind, fitting = _CALLED.get(entity, ("word", None))
@@ -145,9 +147,10 @@ def _called(text: str, entity: str) -> str | None:
 
 
 def _of_the_kind(text: str, members: tuple[str, str], rewriter: Rewriter) -> str:
-    """Returns a span in which words that would be drawn are members of a kind, in their case.
+    """Return a span in which each word to be replaced is a listed word of a type, in its case.
 
-    A member becomes any other one, without a look at it. So nothing that comes out depends on the words replaced here.
+    The listed word becomes another one of its list, drawn without reading it. The output therefore does not depend on
+    the words that this function replaces.
     """
     terms = rewriter.terms
     if terms.protect is None:

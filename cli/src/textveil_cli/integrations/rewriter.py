@@ -1,4 +1,4 @@
-"""``Rewriter``: a sanitizer with its options fixed, which other libraries may call, copy and pickle."""
+"""Sanitizer with fixed options, which other libraries may call, copy and pickle."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -14,33 +14,34 @@ from textveil.text import Options, Result, Sanitizer, Terms
 
 
 class Settings(Options, Pins, total=False):
-    """Everything that a sanitizer is told but its folder and its texts: options, and what the bundle must be.
+    """Settings of a sanitizer except its folder: options, and requirements on the bundle.
 
     Keys:
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bytes: Most bytes of all its files together.
+        expect_id: Required content hash of the bundle.
+        maker: Public key of the required signer of the bundle.
+        max_bytes: The most bytes of all its files, in total.
     """
 
 
 class Rewriter:
-    """Rewrites texts with one bundle and one set of options.
+    """Rewriter of texts with one bundle and one set of options.
 
-    A pickle holds the folder and the identity of the bundle, and the options. It holds no text, and another bundle
-    in that folder is refused where it is unpickled. Safe to share between threads.
+    A pickle holds the folder and the content hash of the bundle, and the options. It holds no text. If the folder has
+    another bundle, unpickling raises an error. An object is safe to share between threads.
 
     Args:
-        bundle: Folder of a bundle; the built-in English one if left out.
-        settings: What the bundle must be, and options as in ``Sanitizer.sanitize``: see ``Settings``.
-            Denied words are in pickles, and not in ``repr``.
+        bundle: Folder of a bundle; default: the built-in English one.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``Settings``. Denied words
+            are in pickles, and not in ``repr``.
 
     Raises:
-        BundleError: The bundle cannot be used, or is not the one expected.
-        OptionError: An option has a value that the bundle or the mechanism does not have.
+        BundleError: The bundle is unusable, or is not the expected one.
+        OptionError: An option has a value that the bundle or the mechanism does not support.
 
     Privacy:
-        Every text is a document of its own, with the guarantee of ``Sanitizer.sanitize``. Every call draws afresh:
-        rewriting a text again is a second release.
+        Every text is a document of its own, with the guarantee of ``Sanitizer.sanitize``. Every call draws anew:
+        rewriting a
+        text again is a second release.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[Settings]) -> None:
@@ -49,10 +50,10 @@ class Rewriter:
         options: Any = {name: value for name, value in settings.items() if name not in pins}
         self._options: Options = options
         self._sanitizer = loaded(self._folder, **pins)
-        self._sanitizer.terms(**self._options)  # options are checked before there is any text
+        self._sanitizer.terms(**self._options)  # check options before there is any text
 
     def __call__(self, text: str) -> str:
-        """Returns one text, rewritten.
+        """Return the rewritten text.
 
         Raises:
             InputError: ``text`` is not a string.
@@ -62,22 +63,22 @@ class Rewriter:
         return self._sanitizer.sanitize(text, **self._options).text
 
     def results(self, texts: Iterable[str]) -> list[Result]:
-        """Returns texts, rewritten, each with its statement.
+        """Return the rewritten texts, each with its privacy statement.
 
         Raises:
-            InputError: One of them is not a string, or one string, a row or a table came in place of texts.
+            InputError: An entry is not a string, or ``texts`` is one string, a row or a table.
         """
         return self._sanitizer.sanitize_batch(texts, **self._options)
 
     def cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
-        """Returns the cells of a column, rewritten; what is missing stays as it is.
+        """Return the rewritten cells of a column; missing cells stay unchanged.
 
         Args:
-            cells: Strings, and whatever stands for a missing one.
-            missing: Which cells are missing; those that are ``None`` or NaN if left out.
+            cells: Strings, and any values that represent missing cells.
+            missing: Whether each cell is missing; default: ``None`` and NaN are.
 
         Raises:
-            InputError: A cell is neither a string nor missing, or one string, a row or a table came in place of cells.
+            InputError: A cell is neither a string nor missing, or ``cells`` is one string, a row or a table.
         """
         cells = in_order(cells, "cells")
         missing = list(map(_is_missing, cells)) if missing is None else missing
@@ -91,12 +92,12 @@ class Rewriter:
         return [cell if gone else next(results).text for cell, gone in zip(cells, missing, strict=True)]
 
     def preview(self, text: str) -> list[tuple[str, str]]:
-        """Returns what the skeleton of a text shows: ``Sanitizer.preview``. Nothing is drawn."""
+        """Return the pieces of a text with their states, as ``Sanitizer.preview``, without a draw."""
         return self._sanitizer.preview(text, **self._options)
 
     @property
     def terms(self) -> Terms:
-        """What a text is promised per token: the same for all texts."""
+        """Guarantee of a text per token: the same for all texts."""
         return self._sanitizer.terms(**self._options)
 
     def __repr__(self) -> str:
@@ -110,10 +111,10 @@ class Rewriter:
 
 
 def named(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
-    """Returns the columns that somebody named, one by one or in one list; ``()`` stands for none.
+    """Return the columns that a caller gives one by one or in one list; ``()`` gives none.
 
     Raises:
-        ColumnError: None is named.
+        ColumnError: The caller gives no column.
     """
     several = isinstance(columns, list) or (isinstance(columns, tuple) and not columns)
     found = (*(columns if several else [columns]), *more)
@@ -134,13 +135,17 @@ def loaded(
     max_bytes: int = MAX_BUNDLE_BYTES,
     pinned: bool | None = None,
 ) -> Sanitizer:
-    """Returns the sanitizer of a bundle, the same one for all who ask."""
+    """Return the sanitizer of a bundle, one object for all callers."""
     sanitizer = Sanitizer.load(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
     return sanitizer if pinned is None else Sanitizer(replace(sanitizer.bundle, pinned=pinned))
 
 
 def _again(folder: str | None, pins: Pins, pinned: bool, options: Options) -> Rewriter:
-    """Opens the same bundle. It is pinned so that it is the same; statements say whether its user pinned it."""
+    """Return a rewriter of the same bundle, for unpickling.
+
+    The content hash is required, so that the bundle is the same. Privacy statements still report whether the user
+    required it.
+    """
     again = object.__new__(Rewriter)
     again._folder, again._options = folder, options
     again._sanitizer = loaded(folder, **pins, pinned=pinned)

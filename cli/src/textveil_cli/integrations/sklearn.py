@@ -1,6 +1,6 @@
-"""A transformer for scikit-learn: texts in, sanitized texts out.
+"""Transformer for scikit-learn, from texts to sanitized texts.
 
-Sanitize once, before data are split. Inside a cross-validation every fold would draw anew, and every draw is one more
+Sanitize once, before the data are split. In a cross-validation every fold would draw anew, and every draw is one more
 release of the same texts.
 """
 
@@ -20,20 +20,21 @@ except ImportError as error:
 
 
 class TextSanitizer(TransformerMixin, BaseEstimator):
-    """Sanitizes every text. ``fit`` learns nothing, and pickles hold parameters only.
+    """Transformer that sanitizes every text.
 
-    There is no list of denied words: scikit-learn prints and stores all parameters.
+    ``fit`` learns nothing, and pickles hold parameters only. There is no list of denied words: scikit-learn prints and
+    stores all parameters.
 
     Args:
-        bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bytes: Most bytes of all its files together.
-        mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
-        epsilon: Which level, by its epsilon.
-        protect: The rung of the ladder, ``"names"``, ``"words"`` or ``"all"``.
+        bundle: Folder of a bundle; default: the built-in English one.
+        expect_id: Required content hash of the bundle.
+        maker: Public key of the required signer of the bundle.
+        max_bytes: The most bytes of all its files, in total.
+        mechanism: As in ``Sanitizer.sanitize``, like all parameters below; default: that of the bundle.
+        epsilon: Epsilon of the privacy level.
+        protect: The protection mode, ``"names"``, ``"words"`` or ``"all"``.
         case: ``"carry"`` or ``"drop"``.
-        sanitize_punctuation: Whether punctuation is sanitized too.
+        sanitize_punctuation: Whether punctuation is sanitized, too.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         self.sanitize_punctuation = sanitize_punctuation
 
     def fit(self, X: Any = None, y: Any = None) -> Self:
-        """Checks the parameters. Nothing is learned of the texts.
+        """Check the parameters; the texts have no effect.
 
         Raises:
             BundleError, OptionError: As ``Rewriter``.
@@ -69,14 +70,14 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Iterable[str]) -> list[str]:
-        """Returns the texts, sanitized, each a document of its own.
+        """Return the sanitized texts, each a document of its own.
 
         Args:
-            X: Texts: a list, a column or an array of one dimension. A table is refused, also one of a single column:
-                a vectorizer that comes next would take the names of its columns for texts.
+            X: Texts: a list, a column or an array of one dimension. A table is refused, even one of a single column: a
+                later vectorizer would read the names of its columns as texts.
 
         Raises:
-            InputError: One of them is not a string, or a table or one string came in place of texts.
+            InputError: An entry is not a string, or ``X`` is a table or one string.
         """
         return [result.text for result in self._rewriter().results(X)]
 

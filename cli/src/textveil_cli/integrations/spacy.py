@@ -1,10 +1,11 @@
-"""A component for spaCy: after ``nlp.add_pipe("textveil", first=True)`` every ``Doc`` has the sanitized text alone.
+"""Component for spaCy, after which every ``Doc`` has only the sanitized text.
 
-``doc.text``, its tokens, its ``to_bytes`` and a ``DocBin`` of it say what ``doc._.sanitized`` says. What comes later in
-the pipeline sees nothing else. It needs no trained pipeline.
+Add it with ``nlp.add_pipe("textveil", first=True)``. ``doc.text``, its tokens, its ``to_bytes`` and a ``DocBin`` of it
+have the text of ``doc._.sanitized``. Later components of the pipeline receive nothing else. It needs no trained
+pipeline.
 
-The pipeline's vocabulary keeps words of every text that it has cut, also those before they were sanitized, and
-``nlp.to_disk`` and pickles write it. What is cut inside ``with nlp.memory_zone():`` is forgotten.
+The vocabulary of the pipeline stores words of every text that it tokenized, including texts before sanitizing, and
+``nlp.to_disk`` and pickles contain it. It drops words of texts that are tokenized inside ``with nlp.memory_zone():``.
 """
 
 from collections.abc import Iterable, Iterator
@@ -26,22 +27,23 @@ except ImportError as error:
 if not Doc.has_extension("sanitized"):
     Doc.set_extension("sanitized", default=None)
 
-#: What other components find of tokens.
+#: Annotations of tokens by other components.
 _FOUND = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "DEP", "ENT_IOB")
 
 
 class SanitizeDoc:
-    """Gives a new document of the sanitized text for every document, and sets its ``doc._.sanitized``.
+    """Component that returns a new document of the sanitized text, with ``doc._.sanitized``.
 
-    Attributes of the whole document, such as ``doc._.id``, stay as they are.
+    Attributes of the whole document, such as ``doc._.id``, stay unchanged.
 
     Args:
-        nlp: The pipeline, whose tokenizer cuts the sanitized text.
-        rewriter: What rewrites.
+        nlp: The pipeline, whose tokenizer splits the sanitized text.
+        rewriter: The rewriter of texts.
 
     Privacy:
-        A document is a document: see ``Sanitizer.sanitize``. No token of it is looked at. What another component has
-        found in the text would tell of it, so the component goes first and refuses otherwise.
+        Each spaCy document is a document of its own: see ``Sanitizer.sanitize``. The component reads no token of it.
+        Annotations of another component would reveal the original, so the component must be first, and raises an error
+        otherwise.
     """
 
     def __init__(self, nlp: Language, rewriter: Rewriter) -> None:
@@ -49,19 +51,19 @@ class SanitizeDoc:
         self.rewriter = rewriter
 
     def __call__(self, doc: Doc) -> Doc:
-        """Returns the document of one sanitized text.
+        """Return the document of one sanitized text.
 
         Raises:
-            InputError: Another component has been at work before this one.
+            InputError: Another component ran before this one.
         """
         _refuse_annotated(doc)
         return self._sanitized(doc, self.rewriter(doc.text))
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = 256) -> Iterator[Doc]:
-        """Sanitizes documents as they come, a batch at a time.
+        """Yield sanitized documents, a batch at a time.
 
         Raises:
-            InputError: Another component has been at work before this one.
+            InputError: Another component ran before this one.
         """
         for batch in minibatch(stream, size=batch_size):
             for doc in batch:
@@ -74,18 +76,21 @@ class SanitizeDoc:
         new = self._nlp.tokenizer(text)
         new.user_data.update({key: value for key, value in doc.user_data.items() if _of_the_whole(key)})
         new._.sanitized = text
-        new._context = doc._context  # what as_tuples gives back beside the document
+        new._context = doc._context  # the context that ``as_tuples`` returns beside the document
         return new
 
 
 def _refuse_annotated(doc: Doc) -> None:
-    of_tokens = len(doc) > 1 and any(map(doc.has_annotation, _FOUND))  # spaCy says that a document of none has all
+    of_tokens = len(doc) > 1 and any(map(doc.has_annotation, _FOUND))  # spaCy reports all of them without tokens
     if of_tokens or doc.cats or doc.spans or doc.tensor.size:
         raise InputError('textveil is not first in the pipeline: nlp.add_pipe("textveil", first=True)')
 
 
 def _of_the_whole(key: Any) -> bool:
-    """Tells whether an entry of ``user_data`` is not of a token or a span, which are others in the new document."""
+    """Return whether an entry of ``user_data`` belongs to the whole document.
+
+    Entries of a token or a span do not apply to the new document.
+    """
     return not (isinstance(key, tuple) and key[:1] == ("._.",)) or key[2:] == (None, None)
 
 
@@ -114,33 +119,34 @@ def make_component(
     case: str | None = None,
     sanitize_punctuation: bool | None = None,
 ) -> SanitizeDoc:
-    """Makes the component of a pipeline: ``nlp.add_pipe("textveil", config={"epsilon": 6}, first=True)``.
+    """Return the component of a pipeline.
 
-    spaCy saves the options with the pipeline, denied, allowed and drawn words too.
+    Example: ``nlp.add_pipe("textveil", config={"epsilon": 6}, first=True)``. spaCy saves the options with the pipeline,
+    including denied, allowed and randomized words.
 
     Args:
         nlp: The pipeline.
         name: Name of the component.
-        bundle: Folder of a bundle; the built-in English one if left out.
-        expect_id: The identity the bundle must have.
-        maker: Public key of the maker who must have signed it.
-        max_bytes: Most bytes of all its files together.
-        mechanism: As in ``Sanitizer.sanitize``, like all below; the bundle's default if left out.
-        epsilon: Which level, by its epsilon.
-        replacement_probability: SanText+'s ``p``.
-        protect: The rung of the ladder, ``"names"``, ``"words"`` or ``"all"``.
-        consistent: Whether equal words of a document become equal words.
-        consistent_cap: The most drawn words of a document with ``consistent``.
-        split: Whether a longer one is released in parts.
-        deny: Words that are unknown ones.
-        style: How the rung ``"names"`` writes what it replaces, ``"surrogate"`` or ``"tag"``.
-        keep: Kinds that it shows.
-        tag: Kinds that it writes as tags.
-        drop: Kinds for which it writes nothing.
-        allow: Words that it shows wherever they stand.
-        draw: Words that it draws over each other where they stand in lower case.
+        bundle: Folder of a bundle; default: the built-in English one.
+        expect_id: Required content hash of the bundle.
+        maker: Public key of the required signer of the bundle.
+        max_bytes: The most bytes of all its files, in total.
+        mechanism: As in ``Sanitizer.sanitize``, like all parameters below; default: that of the bundle.
+        epsilon: Epsilon of the privacy level.
+        replacement_probability: The parameter ``p`` of SanText+.
+        protect: The protection mode, ``"names"``, ``"words"`` or ``"all"``.
+        consistent: Whether equal words of a document get equal outputs.
+        consistent_cap: The most randomized words of a document with ``consistent``.
+        split: Whether a longer document is released in parts.
+        deny: Words that are treated as unknown.
+        style: How the mode ``"names"`` writes replacements, ``"surrogate"`` or ``"tag"``.
+        keep: Types that this mode keeps.
+        tag: Types that this mode writes as tags.
+        drop: Types that this mode removes.
+        allow: Words that this mode keeps in any context.
+        draw: Words that this mode randomizes among each other in lower case.
         case: ``"carry"`` or ``"drop"``.
-        sanitize_punctuation: Whether punctuation is sanitized too.
+        sanitize_punctuation: Whether punctuation is sanitized, too.
 
     Raises:
         BundleError, OptionError: As ``Rewriter``.

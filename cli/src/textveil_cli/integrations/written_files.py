@@ -1,8 +1,8 @@
-"""Remembers which files of a folder a model may have written, also for the next run.
+"""Record of the files of a folder that a model may have written, across runs.
 
-A model that reads back what it wrote under the mapping would learn which of its guesses are hidden strings. A client
-may rename a file, or save it as a new file of the same name. So from the first file that the model writes, every file
-that is new or changed may be the model's.
+A model that read its own text back under the mapping would learn which of its guesses are hidden strings. A client may
+rename a file, or save it as a new file of the same name. From the first file of the model on, every new or changed file
+may therefore be the model's.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ from typing import Any
 from textveil.bundle import atomic_bytes
 from textveil.errors import InputError, OutputError
 
-#: The list of these files, in the folder itself, so that a copy of the folder has it too.
+#: The list of these files, in the folder itself, so that a copy of the folder contains it.
 LIST_NAME = ".textveil-written"
 _SIGNS = ("st_ino", "st_size", "st_mtime_ns")
 
@@ -27,19 +27,19 @@ class WrittenFiles:
 
     Args:
         root: The folder.
-        accept: Whether all files that are there now, but those at a listed path or inode, are the user's own.
+        accept: Whether all present files, except those at a listed path or inode, are the user's own.
 
     Attributes:
-        missing: How many files that the model wrote are gone: what is new may be one of them.
+        missing: Number of missing files of the model: a new file may be one of them.
 
     Raises:
-        InputError: Its list cannot be read.
+        InputError: The list cannot be read.
     """
 
     def __init__(self, root: Path, *, accept: bool = False) -> None:
         self._root, self._list, self._lock = root, root / LIST_NAME, Lock()
         self._texts: dict[str, tuple[bytes, str]] = {}
-        #: Inode, size and date of written files, by path, and of the user's own.
+        #: Inode, size and date by path: of written files, and of the user's own.
         self._paths, self._users = dict[str, list[int]](), dict[str, list[int]]()
         try:
             if self._list.exists():
@@ -54,7 +54,7 @@ class WrittenFiles:
             raise InputError(f"{LIST_NAME}: not the list of files that a model wrote; move it away") from None
         found = dict(self._files())
         all_signs = {tuple(signs) for signs in found.values()}
-        # The system gives the inode of a file that is gone to a new one: its size and date must be the same too.
+        # The system may reuse the inode of a deleted file, so size and date must be the same, too.
         gone = [
             path
             for path, signs in self._paths.items()
@@ -67,7 +67,7 @@ class WrittenFiles:
         if not self.missing:
             self._users = {path: signs for path, signs in found.items() if not self._is_listed(path, signs[0])}
             if self._list.exists():
-                with suppress(OSError, OutputError):  # a folder that nobody may write to: no model writes there either
+                with suppress(OSError, OutputError):  # a read-only folder: no model writes there either
                     self._store(self._paths)
 
     def is_list(self, path: Path) -> bool:
@@ -80,7 +80,7 @@ class WrittenFiles:
         Args:
             path: The file.
             restored: Its content.
-            text: What the model wrote.
+            text: The original text of the model.
 
         Raises:
             OSError, OutputError: The file or the list cannot be written.
@@ -96,8 +96,8 @@ class WrittenFiles:
     def has(self, path: Path, status: os.stat_result) -> bool:
         """Return whether a model may have written a file.
 
-        It may if the file is at a path or has an inode in the list, and, once the model wrote any file, if inode, size
-        or date are not those of a file that was there before.
+        This holds if the path or the inode of the file is in the list. After the first file of the model it also holds
+        if inode, size or date differ from all earlier files.
         """
         with self._lock:
             name, signs = self._name(path), _signs(status)
@@ -106,7 +106,7 @@ class WrittenFiles:
             return self._is_listed(name, signs[0]) or not self._is_users(name, signs)
 
     def text_of(self, path: Path, content: bytes) -> str | None:
-        """Return what the model wrote, where the file is exactly what it was restored to."""
+        """Return the original text of the model, if the file still has the content restored from it."""
         digest, text = self._texts.get(self._name(path), (b"", None))
         return text if digest == hashlib.sha256(content).digest() else None
 
@@ -114,7 +114,10 @@ class WrittenFiles:
         return name in self._paths or (inode != 0 and any(inode == signs[0] for signs in self._paths.values()))
 
     def _is_users(self, name: str, signs: list[int]) -> bool:
-        """Return whether a file is as it was before the model wrote any; its user may have renamed it."""
+        """Return whether a file is unchanged since before the first file of the model.
+
+        The user may have renamed it.
+        """
         return signs[1:] == self._users.get(name, [])[1:] or (signs[0] != 0 and signs in self._users.values())
 
     def _files(self) -> Iterator[tuple[str, list[int]]]:
@@ -123,7 +126,7 @@ class WrittenFiles:
                 path = Path(folder, name)
                 try:
                     status = path.stat()
-                except OSError:  # a link to nothing
+                except OSError:  # a dangling link
                     continue
                 if name.casefold() != LIST_NAME:
                     yield self._name(path), _signs(status)

@@ -1,5 +1,6 @@
-"""Text that reads: words of a public list are shown, all others become members of their kinds, without a look.
+"""Mode ``names``: keeps words of a public list and replaces all others.
 
-A text is cut by ``chunks``. ``places`` says what is shown and what is one slot, ``kinds`` names each slot, and
-``rewrite`` draws a member of its kind and writes it.
+Each replaced string gets a surrogate of its type, and the draw of a surrogate never reads the original. ``chunks`` cuts
+a text into tokens. ``places`` decides which tokens are kept and which form one slot, ``kinds`` assigns the type of each
+slot, and ``rewrite`` draws and writes the surrogates.
 """

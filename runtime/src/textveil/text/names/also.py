@@ -1,7 +1,8 @@
-"""Hides what an outside detector finds in one drawn output: post-processing, so nothing that is promised changes.
+"""Hiding of the findings of an outside detector, as post-processing of an output.
 
-A detector that read the original could tell hidden words by which shown ones it hides. So it gets the output, in which
-surrogates stand, and may only take words away (docs/proofs/names.md).
+The privacy guarantees stay as they are. A detector that read the original could reveal hidden words by its choice of
+kept words. It therefore receives the output, which contains surrogates, and can only remove words
+(docs/proofs/names.md).
 """
 
 import re
@@ -10,29 +11,29 @@ from itertools import chain
 
 from textveil.errors import DetectorFailed
 
-#: What stands where only a detector hides something.
+#: Replacement of a span that only a detector hides.
 HIDDEN = "[hidden]"
-#: Reads an output, and returns start and end of each part to hide, in any order.
+#: Function that returns the start and the end of each span of an output to hide, in any order.
 Detector = Callable[[str], Iterable[Sequence[int]]]
 #: A text from its first word to its last.
 _WORDS = re.compile(r"\w(?:.*\w)?", re.DOTALL)
 
 
 def hide(text: str, detector: Detector, kept: Sequence[tuple[int, int]] = ()) -> str:
-    """Returns an output without what a detector finds in it.
+    """Return an output in which the spans that a detector finds are hidden.
 
     Args:
-        text: One drawn output.
-        detector: Finds more to hide.
-        kept: What stays, in order: surrogates that are to come back.
+        text: The output of one release.
+        detector: Finder of further spans to hide.
+        kept: Spans that stay, in order: surrogates that are restored later.
 
     Raises:
-        DetectorFailed: It raised an error, or returned anything but places in the text. Nothing is released.
+        DetectorFailed: The detector raised an error, or returned anything but spans of the text. Nothing is released.
     """
     try:
         spans = sorted((start, end) for start, end in detector(text))
         sound = all(type(start) is type(end) is int and 0 <= start <= end <= len(text) for start, end in spans)
-    except Exception as error:  # whatever it raises may quote the text
+    except Exception as error:  # the message of any exception may quote the text
         raise DetectorFailed(f"the outside detector failed ({type(error).__name__}): nothing is released") from None
     if not sound:
         raise DetectorFailed("the outside detector returned places that the text does not have: nothing is released")
@@ -46,7 +47,7 @@ def hide(text: str, detector: Detector, kept: Sequence[tuple[int, int]] = ()) ->
 
 
 def _less(text: str, start: int, end: int, kept: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The words of a part that are in nothing that stays; all of it if that is nowhere in it."""
+    """Yield the words of a span outside all kept spans; the whole span if it overlaps none."""
     edges = [place for one in kept if one[0] < end and one[1] > start for place in one]
     if not edges:
         yield start, end

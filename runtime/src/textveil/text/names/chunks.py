@@ -1,7 +1,8 @@
-"""Cuts what stands between two blanks into tokens (pass 1).
+"""Tokenizer of chunks, the strings between two blanks (pass 1).
 
-A chunk is read alone, so no token depends on another chunk. Marks at its ends are gaps. What is left is letters with
-single marks between them, cut there, or one string, replaced as a whole: no part of a string tells where it ends.
+Each chunk is read alone, so no token depends on another chunk. The marks at the ends of a chunk are gaps. The core
+between them is either letters with single marks between them, which are cut at the marks, or one string, which is
+replaced as a whole: no part of a string reveals where it ends.
 """
 
 import re
@@ -21,20 +22,20 @@ from textveil.work_limits import STEP, check_work
 _EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
 _ASCII_DIGITS = frozenset("0123456789")
 _PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
-#: What is left of HTML where its marks were lost. By number marks alone: letters would be spelled with others.
+#: HTML entities, and their remains without marks. By number only marks are kept, since other numbers spell letters.
 _ENTITY = re.compile(
     r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|\b(?:quot|amp|lt|gt);"
     r"|(?:&amp;|&)?#(?:3[3-9]|4[0-7]|58|59|6[0-4]|9[1-6]|12[3-6]|14[5-8]|15[01]|160|82(?:1[12]|1[67]|2[0126]|30));"
 )
 _BY_NUMBER = re.compile(r"#[0-9]+;")
 _CLITIC_PIECES = frozenset("s t d m ll re ve".split())
-#: A clitic behind a blank, as tokenizers write it (``they 're``), and the marks behind it.
+#: A clitic after a blank, as tokenizers write it (``they 're``), and the marks after it.
 _LONE_CLITIC = re.compile(r"(['\u2019\u2018](?:s|m|d|re|ve|ll))([.,;:!?\")]*)")
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
 _JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019\u2018]*+)|([^\p{L}]+)")
-#: Marks that words stand on both sides of, each a word of its own.
+#: Marks that join two separate words.
 _JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}|\\")
-#: Those of which a path has several.
+#: Marks of which a path has several.
 _SLASHES = re.compile(r"[/\\]")
 _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
@@ -44,19 +45,20 @@ _SHOWN_WHOLE = frozenset(
 )
 _PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019\u2018]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_PART}(?:-{_PART})+")
-#: Words with marks between them, a separator, and what is behind it: ``user=`` and a name, the cells of a row.
+#: Words with marks between them, a separator, and the rest: ``user=`` and a name, the cells of a row.
 _SEPARATED = regex.compile(
     r"([-\u2010-\u2015\u2026!+*\"“”«»()\[\]{}\u2018\u2019']*+\p{L}[-\u2010-\u2015\u2026!+*“”«»()\[\]{}\u2018\u2019'\p{L}\p{M}]*+)"
     r"(\"*[=,;|]+|\"+:)(.+)",
     regex.DOTALL,
 )
 _SEPARATORS = frozenset("=,;|:")
-#: Brackets, and others that only code has inside a word: in a chunk that has one, each mark of code ends a string.
+#: Brackets, and other marks that only source code has inside a word. In a chunk with one of them each code mark ends a
+#: string.
 _BRACKETS = frozenset('()[]{}=<>"`')
 _CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"`])+)")
-#: What makes of a chunk with marks of code one string: an address or a path.
+#: Marks that make a chunk with code marks one string: an address or a path.
 _WHOLE = frozenset("@\uff20\\/")
-#: Conversions of format strings and marks alone: ``%s,``, ``{:.2f}``. Which letter a conversion has decides nothing.
+#: Conversions of format strings, with marks only: ``%s,``, ``{:.2f}``. The letter of a conversion affects no decision.
 _FORMAT = r"(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)\})"
 _LONGEST_FORMATS = 40
 _FORMATS = re.compile(rf"(?:[!-/:-@\[-`{{-~]*?{_FORMAT}){{1,4}}[!-/:-@\[-`{{-~]*")
@@ -64,43 +66,49 @@ _AND = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
 
 
 class Chunks:
-    """Reads chunks, each distinct one once.
+    """Tokenizer of chunks.
 
     Args:
         lexicon: The class of each word.
 
     Attributes:
-        plain: Gives the token of a common word that is plainly shown.
-        listed: What was read of words of the public list; it is shared by all calls.
+        plain: Function that returns the token of a plainly kept common word.
+        listed: Cached results for words of the public list, which all calls share.
 
     Privacy:
-        It holds what the user wrote, and ends with the call.
+        The object stores no text of the user: ``listed`` has public words only.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon, self.plain, self.listed = lexicon, lexicon.plain, lexicon.listed_pieces
 
     def word(self, chunk: str) -> tuple[str, Sequence[Token], str] | None:
-        """Returns the marks before a word or number, its tokens and the marks behind it; ``None`` of other chunks."""
+        """Return the marks before a word or number, its tokens and the marks after it.
+
+        The result is ``None`` for any other chunk.
+        """
         if chunk.isalpha() and len(chunk) <= LONGEST_WORD:
             return "", self._lexicon.word(chunk), ""
-        if chunk[:1] in _ASCII_DIGITS:  # what ``read`` finds too, by way of a dozen patterns
+        if chunk[:1] in _ASCII_DIGITS:  # same result as ``read``, without a dozen patterns
             core = chunk.rstrip(_PLAIN_MARKS)
             if len(core) <= LONGEST_WORD and PLAIN_NUMBER.fullmatch(core):
                 return "", (self._number(core),), chunk[len(core) :]
         lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
         core = chunk[lead:].rstrip(_PLAIN_MARKS)
         letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").isalpha())
-        if not letters or len(core) > LONGEST_WORD or ";" in chunk:  # with a semicolon it may be of HTML
+        if not letters or len(core) > LONGEST_WORD or ";" in chunk:  # a semicolon may end an HTML entity
             return None
         return chunk[:lead], self._lexicon.word(core), chunk[lead + len(core) :]
 
     def is_listed(self, chunk: str) -> bool:
-        """Return whether a chunk is a public word (``Lexicon.is_public``), with at most one mark behind it."""
+        """Return whether a chunk is a public word with at most one mark after it.
+
+        ``Lexicon.is_public`` defines public words.
+        """
         return self._lexicon.is_public(chunk[:-1] if chunk[-1:] in _PLAIN_MARKS else chunk)
 
     def read(self, chunk: str) -> Sequence[Token]:
-        """Returns the tokens of a chunk, which joined are the chunk."""
+        """Return the tokens of a chunk. Their texts concatenate to the chunk."""
         if chunk.isalpha() and len(chunk) <= LONGEST_WORD:
             return self._lexicon.word(chunk)
         return self._parts(chunk)
@@ -126,7 +134,7 @@ class Chunks:
         return [*found, *self._solid(rest)]
 
     def _solid(self, chunk: str) -> Sequence[Token]:
-        """The tokens of a chunk without entities, with the marks at its ends."""
+        """Return the tokens of a chunk without entities, including the marks at its ends."""
         if not chunk:
             return ()
         if not chunk.isascii() and (pieces := _cut_emoji(chunk)):
@@ -145,8 +153,11 @@ class Chunks:
         return [*map(gap, chunk[:start] and (chunk[:start],)), *found, *map(gap, chunk[end:] and (chunk[end:],))]
 
     def _marks(self, chunk: str) -> tuple[int, int]:
-        """Where the marks before a core end, and those behind it begin: one place if all is marks."""
-        if chunk.isascii():  # there all punctuation is marks, and nothing else
+        """Return the start and the end of the core of a chunk between its marks.
+
+        Both are equal if the chunk consists of marks alone.
+        """
+        if chunk.isascii():  # ASCII punctuation is marks, and no other ASCII is
             start, end = len(chunk) - len(chunk.lstrip(punctuation)), len(chunk.rstrip(punctuation))
             return (start - _prefix(chunk, start), end) if end else (start, start)
         lead = self._lexicon.marks.match(chunk)
@@ -158,7 +169,7 @@ class Chunks:
         return start, tail.start() if tail else len(chunk)
 
     def _core(self, core: str) -> Sequence[Token]:
-        """The tokens of a chunk without the marks at its ends."""
+        """Return the tokens of a chunk without the marks at its ends."""
         if len(core) > LONGEST_WORD:
             return (Token(ALONE, core, key(core), LOWER, "other"),)
         if PLAIN_NUMBER.fullmatch(core):
@@ -188,7 +199,7 @@ class Chunks:
         return (_string(core),)
 
     def _number(self, core: str) -> Token:
-        """Return the token of a plain number; an expression is kept."""
+        """Return the token of a plain number; an expression such as ``24/7`` is kept."""
         if core in _SHOWN_WHOLE and not self._lexicon.is_denied(core):
             return new(Token, (SHOWN, core, core, LOWER, "", "", 0))
         return number(core)
@@ -203,7 +214,7 @@ class Chunks:
         return found
 
     def _separated(self, core: str) -> Sequence[Token]:
-        """The tokens of words and separators in turn, up to what is not of words: that is read by itself."""
+        """Return the tokens of alternating words and separators, and of the rest as a chunk."""
         found: list[Token] = []
         while match := _SEPARATED.fullmatch(core):
             found += [*self._solid(match[1]), gap(match[2])]
@@ -211,7 +222,10 @@ class Chunks:
         return [*found, *self._solid(core)]
 
     def _dotted(self, core: str) -> Sequence[Token]:
-        """Words with a full stop and no blank between them, if all are shown: else they are one string."""
+        """Return the tokens of words with full stops between them, if all are kept.
+
+        Otherwise the result is empty and the core is one string.
+        """
         if string_kind(core)[0] in ("url", "file"):
             return ()
         found: list[Token] = []
@@ -225,7 +239,7 @@ class Chunks:
             if not all(token.cls == SHOWN or token.bits & AT_START for token in tokens):
                 return ()
             found += [gap(".")] if found else []
-            # No word of it begins a slot: what is left would be another string.
+            # No word of the string may begin a slot: the rest would be another string.
             found += [token._replace(cls=SHOWN, kind="", bits=0) for token in tokens]
         return found
 
@@ -244,18 +258,21 @@ class Chunks:
 
 
 def _is_code(parts: Sequence[str]) -> bool:
-    """Return whether hyphens join letters and digits to a code: with a part in capitals, or digits between letters."""
+    """Return whether hyphens join letters and digits to a code.
+
+    A code has a part in capitals, or digits between letters.
+    """
     kinds = "".join("0" if part.isdigit() else "A" if part.isupper() else "a" for part in parts)
     return "A" in kinds or "a0a" in kinds
 
 
 def gap(text: str) -> Token:
-    """Returns the token of a gap."""
+    """Return the token of a gap."""
     return new(Token, (GAP, text, text, LOWER, "", "", 0))
 
 
 def number(digits: str) -> Token:
-    """Returns the token of a number."""
+    """Return the token of a number."""
     kind, layout = string_kind(digits)
     joins = digits.isdigit() or kind in ("account", "digits", "phone", "card", "ssn")
     return Token(DIGITS if joins else ALONE, digits, digits, LOWER, kind, layout)
@@ -269,7 +286,7 @@ def _string(core: str) -> Token:
 
 
 def _prefix(chunk: str, start: int) -> int:
-    """How many of the marks before the first other character belong to a string: of a handle, a hashtag, a path."""
+    """Return how many of the marks before a core belong to it: of a handle, a hashtag or a path."""
     before, first = chunk[:start], chunk[start]
     if before.endswith(("@", "＠", "\\")) or (before.endswith("#") and not first.isdigit()):
         return 1
@@ -279,9 +296,10 @@ def _prefix(chunk: str, start: int) -> int:
 
 
 def _cut_code(core: str) -> list[str] | None:
-    """Cut a chunk at its marks of code; ``None`` if it has none, or is an address, a path or a file.
+    """Cut a chunk at its code marks.
 
-    All this is decided by marks, and by which pieces are addresses or files.
+    Only marks, and which pieces are addresses or files, affect the decision. The result is ``None`` if the chunk has no
+    code marks, or is an address, a path or a file.
     """
     if _BRACKETS.isdisjoint(core):
         return None
@@ -294,9 +312,10 @@ def _cut_code(core: str) -> list[str] | None:
 
 
 def _cut_emoji(chunk: str) -> list[str | Token]:
-    """Cut a chunk at its sequences of emoji: a token for each, and what is before, between and behind them.
+    """Cut a chunk at its emoji sequences.
 
-    Returns nothing where there are none.
+    Returns:
+        A token for each sequence, and the strings before, between and after them. Empty if the chunk has no sequence.
     """
     found: list[str | Token] = []
     position = 0
@@ -315,7 +334,7 @@ def _cut_emoji(chunk: str) -> list[str | Token]:
 
 
 def _pieces(core: str) -> list[str] | None:
-    """Words, and the marks between them, in turn; ``None`` if there is anything else."""
+    """Return alternating words and marks of a core; ``None`` if it contains anything else."""
     parts = _JOINED.findall(core)
     if any(mark and not _JOINER.fullmatch(mark) for _, mark in parts) or (parts and parts[-1][1]):
         return None

@@ -1,7 +1,7 @@
-"""Words that the rung ``names`` draws: those of a public list of the user's own, by the staircase over that list alone.
+"""Randomized words of the mode ``names``, by the staircase over a public list of the user.
 
-A drawn word tells that a word of the list stood there. Which one is bounded by the level: inputs and outputs are the
-same for every text (docs/proofs/names.md).
+The output reveals that a word of the list was at this position. Epsilon per word bounds what it reveals about which
+word: inputs and outputs are the same for every text (docs/proofs/names.md).
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -17,25 +17,26 @@ from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.text.segmentation import key
 
-#: A shorter list is refused: that a word of it stood there would say nearly all.
+#: Smallest list. A shorter one is rejected: membership in it would reveal nearly the word.
 LEAST = 100
-#: The budget is at least so many words of the list, each alike, so none stays itself more than one time in ten. That of
-#: a level is meant for a whole vocabulary, and would leave two: the word itself and one other.
+#: The budget covers at least this many words of the list, uniformly, so that each word stays itself with a probability
+#: of at most one tenth. The budget of an epsilon level is meant for the whole vocabulary and would leave two words: the
+#: word itself and one other.
 _SPREAD = 10
-#: Parts of HTML that are shown between marks, where no word may be told from the others of its list.
+#: Parts of HTML that are kept between marks, where the words of a list would be distinguishable.
 _HTML = frozenset("amp quot lt gt nbsp apos mdash ndash hellip ll re ve".split())
-#: Lists whose members may be names in lower case too, unless they are common words that seldom are.
+#: Lists whose members may be names also in lower case, except common words that rarely are.
 _NAMES = "given family country the-country state city organization place weekday number-word group particle".split()
 _TOLD = 5
 
 
 @dataclass(frozen=True, eq=False)
 class DrawnWords:
-    """The words of a list, and what draws them.
+    """The words of a list and their randomizer.
 
     Attributes:
-        ids: Input ids by key; words without a row of their own have that of ``<unk>``.
-        staircase: Its outputs are the words of the list that have a row.
+        ids: Input id of each key. A word without a row of its own has the id of ``<unk>``.
+        staircase: Mechanism whose outputs are the words of the list with a row of their own.
         vocabulary: Symbols by id.
     """
 
@@ -47,10 +48,11 @@ class DrawnWords:
     def of(
         cls, bundle: TextBundle, entries: Collection[str], denied: Collection[str], level: StaircaseLevel
     ) -> "DrawnWords":
-        """Restricts the staircase that a bundle has to a list, without the words that are denied.
+        """Restrict the staircase mechanism of a bundle to a list, without the denied words.
 
         Raises:
-            OptionError: Fewer than ``LEAST`` words can be drawn, or an entry is unfit; the message has its number.
+            OptionError: Fewer than ``LEAST`` words can be randomized, or an entry is unfit. The message has the numbers
+                of unfit entries.
         """
         assert bundle.staircase is not None
         _refuse_unfit(list(entries), bundle)
@@ -66,7 +68,11 @@ class DrawnWords:
         return cls(ids, Staircase.of(alike, spread, outputs), bundle.vocabulary)
 
     def draw(self, words: Sequence[str], random_uint64: RandomUint64) -> list[str]:
-        """Draws an output for each of some words of the list, independently: the release itself."""
+        """Sample an output for each of the words of the list, independently.
+
+        Privacy:
+            This is the release itself.
+        """
         inputs = np.array([self.ids[word] for word in words], dtype=np.int64)
         return [self.vocabulary[id] for id in self.staircase.draw(inputs, random_uint64)] if words else []
 

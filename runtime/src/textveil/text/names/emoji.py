@@ -1,14 +1,14 @@
-"""Recognizes sequences of emoji inside a chunk, and tells those that are kept from those that are replaced.
+"""Finder of emoji sequences inside a chunk, and the rule for which of them are kept.
 
-A *sequence* is a base and all that extends or joins it: variation selectors, skin tones, tag characters, and further
-bases behind a zero-width joiner. Unicode recommends a finite list of them for interchange (RGI, UTS #51, version 17.0).
-Listed ones without a skin tone are kept as they are. Any other sequence could carry text that nobody sees, so it is
-replaced as one: flags spell letters, tag characters spell ASCII, selectors carry bits.
+A *sequence* is a base and all characters that extend or join it: variation selectors, skin tones, tag characters, and
+further bases after a zero-width joiner. Unicode recommends a finite list of them for interchange (RGI, UTS #51, version
+17.0). Listed sequences without a skin tone are kept. Any other sequence could carry invisible text, so it is replaced
+as one: flags spell letters, tag characters spell ASCII, selectors carry bits.
 """
 
 import re
 
-#: Characters that are an emoji by themselves, with or without U+FE0F, and those that skin tones follow.
+#: Characters that are an emoji by themselves, with or without U+FE0F; ``_TAKES_TONE`` has those that take a skin tone.
 _EMOJI = """
 a9 ae 203c 2049 2122 2194-2199 21a9-21aa 231a-231b 2328 23cf 23e9-23f3 23f8-23fa 24c2 25aa-25ab 25b6 25c0 25fb-25fe
 2600-2604 260e 2611 2614-2615 2618 261d 2620 2622-2623 2626 262a 262e-262f 2638-263a 2640 2642 2648-2653 265f-2660 2663
@@ -28,18 +28,18 @@ _TAKES_TONE = """
 1f6c0 1f6cc 1f90c 1f90f 1f918-1f91f 1f926 1f930-1f939 1f93c-1f93e 1f977 1f9b5-1f9b6 1f9b8-1f9b9 1f9bb 1f9cd-1f9cf
 1f9d1-1f9dd 1fac3-1fac5 1faf0-1faf8
 """
-#: Persons of whom there are a woman and a man, beside the two that take no skin tone.
+#: Persons with a woman and a man variant. Two further ones without a skin tone are in ``LISTED``.
 _GENDERED = """
 26f9 1f3c3-1f3c4 1f3ca-1f3cc 1f46e-1f471 1f473 1f477 1f481-1f482 1f486-1f487 1f575 1f645-1f647 1f64b 1f64d-1f64e 1f6a3
 1f6b4-1f6b6 1f926 1f935 1f937-1f939 1f93c-1f93e 1f9b8-1f9b9 1f9cd-1f9cf 1f9d4 1f9d6-1f9dd
 """
-#: What is written for a sequence that is not listed: animals, food, plants, vehicles, which apps write without U+FE0F.
+#: Surrogates of unlisted sequences: animals, food, plants, vehicles, which apps write without U+FE0F.
 SPARE = """
 1f32d-1f335 1f337-1f37c 1f37e-1f37f 1f400-1f43e 1f681-1f6a2 1f950-1f96f 1f980-1f9ae 1f9c0-1f9cb 1fad0-1fadb
 """
-#: The kind of sequences, and that of digits on keys.
+#: The type of sequences, and the type of keycap digits.
 EMOJI, KEYCAP = "emoji", "keycap"
-#: Skin tones, and what stands for each of them in a layout.
+#: Skin tones, and their common placeholder in a layout.
 TONES, TONE = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff", "x"
 
 
@@ -50,18 +50,19 @@ def boundaries(ranges: str) -> list[int]:
 
 
 def _characters(ranges: str) -> str:
-    """Return ranges as they stand between the brackets of a pattern."""
+    """Return ranges in the syntax of a character class, without the brackets."""
     points = boundaries(ranges)
     return "".join(f"{chr(a)}-{chr(b)}" for a, b in zip(points[::2], points[1::2], strict=True))
 
 
-#: Patterns of what a pattern below names by a capital: any emoji, those that take a tone, those of women and men.
+#: Classes by their letter in the patterns below: any emoji, emoji that take a tone, women and men.
 CLASSES = {"E": _EMOJI, "B": _TAKES_TONE, "G": _GENDERED}
-#: A base: a key, letters of flags, an emoji, the letter U+2139 where U+FE0F makes it one, or a skin tone alone.
+#: A base: a key, letters of flags, an emoji, the letter U+2139 before U+FE0F, or a skin tone alone.
 _BASE = "(?:[0-9#*](?=\ufe0f?\u20e3)|[\U0001f1e6-\U0001f1ff]+|[{E}\U0001f3fb-\U0001f3ff]|\u2139(?=\ufe0f))"
 _EXTENDS = "[\ufe0e\ufe0f\u20e3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
 SEQUENCE = f"{_BASE}{_EXTENDS}(?:\u200d{_BASE}?{_EXTENDS})*"
-#: Listed sequences, with ``x`` for each skin tone and ``+`` for each joiner. U+FE0F may be left out, as some apps do.
+#: Listed sequences, with ``x`` for each skin tone and ``+`` for each joiner. U+FE0F is optional, since some apps omit
+#: it.
 LISTED = "|".join(
     (
         "[{E}\u2139]\ufe0f?|[{B}]x",
@@ -100,7 +101,7 @@ find_sequences = _SEQUENCE.finditer
 
 
 def find_kind(sequence: str) -> tuple[str, str]:
-    """Return the kind and the layout of a sequence; no kind where it is kept.
+    """Return the type and the layout of a sequence; an empty type if it is kept.
 
     The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner: all but the tones is public.
     """
@@ -111,13 +112,13 @@ def find_kind(sequence: str) -> tuple[str, str]:
 
 
 def count_surrogates(layout: str) -> int:
-    """Return how many surrogates a sequence of a layout has: two tones are two different ones."""
+    """Return the number of surrogates of a layout; two tones of a sequence are always different."""
     tones = layout.count(TONE)
     return len(_SPARE) if not tones else len(TONES) if tones == 1 else len(TONES) * (len(TONES) - 1)
 
 
 def make_surrogate(layout: str, index: int) -> str:
-    """Return a surrogate of a sequence by its number."""
+    """Return the surrogate of a layout with a number below ``count_surrogates``."""
     if not layout:
         return _SPARE[index]
     tones = [index]

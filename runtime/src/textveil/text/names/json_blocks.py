@@ -1,23 +1,23 @@
-"""Finds JSON inside a text, and cuts it into texts that are read one by one.
+"""Finder of JSON inside a text, which cuts it into parts that are read one by one.
 
-A string of JSON is a text of its own, without its escapes, so that the pass of words reads ``line\\nnext`` as two lines
-and ``Kov\\u00e1cs`` as one name. A number is written as a number. Nothing else of JSON is read.
+A string of JSON is a text of its own, without its escapes: pass 2 reads ``line\\nnext`` as two lines and
+``Kov\\u00e1cs`` as one name. A number is replaced by a valid JSON number. All other JSON is copied unchanged.
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-#: Kinds of parts: text outside JSON, or a string without its quotes; a number; what is copied.
+#: Kinds of parts: text outside JSON, or a string without its quotes; a number; copied text.
 TEXT, NUMBER, COPIED = range(3)
 _STRING = r'"[^"\\\n\r]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\n\r]*+)*"'
 _TOKEN = re.compile(
     rf"(?P<string>{_STRING})|(?P<number>-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![0-9A-Za-z_.+-]))"
     r"|(?P<copied>[ \t\r\n]++|[{}\[\],:]|(?:true|false|null)(?![0-9A-Za-z_])|//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,1000}\*/)"
 )
-#: Where JSON may begin: an object with a key, an empty or nested list, or a list of strings.
+#: Possible beginnings of JSON: an object with a key, an empty or nested list, or a list of strings.
 _START = re.compile(rf"\{{[ \t\r\n]*+{_STRING}[ \t\r\n]*+:|\[[ \t\r\n]*+(?=[\[{{\"])")
-#: A character beyond the first 65,536 has two escapes.
+#: A code point above U+FFFF is a pair of two escapes.
 _ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4})|(.))", re.DOTALL)
 _ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
@@ -27,8 +27,8 @@ class JsonPart(NamedTuple):
 
     Attributes:
         kind: ``TEXT``, ``NUMBER`` or ``COPIED``.
-        text: How it is spelled; of a string of JSON without its escapes.
-        escapes: Of a string: where each escape stands in ``text``, and how it was written.
+        text: Spelling of the part; a string of JSON has no escapes.
+        escapes: For a string, the position of each escape in ``text`` and its original spelling.
     """
 
     kind: int
@@ -42,10 +42,10 @@ def may_have_json(text: str) -> bool:
 
 
 def split_json(text: str) -> Iterator[JsonPart]:
-    """Yield the parts of a text; the whole text is one part where it has no JSON.
+    """Yield the parts of a text; a text without JSON is one part.
 
-    JSON begins at ``{`` with a key behind it, or at ``[`` with a string or bracket behind it, and ends where its
-    brackets balance or the text ends. Comments, trailing commas and a key that comes twice are accepted.
+    JSON begins at ``{`` before a key, or at ``[`` before a string or bracket. It ends when its brackets balance, or at
+    the end of the text. The function supports comments, trailing commas and duplicate keys.
 
     Example:
         >>> [part.text for part in split_json(r'See {"a": "b\\nc", "n": 12}')]
@@ -63,7 +63,7 @@ def split_json(text: str) -> Iterator[JsonPart]:
 
 
 def _find_end(text: str, start: int) -> tuple[bool, int]:
-    """Return whether JSON begins at a place, and where it or the attempt to read it ends."""
+    """Return whether JSON begins at an index, and the end of it or of the attempt to read it."""
     depth, at = 0, start
     while match := _TOKEN.match(text, at):
         at = match.end()
@@ -75,7 +75,7 @@ def _find_end(text: str, start: int) -> tuple[bool, int]:
 
 
 def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
-    """Yield the parts of JSON."""
+    """Yield the parts of a block of JSON."""
     copied = start
     for match in _TOKEN.finditer(text, start, end):
         if match["copied"] is None:
@@ -87,7 +87,7 @@ def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
 
 
 def _read_string(written: str) -> JsonPart:
-    """Return the part of a string of JSON, given without its quotes."""
+    """Return the part of a JSON string that is given without its quotes."""
     if "\\" not in written:
         return JsonPart(TEXT, written)
     pieces: list[str] = []
@@ -104,14 +104,14 @@ def _read_string(written: str) -> JsonPart:
 
 
 def _character(code: str) -> str:
-    """Return the character of an escape, or of two for the halves of one."""
+    """Return the character of an escape, or of the two escapes of a surrogate pair."""
     if len(code) == 4:
         return chr(int(code, 16))
     return chr(0x10000 + ((int(code[:4], 16) & 0x3FF) << 10) + (int(code[-4:], 16) & 0x3FF))
 
 
 def write_escapes(text: str, escapes: tuple[tuple[int, str], ...], start: int) -> str:
-    """Return a stretch of a string that begins at a place of it, with its escapes as they were written."""
+    """Return a substring of a string with its original escapes; ``start`` is its position."""
     pieces, position, end = list[str](), start, start + len(text)
     for at, written in escapes:
         if start <= at < end:

@@ -1,6 +1,7 @@
-"""Names the kind of a slot, from its own string and what the skeleton shows before it (pass 3).
+"""Classifier of slots by entity type (pass 3 of the mode ``names``).
 
-The kind is in the skeleton, so lists of names never decide what is replaced: only by what.
+It reads the string of the slot and the public template before the slot. The type is a part of the template. The lists
+of names therefore decide only the type of a surrogate, never whether a string is replaced.
 """
 
 import re
@@ -16,33 +17,35 @@ from textveil.text.names.strings import CARD_DIGITS, number_kind
 from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL, INITIALS, Token, new
 from textveil.text.segmentation import UPPER, case_pattern, key
 
-#: Lists of whole names, in order: the first that has a run names its kind.
+#: Lists of whole names, in order of precedence: the first list that contains a run gives its type.
 _WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
-#: Lists of the last words of names, and the kind of what ends in one.
+#: Lists of words that end a name, each with the type of such a name.
 _LAST = (
     ("firm-word", "organization"),
     ("institution-word", "organization"),
     ("street-word", "street"),
     ("place-word", "place"),
 )
-#: After these a name that is on no list is taken for that of a place.
+#: Prepositions of place: an unlisted name after one of them has the type of a place.
 _PLACE_BEFORE = frozenset("in at from near".split())
 _LONGEST_ACRONYM = 5
-#: A shorter common word in capitals is taken for an acronym too, as in "WHO".
+#: A common word in capitals that is shorter has the type ``acronym``, for example "WHO".
 _SHORTEST_WORD = 4
-#: First names that are read here alone: they decide a type, never what is replaced.
+#: List of first names that only this module reads. It affects the type of a slot, never whether a string is replaced.
 _ABROAD = "given-abroad"
-#: Lists of whole names that say of a word in a run that the run names no person.
+#: Lists of whole names that exclude persons: a run with a word of one of them names no person.
 _NO_PERSONS = frozenset(("country", "the-country", "state", "organization", "place"))
-#: Lists of the first and the last word of what is as likely a person.
+#: Lists of the first and the last word of a run that may equally be the name of a person.
 _PERSONS = frozenset((("given", "given"), ("given", "family")))
-#: What is drawn for names that a text without capitals has: bodies and places in common words would be read as shown.
+#: Replacement types for names in a document without capitals. Surrogates of ``organization`` and ``place`` may consist
+#: of common words, which a second pass over the output would keep.
 _SMALL = {"organization": "acronym", "place": "city"}
-#: Kinds of a run that names a person: common words before the name are in no part.
+#: Types of runs that name a person. Common words before the name belong to none of their parts.
 _OF_PERSONS = ("person", "given", "family")
-#: Kinds that no list has a member of: what is on no list may be a name, so these are never kept.
+#: Types without a list of members. An unlisted string may be a name, so ``keep`` never covers these types.
 UNLISTED = frozenset(("acronym", "street"))
-#: Entries of lists of places, groups and firms that many people are called by; they are on one list only.
+#: Entries of the lists of places, groups and firms that are also common first or family names. Each is on one list
+#: only.
 PEOPLE_TOO = frozenset(
     """
 adelaide al alberta alexandria america asia aurora austin black brittany brown candelaria carolina chad chanda chas
@@ -53,9 +56,10 @@ victoria virginia washington white york
 """.split()
 )
 _BETWEEN = re.compile(r"[^0-9]+")
-#: Kinds that somebody else may say a text is of.
+#: Types that a caller may assign to a whole text.
 CALLED_BY_OTHERS = frozenset(("person", "city", "organization", "group", "word"))
-#: What a tag calls the kinds of a person's name, and kinds that a reader need not tell apart.
+#: Name of each type in tags and options: one name for the types of personal names, and for types that a reader need not
+#: distinguish. Types that are not in this table keep their own name.
 CALLED = {
     **dict.fromkeys(("given", "family", "initial"), "person"),
     **{
@@ -71,7 +75,11 @@ CALLED = {
 
 
 class Part(NamedTuple):
-    """A part of a slot that is drawn by itself: a kind, what the skeleton has of its layout, and its folded string."""
+    """A part of a slot with a surrogate of its own.
+
+    ``kind`` is its type, ``layout`` the public part of its layout, ``folded`` its case-folded string and ``text`` its
+    spelling.
+    """
 
     kind: str
     layout: str
@@ -80,9 +88,10 @@ class Part(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A slot with its kind: what the skeleton has of it is its kinds, its case, and which of its parts are equal.
+    """A slot with its type.
 
-    ``named`` is its string, less the common words before the name of a person.
+    The template contains the types, the case pattern and which parts are equal. ``named`` is the string of the slot
+    without the common words before the name of a person.
     """
 
     kind: str
@@ -93,31 +102,38 @@ class Mention(NamedTuple):
 
     @property
     def shown(self) -> tuple[object, ...]:
-        """What the skeleton has of it."""
+        """Public part of the mention, as the template contains it."""
         slot = self.slot
         parts = ((part.kind, part.layout) for part in self.parts)
         return (self.kind, self.case, slot.layout if slot.kind == RUN else "", slot.titles, slot.before, *parts)
 
     @property
     def equal(self) -> tuple[tuple[str, ...], ...]:
-        """What mentions have in common that are written by one tag: all parts, in order."""
+        """Key of the tag of a mention; two mentions with equal keys share a tag.
+
+        It has the type, the layout and the folded string of each part, in order.
+        """
         return tuple(part[:3] for part in self.parts)
 
 
 def as_first_name(mention: Mention) -> Mention:
-    """Return a mention of a family name as one of a first name."""
+    """Return the mention of a family name as the mention of a first name."""
     (part,) = mention.parts
     return mention._replace(kind="given", parts=(part._replace(kind="given"),))
 
 
 class FirstNames:
-    """Links names that stand alone to the first names of persons earlier in a document."""
+    """Tracker that links single names to the first names of persons earlier in a document."""
 
     def __init__(self) -> None:
         self._given, self._family = set[str](), set[str]()
 
     def link(self, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
-        """Yield entries, each family name alone as a first name if it was one, and no family name, before it."""
+        """Yield the entries with single family names linked to earlier first names.
+
+        A single family name becomes a first name if the same string was a first name, and no family name, earlier in
+        the document.
+        """
         for entry in entries:
             if isinstance(entry, str) or entry.kind not in _OF_PERSONS:
                 yield entry
@@ -132,9 +148,9 @@ class FirstNames:
 
 
 class Piece(NamedTuple):
-    """A part of a text: what came out, what stood there, and the mention that it was; ``None`` where it is shown.
+    """A part of a text: its output, its original and its mention (``None`` for kept text).
 
-    ``parts`` has what came out for each part of the mention; nothing where a tag or nothing came out.
+    ``parts`` has the surrogate of each part of the mention. It is empty if the output is a tag or empty.
     """
 
     output: str
@@ -144,7 +160,11 @@ class Piece(NamedTuple):
 
 
 def called(kind: str, text: str) -> Mention:
-    """Returns a text that is not blank as one mention of a kind of ``CALLED_BY_OTHERS``, whatever it is."""
+    """Return a non-blank text as one mention of the given type, without reading the text.
+
+    ``kind`` is one of ``CALLED_BY_OTHERS``. The text only gives the case pattern and, for a person, the number of
+    parts.
+    """
     words = text.split() if kind == "person" else [text]
     kinds = ["given"] * (len(words) - 1) + ["family"] if kind == "person" else [kind]
     parts = tuple(Part(kind, "", key(word), word) for kind, word in zip(kinds, words, strict=True))
@@ -153,14 +173,14 @@ def called(kind: str, text: str) -> Mention:
 
 
 class Kinds:
-    """Names the kinds of slots.
+    """Classifier that assigns entity types to slots.
 
     Args:
-        kinds: Members of every kind by list.
-        common: Words of the public list that are not denied.
-        keep: What is called so is shown where a list has it.
-        told: Kinds that come out as such, whatever the text is written in.
-        denied: Words that are never shown.
+        kinds: Members of each type, by name of the list.
+        common: Words of the public list, without the denied words.
+        keep: Types whose listed members are kept, named as in tags.
+        told: Types that stay the same in a document without capitals (no replacement by ``_SMALL``).
+        denied: Words that are always replaced.
     """
 
     def __init__(
@@ -179,23 +199,21 @@ class Kinds:
 
     @cached_property
     def _shown(self) -> frozenset[str]:
-        """Names that are on lists of kinds that are kept alone."""
+        """Names that are only on lists of types that ``keep`` names."""
         lists = [(CALLED.get(name, name) in self._keep, self._kinds[name]) for name in _WHOLE]
         lists += [("person" in self._keep, self._kinds["particle"] | PEOPLE_TOO)]
         shown, hidden = (frozenset[str]().union(*(of for kept, of in lists if kept == way)) for way in (True, False))
         return shown - hidden
 
     def mention(self, slot: Slot, capitals: bool) -> Mention:
-        """Returns a slot with its kind.
+        """Return the slot as a mention, with its type.
 
         Args:
             slot: The slot.
-            capitals: Whether the document has a capital. Where none is, names are written as words are.
+            capitals: Whether the document has a capital letter. Without one, names look like other words.
         """
         sort, tokens = slot.kind, slot.tokens
-        if (
-            sort == GROUP and len(tokens) >= CARD_DIGITS
-        ):  # what ``number_kind`` returns, without a walk through megabytes
+        if sort == GROUP and len(tokens) >= CARD_DIGITS:  # same result as ``number_kind``, without scanning megabytes
             return self._one(slot, "card", "")
         if sort == GROUP:
             kind, layout = number_kind(_BETWEEN.sub("-", slot.text.strip("+(")))
@@ -219,11 +237,11 @@ class Kinds:
         if kind not in ("person", "given") and not first:
             return self._one(slot, kind, ending(folded) if kind == "word" else "", folded)
         parts = self._persons_parts(slot, first) if kind == "person" else [_part(slot, kind, first)]
-        case = UPPER if all(part.kind == "initial" for part in parts) else slot.case  # of a word that is left out
+        case = UPPER if all(part.kind == "initial" for part in parts) else slot.case  # the case of an omitted word
         return Mention(kind, case, tuple(parts), slot, _spelled(slot, first))
 
     def kept(self, entries: Iterator[str | Mention]) -> Iterator[str | Mention]:
-        """Yields what is shown and mentions, in turn, with the mentions that are kept as a part of what is shown."""
+        """Yield kept text and mentions in turn, with each mention that ``keep`` covers merged."""
         if not self._keep:
             yield from entries
             return
@@ -240,7 +258,7 @@ class Kinds:
         yield "".join(shown)
 
     def _is_kept(self, mention: Mention) -> bool:
-        """Whether the string of a mention is of a kind that is kept by a list or its shape, and is nobody's name."""
+        """Return whether ``keep`` covers the mention by a list or its shape, and not as a name."""
         kind, slot, keep = mention.kind, mention.slot, self._keep
         keys = [token.key for token in slot.tokens]
         drawn = mention.parts[0].layout == DRAWN
@@ -295,9 +313,9 @@ class Kinds:
         return person if listed or person == "person" else "family"
 
     def _is_body(self, slot: Slot, name: int) -> bool:
-        """Return whether a run, from one of its words on, has a word that no name of a person has.
+        """Return whether a run, from one of its words on, contains a word that excludes a person.
 
-        Behind a first name that is no place, one common word may be a family name.
+        A single common word after a listed first name that is no place may be a family name.
         """
         tokens = slot.tokens[name:]
         kinds = [self._of_whole.get(token.key) for token in tokens]
@@ -315,10 +333,11 @@ class Kinds:
         return False
 
     def _name(self, slot: Slot) -> int:
-        """Where a person's name begins behind words that may start sentences (``Ask Anna``); else 0.
+        """Return the index of the word at which the name of a person begins in a run.
 
-        That is at a first name or an initial. Where none stands there, it is behind all such words, but for a name
-        behind a title and a lone initial.
+        Words that may start a sentence can precede the name (``Ask Anna``). The name begins at the first given name or
+        initial. If there is none, it begins after all such words. The result is 0 if no word but these exists, and for
+        a name after a title or a lone initial.
         """
         last = len(slot.tokens) - 1
         for place, token in enumerate(slot.tokens):
@@ -330,7 +349,10 @@ class Kinds:
         return 0
 
     def _persons_parts(self, slot: Slot, first: int) -> list[Part]:
-        """Parts of a person's name: initials, given names and one family name at the end, particles with it."""
+        """Return the parts of the name of a person: initials, given names and one final family name.
+
+        Particles belong to the family name.
+        """
         found: list[Part] = []
         for place, token in enumerate(slot.tokens[first:], first):
             if token.cls == INITIAL or (_is_initial(token) and place < len(slot.tokens) - 1):
@@ -344,17 +366,17 @@ class Kinds:
 
 
 def _is_initial(token: Token) -> bool:
-    """Whether a word of a run is an initial, or several with dots."""
+    """Return whether a word of a run is an initial, or several initials with dots."""
     return token.cls == INITIAL or token.bits & INITIALS > 0
 
 
 def _part(slot: Slot, kind: str, first: int) -> Part:
-    """The part of a run from one of its words to its end."""
+    """Return the part of a run from one of its words to its end."""
     return Part(kind, "", " ".join(token.key for token in slot.tokens[first:]), _spelled(slot, first))
 
 
 def _spelled(slot: Slot, first: int) -> str:
-    """What a slot has from one of its words on."""
+    """Return the spelling of a slot from one of its words to its end."""
     end = 0
     for token in slot.tokens[:first]:
         end = slot.text.index(token.text, end) + len(token.text)

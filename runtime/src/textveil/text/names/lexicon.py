@@ -1,4 +1,7 @@
-"""What the public lists say of one word: its class, from its own string and the options alone (pass 1)."""
+"""Lexicon: the class of a single word (pass 1).
+
+The class is a function of the string of the word, the public lists and the options.
+"""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -43,29 +46,30 @@ from textveil.text.segmentation import (
     split_clitic,
 )
 
-#: Kinds of single words that are told wherever they stand, and whatever stands beside them. The first that lists a word
-#: has it. Those in the second line are told in lower case only: with a capital they are as any part of a name. Those in
-#: the third are told in Title case and capitals only, as are all that are common words too.
+#: Types of single words that do not depend on the context. The first list with a word gives its type. Words of the
+#: second line have the type in lower case only: with a capital they are treated as parts of names. Words of the third
+#: line have it in Title case and in capitals only, like all words that are also common words.
 _ANY_CASE = ("weekday", "number-word", "group")
 _LOWER = ("particle",)
 _CAPITALIZED = ("month", "title", "office")
-#: Titles that tell the sex of a person, by their layout: *Mrs* comes out as *Ms*, and *Ms* never as *Mr*.
+#: Titles that reveal the sex of a person, with their layout: the surrogate of *Mrs* is *Ms*, and that of *Ms* never
+#: *Mr*.
 TITLE_LAYOUTS = {
     **dict.fromkeys("ms mrs miss missus madam madame mme mlle frau senora señora señorita".split(), "ms"),
     **dict.fromkeys("mr mister monsieur herr senor señor".split(), "mr"),
 }
-#: Endings that a replaced word keeps: the skeleton shows them.
+#: Endings that the surrogate of a word keeps. They are public in the template.
 _ENDINGS = ("ing", "ed", "ly", "s")
-#: Letters that are clitics where a blank was lost, as in ``it' s``.
+#: Letters that are clitics after a lost blank, as in ``it' s``.
 _CLITICS = frozenset("dmst")
 _SHORTEST_WITH_ENDING = 5
-#: Short forms that begin names.
+#: Short forms at the beginning of names.
 _BEGIN_NAMES = frozenset(("st", "mt", "ft"))
-#: Legal forms of firms. In capitals one of them is Colorado.
+#: Legal forms of firms. ``CO`` in capitals is Colorado instead.
 _FORMS, _NO_FORM = frozenset("co corp gmbh inc llc llp ltd plc".split()), "CO"
-#: Function words that names are also, or that stand for places: never shown for where they stand.
+#: Function words that are also names or stand for places: their position never keeps them.
 _NAME_LIKE = frozenset("am may mine us will".split())
-#: What a request or a note begins with: shown before a name, if it is on no list of names.
+#: First words of requests and notes, which are kept before a name unless a list of names has them.
 REQUESTS = frozenset(
     """
 accept add advise answer apologize ask asked assign assume attach attend avoid blame borrow bring build buy call
@@ -79,7 +83,7 @@ send share show sign speak spoke start stop suggest summarize suppose talk teach
 translate update upload use verify visit visited warn wish write
 """.split()
 )
-#: Common words that are verbs behind a name.
+#: Common words that are verbs after a name.
 _VERBS = REQUESTS | set(
     "ate became began bought came drove fell felt flew got held hit kept knew know lost love made need ran said sat "
     "spent thought want went won wrote".split()
@@ -87,13 +91,13 @@ _VERBS = REQUESTS | set(
 
 
 class Lexicon:
-    """The class of every word, under the options of a call.
+    """The class of every word under the options of a call.
 
     Args:
         lists: The lists of the bundle.
-        allowed: Keys that are shown in any case.
-        denied: Keys that are replaced as unknown words, whatever they are.
-        drawn: Keys that are drawn in lower case; none is denied.
+        allowed: Keys that are kept in any case pattern.
+        denied: Keys that are replaced as unlisted words, whatever list has them.
+        drawn: Keys that are randomized in lower case; none is denied.
     """
 
     def __init__(
@@ -111,20 +115,23 @@ class Lexicon:
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
         self._listed = self._denied | self._drawn
         self._apart = self._capitals | self._allowed | self._listed | self._begins.keys() | NUMBER_WORDS.keys()
-        #: What readers found of public words, each with the mark behind it: a function of the lists and options.
+        #: Cached tokens of public words, each with the mark after it: a function of the lists and options.
         self.listed_pieces: dict[str, Any] = {}
 
     def is_public(self, word: str) -> bool:
-        """Return whether a word is common and in lower case, or a function word: others may be names."""
+        """Return whether a word is common and in lower case, or a function word.
+
+        Any other word may be a name.
+        """
         marks = self._common.get(word.lower(), 0)
         return marks > 0 and (word.islower() or marks & FUNCTION > 0)
 
     def is_denied(self, folded: str) -> bool:
-        """Tells whether the user's own lists replace or draw a word, or one that hyphens join to others in it."""
+        """Return whether the user's lists replace or randomize a word or a hyphenated part of it."""
         return self._denies(folded) or not self._listed.isdisjoint(folded.split("-"))
 
     def _denies(self, folded: str) -> bool:
-        """Tells whether the user's own list has a word, or what is before its clitic."""
+        """Return whether the user's denied words contain a word, or its stem before a clitic."""
         if folded in self._denied or not self._denied or "'" not in folded:
             return folded in self._denied
         parts = split_clitic(folded)
@@ -132,24 +139,30 @@ class Lexicon:
 
     @cached_property
     def marks(self) -> "regex.Pattern[str]":
-        """What is a gap: punctuation, signs of ASCII, and the listed symbols, each with its variation selector."""
+        """Pattern of a gap.
+
+        A gap has punctuation, ASCII signs, and listed symbols with their variation selectors.
+        """
         listed = "".join(map(re.escape, sorted(self._symbols)))
         return regex.compile(rf"(?:[\p{{P}}$+<=>^`|~€£¥]|[{listed}]\ufe0f?)+" if listed else r"[\p{P}$+<=>^`|~€£¥]+")
 
     @cached_property
     def marks_at_end(self) -> "regex.Pattern[str]":
-        """The same at the end of a chunk."""
+        """Pattern of a gap at the end of a chunk."""
         return regex.compile(rf"(?r)(?:{self.marks.pattern})\Z")
 
     def plain(self, word: str) -> Token | None:
-        """Returns the token of a common word that is plainly shown, as most are (``is_plain``); ``None`` of others."""
+        """Return the token of a plainly kept common word (``is_plain``); ``None`` for other words.
+
+        Most words in a text are plainly kept.
+        """
         marks = self._common.get(word, 0)
         if marks & (STRICT | FUNCTION) and word.isalpha() and word not in self._apart and len(word) <= LONGEST_WORD:
             return new(Token, (SHOWN, word, word, LOWER, self._noun(word, marks), "", 0))
         return None
 
     def word(self, word: str) -> Sequence[Token]:
-        """Returns the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
+        """Return the tokens of a word of letters and apostrophes: one, or a stem and its clitic."""
         if word.islower() and (found := self.plain(word)) is not None:
             return (found,)
         folded = word.lower() if word.isascii() else key(word)
@@ -158,9 +171,9 @@ class Lexicon:
             shown = folded in self._common or folded in self._allowed
             if shown and (parts is None or parts[0] not in self._drawn):
                 parts = None
-            # A stem before "n't" is one of few: cut off, its clitic would tell that.
+            # Only a few stems precede "n't", so a separate clitic would reveal the stem.
             end = len(word) - len(parts[1]) if parts is not None else 0
-            # Of a clitic that is shown no letter is another one that looks like it.
+            # A kept clitic has ASCII letters only: a look-alike letter would be an open channel.
             if parts is not None and parts[1] != "n't" and word[end + 1 :].isascii():
                 case = UPPER if len(word) > 2 and word.isupper() else LOWER
                 return self._stem(word[:end], parts[0]), Token(SHOWN, word[end:], parts[1], case)
@@ -171,7 +184,7 @@ class Lexicon:
         if self._listed:
             if folded in self._drawn and case == LOWER:
                 return Token(ALONE, word, folded, LOWER, "word", DRAWN)
-            if self._denies(folded) or folded in self._drawn:  # with a capital a drawn one may be a name
+            if self._denies(folded) or folded in self._drawn:  # with a capital a randomized word may be a name
                 return self.unlisted(word, folded) if case == LOWER else unknown(word, folded, case)
         if folded in self._allowed or fold_apostrophes(word) in self._capitals:
             return Token(SHOWN, word, folded, case)
@@ -196,12 +209,15 @@ class Lexicon:
         return found._replace(cls=LOOSE, bits=found.bits | number)
 
     def unlisted(self, word: str, folded: str) -> Token:
-        """Returns the token of a word in lower case that is replaced."""
+        """Return the token of a replaced word in lower case."""
         found = unknown(word, folded, LOWER)
         return found._replace(bits=NAMED) if folded in self._persons and found.kind == "word" else found
 
     def _noun(self, word: str, marks: int) -> str:
-        """The kind of a shown word: what it may be behind a name in lower case. Most verbs are none."""
+        """Return the role that a kept word may have after a name in lower case.
+
+        It is ``NAME``, ``NOUN`` or empty. Most verbs have none.
+        """
         if marks & (FUNCTION | OPENER) or word[-1] == "s" or ending(word) or word in _VERBS:
             return ""
         return NAME if word in self._persons else NOUN
@@ -231,7 +247,7 @@ class Lexicon:
 
 
 def unknown(word: str, folded: str, case: int) -> Token:
-    """Returns the token of a word that is replaced and of which its ending is shown."""
+    """Return the token of a replaced word. Its ending is public if it is in lower case."""
     if case != LOWER:
         return new(Token, (CAPITAL, word, folded, case, "", "", 0))
     if len(word) == 1:
@@ -240,7 +256,7 @@ def unknown(word: str, folded: str, case: int) -> Token:
 
 
 def ending(folded: str) -> str:
-    """Returns the ending of a word that the skeleton shows; nothing where it has none."""
+    """Return the public ending of a word; an empty string if it has none."""
     if len(folded) < _SHORTEST_WITH_ENDING or not folded.isascii() or folded.endswith("ss"):
         return ""
     return next((end for end in _ENDINGS if folded.endswith(end)), "") if folded.endswith(_ENDINGS) else ""

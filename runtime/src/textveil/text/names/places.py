@@ -1,7 +1,8 @@
-"""What is shown where it stands, and what is one slot (pass 2).
+"""Finder of slots: decides which words are kept and which tokens form one slot (pass 2).
 
-Reads classes, case patterns and gaps, and of a shown word its key: never a string that is replaced. So any string of a
-slot's class may stand there, in all slots at once, and nothing else changes (docs/proofs/names.md).
+It reads classes, case patterns and gaps, and of each kept word its key. It never reads a string that is replaced. Any
+string of the class of a slot may therefore replace the original, in all slots at once, without changing another
+decision (docs/proofs/names.md).
 """
 
 from array import array
@@ -37,50 +38,54 @@ from textveil.text.names.words import JOINS, JOINS_INITIALS, LINE_BREAKS, Words
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEP, check_work
 
-#: A title-case line that is shorter may be the name of a work or a band.
+#: Number of words in Title case from which a line counts as a headline; a shorter line may be a title or a band.
 _LONG_HEADLINE = 7
-#: Words that a headline has in lower case.
+#: Words that headlines write in lower case.
 _SMALL = frozenset(
     "a an the and or but nor for of in on at to by from with as is it its vs via over after into up".split()
 )
-#: Kinds of strings in lower case that no headline has.
+#: Types of lower-case strings that do not occur in headlines.
 _SMALL_KINDS = frozenset(("word", "group", "number-word", "weekday", SPELLED_NUMBER))
 _CONNECTORS = frozenset(("of", "the"))
 _MOST_CONNECTORS = 3
-#: Entries that are joined at a time.
+#: Number of strings per join.
 _JOINED = 1 << 14
 #: Layouts of ages and of area codes.
 _AGES = frozenset(("1", "2", "3"))
-#: Gaps in which a bracket opens and closes between digits.
+#: Gaps between digits that open or close a bracket.
 _OPENS_BRACKET, _CLOSES_BRACKET = " (", frozenset((")", ") "))
-#: What may stand before the number of a list in its line, blanks behind its mark, and its most digits.
+#: Characters before the number of a list item on its line, blanks after its mark, and the most digits of such a number.
 _BEFORE_LISTED, _BLANKS, _LONGEST_LISTED = "#*>_( \t\u00a0", frozenset(" \t\u00a0\r\n"), 2
 _WITH_PLUS = frozenset((GROUP, "phone", "account"))
 
 
 class Places(Words):
-    """One text: of some of its lines at a time the words, and the gaps before each and after the last.
+    """Slots of one text. It holds the words and gaps of some lines at a time.
 
     Args:
-        windows: Its tokens.
-        breaks: Whether it has a line break.
-        capitals: Whether any text of the document has a capital: else words that may be names are replaced.
+        windows: Tokens of the text.
+        breaks: Whether the text has a line break.
+        capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
+            replaced.
 
     Attributes:
-        shown: How many words are shown, once all ``entries`` were asked for.
+        shown: Number of kept words; final after the last of ``entries``.
     """
 
     def __init__(self, windows: Iterable[Window], *, breaks: bool, capitals: bool) -> None:
         super().__init__([], [], capitals=capitals)
         self._windows, self._breaks = windows, breaks
         self._spelled, self._special = list[str](), array("I")
-        self._first = self._begin = 0  # the first word of these lines, and the first since the last slot
-        self._kept: list[str] = []  # what earlier lines have since the last slot
-        self._counted = 0  # the last number of a list that is kept
+        self._first = self._begin = 0  # first word of these lines, and first word after the last slot
+        self._kept: list[str] = []  # text of earlier lines since the last slot
+        self._counted = 0  # last list number that was kept
         self.shown: int = 0
 
     def entries(self) -> Iterator[Entry]:
-        """Yields what is shown, and the slots, in turn: all of them at once take many times the text."""
+        """Yield kept texts and slots in turn.
+
+        They are yielded lazily: all at once need many times the memory of the text.
+        """
         for window in self._windows:
             self._load_window(window)
             for start, end in self._lines():
@@ -90,7 +95,10 @@ class Places(Words):
         yield "".join(self._kept)
 
     def _load_window(self, window: Window) -> None:
-        """Read the next lines. Of the last ones stay the last word, as it was read, and the gap behind it."""
+        """Load the next lines.
+
+        The last word of the previous lines, as classified, and the gap after it remain.
+        """
         words, spelled, self._special = window
         last, hidden = self._words[-1:], self._hidden[-1:]
         if last:
@@ -144,7 +152,7 @@ class Places(Words):
                 stop = place + 1
                 found.append(self._slot(token.kind, token.case, token.layout, place, stop))
                 named = token.kind == "word" and token.bits & NAMED and not self._capitals
-                # What stands behind a name in lower case is taken for a part of it (``martin short``).
+                # A noun after a listed lower-case name is treated as a part of it (``martin short``).
                 while named and stop < end and gaps[stop] == " " and _is_noun(words[stop]):
                     found += (" ", self._slot("word", LOWER, "", stop, stop + 1))
                     self._hidden[stop], named = True, words[stop].kind == NAME
@@ -154,7 +162,7 @@ class Places(Words):
             yield from found
 
     def _take_kept(self, place: int) -> str:
-        """Return what is shown between the last slot and one that begins at a place."""
+        """Return the kept text between the last slot and the slot at ``place``."""
         text = "".join(self._spelled[2 * self._begin : 2 * place + 1])
         if self._kept:
             text = "".join((*self._kept, text))
@@ -162,9 +170,10 @@ class Places(Words):
         return text
 
     def _capitals_of(self, special: Sequence[int], end: int) -> list[int]:
-        """The words of a line with a capital, and the particles that lead to one: those are of its class from here on.
+        """Return the words of a line with a capital, and the particles before them.
 
-        A particle that leads to none is a word that is on no list. So a run is the same with one before it or without.
+        The method changes the class of these particles to ``CAPITAL``. Every other particle becomes an unlisted word,
+        so a run has the same slots with a particle before it or without.
         """
         words, found = self._words, []
         for place in reversed(special):
@@ -180,7 +189,7 @@ class Places(Words):
         return found[::-1]
 
     def _take_stop(self, place: int) -> None:
-        """Gives the form of a firm the full stop behind it, where no sentence ends there: it is of the slot."""
+        """Add the full stop after the legal form of a firm to its slot if no sentence ends there."""
         gap, after = self._gaps[place + 1], self._words[place + 1 : place + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].cls not in (DIGITS, CAPITAL)
         if goes_on or gap.startswith((".,", ".)")):
@@ -189,7 +198,10 @@ class Places(Words):
             self._gaps[place + 1] = self._spelled[2 * place + 2] = gap[1:]
 
     def _hide(self, capitals: Sequence[int], has_lower: bool, end: int) -> None:
-        """Marks the words with a capital that are not shown, each with the lower-case words that hyphens join to it."""
+        """Mark the capitalized words that are replaced, with the lower-case words on hyphens.
+
+        A hyphen attaches a lower-case word to a capitalized one.
+        """
         words = self._words
         titles = 1 if has_lower else sum(_is_title(words[place]) for place in capitals)
         if titles == 0 or titles >= _LONG_HEADLINE:
@@ -206,7 +218,7 @@ class Places(Words):
         self._hide_together(together, end)
 
     def _is_led(self, place: int) -> bool:
-        """Return whether a particle or initials lead to a word with a capital: then it is no word of a headline."""
+        """Return whether a particle or initials precede a word, which excludes a headline word."""
         if place == 0:
             return False
         before, gap = self._words[place - 1], self._gaps[place]
@@ -220,9 +232,10 @@ class Places(Words):
             self._hidden[at] = True
 
     def _hide_together(self, places: Sequence[int], end: int) -> None:
-        """Marks what is not shown of words with a capital that stand together, inside a line that is not a headline.
+        """Mark the hidden words of adjacent capitalized words, in a line that is not a headline.
 
-        All that are hidden are one slot. So which they are decides nothing but whether any of them is shown.
+        All hidden words of such a group form one slot. The choice of words only affects whether any word of the group
+        is kept.
         """
         words, first = self._words, places[0]
         if words[first].bits & AT_START and self._opens(first):
@@ -234,17 +247,18 @@ class Places(Words):
                 self._hide_member(place, end)
 
     def _run(self, start: int, end: int, found: list[Entry], has_lower: bool) -> int:
-        """Adds the slot of the run that begins at a place, and returns where it ends."""
+        """Append the slot of the run that begins at ``start``, and return the index after its end."""
         place, first = start + 1 if self._gaps[start + 1] != "-" else self._member_end(start, end), start
         while place < end:
             after = self._after_join(first, place, end)
             if after is None:
                 break
-            first = first if after == place else after  # what stands together begins anew behind connectors
+            first = first if after == place else after  # connectors start a new group
             place = self._member_end(after, end)
         tokens, case = tuple(self._words[start:place]), UPPER
         for token in tokens:
-            # Initials have no case of their own, and after one a full stop ends no sentence: the skeleton says so.
+            # Initials carry no case of their own, and no sentence ends at the full stop after one: both are public in
+            # the template.
             if token.case != UPPER and token.cls == CAPITAL and token.kind != "particle":
                 case = TITLE
         layout = ENDS_IN_INITIAL if tokens[-1].cls == INITIAL else ""
@@ -260,7 +274,7 @@ class Places(Words):
         return place
 
     def _after_join(self, start: int, place: int, end: int) -> int | None:
-        """The next member of a run whose last member ends at a place, or ``None``."""
+        """Return the next member of a run whose last member ends at ``place``, or ``None``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[place] != " ":
             return place if hidden[place] and self._joins(start, place) else None
@@ -281,7 +295,7 @@ class Places(Words):
         return after if hidden[after] else None
 
     def _digits(self, place: int, start: int, end: int, found: list[Entry]) -> int:
-        """Adds the slot of the digits at a place, and returns where it ends."""
+        """Append the slot of the digits at ``place``, and return the index after its end."""
         token = self._words[place]
         short = token.kind == "number" and token.layout in _AGES
         if short and self._is_age(place, start, end):
@@ -293,8 +307,8 @@ class Places(Words):
             return place + 1
         last = self._digits_end(place, start, end)
         slot = self._slot(token.kind if last == place + 1 else GROUP, LOWER, token.layout, place, last)
-        # What belongs to a number is replaced with it: its sign for other countries, a bracket that closes inside. Only
-        # where what is left of the gap joins nothing, so that the next reader of the skeleton finds the same slots.
+        # The sign of an international number and a bracket that closes inside the number belong to its slot. This holds
+        # only if the rest of the gap joins nothing, so that a second pass over the template finds the same slots.
         sign = self._gaps[place][-1:]
         belongs = (sign == "+" and slot.kind in _WITH_PLUS) or (sign == "(" and ")" in slot.text)
         if belongs and self._is_apart(place, start):
@@ -304,15 +318,16 @@ class Places(Words):
         return last
 
     def _is_apart(self, place: int, start: int) -> bool:
-        """Return whether the gap before digits joins nothing without the sign at its end."""
+        """Return whether the gap before digits joins nothing once the sign at its end is removed."""
         before = self._gaps[place][:-1]
         spaced = before[-1].isspace() if before else place == start
         return spaced and (place == start or self._words[place - 1].cls != DIGITS or before not in JOINS_DIGITS)
 
     def _digits_end(self, place: int, start: int, end: int) -> int:
-        """Return where the digits end that are one slot with those at a place.
+        """Return the index after the digits that form one slot with the digits at ``place``.
 
-        A bracket opens before the first of them, or behind a short one (``+49 (30) 1234``), and closes before others.
+        A bracket opens before the first digits or after short ones (``+49 (30) 1234``), and closes before further
+        digits.
         """
         is_open = self._gaps[place][-1:] == "(" and self._is_apart(place, start)
         last = place + 1
@@ -330,7 +345,7 @@ class Places(Words):
         return last
 
     def _opens_code(self, place: int, start: int, end: int) -> bool:
-        """Return whether digits are short, and a bracket behind them has digits in it and behind it."""
+        """Return whether the digits are short and a bracket follows with digits inside and after it."""
         token = self._words[place]
         if token.kind != "number" or token.layout not in _AGES:
             return False
@@ -342,13 +357,16 @@ class Places(Words):
         return self._is_joined(last, start, end)
 
     def _is_joined(self, place: int, start: int, end: int) -> bool:
-        """Return whether a gap that may join digits and such digits, without a month beside them, are at a place."""
+        """Return whether joined digits without an adjacent month are at ``place``."""
         if place >= end or self._words[place].cls != DIGITS or self._gaps[place] not in JOINS_DIGITS:
             return False
         return not self._beside_month(place, start, end)
 
     def _counts_on(self, place: int, end: int) -> bool:
-        """Return whether the first word of a line is the next number of a list, or 1; it is kept then."""
+        """Return whether the first word of a line is the next number of a list, or 1, and is kept.
+
+        If it is, the method stores the number.
+        """
         number, gap = self._words[place].text, self._gaps[place + 1]
         if number not in ("1", str(self._counted + 1)) or len(number) > _LONGEST_LISTED:
             return False
@@ -361,7 +379,7 @@ class Places(Words):
         return True
 
     def _joined_text(self, start: int, stop: int) -> str:
-        """Return the text of some entries; of many in small steps, so that other threads go on meanwhile."""
+        """Return the joined text of some strings, in small steps so that other threads can run."""
         if stop - start <= _JOINED:
             return "".join(self._spelled[start:stop])
         parts = ["".join(self._spelled[at : min(at + _JOINED, stop)]) for at in range(start, stop, _JOINED)]
@@ -373,7 +391,7 @@ class Places(Words):
 
 
 def _is_noun(token: Token) -> bool:
-    """Whether a shown word may be a part of the name before it."""
+    """Return whether a kept word may be a part of the name before it."""
     return token.kind != "" and is_plain(token._replace(bits=token.bits & ~NUMBER))
 
 
@@ -382,7 +400,7 @@ def _is_title(token: Token) -> bool:
 
 
 def _is_lower(token: Token) -> bool:
-    """Whether a token is a lower-case word that no headline has."""
+    """Return whether a token is a lower-case word that does not occur in headlines."""
     if token.case != LOWER:
         return False
     if token.cls == SHOWN:

@@ -1,4 +1,4 @@
-"""Turns the options of a call into a plan of the rung ``names``."""
+"""Plan of the mode ``names``, from the options of a call."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ from textveil.text.staircase_plans import find_staircase_level
 from textveil.text.statement import Terms
 
 STYLES = ("surrogate", "tag")
-#: The lists that the rung cannot do without.
+#: Lists that the mode requires.
 KINDS = frozenset(
     "city country family firm-word first-word given given-abroad group institution-word month number-word office "
     "organization particle place place-word state street-word the-country title unit-word weekday".split()
@@ -38,7 +38,7 @@ POOLS = frozenset(
     "acronym city country family given group month number-word office organization particle place state street "
     "the-country title unit weekday word word-ed word-ing word-ly word-s".split()
 )
-#: Bytes of the key under which equal strings of a corpus become equal.
+#: Minimum length in bytes of the key that links equal strings of a corpus.
 SHORTEST_KEY = 16
 _PIECES = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
 _FOREIGN = ("replacement_probability", "sanitize_punctuation", "split", "mechanism", "case")
@@ -46,19 +46,19 @@ _FOREIGN = ("replacement_probability", "sanitize_punctuation", "split", "mechani
 
 @dataclass(frozen=True, kw_only=True)
 class NamesPlan:
-    """How texts are rewritten under one set of options.
+    """Rewriting of texts under one set of options.
 
     Attributes:
         lists: The lists of the bundle.
-        surrogates: What may come out.
-        style: How it is written.
-        terms: What statements say.
-        allowed: Keys of the user's own that are shown.
-        denied: Keys of the user's own that are replaced.
-        also: Hides more of what came out, if anything does.
-        key: What links equal strings of all documents.
-        drawn: What draws the words of a public list.
-        split: A document above the cap is never split.
+        surrogates: The surrogate pools.
+        style: Options for the replacement of slots.
+        terms: Contents of privacy statements.
+        allowed: Keys of the user's own words that are kept.
+        denied: Keys of the user's own words that are replaced.
+        also: Detector that hides further parts of the output, or ``None``.
+        key: Secret key that links equal strings of all documents, or ``None``.
+        drawn: Randomizer of the words of a public list, or ``None``.
+        split: Always false: a document above the cap is not split.
     """
 
     lists: NamesLists
@@ -84,19 +84,19 @@ class NamesPlan:
         return Lexicon(self.lists, self.allowed, self.denied, self.drawn.ids if self.drawn else ())
 
     def reader(self) -> TextReader:
-        """Returns what reads the texts of one call."""
+        """Return a reader for the texts of one call."""
         return TextReader(Chunks(self._lexicon), self._kinds)
 
     def read_strictly(self, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
-        """Yield the entries of a text that was read with more of it hidden: all that only its context keeps."""
+        """Yield the entries of a text that was read, with all parts hidden that only context keeps."""
         return read_strictly(entries, self._lexicon)
 
     def rewriter(self) -> NamesRewriter:
-        """Returns what rewrites the documents of one call."""
+        """Return a rewriter for the documents of one call."""
         return NamesRewriter(self.reader(), self.surrogates, self.style, also=self.also, key=self.key, words=self.drawn)
 
     def preview(self, text: str) -> list[tuple[str, str]]:
-        """Returns each piece of a text with what becomes of it (``Sanitizer.preview``)."""
+        """Return each piece of a text with its state (``Sanitizer.preview``)."""
         found = []
         for entry in self.reader().read([text])[0].entries:
             if not isinstance(entry, str):
@@ -109,10 +109,10 @@ class NamesPlan:
         return found
 
     def distribution(self, word: str) -> Any:
-        """Returns the distribution of a word that is drawn.
+        """Return the output distribution of a randomized word.
 
         Raises:
-            OptionError: It is any other: what a word becomes depends on where it stands.
+            OptionError: The word is not randomized: the output for any other word depends on its context.
         """
         if self.drawn is not None and word in self.drawn.ids:
             from textveil.mechanisms.distribution import Distribution
@@ -124,14 +124,14 @@ class NamesPlan:
 
 
 class NamesPlans:
-    """What all plans of the rung share.
+    """Factory of plans of the mode, with their common parts.
 
     Args:
-        bundle: A bundle with the lists of the rung.
-        also: Hides more of what came out.
+        bundle: A bundle with the lists of the mode.
+        also: Detector that hides further parts of the output.
 
     Raises:
-        UnknownMechanism: It has none.
+        UnknownMechanism: The bundle has no such lists.
         BundleDamaged: A list is missing or malformed.
     """
 
@@ -143,10 +143,10 @@ class NamesPlans:
         self._surrogates = Surrogates(self._lists.pools)
 
     def plan(self, given: Mapping[str, Any]) -> NamesPlan:
-        """Resolves options that are given and checked (``options.given``).
+        """Return the plan for options that ``options.given`` has checked.
 
         Raises:
-            OptionError: An option does not belong to this rung, or a kind does not exist.
+            OptionError: An option does not belong to this mode, or a type does not exist.
         """
         foreign = sorted(set(given).intersection(_FOREIGN))
         foreign += ["epsilon without draw"] if "epsilon" in given and "draw" not in given else []
@@ -212,7 +212,7 @@ class NamesPlans:
 
 
 def _keys(entries: Collection[str]) -> frozenset[str]:
-    """The keys of all words of entries."""
+    """Return the keys of all words of the entries."""
     found = set()
     for entry in entries:
         for segment in segmentation.segments(entry.removeprefix(segmentation.BYTE_ORDER_MARK)):

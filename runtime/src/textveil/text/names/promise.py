@@ -1,4 +1,7 @@
-"""What the rung ``names`` promises: of what is replaced, everything but its kind; of what is shown, nothing."""
+"""Guarantees of the mode ``names``.
+
+Replaced words reveal only the public template. Kept words have no bound.
+"""
 
 import math
 from dataclasses import dataclass
@@ -31,7 +34,10 @@ _MEMBERS, _TAGS = "random ones of the same kind and form", "tags of their kind"
 
 @dataclass(frozen=True)
 class Drawing:
-    """The size of a list that is drawn from, ``L`` of each word, and ``C``: how much likelier a guess of it gets."""
+    """Data of a randomized list: number of words, epsilon per word, and gain of a guess.
+
+    ``nats`` is epsilon per word. ``guess_gain`` is the factor by which a guess of a word improves.
+    """
 
     words: int
     nats: Decimal
@@ -43,17 +49,17 @@ class Drawing:
 
 @dataclass(frozen=True, kw_only=True)
 class NamesPromise:
-    """What the rung ``names`` promises.
+    """Guarantee of the mode ``names``.
 
-    Two texts of one skeleton have the same distribution of outputs: a loss of 0. Texts of different skeletons have no
-    bound, so there is no number of nats for a text, and none is stated.
+    Two texts with one template have the same output distribution: a privacy loss of 0. Texts with different templates
+    have no bound, so a text has no finite epsilon, and statements give none.
 
     Attributes:
-        style: How what is replaced is written.
-        allow: Whether words of the user's own are shown.
-        deny: Whether words of the user's own are replaced.
-        also: Whether an outside detector hides more of what came out.
-        draw: Of words of a public list that are drawn, if there are any.
+        style: Options for the replacement of slots.
+        allow: Whether words of the user's own list are kept.
+        deny: Whether words of the user's own list are replaced.
+        also: Whether an outside detector hides further parts of the output.
+        draw: Data of the randomized words of a public list, or ``None``.
     """
 
     style: Style
@@ -64,29 +70,29 @@ class NamesPromise:
 
     @property
     def epsilon(self) -> float:
-        """Implements ``Promise.epsilon``: there is no bound between any two texts."""
+        """Epsilon as in ``Promise.epsilon``: infinite, since no bound holds for all pairs of texts."""
         return math.inf
 
     @property
     def epsilon_kind(self) -> str:
-        """Implements ``Promise.epsilon_kind``."""
+        """Implementation of ``Promise.epsilon_kind``."""
         return "none on shown words"
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """Implements ``Promise.losses``: none is finite."""
+        """Implementation of ``Promise.losses``: none is finite."""
         return ()
 
     def charge(self, tokens: int) -> Charge:
-        """Implements ``Promise.charge``: no finite one bounds what is shown."""
+        """Return the spend as in ``Promise.charge``: no finite one bounds kept words."""
         return UNBOUNDED
 
     def unit(self, terms: Terms) -> str:
-        """Implements ``Promise.unit``."""
+        """Return the unit as in ``Promise.unit``."""
         return "shown word"
 
     def facts(self, terms: Terms) -> dict[str, Any]:
-        """Implements ``Promise.facts``; ``nats`` is null, never 0."""
+        """Return the facts as in ``Promise.facts``; ``nats`` is null, never 0."""
         draw = self.draw
         return {
             "protect": terms.protect,
@@ -106,11 +112,11 @@ class NamesPromise:
         }
 
     def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
-        """Implements ``Promise.totals``."""
+        """Return the totals as in ``Promise.totals``."""
         return {"shown_words": tokens} | ({} if self.draw is None else {"drawn_words": drawn})
 
     def not_protected(self, terms: Terms) -> tuple[str, ...]:
-        """Implements ``Promise.not_protected``."""
+        """Return the exclusions as in ``Promise.not_protected``."""
         items = [
             "every word that is shown, and who or what it tells the text is about: a story can be recognized without "
             "a name",
@@ -133,7 +139,7 @@ class NamesPromise:
         return tuple(items)
 
     def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
-        """Implements ``Promise.line``."""
+        """Return the privacy statement as in ``Promise.line``."""
         kept = sorted(self.style.keep)
         more = f", the kind{'s' if len(kept) > 1 else ''} {', '.join(kept)}" if kept else ""
         more += ", allowed words" if self.allow else ""
@@ -146,14 +152,14 @@ class NamesPromise:
 
     @property
     def _others(self) -> str:
-        """What stands in the place of a word that is neither shown nor drawn."""
+        """Description of the replacement of a word that is neither kept nor randomized."""
         style = self.style
         ways = {"tags": () if style.tags else style.tag, "left out": style.drop}
         said = "; ".join(f"{way}: {', '.join(sorted(kinds))}" for way, kinds in ways.items() if kinds)
         return (_TAGS if style.tags else _MEMBERS) + (f" ({said})" if said else "")
 
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
-        """Implements ``Promise.summary``: one paragraph."""
+        """Return the summary as in ``Promise.summary``: one paragraph."""
         equal, shown = _EQUAL if self.style.consistent else "", counted(tokens, "shown word")
         beyond = "" if self.style.limit is None else _BEYOND.format(self.style.limit)
         return _SUMMARY.format(line=self.line(terms, tokens, drawn), equal=equal, shown=shown) + beyond

@@ -1,4 +1,4 @@
-"""Reads a text on the rung ``names``: pass 1 chunk by chunk, pass 2 line by line, pass 3 slot by slot."""
+"""Reader of the mode ``names``: pass 1 by chunk, pass 2 by line, pass 3 by slot."""
 
 import re
 from array import array
@@ -22,27 +22,29 @@ from textveil.work_limits import STEP, check_work
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
 _BLANK = regex.compile(r"\p{White_Space}")
 _PARTS = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
-#: Marks that make nothing of a word before them but its end.
+#: Marks that only end the word before them, without another effect on its class.
 _PLAIN_ENDS = frozenset(".,:!?")
-#: Different pieces between single blanks after which a call keeps those it met lately, and forgets all before them.
+#: Number of distinct chunks between single blanks in one cache generation of a call. A full generation replaces the
+#: previous one, whose entries are then dropped.
 _MOST_PIECES = 1 << 12
-#: The longest part of JSON that is remembered, since it may come again.
+#: Length of the longest JSON part that is cached, since short parts repeat.
 _SHORT = 64
-#: Words of the public list, each with its case and the mark behind it, that are kept for later calls.
+#: Number of words of the public list, each with its case and following mark, that are cached across calls.
 _MOST_LISTED = 1 << 14
-#: Characters of a text that are cut at a time.
+#: Number of characters that are split at a time.
 _BLOCK = 1 << 13
-#: The words of a piece, the gap before the first, what else is spelled, which are not plainly shown, the last gap. Of a
-#: piece that is one plainly shown word the word alone, and of any other word no list of one: fewer objects to collect.
+#: Tokens of a chunk: its words, the gap before the first, the other spellings, the indices of the words that are not
+#: plainly kept, the last gap. A chunk of one plainly kept word is the word alone, and any other single word is no list
+#: of one: this leaves fewer objects to the garbage collector.
 _Piece = Token | tuple[Token | Sequence[Token], str, tuple[str, ...], tuple[int, ...], str]
 
 
 class Read(NamedTuple):
-    """A text that was read.
+    """Result of reading a text.
 
     Attributes:
-        entries: What is shown, and mentions, in order.
-        shown: How many words are shown.
+        entries: Kept texts and mentions, in order.
+        shown: Number of kept words.
     """
 
     entries: Sequence[str | Mention]
@@ -50,23 +52,27 @@ class Read(NamedTuple):
 
     @property
     def replaced_words(self) -> int:
-        """Return how many words on no list are replaced; the kinds and layouts of slots tell it."""
+        """Number of replaced unlisted words, a function of the types and layouts of the slots."""
         return sum(map(_is_replaced_word, self.entries))
 
     def skeleton(self) -> list[object]:
-        """Returns what is shown and, of every mention, all that the output may depend on but which are equal."""
+        """Return the template without equality of slots.
+
+        It has the kept text and the public part of each mention. Together with the equality of slots this is all that
+        the output may depend on.
+        """
         return [entry if isinstance(entry, str) else entry.shown for entry in self.entries]
 
 
 class ReadStream:
-    """The entries of a text, each read when it is asked for. What is counted is complete when all were.
+    """Lazily read entries of a text. The counts are complete after the last entry.
 
     Args:
-        counted: The text, or a list with how many words are shown so far.
-        entries: What is shown, and mentions, in order.
+        counted: The text, or a list with the numbers of kept words so far.
+        entries: Kept texts and mentions, in order.
 
     Attributes:
-        replaced_words: As of ``Read``.
+        replaced_words: Number of replaced unlisted words so far, as in ``Read``.
     """
 
     def __init__(self, counted: Places | Sequence[int], entries: Iterator[str | Mention]) -> None:
@@ -80,7 +86,7 @@ class ReadStream:
 
     @property
     def shown(self) -> int:
-        """How many words are shown."""
+        """Number of kept words so far."""
         return self._counted.shown if isinstance(self._counted, Places) else sum(self._counted)
 
 
@@ -89,11 +95,14 @@ def _is_replaced_word(entry: str | Mention) -> bool:
 
 
 class TextReader:
-    """Reads texts into what is shown and mentions.
+    """Reader that splits texts into kept text and mentions.
 
     Args:
-        chunks: Reads chunks.
-        kinds: Names kinds.
+        chunks: Reader of chunks.
+        kinds: Classifier of slots.
+
+    Privacy:
+        The object caches chunks of the texts. It must not outlive the call.
     """
 
     def __init__(self, chunks: Chunks, kinds: Kinds) -> None:
@@ -102,9 +111,10 @@ class TextReader:
         self._older: dict[str, _Piece] = {}
 
     def read(self, texts: Sequence[str]) -> list[Read]:
-        """Reads the texts of a document: words that may be names are shown where any of them has a capital.
+        """Read the texts of a document.
 
-        Each string and number of JSON in a text is read by itself.
+        Lower-case words that may be names are kept if any of the texts has a capital letter. Each string and each
+        number of JSON in a text is read by itself.
         """
         if any(map(may_have_json, texts)):
             capitals = any(map(self._has_capital, texts))
@@ -120,7 +130,7 @@ class TextReader:
         return found
 
     def stream(self, text: str) -> "ReadStream":
-        """Yields the entries of a document of one text: together they take many times its bytes."""
+        """Return the entries of a document of one text as a stream, which needs far less memory."""
         if may_have_json(text):
             return self._stream_json(text, self._has_capital(text))
         windows = [self._windows(text)]
@@ -129,8 +139,8 @@ class TextReader:
         return ReadStream(places, self._mentions(places, capitals))
 
     def _has_capital(self, text: str) -> bool:
-        """Return whether a word of a text with JSON has a capital."""
-        known = set[str]()  # keys come again and again
+        """Return whether a word of a text with JSON has a capital letter."""
+        known = set[str]()  # keys of JSON repeat
         for part in split_json(text):
             if part.kind == COPIED or part.text in known:
                 continue
@@ -141,12 +151,12 @@ class TextReader:
         return False
 
     def _stream_json(self, text: str, capitals: bool) -> "ReadStream":
-        """Return the entries of a text with JSON: of each part but the copied ones those that it has as a text."""
+        """Return the entries of a text with JSON; each part but copied ones is a text of its own."""
         counts = [0]
         return ReadStream(counts, self._entries_of_parts(text, capitals, counts))
 
     def _entries_of_parts(self, text: str, capitals: bool, counts: list[int]) -> Iterator[str | Mention]:
-        """Yield the entries of a text with JSON, and count the shown words of each part."""
+        """Yield the entries of a text with JSON; append the kept words of each part to ``counts``."""
         known: dict[str, tuple[tuple[str | Mention, ...], int]] = {}
         copied = list[str]()
         for number, part in enumerate(split_json(text)):
@@ -178,7 +188,10 @@ class TextReader:
         yield "".join(copied)
 
     def _windows(self, text: str) -> Iterator[Window]:
-        """Yield the tokens of a text, some lines at a time: all of them at once take many times the text."""
+        """Yield the tokens of a text, some lines at a time.
+
+        All at once need many times the memory of the text.
+        """
         words, spelled, special = list[Token](), list[str](), array("I")
         before, listed, looked = "", self._chunks.listed, 0
         breaks = len(text) > _BLOCK and _has_line_breaks(text)
@@ -193,7 +206,7 @@ class TextReader:
                 if type(found) is Token:
                     words.append(found)
                     spelled.append(before)
-                    spelled.append(found.text)  # equal to the piece, and one object for all equal ones
+                    spelled.append(found.text)  # equal to the chunk, and one object for all equal chunks
                     before = " "
                     continue
                 tokens, lead, rest, odd, tail = found
@@ -223,22 +236,25 @@ class TextReader:
         yield Window(words, spelled, special)
 
     def _new_piece(self, piece: str) -> "_Piece":
-        """Read a piece that the call has not had. What is read of words of the public list is kept for later calls."""
+        """Return the tokens of a chunk that is new in this call.
+
+        The tokens of words of the public list are cached across calls.
+        """
         found = self._chunks.plain(piece) or self._piece(piece)
         if len(self._chunks.listed) < _MOST_LISTED and self._chunks.is_listed(piece):
             self._chunks.listed[piece] = found
         return found
 
     def _piece(self, piece: str) -> "_Piece":
-        """The same of what stands between two single blanks; the last gap has a blank behind it."""
-        if piece[-1:] in _PLAIN_ENDS and piece and (token := self._chunks.plain(piece[:-1])) is not None:  # most of all
+        """Return the tokens of a chunk between two single blanks; the last gap ends in a blank."""
+        if piece[-1:] in _PLAIN_ENDS and piece and (token := self._chunks.plain(piece[:-1])) is not None:  # usual
             return token, "", (token.text,), (), f"{piece[-1]} "
         lead, tokens, tail = self._chunks.word(piece) or ("", self._parts(piece), "")
         if len(tokens) == 1 and tokens[0].cls != GAP:
             return tokens[0], lead, (tokens[0].text,), () if is_plain(tokens[0]) else (0,), f"{tail} "
         words, spelled, parts = list[Token](), list[str](), [lead]
         for token in tokens:
-            parts.append(token.text)  # joined once: a string that grows part by part is copied each time
+            parts.append(token.text)  # joined once: appending to a string would copy it each time
             if token.cls != GAP:
                 words.append(token)
                 spelled += ("".join(parts[:-1]), token.text)
@@ -249,7 +265,7 @@ class TextReader:
         return tuple(words), spelled[0] if words else "", tuple(spelled[1:]), odd, tail
 
     def _parts(self, piece: str) -> Sequence[Token]:
-        """The tokens of a piece, in which there may be blanks but the common one."""
+        """Return the tokens of a chunk that may contain blanks other than the common one."""
         if piece.split() == [piece]:
             return self._chunks.read(piece)
         known: dict[str, Sequence[Token]] = {}
@@ -257,7 +273,7 @@ class TextReader:
         for number, match in enumerate(_PARTS.finditer(piece)):
             if not number % STEP:
                 check_work()
-                known.clear()  # it is for what comes again and again
+                known.clear()  # the cache serves parts that repeat at short distance
             part = match[0]
             tokens = known.get(part)
             if tokens is None:
@@ -273,7 +289,7 @@ class TextReader:
 
 
 def write_entries(part: JsonPart, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
-    """Yield the entries of a part of a text as the text has them: with escapes, and numbers as those of JSON."""
+    """Yield the entries of a part as the text spells them: with escapes and JSON numbers."""
     start = 0
     for entry in entries:
         text = entry if isinstance(entry, str) else entry.slot.text
@@ -287,7 +303,10 @@ def write_entries(part: JsonPart, entries: Iterable[str | Mention]) -> Iterator[
 
 
 def _pieces(text: str) -> Iterator[list[str]]:
-    """Yields what stands between single blanks, some thousands at a time: a string of its own has 50 bytes."""
+    """Yield the chunks between single blanks, in lists of some thousands.
+
+    Each string costs 50 bytes, so the whole text is never split at once.
+    """
     start = 0
     while (end := text.find(" ", start + _BLOCK)) >= 0:
         yield text[start:end].split(" ")
@@ -300,12 +319,15 @@ def _has_line_breaks(text: str) -> bool:
 
 
 def _last_line(words: Sequence[Token], spelled: Sequence[str], looked: int) -> int:
-    """Return where the last line begins that shares no spelled number or name with the one before it; 0 for none.
+    """Return the start of the last line that shares no spelled number or name with the previous.
 
     Args:
         words: Tokens of a text.
-        spelled: The gap before each, and its text.
-        looked: A place before which none begins.
+        spelled: The gap before each token, and the text of the token, in turn.
+        looked: Lower bound of the search: the result is above it.
+
+    Returns:
+        The index of the first word of that line; 0 if there is none.
     """
     for place in range(len(words) - 1, looked, -1):
         if not LINE_BREAKS.isdisjoint(spelled[2 * place]) and not may_reach_over(words, spelled, place):
@@ -314,10 +336,13 @@ def _last_line(words: Sequence[Token], spelled: Sequence[str], looked: int) -> i
 
 
 def _find_capital(texts: Sequence[str], windows: list[Iterator[Window]]) -> bool:
-    """Return whether a word in any of some texts has a capital; the windows that were read for it stand first again."""
+    """Return whether a word in any of the texts has a capital letter.
+
+    Windows that the search consumed are put back in front of ``windows``.
+    """
     for number, text in enumerate(texts):
         if text.isascii() and "&" not in text and text == text.lower():
-            continue  # "at&t" is read as a name with a capital
+            continue  # the reader classifies "at&t" as a name with a capital
         held: list[Window] = []
         for window in windows[number]:
             held.append(window)

@@ -1,7 +1,7 @@
-"""What a reply may mention of a text that went out: pairs of what came out and what stood there.
+"""Pairs of surrogate and original, by which a reply to a rewritten text is restored.
 
-What is too short to be told from a reply's own words counts beside the words that it stood beside: ``7 chairs``; or
-where the reply repeats what stood before and behind it.
+A surrogate that is too short to be distinguished from the own words of a reply counts only beside its neighbors (``7
+chairs``), or where the reply repeats the text before and after it.
 """
 
 import re
@@ -15,13 +15,14 @@ from textveil.text.names.tokens import JSON_NUMBER
 from textveil.text.surroundings import cut_after, cut_before, join_after, join_before, stands_alone
 from textveil.work_limits import check_work
 
-#: Kinds that only surroundings tell from a reply's own, that need a word beside them, and that are never looked for.
+#: Types that only their surroundings distinguish from words of the reply, types that need an adjacent word, and types
+#: that are never restored.
 _QUOTED = frozenset(("initial", "letter", "symbol", "other"))
 _WEAK = frozenset(("title", "number-word", "unit", "office", KEYCAP))
 _NEVER = frozenset(("particle",))
-#: Kinds of so few surrogates that long texts repeat them for other originals.
+#: Types with so few surrogates that long texts reuse them for other originals.
 _REPEATED = frozenset("weekday month state the-country day age ordinal decade year time".split())
-#: Months that are other words too.
+#: Months that are also other words.
 _WORDS = frozenset(("march", "may"))
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
 _BEGIN_DATES = frozenset(kinds[0] for kinds in _DATES)
@@ -29,18 +30,20 @@ _IN_DATES = frozenset((" ", ", ", ". "))
 _WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
 _BLANK = frozenset(("", " ", "\n"))
 _SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
-#: The length of words that tell nothing, and of what is looked at behind a mention.
+#: The length up to which words are no context, and the number of characters that are read after a mention.
 _SHORT, _NEAR = 3, 40
-#: Parts of a text that are looked at together, and how many before and behind one a pair of it may depend on.
+#: Number of pieces per step, and how many before and after a piece its pairs may depend on.
 _WINDOW, _BEFORE, _AFTER = 1 << 8, 24, 16
-#: Pairs with surroundings of one text, and surrogates whose first spelling is kept. Each takes some hundred bytes.
+#: The most pairs with surroundings per text, and the most surrogates whose first spelling is stored. Each needs some
+#: hundred bytes.
 _MOST_QUOTED, _MOST_SPELLED = 1 << 9, 1 << 10
 
 
 def write(pieces: Iterable[Piece]) -> tuple[str, list[Pair]]:
-    """Join the parts of a text, and return what may be mentioned of it; of many equal mentions only some.
+    """Join the parts of a text, and return the pairs that restore replies to it.
 
-    Few of the parts are in memory at a time: together they take many times the text.
+    Of many equal mentions only some count. Few parts are in memory at a time: together they need many times the memory
+    of the text.
     """
     written: list[str] = []
     found: list[Pair] = []
@@ -73,15 +76,16 @@ def find_pairs(
     is_end: bool = True,
     spelled: dict[str, str] | None = None,
 ) -> Iterator[Pair]:
-    """Yields what may be mentioned of a text.
+    """Yield the pairs of the mentions in a range of pieces.
 
     Args:
-        pieces: Its parts.
-        start: The first part whose mention counts; those before it are looked at.
-        stop: The one behind the last, the same; ``None`` for the end.
+        pieces: Parts of the text.
+        start: The first part whose mention counts. Earlier parts are context.
+        stop: The index after the last such part; ``None`` for the end. Later parts are context.
         is_start: Whether the text begins with the first of the parts.
-        is_end: Whether it ends with the last.
-        spelled: How the originals of surrogates were spelled where they first came out; those of this text are added.
+        is_end: Whether the text ends with the last of the parts.
+        spelled: Spelling of the original at the first occurrence of each surrogate. The function adds those of this
+            text.
     """
     check_work()
     spelled = {} if spelled is None else spelled
@@ -116,7 +120,7 @@ def find_pairs(
                     yield from _years(output, part.text)
                 elif part.kind == "season":
                     yield from _seasons(output, part.text)
-                elif part.kind == "account":  # a number of JSON has no zeros before it
+                elif part.kind == "account":  # a JSON number has no leading zeros
                     yield Pair(output.lstrip("0"), part.text)
                 elif part.kind == "organization":
                     yield from _parts(output.split(), part.text.split())
@@ -125,33 +129,33 @@ def find_pairs(
         if date is not None:
             yield date
         is_quoted = is_weak or is_other or mention.kind in _REPEATED or _is_joined(pieces, place)
-        if is_quoted and not (len(pieces) == 1 and mention.case == JSON_NUMBER):  # values are restored as a whole
+        if is_quoted and not (len(pieces) == 1 and mention.case == JSON_NUMBER):  # JSON values are restored as a whole
             yield _quoted(pieces, place, is_start=is_start, is_end=is_end, weak=not is_other)
 
 
 def _is_spelled_otherwise(piece: Piece, spelled: dict[str, str]) -> bool:
-    """Return whether the same surrogate may be restored in another spelling, that of another place."""
+    """Return whether the surrogate alone may restore a spelling from another occurrence."""
     output, original = piece.output, piece.original
     of_all = output.lower()
     first = spelled.get(of_all, original)
     if len(spelled) < _MOST_SPELLED:
         spelled.setdefault(of_all, original)
     shows_no_case = output[0] == "[" or any(map(str.isdigit, output))
-    return first != original or (shows_no_case and original.isupper())  # a later one that is not in capitals counts
+    return first != original or (shows_no_case and original.isupper())  # a later occurrence without capitals counts
 
 
 def _is_joined(pieces: Sequence[Piece], place: int) -> bool:
     """Return whether a surrogate is a part of a longer word or number."""
     before = "".join([piece.output for piece in pieces[max(0, place - 2) : place]])[-3:]
     after = "".join([piece.output for piece in pieces[place + 1 : place + 3]])[:2]
-    if before[-1:] in _BLANK and after[:1] in _BLANK:  # most of all
+    if before[-1:] in _BLANK and after[:1] in _BLANK:  # the usual case
         return False
     output = pieces[place].output
     return not stands_alone(before + output + after, len(before), len(before) + len(output))
 
 
 def _quoted(pieces: Sequence[Piece], place: int, *, is_start: bool, is_end: bool, weak: bool = False) -> Pair:
-    """Return the pair of a whole mention with what stands before and behind it."""
+    """Return the pair of a whole mention with the text before and after it."""
     first, last = max(0, place - _BEFORE), place + 1 + _AFTER
     before = join_before([piece.output for piece in pieces[first:place]])
     after = join_after([piece.output for piece in pieces[place + 1 : last]])
@@ -166,7 +170,10 @@ def _quoted(pieces: Sequence[Piece], place: int, *, is_start: bool, is_end: bool
 
 
 def _find_tag_pairs(output: str, mention: Mention) -> Iterator[Pair]:
-    """Yield the pairs of a tag. A number of JSON is a tag in quotation marks, and comes back without them."""
+    """Yield the pairs of a tag.
+
+    A JSON number becomes a tag in quotation marks; a reply may repeat it with or without them.
+    """
     yield Pair(output, mention.named)
     if mention.case == JSON_NUMBER:
         yield Pair(output[1:-1], mention.named)
@@ -175,7 +182,10 @@ def _find_tag_pairs(output: str, mention: Mention) -> Iterator[Pair]:
 
 
 def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:
-    """The first word of a firm, and the last: it may be a person on no list, whom replies call by one of them."""
+    """Yield pairs of the first and the last words of an organization.
+
+    An unlisted person may have this type, and replies may use one of the names.
+    """
     if len(output) > 1 and len(original) > 1:
         yield Pair(output[0], original[0])
         if len(output) == len(original):
@@ -183,14 +193,14 @@ def _parts(output: Sequence[str], original: Sequence[str]) -> Iterator[Pair]:
 
 
 def _years(output: str, original: str) -> Iterator[Pair]:
-    """A range of years with either dash, and each year of it alone."""
+    """Yield a range of years with the other dash, and each year alone."""
     years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
     yield from (Pair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
     yield from map(Pair, years, originals)
 
 
 def _seasons(output: str, original: str) -> Iterator[Pair]:
-    """Yield a season with the other marks, and the year that it begins in."""
+    """Yield a season with the other marks, and the year in which it begins."""
     yield from (Pair(f"{output[:4]}{mark}{output[5:]}", original) for mark in "/-\u2013" if mark != output[4])
     yield Pair(output[:4], original[:4])
 
@@ -205,7 +215,7 @@ def _with_context(pieces: Sequence[Piece], place: int, output: str, original: st
 
 
 def _dates(pieces: Sequence[Piece], place: int) -> Iterator[Pair]:
-    """A date of several mentions that begins here."""
+    """Yield the date of several mentions that begins at an index, if there is one."""
     for length in (5, 3):
         found = pieces[place : place + length]
         kinds = tuple(piece.mention.kind for piece in found[::2] if piece.mention is not None)

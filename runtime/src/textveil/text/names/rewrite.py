@@ -1,7 +1,8 @@
-"""Rewrites documents on the rung ``names``: what is shown as it is, and for every slot a member of its kind.
+"""Rewriter of the mode ``names``.
 
-A member is drawn without a look at what it replaces: of a slot only its kinds, its layout, its case and which slots are
-equal decide how (docs/proofs/names.md).
+It keeps common words and writes a surrogate of the same type for each slot. The draw of a surrogate does not read the
+string of the slot. It depends only on the types, the layout and the case of the slot, and on which slots are equal
+(docs/proofs/names.md).
 """
 
 import hmac
@@ -24,25 +25,25 @@ from textveil.text.names.tokens import DRAWN, JSON_NUMBER
 from textveil.text.options import CONSISTENT_CAP
 from textveil.text.restore import Restorer, not_a_tag
 
-#: Documents are drawn together up to so many characters.
+#: Number of characters up to which documents share one call of the random generator.
 _BATCH = 1 << 15
-#: The largest pool that is dealt without replacement though equal strings do not become equal. Of larger ones hardly
-#: a surrogate comes twice.
+#: Size of the largest pool that is dealt without replacement although its equal strings do not become equal. In larger
+#: pools repeated surrogates are rare.
 _LARGEST_DEALT = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Style:
-    """How slots are written.
+    """Options for the replacement of slots.
 
     Attributes:
-        tags: Whether all kinds are written as tags, ``[city 1]``.
-        consistent: Whether equal strings of a document become equal.
-        keep: Kinds that are shown where a list has the string, or its shape tells the kind.
-        tag: Kinds that are written as tags, whatever the others are.
-        drop: Kinds of which nothing is written.
-        cap: The most distinct strings of a document that have surrogates of their own; tags stand for others.
-        linked: Whether equal strings of all documents under one key become equal.
+        tags: Whether all types are written as tags, ``[city 1]``.
+        consistent: Whether equal strings of a document get equal surrogates.
+        keep: Types that are kept where a list has the string, or its shape gives the type.
+        tag: Types that are written as tags, whatever the style of other types.
+        drop: Types that are removed without a replacement.
+        cap: Largest number of distinct strings of a document with surrogates of their own. Further strings become tags.
+        linked: Whether equal strings of all documents under one key get equal surrogates.
     """
 
     tags: bool = False
@@ -55,22 +56,22 @@ class Style:
 
     @property
     def limit(self) -> int | None:
-        """The cap, where there is one."""
+        """The cap if one applies, else ``None``."""
         return self.cap if self.consistent and not (self.linked or self.tags) else None
 
 
 class _Deck:
-    """The members of one kind that no other string of the document has yet: a shuffle, as far as it was dealt."""
+    """Unused surrogates of one type in a document: a partial Fisher-Yates shuffle."""
 
     __slots__ = ("_left", "_moved", "free")
 
     def __init__(self, size: int) -> None:
-        #: How many members no draw is for yet, and how many were not dealt.
+        #: Number of surrogates without a planned draw; ``_left`` counts those that were not dealt.
         self.free, self._left = size, size
         self._moved: dict[int, int] = {}
 
     def deal(self, index: int) -> int:
-        """Returns the member at a place of those that are left, and takes it out."""
+        """Remove and return the surrogate at an index of the remaining ones."""
         self._left = left = self._left - 1
         found = self._moved.get(index, index)
         self._moved[index] = self._moved.get(left, left)
@@ -78,13 +79,13 @@ class _Deck:
 
 
 class _Document:
-    """The draws of one document: what is drawn, and which of its mentions share a draw.
+    """Draws of one document: their bounds, and which mentions share a draw.
 
     Args:
-        read: Its texts.
-        style: How slots are written.
-        surrogates: The members of kinds.
-        key: What links equal strings of all documents.
+        read: The texts of the document, as read.
+        style: Options for the replacement of slots.
+        surrogates: The surrogate pools.
+        key: Secret key that links equal strings of all documents.
     """
 
     def __init__(self, read: Sequence[Read], style: Style, surrogates: Surrogates, key: bytes | None) -> None:
@@ -93,15 +94,18 @@ class _Document:
         self._numbers: dict[tuple[str, str, str], int] = {}
         self._tags: dict[tuple[str, tuple[tuple[str, ...], ...]], str] = {}
         self._counts: dict[str, int] = {}
-        #: How many members each draw is from, and its deck, if it is from one.
+        #: Upper bound (exclusive) of each draw; ``_from`` has the deck of each draw, or ``None``.
         self.totals: list[int] = []
         self._from: list[_Deck | None] = []
-        #: Words of the list that is drawn from, in order; each is a draw of its own.
+        #: Words of the randomized list, in order of the text. Each is randomized independently.
         self.words: list[str] = []
         self._draws = [[self._mention(entry) for entry in text.entries if not isinstance(entry, str)] for text in read]
 
     def _mention(self, mention: Mention) -> str | list[int] | None:
-        """A text that nothing is drawn for, or the number of the draw of each part; ``None`` for a drawn word."""
+        """Return the output for a mention that needs no draw, or the draw number of each part.
+
+        A tag or an empty string needs no draw. The result is ``None`` for a randomized word.
+        """
         if mention.parts[0].layout == DRAWN:
             self.words.append(mention.parts[0].folded)
             return None
@@ -122,9 +126,9 @@ class _Document:
         return found
 
     def _draw(self, part: Part) -> int | None:
-        """The number of the draw of a part; ``None`` if no member is left, or the document has too many strings.
+        """Return the draw number of a part; ``None`` if its pool is used up or the cap is reached.
 
-        Under a key the member is a function of the string: below 0, one less than minus its number.
+        Under a key the surrogate is a function of the string: the result is then negative, ``-1 - index``.
         """
         size, consistent = self._surrogates.of(part.kind, part.layout)
         if not self._style.consistent or (self._key is not None and not consistent):
@@ -132,7 +136,7 @@ class _Document:
         if self._key is not None:
             return -1 - _keyed(self._key, part) % size
         equal = part[:3]
-        if not consistent:  # a surrogate that comes twice for two originals cannot be restored
+        if not consistent:  # a surrogate with two originals cannot be restored
             number = self._deal(equal[:2], size) if size <= _LARGEST_DEALT else None
             return self._new(size, None) if number is None else number
         number = self._numbers.get(equal)
@@ -145,7 +149,10 @@ class _Document:
         return number
 
     def _deal(self, pool: tuple[str, str], size: int) -> int | None:
-        """The number of the draw of a member that no other draw of the document has; ``None`` if none is left."""
+        """Return the number of a new draw without replacement; ``None`` if the pool is used up.
+
+        No other draw of the document has the same surrogate.
+        """
         deck = self._decks.get(pool)
         if deck is None:
             deck = self._decks[pool] = _Deck(size)
@@ -161,11 +168,11 @@ class _Document:
         return len(self.totals) - 1
 
     def written(self, drawn: Sequence[int], words: Iterator[str]) -> tuple[list[str], Iterable[Pair]]:
-        """Returns the texts with what was drawn, and what replies may mention of them.
+        """Return the texts with their surrogates, and the pairs that restore replies.
 
         Args:
             drawn: A number below each of ``totals``.
-            words: What came out for each of ``words``; more may follow.
+            words: The randomized output of each of ``words``; more may follow.
         """
         members = [index if deck is None else deck.deal(index) for index, deck in zip(drawn, self._from, strict=True)]
         pairs: dict[Pair, None] = {}
@@ -185,7 +192,7 @@ class _Document:
     def _pieces(
         self, text: Read, draws: Sequence[str | list[int] | None], members: Sequence[int], words: Iterator[str]
     ) -> Iterator[Piece]:
-        """Yield the parts of a text; words of a list that is drawn from are in no mapping."""
+        """Yield the parts of a text; randomized words belong to no mapping."""
         rest = iter(draws)
         for entry in text.entries:
             if isinstance(entry, str):
@@ -207,22 +214,29 @@ class _Document:
 
 
 def join_parts(mention: Mention, parts: tuple[str, ...]) -> Piece:
-    """Return the piece of a mention from the surrogates of its parts; a dot follows an initial before the last."""
-    if len(parts) == 1:  # most of all
+    """Return the piece of a mention from the surrogates of its parts.
+
+    A dot follows each initial but a final one.
+    """
+    if len(parts) == 1:  # the most frequent case
         return Piece(parts[0], mention.slot.text, mention, parts)
     dots = ["." if part.kind == "initial" else "" for part in mention.parts[:-1]]
     return Piece(" ".join(map("".join, zip(parts, [*dots, ""], strict=True))), mention.slot.text, mention, parts)
 
 
 def _equal_tags(mention: Mention) -> tuple[tuple[str, ...], ...]:
-    """Return what mentions with one tag have in common: a number of JSON has another than the same digits in a text."""
+    """Return the key of mentions that share a tag.
+
+    A JSON number never shares a tag with the same digits in text.
+    """
     return (("json",), *mention.equal) if mention.case == JSON_NUMBER else mention.equal
 
 
 def quote_tags_of_json(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Yield pieces with a string of JSON for each tag of a number of JSON, and ``null`` for a dropped one.
+    """Yield the pieces with valid JSON for each number of JSON that becomes a tag or is dropped.
 
-    A sign that is shown before the number goes into the string.
+    A tag becomes a JSON string, and a dropped number becomes ``null``. A kept sign before the number moves into the
+    string.
     """
     held: Piece | None = None
     for piece in pieces:
@@ -244,7 +258,7 @@ def quote_tags_of_json(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 def _write_tags(pieces: Iterable[Piece]) -> str:
-    """Join a text with tags; what else looks like a tag is somebody else's, and must not be restored."""
+    """Join a text with tags; escape kept text that resembles a tag, which must not be restored."""
     parts, last = list[str](), 0
     for piece in pieces:
         parts.append(piece.output)
@@ -254,25 +268,26 @@ def _write_tags(pieces: Iterable[Piece]) -> str:
     return "".join([*parts[:last], not_a_tag("".join(parts[last:]))])
 
 
-#: A document, how many words are shown, and how many on no list are replaced.
+#: A document, its number of kept words, and its number of replaced unlisted words.
 _Counted = tuple[_Document, int, int]
-#: The texts of a document, how many words are shown, what restores the others, how many are drawn, how many replaced.
+#: The texts of a document, its number of kept words, the restorer of its surrogates (or ``None``), its number of
+#: randomized words, and its number of replaced unlisted words.
 _Rewritten = tuple[list[str], int, Restorer | None, int, int]
 
 
 class NamesRewriter:
-    """Rewrites the documents of one call.
+    """Rewriter of the documents of one call.
 
     Args:
-        reader: Reads texts.
-        surrogates: The members of kinds.
-        style: How slots are written.
-        also: Hides more of what came out.
-        key: What equal strings of all documents have in common, where they are linked.
-        words: What draws the words of a public list.
+        reader: Reader of texts.
+        surrogates: The surrogate pools.
+        style: Options for the replacement of slots.
+        also: Detector that hides further parts of the output.
+        key: Secret key that links equal strings of all documents, if they are linked.
+        words: Randomizer of the words of a public list.
 
     Privacy:
-        It holds what the user wrote, and ends with the call.
+        The object holds the original texts. It must not outlive the call.
     """
 
     def __init__(
@@ -289,10 +304,10 @@ class NamesRewriter:
         self._words = words
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[_Rewritten]:
-        """Yields each document, rewritten, with its counts.
+        """Yield each rewritten document with its counts.
 
         Privacy:
-            The release itself, with the operating system's entropy.
+            This is the release itself. It uses the entropy of the operating system.
         """
         batch: list[_Counted] = []
         characters = 0
@@ -326,6 +341,9 @@ class NamesRewriter:
 
 
 def _keyed(key: bytes, part: Part) -> int:
-    """A keyed function of a string and its kind: a member below any size is chosen with a bias below 2^-60."""
+    """Return a keyed function of a part, to be reduced modulo the size of its pool.
+
+    It is the first 128 bits of HMAC-SHA256 of type, layout and folded string. The reduction has a bias below 2^-60.
+    """
     said = "\0".join((part.kind, part.layout, part.folded)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hmac.digest(key, said, "sha256")[:16], "big")

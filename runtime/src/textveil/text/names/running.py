@@ -1,6 +1,6 @@
-"""A conversation on the rung ``names``: one document whose texts come one after the other.
+"""Conversation state of the mode ``names``: one document whose texts arrive in turn.
 
-Draws are functions of the skeletons of its texts and of earlier draws (docs/proofs/names.md).
+The draws are functions of the templates of its texts and of earlier draws (docs/proofs/names.md).
 """
 
 from array import array
@@ -20,56 +20,57 @@ from textveil.text.restore import not_a_tag
 from textveil.text.segmentation import LOWER, key
 from textveil.work_limits import check_work
 
-#: Of other kinds some members are common words, whatever is left out.
+#: Types without consistent surrogates that still avoid common words. Pools of other such types contain common words
+#: anyway.
 _SKIPS_COMMON = frozenset(("month",))
-#: Draws in a row that give used members until the unused ones are listed, and the largest pool of which they are. No
-#: text within the limits of a request uses up a larger pool.
+#: Number of consecutive draws of used surrogates after which the unused ones are listed, and the largest pool that is
+#: listed. No text within the limits of a request uses up a larger pool.
 _TRIES, _MOST_LISTED = 32, 1 << 17
-#: Entries of a text that are drawn together, and draws of one pool where these do not suffice.
+#: Number of entries of a text whose draws share one call, and draws per pool in a further call.
 _ENTRIES, _DRAWS = 1 << 9, 64
 _Pool = tuple[str, str]
 
 
 class Running(_Document):
-    """The draws of a conversation so far.
+    """Draws of a conversation so far.
 
-    No spelling comes out twice while its pool has others, for kinds too whose equal strings do not become equal. Where
-    they do, and for months, no common word comes out.
+    No spelling occurs twice while its pool has unused ones, also for types without consistent surrogates. Surrogates of
+    consistent types and months are never common words.
 
     Args:
-        style: How slots are written.
-        surrogates: The members of kinds.
+        style: Options for the replacement of slots.
+        surrogates: The surrogate pools.
         common: The words of the public list.
     """
 
     def __init__(self, style: Style, surrogates: Surrogates, common: Collection[str]) -> None:
         super().__init__((), style, surrogates, None)
         self._common, self._out = common, set[str]()
-        #: Per pool: its unused members, in order. What is left is a function of all that came out.
+        #: By pool: its unused surrogates, in order. This list is a function of all earlier outputs.
         self._left: dict[_Pool, array[int]] = {}
-        #: Per pool: draws to come, each uniform below the number beside them. They end with the text that they are for.
+        #: By pool: a bound and prepared draws, each uniform below the bound. They are dropped at the end of each text.
         self._ready: dict[_Pool, tuple[int, list[int]]] = {}
         self._linked = True
 
     def rewrite(self, read: Read) -> list[Piece]:
-        """Returns the parts of the next text.
+        """Return the parts of the next text.
 
         Raises:
-            WorkStopped: Whoever waits for it gave up; what was drawn stays drawn.
+            WorkStopped: The caller canceled the work. Draws that were made stay in effect.
 
         Privacy:
-            The release itself, with the operating system's entropy.
+            This is the release itself. It uses the entropy of the operating system.
         """
         return [*self.stream(read.entries)]
 
     def stream(self, entries: Iterable[str | Mention]) -> Iterator[Piece]:
-        """Yields the parts of the next text, as ``rewrite``, while its entries are read.
+        """Yield the parts of the next text, as ``rewrite``, while its entries are read.
 
         Raises:
-            WorkStopped: Whoever waits for it gave up; what was drawn stays drawn.
+            WorkStopped: The caller canceled the work. Draws that were made stay in effect.
 
         Privacy:
-            The release itself, with the operating system's entropy.
+            This is the release itself. It uses the entropy of the operating system.
         """
         held = None
         for piece in quote_tags_of_json(self._draw_pieces(entries)):
@@ -89,10 +90,10 @@ class Running(_Document):
                 yield Piece(entry, entry) if isinstance(entry, str) else self._piece(entry)
 
     def rewrite_unlinked(self, entries: Iterable[str | Mention]) -> Iterator[Piece]:
-        """Yield the parts of a text in which each mention has a surrogate of its own, also if strings are equal.
+        """Yield the parts of a text with a fresh surrogate for each mention, even for equal strings.
 
         Privacy:
-            No string of an earlier text is compared, and none is stored: the upstream learns no equality.
+            The method compares no string with an earlier text and stores none. The receiver learns no equality.
         """
         self._linked = False
         try:
@@ -101,7 +102,10 @@ class Running(_Document):
             self._linked = True
 
     def forget_strings(self) -> None:
-        """Begin a new mapping: strings of later texts are linked to none of earlier ones. No surrogate comes again."""
+        """Clear the mapping of strings, so that later texts are not linked to earlier ones.
+
+        Used surrogates stay used and do not occur again.
+        """
         self._numbers.clear()
         self._tags.clear()
 
@@ -114,7 +118,7 @@ class Running(_Document):
             if ("given", "", name) in self._numbers and ("family", "", name) not in self._numbers:
                 mention = as_first_name(mention)  # of a person in an earlier text
         drawn, original = self._mention(mention), mention.slot.text
-        assert drawn is not None  # a conversation has no list that is drawn
+        assert drawn is not None  # a conversation has no randomized list
         if isinstance(drawn, str):
             return Piece(drawn, original, None if drawn == original else mention)
         written = self._surrogates.spelled
@@ -124,7 +128,7 @@ class Running(_Document):
         return join_parts(mention, parts)
 
     def _draw(self, part: Part) -> int | None:
-        """The member for a part; ``None`` if none is left, or the conversation has too many strings."""
+        """Return the surrogate index of a part; ``None`` if its pool or the cap is used up."""
         if not self._linked:
             return self._draw_unlinked(part)
         kind, layout = part.kind, part.layout
@@ -142,11 +146,11 @@ class Running(_Document):
         return member
 
     def _draw_unlinked(self, part: Part) -> int:
-        """A member for one mention alone; the pool stays as full as it was."""
+        """Return a surrogate index for one mention alone; the pool does not shrink."""
         pool = part.kind, part.layout
         size, _ = self._surrogates.of(*pool)
         member = self._below(pool, size)
-        for _ in range(_TRIES):  # it should not be a word that a reply is restored by
+        for _ in range(_TRIES):  # avoid words by which a reply is restored
             word = key(self._surrogates.spelled(part.kind, part.layout, member, LOWER))
             if word not in self._out and word not in self._common:
                 break
@@ -154,10 +158,10 @@ class Running(_Document):
         return member
 
     def _unused(self, kind: str, layout: str, size: int, skips: Collection[str]) -> int | None:
-        """Draw among the members whose spelling did not come out; ``None`` where none is left.
+        """Draw uniformly among surrogates with an unused spelling; return ``None`` if there is none.
 
-        Each is as likely as any other. A member that is left once is left until it is drawn or its spelling comes out
-        for another pool. So each member leaves the list once, however many mentions follow.
+        Once the unused surrogates are listed, each stays in the list until it is drawn or another pool uses its
+        spelling. Each leaves the list once, so the total cost is bounded for any number of mentions.
         """
         pool = kind, layout
         if pool not in self._left:
@@ -176,7 +180,7 @@ class Running(_Document):
         return None
 
     def _take(self, kind: str, layout: str, member: int, skips: Collection[str]) -> bool:
-        """Use up the spelling of a member; return whether it was unused."""
+        """Mark the spelling of a surrogate as used; return whether it was unused."""
         word = key(self._surrogates.spelled(kind, layout, member, LOWER))
         if word in self._out or word in skips:
             return False
@@ -190,7 +194,7 @@ class Running(_Document):
         self._left[pool] = array("I", free)
 
     def _draw_ahead(self, parts: Sequence[Part]) -> None:
-        """Draw one number for each part at once: a call for each costs ten times as much."""
+        """Draw one number for each part in one call: separate calls cost ten times as much."""
         self._ready.clear()
         pools = [part[:2] for part in parts]
         totals = dict[_Pool, int]()
@@ -201,9 +205,9 @@ class Running(_Document):
             self._ready[pool][1].append(number)
 
     def _below(self, pool: _Pool, total: int) -> int:
-        """Return a number below a total, each as likely as any other and used once.
+        """Return a number uniform below ``total`` that is used once.
 
-        A number that is uniform below a larger total, given that it is below this one, is uniform below this one.
+        A number that is uniform below a larger bound is uniform below ``total``, given that it is below ``total``.
         """
         bound, numbers = self._ready.get(pool, (0, []))
         while numbers and bound >= total:
@@ -214,7 +218,11 @@ class Running(_Document):
         return numbers.pop()
 
     def state(self) -> dict[str, Any]:
-        """Returns all that later draws depend on, as plain values for JSON. It is as private as the texts."""
+        """Return the state that later draws depend on, as plain JSON values.
+
+        Privacy:
+            It is as private as the texts.
+        """
         return {
             "members": [[*equal, member] for equal, member in self._numbers.items()],
             "tags": [[called, equal, tag] for (called, equal), tag in self._tags.items()],
@@ -223,7 +231,7 @@ class Running(_Document):
         }
 
     def go_on(self, state: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken."""
+        """Restore a state that ``state`` returned."""
         self._numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["members"]}
         self._tags = {(called, tuple(map(tuple, equal))): tag for called, equal, tag in state["tags"]}
         self._counts = dict(state["counts"])
@@ -232,7 +240,10 @@ class Running(_Document):
 
 
 def _without_tag(piece: Piece, next_one: str) -> Piece:
-    """What looks like a tag of any of the texts must not be restored; its number may be in the next piece."""
+    """Escape kept text that resembles a tag, which must not be restored.
+
+    The number of the tag may be in the next piece, of which ``next_one`` is the first character.
+    """
     if piece.mention is not None or "[" not in piece.output:
         return piece
     output = not_a_tag(piece.output + next_one)

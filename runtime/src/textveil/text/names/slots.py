@@ -1,30 +1,34 @@
-"""What is replaced as one, as pass 2 finds it and pass 3 reads it."""
+"""Slots: spans of tokens with one surrogate each.
+
+Pass 2 finds them, and pass 3 assigns their types.
+"""
 
 from typing import NamedTuple
 
 from textveil.text.names.tokens import Token
 
-#: Of runs of words with a capital, and of digits that blanks join, pass 3 tells the kind. A lone capital.
+#: Provisional types that pass 3 refines: a run of capitalized words, a single capital, groups of digits with blanks.
 RUN, LONE_INITIAL, GROUP = "run", "initial", "digits-group"
-#: What ``Slot.before`` has where a title stands before a run.
+#: Value of ``Slot.before`` for a run after a title.
 TITLE_BEFORE = "<title>"
-#: What the layout of a run says where its last word is an initial.
+#: Layout of a run whose last word is an initial.
 ENDS_IN_INITIAL = "initial"
 
 
 class Slot(NamedTuple):
-    """What is replaced as one.
+    """A span of tokens that is replaced by one surrogate.
 
     Attributes:
-        kind: Its kind; ``RUN`` for a run.
-        case: Its case pattern.
-        layout: What the skeleton shows of a number, or the ending of a word.
-        tokens: Its tokens.
-        text: How it is spelled.
-        before: Of a run, the key of the shown word before it, if a single blank stands between; ``TITLE_BEFORE`` for a
+        kind: Entity type; ``RUN`` for a run.
+        case: Case pattern.
+        layout: Public layout of a number, or the ending of a word.
+        tokens: Tokens of the span.
+        text: Spelling of the span.
+        before: For a run, the key of the kept word before it if a single blank separates them; ``TITLE_BEFORE`` after a
             title.
-        source: How the text has it, where escapes of JSON differ from ``text``; else nothing.
-        titles: How many words in Title case a run has, where the skeleton has that: in lines without a lower-case word.
+        source: Original spelling, if JSON escapes make it differ from ``text``; else empty.
+        titles: Number of words of a run in Title case. It is public, and above 0 only in lines without a lower-case
+            word.
     """
 
     kind: str

@@ -1,8 +1,8 @@
-"""Joins numbers in words, and names spelled letter by letter, into one token each before slots are found.
+"""Merger of numbers in words and of names spelled letter by letter, before slots are found.
 
-``five five oh one`` and ``k-o-v-a-c-s`` say what ``5501`` and ``Kovacs`` say. Reads classes, gaps and, of number words
-and letters, which of a few classes they are of: any other of a class leaves the tokens joined as they are
-(docs/proofs/names.md).
+``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``, so each becomes one
+token. The module reads classes, gaps and, of number words and letters, only which of a few element classes they belong
+to. Any other word of the same element class leaves the merged tokens the same (docs/proofs/names.md).
 """
 
 from array import array
@@ -25,42 +25,46 @@ from textveil.text.names.tokens import (
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
-#: The kinds of joined tokens.
+#: The types of merged tokens.
 SPELLED_NUMBER, SPELLED_LETTERS = "spelled-number", "spelled-letters"
-#: Classes of elements: up to ten and digits, words of the list ``number-word``, scales, multipliers; connectors.
+#: Element classes: up to ten and digits, words of the list ``number-word``, scales, multipliers; connectors.
 ONES, LISTED, SCALE, TIMES, AND, POINT = "dwsxap"
-#: What digits are until they are joined: those beside each other are one element, since they may be one number.
+#: Element class of digits before merging. Adjacent digits are one element, since they may be one number.
 DIGITS_TOO = "n"
-#: Words by class, of those that no list of the bundle has as ``number-word`` in lower case.
+#: Element class by word, for words that no list of the bundle has as ``number-word`` in lower case.
 NUMBER_WORDS = {
     **dict.fromkeys("zero one two three four five six seven eight nine ten oh".split(), ONES),
     **dict.fromkeys("hundred thousand million billion trillion".split(), SCALE),
     **dict.fromkeys("double triple treble".split(), TIMES),
 }
-#: Words that stand between elements.
+#: Words between two elements.
 CONNECTORS = {"and": AND, "point": POINT}
-#: Words that make no number by themselves: *oh oh oh*.
+#: Words that form no number by themselves: *oh oh oh*.
 WEAK = frozenset(("oh", "o", "double", "triple", "treble"))
-#: The fewest elements that are joined, and the most in one token.
+#: The fewest elements that are merged, and the most in one token.
 LEAST_SPELLED, MOST_SPELLED = 3, 12
-#: Marks of which one may stand between elements, and gaps beside those: of numbers, and of letters.
+#: Marks of which one may separate two elements: of numbers, and of letters. Blanks are allowed in addition.
 JOINS_SPELLED = frozenset("-\u2010\u2011\u2013\u2014,/")
 JOINS_LETTERS = JOINS_SPELLED | {"."}
-#: Gaps between digits that are one group, as where slots are found.
+#: Gaps between digits of one group, as in the search for slots.
 JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
-#: Tokens that move together.
+#: Number of tokens per move.
 _BLOCK = 1 << 10
 _BLANKS = " \u00a0\t\r\n"
-#: Marks behind which a lone letter is a clitic.
+#: Marks after which a single letter is a clitic.
 APOSTROPHES = ("'", "\u2019", "\u2018", "\u00b4")
-#: Gaps that join words of a name, and that join initials to the name behind them.
+#: Gaps that join the words of a name, and gaps that join initials to the name after them.
 _JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
 _JOINS_NAMES = frozenset((" ", ". ", ".", "-", "\u00a0"))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Span:
-    """Tokens that are joined: their places; and, of those that count, the places and, of numbers, the classes."""
+    """Tokens to merge.
+
+    ``start`` and ``stop`` are the range of the span. ``places`` has the indices of the counted elements, and for
+    numbers ``classes`` has their element classes.
+    """
 
     kind: str
     start: int
@@ -70,23 +74,23 @@ class _Span:
 
 
 def join_spelled(words: list[Token], spelled: list[str], special: "array[int]") -> None:
-    """Join each spelled number or name of a text into one token, in the lists that are given.
+    """Merge each spelled number or name of a text into one token, in place.
 
-    A joined token takes the place of its first element and what follows moves up, so no list is copied: together they
-    take many times the text.
+    A merged token replaces its first element, and later tokens move up. No list is copied, since the lists need many
+    times the memory of the text.
 
     Args:
-        words: Its tokens that are not gaps.
-        spelled: What stands before each, its text, and so on, and what stands at the end.
-        special: Which of them are not plainly shown.
+        words: Tokens of the text that are not gaps.
+        spelled: The gap before each token and its text, in turn, and the gap at the end.
+        special: Indices of the tokens that are not plainly kept.
     """
     numbers = any(words[at].bits & NUMBER for at in special)
     letters = any(_is_letter(words[at]) for at in special)
     if not numbers and not letters:
         return
     reader = _Reader(words, spelled)
-    found, looked = array("I"), 0  # what becomes of ``special``, and how many of it were looked at
-    last, filled, position = spelled[-1], 0, 0  # the tokens before ``position`` became those before ``filled``
+    found, looked = array("I"), 0  # the new ``special``, and the number of its old entries that are done
+    last, filled, position = spelled[-1], 0, 0  # tokens before ``position`` have moved to the range before ``filled``
     for span in chain(reader.spans(special, numbers=numbers, letters=letters), (None,)):
         stop = len(words) if span is None else span.start
         while looked < len(special) and special[looked] < stop:
@@ -108,7 +112,7 @@ def join_spelled(words: list[Token], spelled: list[str], special: "array[int]") 
 
 
 def may_reach_over(words: Sequence[Token], spelled: Sequence[str], place: int) -> bool:
-    """Return whether a spelled number or name may have the tokens on both sides of the gap before a place."""
+    """Return whether a spelled number or name may extend over the gap before a token."""
 
     def may_be_of_one(token: Token) -> bool:
         return token.bits & NUMBER > 0 or token.cls == DIGITS or _is_letter(token) or token.key in CONNECTORS
@@ -118,14 +122,14 @@ def may_reach_over(words: Sequence[Token], spelled: Sequence[str], place: int) -
 
 
 class _Reader:
-    """Finds spelled numbers and names among the tokens of a text."""
+    """Finder of spelled numbers and names among the tokens of a text."""
 
     def __init__(self, words: Sequence[Token], spelled: Sequence[str]) -> None:
         self._words, self._spelled = words, spelled
 
     def spans(self, special: Sequence[int], *, numbers: bool, letters: bool) -> Iterator[_Span]:
-        """Yield what is joined, from left to right; numbers come before letters."""
-        position = tried = tried_letters = 0  # a part of what is too short is too short
+        """Yield the spans to merge, from left to right; numbers have precedence over letters."""
+        position = tried = tried_letters = 0  # a part of a span that is too short is also too short
         for place in special:
             if place < position:
                 continue
@@ -139,7 +143,7 @@ class _Reader:
                 position = span.stop
 
     def join_span(self, span: _Span) -> Iterator[tuple[int, int, Token]]:
-        """Yield the tokens that stand for a span, each with its first place and the one behind its last."""
+        """Yield the merged tokens of a span, each with its first index and the index after its last."""
         for first in range(0, len(span.places), MOST_SPELLED):
             after = first + MOST_SPELLED
             places = span.places[first:after]
@@ -158,7 +162,7 @@ class _Reader:
     # --- numbers
 
     def _element(self, place: int) -> str:
-        """The class of an element of a number; nothing for any other token."""
+        """Return the element class of a token of a number; an empty string for any other token."""
         token = self._words[place]
         if token.bits & NUMBER:
             return NUMBER_WORDS.get(token.key, LISTED) if token.kind != "number-word" else LISTED
@@ -167,12 +171,12 @@ class _Reader:
         return ONES if token.key == "o" and _is_letter(token) else ""
 
     def _is_digits(self, place: int) -> bool:
-        """Whether a token is digits without a unit behind them."""
+        """Return whether a token is digits without a unit after them."""
         after = place + 1
         return self._words[place].cls == DIGITS and (after == len(self._words) or self._spelled[2 * after] != "")
 
     def _number(self, start: int) -> tuple[_Span | None, int]:
-        """Return the number that begins at a place, if one does, and where its elements end."""
+        """Return the number that begins at an index, or ``None``, and the index after its elements."""
         words, place = self._words, start + 1
         places, classes = array("I", (start,)), [self._element(start)]
         while place < len(words):
@@ -204,7 +208,7 @@ class _Reader:
         return _Span(kind=SPELLED_NUMBER, start=start, stop=last, places=counted, classes=classes), stop
 
     def _connects(self, place: int) -> bool:
-        """Whether a word stands between two elements."""
+        """Return whether a word is a connector between two elements."""
         token, after = self._words[place], place + 1
         if token.cls != SHOWN or token.case != LOWER or token.key not in CONNECTORS or after == len(self._words):
             return False
@@ -213,7 +217,10 @@ class _Reader:
     # --- letters
 
     def _begin_letters(self, place: int, least: int) -> int:
-        """Where the letters begin that lead to one: *a* is plainly shown, and may stand before it."""
+        """Return the index of the first of the letters that precede a letter without a break.
+
+        *a* is plainly kept, and may precede the given letter.
+        """
         while place > least and self._is_element(place - 1) and self.joins(place, JOINS_LETTERS):
             place -= 1
         return place
@@ -223,11 +230,14 @@ class _Reader:
         if token.bits & CLITIC and gap.rstrip(" ").endswith(APOSTROPHES):
             return False
         inside = gap == "." or (self._spelled[2 * place + 2] == "." and place + 1 < len(self._words))
-        dotted = inside and token.cls == SHOWN  # a word of several: *old.a*, but not the last one of a text
+        dotted = inside and token.cls == SHOWN  # one of several words, *old.a*, but not the last one of a text
         return _is_letter(token) and not dotted and (gap != "" or place == 0)  # 5s
 
     def _letters(self, start: int) -> tuple[_Span | None, int]:
-        """Return the letters that begin at a place, if they are joined, and where they end."""
+        """Return the letters that begin at an index, or ``None``, and the index after them.
+
+        The result is ``None`` if too few letters remain without the initials of a name.
+        """
         words, place = self._words, start
         while place < len(words) and self._is_element(place) and (place == start or self.joins(place, JOINS_LETTERS)):
             place += 1
@@ -239,7 +249,7 @@ class _Reader:
         return _Span(kind=SPELLED_LETTERS, start=start, stop=stop, places=range(start, stop)), place
 
     def _leads(self, place: int) -> bool:
-        """Whether initials before a place are of the name that begins there, perhaps with particles."""
+        """Return whether initials before an index belong to a name there, perhaps with particles."""
         words = self._words
         if place == len(words) or self._spelled[2 * place] not in _JOINS_NAMES:
             return False
@@ -252,7 +262,7 @@ class _Reader:
         return False
 
     def joins(self, place: int, marks: Collection[str]) -> bool:
-        """Whether the gap before a token has blanks, at most one mark and at most one line end."""
+        """Return whether the gap before a token has blanks, at most one mark and one line end."""
         gap = self._spelled[2 * place]
         if gap in (" ", "-"):
             return True
@@ -263,14 +273,17 @@ class _Reader:
 
 
 def _is_letter(token: Token) -> bool:
-    """Whether a token is a letter that stands alone, or initials with dots."""
+    """Return whether a token is a single letter, or initials with dots."""
     if len(token.text) > 1:
         return token.bits & INITIALS > 0
     return token.cls in (SHOWN, LOOSE, INITIAL) or token.kind in ("letter", "particle")
 
 
 def _case_of(tokens: Sequence[Token]) -> int:
-    """The case of a number in words: that of its first word, but capitals only where all words have them."""
+    """Return the case pattern of a number in words.
+
+    It is the pattern of its first word, but capitals only if all words have them.
+    """
     words = [token for token in tokens if len(token.text) > 1 and token.cls != DIGITS and token.key not in CONNECTORS]
     if words and all(token.case == UPPER for token in words):
         return UPPER

@@ -1,7 +1,8 @@
-"""Hides what only the context keeps: for texts that a model wrote and somebody changed.
+"""Strict rules, which hide words that only their context keeps.
 
-The rules of context keep ``<3``, ``&#79;`` or a common word where a sentence starts. Whoever writes a surrogate into
-such a context learns from the result which kind of string the original is. Here a string decides for itself.
+They apply to texts that a model wrote and another party changed. The context rules keep ``<3``, ``&#79;`` or a common
+word at the start of a sentence. Whoever writes a surrogate into such a context learns from the result which type of
+string the original is. Under the strict rules only the string itself decides.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,9 +20,9 @@ _WORDS = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}++")
 
 
 def read_strictly(entries: Iterable[str | Mention], lexicon: Lexicon) -> Iterator[str | Mention]:
-    """Hide every number and every word that is not kept in all contexts, beside what is hidden already.
+    """Hide every number and every word that is not kept in all contexts, besides hidden slots.
 
-    Yields the entries of a text, each when it is asked for.
+    The function yields the entries of a text lazily.
 
     Privacy:
         The result is a function of the text and of public lists. Nothing that ``read`` hides is kept.

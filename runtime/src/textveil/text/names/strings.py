@@ -1,6 +1,7 @@
-"""Kinds of strings: whatever is more than letters is of exactly one kind, told from the string alone.
+"""Types of strings.
 
-No check digit is computed here: a kind that only true card numbers had would tell that a number is one (names.md, M1).
+Each string of more than letters has exactly one type, which is a function of the string. No check digit affects the
+type: a type of valid card numbers alone would reveal that a number is valid.
 """
 
 import re
@@ -10,9 +11,9 @@ import regex
 from textveil.text.names.tokens import INWARD, OUTWARD
 from textveil.text.segmentation import strings
 
-#: Digits from which a number without group marks is an identifier.
+#: Number of digits from which a number without group marks is an identifier.
 IDENTIFIER_DIGITS = 7
-#: Digits from which several groups of them are a card.
+#: Number of digits from which several groups of digits are a card number.
 CARD_DIGITS = 13
 
 _TLD = (
@@ -37,15 +38,15 @@ _IP = re.compile(
 )
 _MAC = re.compile(r"[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}", re.IGNORECASE)
 _TIME, _DATE = strings.time(r"(?:\.\d\d)?"), strings.date("-/.\u2010-\u2013")
-#: A year and the last digits of another: a season if that is the next year.
+#: A year and the last two digits of another: a season if that is the next year.
 _SEASON = re.compile(rf"({strings.YEAR.pattern})(/|{_DASH})([0-9]{{2}})")
 _YEARS = re.compile(rf"(?:{strings.YEAR.pattern})(/|{_DASH})(?:{strings.YEAR.pattern})")
-#: The second of two times shows more than an hour: *7-9pm*.
+#: Two times, of which the second one must have more than an hour: *7-9pm*.
 _TIMES = re.compile(rf"(?:{_TIME.pattern}|\d{{1,2}}){_DASH}(?:{_TIME.pattern})", re.IGNORECASE)
 _ENDING = re.compile(r"([ap])(\.?m)", re.IGNORECASE)
 _DECADE = re.compile(r"(?:1[5-9]|20)?\d0['\u2019]?s", re.IGNORECASE)
 _NUMBER = re.compile(r"(?P<whole>\d{1,3}(?:,\d{3})+|\d*)(?:(?P<mark>[.,])(?P<decimals>\d+))?")
-#: Numbers that every other pattern leaves to ``number_kind``.
+#: Numbers that match no pattern before ``number_kind``.
 PLAIN_NUMBER = re.compile(r"[0-9]+(?:[-./,][0-9]+)?|[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _DIGITS = re.compile(rf"\d+(?:(?:[./]|{_DASH})\d+)*")
 _ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
@@ -60,18 +61,18 @@ _WITH_UNIT = re.compile(
     re.IGNORECASE,
 )
 _WORDLIKE = regex.compile(r"[\p{L}\p{M}\p{N}_-]+")
-#: The shortest string of letters and digits that is read as a key or a password.
+#: Length from which a string of letters and digits has the type of a key or a password.
 _KEY_LENGTH = 12
 
 
 def string_kind(string: str) -> tuple[str, str]:
-    """Returns the kind and the layout of a string that is not of letters alone.
+    """Return the type and the layout of a string that does not consist of letters alone.
 
     Args:
-        string: What stands between two blanks, less the marks at its ends.
+        string: A chunk without the marks at its ends.
 
     Returns:
-        The kind, and what the skeleton shows of its layout: digits of a number, nothing for most kinds.
+        The type, and the public layout: the digits of a number, an empty string for most types.
     """
     if not string.isascii():
         return _beyond_ascii(string)
@@ -105,7 +106,10 @@ def string_kind(string: str) -> tuple[str, str]:
 
 
 def number_kind(string: str) -> tuple[str, str]:
-    """Returns the kind and layout of digits with marks between them, or of several such groups with blanks between."""
+    """Return the type and the layout of digits with marks between them.
+
+    The string may also be several groups of digits, with hyphens in place of the blanks between them.
+    """
     if strings.YEAR.fullmatch(string):
         return "year", ""
     years = _YEARS.fullmatch(string)
@@ -137,10 +141,10 @@ def _of_number(whole: str, mark: str | None, decimals: str | None) -> tuple[str,
 
 
 def time_layout(string: str) -> str:
-    """Return the layout of a time, or of two with a dash between: zeros for digits, ``pm`` for either ending.
+    """Return the layout of a time or a time range: zeros for digits, ``pm`` for either ending.
 
-    An ending that ends in a capital is ``PM``. An hour without minutes is one zero, so that ``7pm`` and ``11pm`` are
-    alike.
+    An ending whose last letter is a capital becomes ``PM``. An hour without minutes becomes one zero, so that ``7pm``
+    and ``11pm`` have one layout.
     """
     if (dash := re.search(_DASH, string)) is not None:
         return time_layout(string[: dash.start()]) + dash[0] + time_layout(string[dash.end() :])
@@ -151,19 +155,19 @@ def time_layout(string: str) -> str:
 
 
 def code_half(string: str) -> int:
-    """Returns which half of a postal code an identifier may be: a bit of its token, or 0."""
+    """Return which half of a postal code an identifier may be: a bit of its token, or 0."""
     return OUTWARD if _OUTWARD.fullmatch(string) else INWARD if _INWARD.fullmatch(string) else 0
 
 
 def with_unit(string: str) -> tuple[str, str] | None:
-    """Splits a number and the unit that is written to it, as in ``5kg``; ``None`` where there is none."""
-    # A letter that only looks like one of a unit is not a unit.
+    """Split a number from a unit attached to it, as in ``5kg``; return ``None`` if it has none."""
+    # A look-alike of an ASCII letter is no unit.
     match = _WITH_UNIT.fullmatch(string) if string.isascii() else None
     return None if match is None or _TIME.fullmatch(string) or _DECADE.fullmatch(string) else (match[1], match[2])
 
 
 def _identifier(string: str) -> str:
-    if _IBAN.fullmatch(string):  # most have no letter but A to F, as a hash has
+    if _IBAN.fullmatch(string):  # most IBANs have letters beyond A to F, which no hash has
         return "iban"
     if _UUID.fullmatch(string) or _HASH.fullmatch(string):
         return "hash"

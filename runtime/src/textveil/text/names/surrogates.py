@@ -1,9 +1,9 @@
-"""What may come out for a slot: the members of its kind and layout, numbered, each as likely as any other.
+"""Surrogate pools: numbered, equally likely surrogates for each type and layout.
 
-Nothing here sees what stood in the slot. Identifiers come from ranges that belong to nobody: numbers for fiction
-(555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of
-social security numbers, postal codes of an area XX, and cards that fail the check of ISO/IEC 7812. Symbols that are not
-listed become emoji of animals, food, plants and vehicles.
+This module never receives the original string of a slot. Identifiers come from ranges without an owner: phone numbers
+for fiction (555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area
+000 of social security numbers, postal codes of an area XX, and card numbers that fail the check of ISO/IEC 7812.
+Unlisted symbols become emoji of animals, food, plants and vehicles.
 """
 
 import re
@@ -17,9 +17,10 @@ from textveil.text.names.spelled import AND, LISTED, ONES, POINT, SCALE, SPELLED
 from textveil.text.names.tokens import JSON_NUMBER
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
-#: Kinds of smaller pools are drawn anew for each mention: equality and order would give their strings back.
+#: Size from which a pool is consistent. In a smaller pool each mention gets a new draw: otherwise equality and order of
+#: the surrogates would reveal the strings.
 SMALLEST_CONSISTENT = 200
-#: Kinds of numbers: never consistent, whatever the size of their layout is.
+#: Number-like and other small types. They are never consistent, even with a large pool.
 _NUMBERS = frozenset(
     "number digits year year-range season day age time date ordinal decade initial letter title".split()
 )
@@ -27,12 +28,13 @@ _DOMAINS = ("example.com", "example.org", "example.net")
 _AREAS = tuple(range(201, 1000, 2))
 _DAYS, _FIRST_YEAR, _YEARS, _LONGEST_RANGE = 28, 1950, 80, 10
 _NETS = ("192.0.2", "198.51.100", "203.0.113")
-#: Letters of initials: none that is a word by itself.
+#: Letters of initials, without the letters that are words.
 _INITIALS = "BCDEFGHJKLMNOPRSTVW"
 _LETTERS = "bcdefghjklmnpqrtvwxyz"
-#: Letters of postal codes, of which no two are a unit or an ending of an ordinal.
+#: Letters of postal codes. No two of them form a unit or the ending of an ordinal.
 _CODE = "ABDEJQUWXZ"
-#: What is written for elements of a number in words, and how many of the list of number words are.
+#: Surrogates of the elements of a number in words; ``_MOST_LISTED`` is how many entries of the list of number words
+#: count.
 _SPELLED = {
     ONES: "zero one two three four five six seven eight nine".split(),
     SCALE: ["hundred", "thousand", "million"],
@@ -49,10 +51,10 @@ _PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
 
 
 class Surrogates:
-    """The outputs of every kind.
+    """Surrogate pools of all types.
 
     Args:
-        pools: Outputs of the kinds by list, as they are printed.
+        pools: Surrogates by name of the pool, in the case in which they are written.
     """
 
     def __init__(self, pools: Mapping[str, Sequence[str]]) -> None:
@@ -65,13 +67,13 @@ class Surrogates:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds that there are."""
+        """Names of all types with surrogates."""
         lists = frozenset(name for name in self._pools if not name.startswith(_WITH_LAYOUT))
         made = ("number", "digits", "time", "person", EMOJI, SPELLED_NUMBER, SPELLED_LETTERS)
         return lists.union(self._sizes, made)
 
     def size(self, kind: str, layout: str) -> int:
-        """Returns how many outputs a kind of a layout has, below ``2**62``."""
+        """Return the size of the pool of a type and layout, below ``2**62``."""
         name = _pool(kind, layout)
         if name in self._pools:
             return len(self._pools[name])
@@ -90,17 +92,17 @@ class Surrogates:
         return self._sizes[kind]
 
     def consistent(self, kind: str, layout: str) -> bool:
-        """Tells whether equal strings of a kind become equal outputs."""
+        """Return whether equal strings of a type and layout get equal surrogates."""
         return kind not in _NUMBERS and self.size(kind, layout) >= SMALLEST_CONSISTENT
 
     def of(self, kind: str, layout: str) -> tuple[int, bool]:
-        """Returns ``size`` and ``consistent``."""
+        """Return the results of ``size`` and ``consistent``."""
         found = self._listed.get((kind, layout))
         return (self.size(kind, layout), self.consistent(kind, layout)) if found is None else found
 
     @cached_property
     def _listed(self) -> dict[tuple[str, str], tuple[int, bool]]:
-        """What ``of`` returns, of all kinds but numbers, of which there are too many layouts."""
+        """Results of ``of`` for all types but those with too many layouts, such as numbers."""
         kinds = [
             (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_WITH_LAYOUT) else (name, "")
             for name in (*self._pools, *self._sizes)
@@ -108,12 +110,12 @@ class Surrogates:
         return {kind: (self.size(*kind), self.consistent(*kind)) for kind in kinds}
 
     def spelled(self, kind: str, layout: str, index: int, case: int) -> str:
-        """Returns an output; for a number of JSON, digits that are one.
+        """Return the spelling of a surrogate; for a JSON number the digits of a valid JSON number.
 
         Args:
-            kind: Its kind.
-            layout: What the skeleton shows of a number, or of the ending of a word.
-            index: Its number, below ``size``.
+            kind: Type of the surrogate.
+            layout: Public layout of a number, or the ending of a word.
+            index: Number of the surrogate, below ``size``.
             case: The case pattern of the slot.
         """
         if case == JSON_NUMBER:
@@ -147,7 +149,7 @@ class Surrogates:
 
     @cached_property
     def _elements(self) -> Mapping[str, Sequence[str]]:
-        """What is written for each class of elements of numbers in words."""
+        """Surrogates by class of the elements of a number in words."""
         return {**_SPELLED, LISTED: self._pools["number-word"][:_MOST_LISTED]}
 
     @cached_property
@@ -199,12 +201,12 @@ class Surrogates:
         return _MADE[kind](index)
 
 
-#: What begins the names of pools of one layout, and what titles become that tell the sex of a person.
+#: Prefixes of the names of pools with a layout, and the surrogate of each title that reveals the sex of a person.
 _WITH_LAYOUT, _TITLES = ("word-", "title-"), {"ms": "Ms", "mr": "Mr"}
-#: Kinds whose pools are spelled in lower case.
+#: Types whose pools are spelled in lower case.
 _WRITTEN_SMALL = frozenset(("word", "number-word", "particle", "group", "unit"))
 _LAYOUT = re.compile(r"(\d+)(g?)(?:([.,])(\d))?")
-#: The least and how many whole parts a number of so many digits has; years are not such numbers.
+#: By number of digits: the least integer part, and the number of integer parts. Four digits exclude years.
 _WHOLES = {
     "0": (0, 1),
     "1": (1, 9),
@@ -218,7 +220,7 @@ _WHOLES = {
 
 
 def _write_json_number(spelled: str) -> str:
-    """Return a substitute as a number of JSON: without marks in it and zeros before it."""
+    """Return a surrogate as a valid JSON number, without group marks and leading zeros."""
     if re.fullmatch(r"[0-9]*\.[0-9]+", spelled):
         return spelled if spelled[0] != "." else f"0{spelled}"
     return re.sub(r"[^0-9]", "", spelled).lstrip("0") or "0"
@@ -245,7 +247,7 @@ def _number(layout: str, index: int) -> str:
     return written + (f"{mark}{part:0{decimals}d}" if decimals else "")
 
 
-@lru_cache(256)  # more than there are: layouts of numbers are few, and shown
+@lru_cache(256)  # larger than the number of layouts, which are few and public
 def _parsed(layout: str) -> tuple[str, str, str, int]:
     match = _LAYOUT.fullmatch(layout)
     assert match is not None
@@ -257,7 +259,7 @@ def _digits_size(layout: str) -> int:
 
 
 def _digits(layout: str, index: int) -> str:
-    """Digits in the places of a layout; no group of them begins with a zero."""
+    """Return digits in a layout; no group of digits begins with a zero."""
 
     def filled(group: "re.Match[str]") -> str:
         nonlocal index
@@ -273,13 +275,16 @@ def _digits(layout: str, index: int) -> str:
 
 
 def _year_range(layout: str, index: int) -> str:
-    """Write two years, the earlier one first, with the mark of the layout between them."""
+    """Return two years, the earlier one first, with the mark of the layout between them."""
     start, years = divmod(index, _LONGEST_RANGE)
     return f"{_FIRST_YEAR + start}{layout}{_FIRST_YEAR + start + 1 + years}"
 
 
 def _time_size(layout: str) -> int:
-    """Return how many times a layout has: every fifth minute, or every second where it shows seconds."""
+    """Return the number of times in a layout.
+
+    They have every fifth minute, or every second if the layout has seconds.
+    """
     if (two := _TWO_TIMES.fullmatch(layout)) is not None:
         return _time_size(two[1]) * _time_size(two[3])
     of_hour = {1: 1, 2: 12, 3: 60 * 60}[len(_GROUP.findall(layout))]
@@ -287,12 +292,12 @@ def _time_size(layout: str) -> int:
 
 
 def _hours(layout: str) -> int:
-    """Return the last hour of a layout: 9 where an hour of one digit has minutes behind it, else 12."""
+    """Return the last hour of a layout: 9 for one digit of an hour with minutes, else 12."""
     return 9 if layout.startswith(("0:", "0.")) else 12
 
 
 def _time(layout: str, index: int) -> str:
-    """Write a time that is one of a clock of 12 hours, and of one of 24."""
+    """Return a time that is valid both on a 12-hour and on a 24-hour clock."""
     if (two := _TWO_TIMES.fullmatch(layout)) is not None:
         second, first = divmod(index, _time_size(two[1]))
         return _time(two[1], first) + two[2] + _time(two[3], second)
@@ -312,14 +317,14 @@ def _time(layout: str, index: int) -> str:
 
 
 def _chosen(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
-    """Yield an entry of each of some lists, the first one told by the last digit of an index."""
+    """Yield one entry of each list; the index is a mixed-radix number, least significant first."""
     for entries in of_each:
         index, chosen = divmod(index, len(entries))
         yield entries[chosen]
 
 
 def _card(index: int) -> str:
-    """Sixteen digits whose last one is not the check digit."""
+    """Return a 16-digit card number with a wrong check digit."""
     digits = f"400000{index:09d}"
     total = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(digits))
     digits += str((10 - total % 10 + 5) % 10)
@@ -371,6 +376,6 @@ _MADE: dict[str, Callable[[int], str]] = {
 
 
 def ordinal(number: int) -> str:
-    """Returns a number as an ordinal: ``22nd``."""
+    """Return a number as an ordinal: ``22nd``."""
     ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"

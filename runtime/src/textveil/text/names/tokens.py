@@ -1,7 +1,7 @@
-"""Tokens of the rung ``names``, and the finite classes that they are of.
+"""Tokens of the mode ``names``, and their finite classes.
 
-Pass 1 gives a token its class from its own string and the options. Pass 2 (``places``) reads classes, case patterns and
-gaps, and of what is shown its key. So whatever pass 2 decides is the same for all strings of a class.
+Pass 1 classifies a token from its own string and the options. Pass 2 (``places``) reads classes, case patterns and
+gaps, and of kept words their keys. Its decisions are therefore the same for all strings of a class.
 """
 
 from array import array
@@ -9,50 +9,52 @@ from typing import NamedTuple, final
 
 from textveil.text.segmentation import LOWER
 
-#: A gap; a shown word; a lower-case word that is shown unless the whole text is in lower case; a string, word or number
-#: that is replaced wherever it stands; plain digits, which join each other; a word with a capital; a single capital.
+#: In order: a gap; a kept word; a lower-case word that is kept unless the document is in lower case; a string, word or
+#: number that is replaced in any context; plain digits, which join other digits; a capitalized word; a single capital.
 GAP, SHOWN, LOOSE, ALONE, DIGITS, CAPITAL, INITIAL = range(7)
 
-#: What a word with a capital may be shown for: a function word or a greeting at any start, a common word where a
-#: sentence starts, a common word in capitals for emphasis.
+#: Reasons that keep a capitalized word: a function word or a greeting at any start, a common word at the start of a
+#: sentence, a common word in capitals for emphasis.
 AT_START, AT_SENTENCE, EMPHATIC = 1, 2, 4
-#: What a shown word may begin: a part of a building with its number, a name of a place.
+#: Spans that a kept word may begin: a part of a building with its number, the name of a place.
 UNIT, FIRST = 8, 16
-#: A letter that is shown after an apostrophe.
+#: A letter that is kept after an apostrophe.
 CLITIC = 32
-#: What a word with a capital may begin with a full stop: a name (``St. Louis``).
+#: A capitalized word that may begin a name with a full stop (``St. Louis``).
 DOTTED = 64
-#: What a word with a capital is that may be shown at a start, but behind a title is a name (``Mr. Sweet``).
+#: A capitalized word that is kept at a start, but is a name after a title (``Mr. Sweet``).
 NO_TITLE = 128
 #: The legal form of a firm: a comma or a full stop joins it to the name before it (``Novak, Inc.``).
 FORM = 256
 #: The halves of a postal code, each a string of its own (``SW1A 1AA``).
 OUTWARD, INWARD = 512, 1024
-#: A word in lower case that is on a list of persons.
+#: A lower-case word on a list of persons.
 NAMED = 2048
-#: A number word: three or more in a row are one number. Initials with dots, which lead to a name.
+#: A number word: three or more in a row are one number. Initials with dots, which precede a name.
 NUMBER, INITIALS = 4096, 8192
-#: The case pattern of a number of JSON: its substitute is written as such.
+#: Case pattern of a JSON number: its surrogate is a valid JSON number.
 JSON_NUMBER = 3
-#: The kinds of shown words that are a part of the name before them in a text without capitals: any, and listed names.
+#: Roles of kept words that belong to the name before them in a text without capitals: any noun, and listed names.
 NOUN, NAME = "noun", "name"
-#: The layout of a word that is drawn, which to all around it is like any unlisted word.
+#: Layout of a randomized word, which all other rules treat as an unlisted word.
 DRAWN = "drawn"
-new = tuple.__new__  # makes a named tuple in a third of the time that a call of its class takes
+new = tuple.__new__  # creates a named tuple in a third of the time of its class
 
 
 @final
 class Token(NamedTuple):
-    """One token.
+    """A token.
 
     Attributes:
-        cls: Its class.
-        text: How it is spelled.
-        key: Its key: folded, and what pass 2 may read of it if it is shown.
-        case: Its case pattern.
-        kind: Of ``ALONE`` and ``DIGITS``: the kind that it is replaced by. Of ``SHOWN``: whether it may be of a name.
-        layout: What the skeleton shows of a number; the ending of a word.
-        bits: Of ``CAPITAL`` and ``ALONE``: where it may be shown. Of ``SHOWN`` and ``CAPITAL``: what it may begin.
+        cls: Class.
+        text: Spelling.
+        key: Folded spelling. Pass 2 may read it only for kept words.
+        case: Case pattern.
+        kind: For ``ALONE`` and ``DIGITS`` the entity type. For ``SHOWN`` the role after a name (``NOUN``, ``NAME`` or
+            empty).
+        layout: Public layout of a number, or the ending of a word.
+        bits: For ``CAPITAL`` and ``ALONE`` the contexts in which it is kept. For ``SHOWN`` and ``CAPITAL`` the spans
+            that it may begin.
     """
 
     cls: int
@@ -68,10 +70,10 @@ class Window(NamedTuple):
     """Tokens of a text that are read together: all of it, or some of its lines.
 
     Attributes:
-        words: Its tokens that are not gaps. In all windows of a text but the first, the last one of the window before
-            comes first: what begins a line may depend on it.
-        spelled: What stands before each, its text, and so on, and what stands at the end.
-        special: The places of those that are not plainly shown.
+        words: Tokens that are not gaps. In all windows of a text but the first, the last token of the previous window
+            comes first, since the beginning of a line may depend on it.
+        spelled: The gap before each token and its text, in turn, and the gap at the end.
+        special: Indices of the tokens that are not plainly kept.
     """
 
     words: list[Token]
@@ -80,10 +82,10 @@ class Window(NamedTuple):
 
 
 def is_plain(token: Token) -> bool:
-    """Tells whether a token is shown wherever it stands, and changes nothing beside it that is hidden."""
+    """Return whether a token is kept in any context and does not affect hidden neighbors."""
     return token.cls == SHOWN and not token.bits and token.case == LOWER
 
 
 def may_be_led(token: Token) -> bool:
-    """Return whether initials may lead to a word: it has a capital, and is no function word."""
+    """Return whether initials may precede a word: it has a capital and is no function word."""
     return token.cls == CAPITAL and token.bits & (AT_START | NO_TITLE) != AT_START

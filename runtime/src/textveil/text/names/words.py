@@ -1,6 +1,7 @@
-"""What is asked of one word where it stands (pass 2): whether it starts a sentence, is shown, joins the one before.
+"""Context rules for single words (pass 2): sentence starts, kept words, joins.
 
-As all of pass 2 it reads classes, case patterns and gaps, and of a shown word its key: never a string that is replaced.
+Like all of pass 2 the rules read classes, case patterns and gaps, and of a kept word its key. They never read a string
+that is replaced.
 """
 
 from textveil.text.names.spelled import APOSTROPHES, SPELLED_LETTERS
@@ -27,12 +28,12 @@ from textveil.text.segmentation import LOWER, UPPER
 LINE_BREAKS = frozenset("\n\r\x0b\x0c\x85\u2028\u2029")
 _ENDS_SENTENCE = frozenset(".!?\u2026\u3002")
 _OPENS = _ENDS_SENTENCE | LINE_BREAKS | frozenset(':;"\u201c\u201d\u00ab\u00bb\u2018([{*\u2022>|\u2013\u2014~')
-#: What is written with a hyphen to a name and is not a part of it.
+#: Words that a hyphen attaches to a name without making them a part of it.
 _SUFFIXES = frozenset("based born style like led backed owned speaking area wide run made bound related".split())
 JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
 JOINS_INITIALS = frozenset((". ", "."))
 _JOINS_FORMS = frozenset((", ", ". "))
-#: No sentence ends at the full stop of these.
+#: Abbreviations whose full stop ends no sentence.
 _ABBREVIATIONS = frozenset("etc inc ltd dept est approx fig vol feat incl no vs st".split())
 _YEARS = frozenset("year years yr yrs month months week weeks".split())
 _LETTERS_TO_END = 2
@@ -42,9 +43,10 @@ class Words:
     """The words of a text, and the gaps before each and after the last.
 
     Args:
-        words: Its tokens that are not gaps.
-        gaps: What stands before each, and at the end.
-        capitals: Whether any text of the document has a capital: else words that may be names are replaced.
+        words: Tokens of the text that are not gaps.
+        gaps: The gap before each word, and the gap at the end.
+        capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
+            replaced.
     """
 
     def __init__(self, words: list[Token], gaps: list[str], *, capitals: bool) -> None:
@@ -52,12 +54,12 @@ class Words:
         self.load_words(words, gaps)
 
     def load_words(self, words: list[Token], gaps: list[str]) -> None:
-        """Ask about other words from here on."""
+        """Replace the words and gaps that the rules read."""
         self._words, self._gaps, self._hidden = words, gaps, bytearray(len(words))
-        self._plain = range(0)  # words that begin no part of an address: they were looked at
+        self._plain = range(0)  # checked words that begin no part of an address
 
     def _is_shown(self, place: int, end: int) -> bool:
-        """Whether a word is shown where it stands."""
+        """Return whether a word is kept in its context."""
         token = self._words[place]
         if token.cls == SHOWN:
             return self._address(place, end) == place
@@ -66,12 +68,15 @@ class Words:
         return self._capitals if token.cls == LOOSE else token.cls >= CAPITAL and not self._hidden[place]
 
     def _is_seen(self, place: int, end: int) -> bool:
-        """Whether a word is listed and shown, so that its key may be read."""
+        """Return whether a word is listed and kept, so that its key may be read."""
         token = self._words[place]
         return token.cls == SHOWN and not self._hidden[place] and self._address(place, end) == place
 
     def _is_shown_alone(self, place: int) -> bool:
-        """Whether a word of a closed kind is a common word here: a title with no name behind it, a lost clitic."""
+        """Return whether a word with a type of its own is a common word in its context.
+
+        This is a title or an office without a name after it, or a clitic after a lost blank.
+        """
         token, gap = self._words[place], self._gaps[place]
         if token.bits & CLITIC:
             return gap.rstrip(" ").endswith(APOSTROPHES)
@@ -81,7 +86,7 @@ class Words:
         return after == len(self._words) or self._gaps[after] != " " or self._words[after].cls < CAPITAL
 
     def _opens(self, place: int) -> bool:
-        """Whether a mark, a line break or nothing stands before a word."""
+        """Return whether a mark, a line break or nothing precedes a word."""
         if place == 0 or (_OPENS.isdisjoint(self._gaps[place]) and " - " not in self._gaps[place]):
             return place == 0
         if self._words[place].bits & NO_TITLE and self._words[place - 1].kind == "title":
@@ -95,23 +100,26 @@ class Words:
         if not gap[-1:].isspace() and gap[-1:] not in "\"'\u201c\u2018(":
             return False
         if _ENDS_SENTENCE.isdisjoint(gap):
-            # A paragraph, or the name of a field of a form.
+            # A paragraph, or the name of a form field.
             return gap.count("\n") > 1 or ("\n" in gap and self._gaps[place + 1][:1] == ":")
         if not self._hidden[place - 1] and (before.cls == SHOWN or (before.cls == LOOSE and self._capitals)):
             return len(before.key) >= _LETTERS_TO_END and before.key not in _ABBREVIATIONS
         return "." not in gap or (before.cls != INITIAL and before.kind not in ("title", "letter", SPELLED_LETTERS))
 
     def _is_loud(self, place: int) -> bool:
-        """Whether a word is in capitals for emphasis."""
+        """Return whether a word is in capitals for emphasis."""
         token = self._words[place]
         return token.case == UPPER and bool(token.bits & EMPHATIC)
 
     def _joined(self, first: int, place: int, after: int, end: int) -> bool:
-        """Whether two words with a capital stand together: with a blank or a hyphen, or a dot where one may stand."""
+        """Return whether a blank, a hyphen, or a dot after a short form joins two capitalized words."""
         return self._member_end(place, end) == after and self._joins(first, after)
 
     def _joins(self, first: int, after: int) -> bool:
-        """Whether the gap before a word joins it to what begins with another: so do marks beside some short forms."""
+        """Return whether the gap before a word joins it to the run that begins at ``first``.
+
+        Blanks and hyphens join words. Further marks join initials, some short forms, and legal forms of firms.
+        """
         gap, before = self._gaps[after], self._words[after - 1]
         if gap in JOINS or (before.cls == INITIAL and gap in JOINS_INITIALS):
             return True
@@ -121,7 +129,7 @@ class Words:
         return bool(dotted or (gap in _JOINS_FORMS and self._words[after].bits & FORM))
 
     def _member_end(self, place: int, end: int) -> int:
-        """Where a member of a run ends, with the lower-case words that a hyphen joins to it."""
+        """Return the index after a member of a run, including lower-case words attached by hyphens."""
         words, gaps = self._words, self._gaps
         place += 1
         while (
@@ -139,9 +147,10 @@ class Words:
         return place
 
     def _address(self, place: int, end: int) -> int:
-        """Where the part of an address ends that begins with a shown word; the place itself where it begins none.
+        """Return the index after the part of an address that a kept word begins.
 
-        ``suite 7``: the word is replaced. In a text without a capital ``new york`` and ``port said`` are, too.
+        The result is the index of the word itself if it begins none. ``suite 7``: the word is replaced. In a text
+        without a capital ``new york`` and ``port said`` are replaced, too.
         """
         words, after = self._words, place + 1
         if not words[place].bits or after == end:
@@ -158,7 +167,7 @@ class Words:
         return place
 
     def _before_digits(self, place: int) -> str:
-        """The gap before digits, less what may be replaced with them."""
+        """Return the gap before digits, without the signs that may be replaced with them."""
         return self._gaps[place].rstrip("+(")
 
     def _beside_month(self, place: int, start: int, end: int) -> bool:
