@@ -48,7 +48,7 @@ from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
 from textveil.work_limits import check_work
 
 #: Cap of stored texts that stay equal on resending although nothing of them is restored, such as changed replies.
-# Texts beyond the cap, the oldest ones first, get new surrogates.
+#: Texts beyond the cap, the oldest ones first, get new surrogates.
 _MOST_FRESH = 4_096
 #: Approximate JSON characters of one pair, with all other data stored for it, and of one tag.
 _OF_A_PAIR = 128
