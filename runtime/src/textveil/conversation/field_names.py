@@ -56,12 +56,10 @@ class FieldNames:
 
         Keys of one word are judged together: beside ``anna``, ``max`` and ``page`` are persons too.
 
-        * Lowercase keys: if most keys are on lists of names, and one of them is a name by itself, no key on these lists
-        stays;
-          if most keys are names by themselves, only field words stay, unless they are names.
-        * Capitalized keys: if most keys are capitalized words and one is a name by itself, or all are capitalized words
-        and one
-          is refused, only field words stay, unless they are names. If all keys are first names, none stays.
+        * Lowercase keys: if most keys are on lists of names, and one of these is not a field name by itself, no key on
+          the lists stays. If most keys are such refused names, only field words stay, unless they are names.
+        * Capitalized keys: if most keys are capitalized words and one is a refused name, or if all are capitalized words
+          and one is refused, only field words stay, unless they are names. If all keys are first names, none stays.
         """
         keys = tuple(keys)
         last = self._last  # other threads may replace it

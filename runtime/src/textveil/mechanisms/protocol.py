@@ -37,7 +37,7 @@ class Slots(Protocol):
 
     @property
     def whole(self) -> NDArray[np.bool_]:
-        """Mask of the inputs that are words of a single token, shape ``(draws,)``."""
+        """Mask of the inputs that are whole words, not parts of one, shape ``(draws,)``."""
         ...
 
 
@@ -80,7 +80,7 @@ class Mechanism(Protocol):
 
         Args:
             lower: Whether the output is written in lower case alone.
-            whole: Whether the input is a word of a single token.
+            whole: Whether the input is a whole word, not a part of one.
 
         Raises:
             OptionError: The mechanism has no integer weights (``fbdd``).

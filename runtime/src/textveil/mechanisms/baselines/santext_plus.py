@@ -45,9 +45,9 @@ class SanTextPlus:
     keepable: NDArray[np.bool_]
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Implement ``Mechanism.draw``; only words of a single token may be kept.
+        """Implement ``Mechanism.draw``; only whole words may be kept.
 
-        Otherwise the output could keep a secret token by token, if the tokenizer cuts it into frequent tokens.
+        Otherwise the output could keep a secret part by part, if the tokenizer splits it into frequent parts.
 
         Privacy:
             Number and order of the random words: one for every word that may be kept, then those of the sampling.
@@ -62,9 +62,9 @@ class SanTextPlus:
 
     @cached_property
     def channel(self) -> ScoreChannel:
-        """The output distribution of every input that is a word of one token, coin included."""
+        """The output distribution of every input that is a whole word, coin included."""
         return replace(self.law.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> ScoreChannel:
-        """Implement ``Mechanism.channel_at``; the coin keeps only words of one token."""
+        """Implement ``Mechanism.channel_at``; the coin keeps only whole words."""
         return self.channel if whole else self.channel.drawn
