@@ -1,6 +1,6 @@
 """The privacy loss of a release, by type, so that no type is mistaken for another.
 
-A release has several epsilons. In publications one has been printed as another, which misled readers:
+A release has several epsilons, and printing one in place of another misleads readers:
 
 * for any two texts (``WholeText``): local differential privacy;
 * for one coordinate of a vector (``PerCoordinate``): the epsilon of Lyu, He, Li 2020 has this type; for the whole

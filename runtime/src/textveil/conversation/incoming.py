@@ -241,7 +241,7 @@ class ReplyStream(Stream):
         self.written = ""
 
     def feed(self, delta: str) -> str:
-        """Process the next part, and return the text whose restoring is decided.
+        """Process the next part, and return the finished text.
 
         The stream holds back at most a form, a character and an open chunk.
 

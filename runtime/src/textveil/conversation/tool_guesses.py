@@ -104,7 +104,7 @@ class ToolGuesses:
         return any(len(self._own.get(call, ())) > self.limits[0] for call in calls)
 
     def own_words(self, calls: Iterable[str]) -> list[str]:
-        """Return the model's own words in the given calls, for calls with restored originals."""
+        """Return the model's own words in these calls, for calls with restored originals."""
         return [word for call in calls for word in self._own.get(call, ())]
 
     def restored_into(self, calls: Iterable[str]) -> list[Pair]:
