@@ -59,7 +59,8 @@ class FieldNames:
         * Lowercase keys: if most keys are on lists of names, and one of these is not a field name by itself, no key on
           the lists stays. If most keys are such refused names, only field words stay, unless they are names.
         * Capitalized keys: if most keys are capitalized words and one is a refused name, or if all are capitalized
-          words and one is refused, only field words stay, unless they are names. If all keys are first names, none stays.
+          words and one is refused, only field words stay, unless they are names. If all keys are first names, none
+          stays.
         """
         keys = tuple(keys)
         last = self._last  # other threads may replace it

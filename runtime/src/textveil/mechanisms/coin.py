@@ -13,11 +13,11 @@ from textveil.errors import OptionError
 
 @dataclass(frozen=True)
 class ReplacementCoin:
-    """SanText+'s coin: it replaces a common word if a random word is below ``threshold``.
+    """SanText+'s coin: it replaces a common word if a random number is below ``threshold``.
 
     Attributes:
         threshold: An integer in ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly. The
-            random word has 64 bits.
+            random number is a 64-bit word.
     """
 
     threshold: int

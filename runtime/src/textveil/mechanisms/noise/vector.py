@@ -2,9 +2,9 @@
 
 Proof: docs/proofs/representation.md.
 
-All steps are integer arithmetic. The vector ``f`` is scaled to a grid of ``grid`` steps per unit, truncating toward
-zero, and every vector is moved into the ball of its mode. Any two texts are then at most ``sensitivity`` apart, so
-noise of that scale covers *all* of the text:
+The vector ``f`` is scaled to a grid of ``grid`` steps per unit, truncating toward zero. All later steps are integer
+arithmetic: they move every vector into the ball of its mode, add noise and clamp. Any two texts are at most
+``sensitivity`` apart in the ball, so noise of that scale covers *all* of the text:
 
 | mode | ball, in steps | sensitivity | noise | guarantee for any two texts |
 |---|---|---|---|---|
