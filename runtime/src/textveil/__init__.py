@@ -1,4 +1,4 @@
-"""textveil: replaces words of a text on the device, offline, with a differential-privacy bound."""
+"""textveil: word replacement on the device, offline, with a differential-privacy bound."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,10 @@ __version__ = "0.2.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Imports a public name when it is first asked for: who rewrites text pays nothing for vectors, nor the reverse."""
+    """Import a public name at its first use.
+
+    So rewriting text does not import the code for vectors, nor the reverse.
+    """
     if name in ("Sanitizer", "Result"):
         from textveil.text import sanitizer as module
     elif name in ("Restored", "RestoreReport"):

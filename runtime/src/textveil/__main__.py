@@ -1,4 +1,4 @@
-"""``python -m textveil``: the command, which is a distribution of its own."""
+"""``python -m textveil``: the command line, which is a separate distribution."""
 
 import sys
 from importlib import import_module
@@ -7,7 +7,7 @@ _INSTALL = "textveil: the command is not installed: pip install textveil-cli (in
 
 
 def main() -> None:
-    """Runs the command, or says what to install where the library alone is installed."""
+    """Run the command line, or print how to install it if only the library is installed."""
     try:
         command = import_module("textveil_cli.main")
     except ModuleNotFoundError as error:

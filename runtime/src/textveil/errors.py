@@ -1,9 +1,11 @@
-"""Every error a user can meet. One tree, stable codes, one line each.
+"""All errors that a user can meet: one class tree, stable codes, messages of one line.
 
-No message holds a character of the text being protected, nor a word looked up: a position ("token 17 of 40", "byte
-512") says where, the code says what. A file is named by the last part of its path, if it is there, ends like a file of
-texts, or is one that an option names; a bundle or ledger, if it is called like a file; columns, also those of the
-header, if their names look like headings; a level, if it is a short number.
+Privacy:
+    No message contains a character of the protected text, nor a word of a query: a position ("token 17 of 40", "byte
+    512") describes the place, the code describes the problem. A message contains the last part of a file's path only
+    if the file exists, has the extension of a text file, or is the value of an option; the name of a bundle or ledger
+    only if it looks like a file name; names of columns, also those of the header, only if they look like headings; a
+    level only if it is a short number.
 """
 
 import re
@@ -67,7 +69,7 @@ class TextveilError(Exception):
     code: ClassVar[str] = "textveil"
 
     def __init_subclass__(cls, code: str | None = None) -> None:
-        """Takes the code of an error: ``class Damaged(BundleError, code="damaged")``."""
+        """Set the code of an error class: ``class Damaged(BundleError, code="damaged")``."""
         super().__init_subclass__()
         if code is not None:
             cls.code = code
@@ -78,7 +80,7 @@ class BundleError(TextveilError, code="bundle"):
 
 
 class BundleNotFound(BundleError, code="bundle-not-found"):
-    """There is no bundle at the given place."""
+    """There is no bundle at the given path."""
 
 
 class BundleDamaged(BundleError, code="bundle-damaged"):
@@ -86,31 +88,31 @@ class BundleDamaged(BundleError, code="bundle-damaged"):
 
 
 class BundleTooLarge(BundleError, code="bundle-too-large"):
-    """A file of the bundle, or all of them, are larger than the caller allows, or than a reader can hold."""
+    """A file of the bundle, or all files, exceed the caller's limit or the limit of a reader."""
 
 
 class BundleVersion(BundleError, code="bundle-version"):
-    """The bundle is of another version of the format than this release reads."""
+    """The bundle has a format version that this release does not read."""
 
 
 class WrongBundle(BundleError, code="bundle-kind"):
-    """A bundle of another kind than is needed: for text, of vectors or of an index."""
+    """The bundle has another type than necessary: text, vectors or class labels."""
 
 
 class ModelRefused(BundleError, code="model-refused"):
-    """The model of an encoder bundle holds, or asks for, something that this package does not run."""
+    """The model of an encoder bundle needs a feature that this package does not run."""
 
 
 class ModelNotPinned(BundleError, code="model-not-pinned"):
-    """A bundle runs a model, and its user named neither its identity nor its maker."""
+    """A bundle runs a model, and the user gave neither its content hash nor its signer."""
 
 
 class IdentityMismatch(BundleError, code="bundle-identity"):
-    """The bundle is sound, but not the one the caller asked for."""
+    """The bundle is valid, but it is not the expected bundle of the caller."""
 
 
 class NotTheMaker(BundleError, code="bundle-maker"):
-    """The bundle is not signed by the maker whose key the caller pinned."""
+    """The bundle has no signature of the signer whose key the caller gave."""
 
 
 class OptionError(TextveilError, code="option"):
@@ -118,52 +120,52 @@ class OptionError(TextveilError, code="option"):
 
 
 class UnknownMechanism(OptionError, code="unknown-mechanism"):
-    """No mechanism has that name."""
+    """No mechanism has this name."""
 
 
 class UnknownLevel(OptionError, code="unknown-level"):
-    """The bundle has no such privacy level."""
+    """The bundle has no such privacy level (epsilon)."""
 
     @classmethod
     def of(cls, epsilon: object, there_are: str) -> "UnknownLevel":
-        """Returns the error that says which levels there are, and which was asked for if that is a short number."""
+        """Return the error with the available levels; it repeats only a short number as requested."""
         short = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon))
         return cls(f"no such level{f': {epsilon}' if short else ''}; {there_are}")
 
 
 class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
-    """The library that runs encoders is not installed, or is a version that is not known to stay offline."""
+    """The library that runs encoders is missing, or its version is not verified to stay offline."""
 
 
 class EncoderFailed(TextveilError, code="encoder-failed"):
-    """The model of an encoder bundle cannot be started, or fails on an input."""
+    """The model of an encoder bundle cannot start, or fails on an input."""
 
 
 class DetectorFailed(TextveilError, code="detector-failed"):
-    """An outside detector raised an error, or returned places that the text does not have."""
+    """An external detector raised an error, or returned positions outside the text."""
 
 
 class ExtraMissing(TextveilError, code="extra-missing"):
-    """A library that an extra of this package brings is not installed."""
+    """A library from an optional dependency group (extra) of this package is not installed."""
 
     @classmethod
     def of(cls, extra: str, package: str) -> "ExtraMissing":
-        """Returns the error that says which extra brings a package."""
+        """Return the error with the extra that installs a package."""
         return cls(
             f"this needs {package}: pip install 'textveil-cli[{extra}]' (in a clone: pip install './cli[{extra}]')"
         )
 
 
 class TracingRefused(TextveilError, code="tracing"):
-    """A text would be sanitized where something that records its input is looking on."""
+    """Sanitizing is refused because a tracing tool would record the text."""
 
 
 class ServeError(TextveilError, code="service"):
-    """The local service, or the gateway, cannot be started as it was asked for."""
+    """The local service, or the gateway, cannot start with the given settings."""
 
 
 class ReleaseError(TextveilError, code="release"):
-    """A released vector that was received does not fit the classifier."""
+    """A received vector release does not fit the classifier."""
 
 
 class InputError(TextveilError, code="input"):
@@ -171,7 +173,7 @@ class InputError(TextveilError, code="input"):
 
 
 class DocumentTooLong(InputError, code="document-too-long"):
-    """A document has more drawn words, names and numbers than consistent draws allow."""
+    """A document has more randomized words, names and numbers than consistent sampling allows."""
 
 
 class BadRow(InputError, code="bad-row"):
@@ -179,35 +181,38 @@ class BadRow(InputError, code="bad-row"):
 
 
 class ColumnError(InputError, code="column"):
-    """A column or key that was asked for is not there, is there twice or has no texts, or none was asked for."""
+    """A requested column or key is missing, duplicate or has no texts, or none is requested."""
 
 
 class FieldTooLong(InputError, code="field-too-long"):
-    """A field of a table is longer than the cap."""
+    """A field of a table is longer than the limit."""
 
 
 class FileChanged(InputError, code="file-changed"):
-    """A file was changed while it was read, or since it was sanitized."""
+    """A file was changed during reading, or after it was sanitized."""
 
 
 class LooksStructured(InputError, code="looks-structured"):
-    """A file that was given as plain text looks like a table."""
+    """A file given as plain text looks like a table."""
 
 
 class WorkerFailed(TextveilError, code="worker"):
-    """A process that sanitizes was ended from outside, or met an error that is not one of ours."""
+    """A worker process was ended from outside, or raised an error of another library."""
 
 
 class ClusterError(TextveilError, code="cluster"):
-    """There is no Ray cluster to work on, or it would tell others what it does."""
+    """There is no usable Ray cluster, or it would reveal its work to others."""
 
 
 class EntropyFailed(TextveilError, code="entropy"):
-    """The operating system gives no random bytes, too few, or such that no draw comes of them. Nothing was released."""
+    """The operating system returned no usable random bytes, or too few. Nothing was released."""
 
 
 class EngineFailed(TextveilError, code="engine"):
-    """The regular expressions of this Python, or of the package regex, cut a known text wrong. Nothing was read."""
+    """The regular expressions of Python, or of the package regex, split a test text wrongly.
+
+    Nothing was read.
+    """
 
 
 class OutputError(TextveilError, code="output"):
@@ -215,7 +220,7 @@ class OutputError(TextveilError, code="output"):
 
 
 class WorkStopped(TextveilError, code="timeout"):
-    """Rewriting or restoring was stopped: its time was over, or nobody waits for it any more. Nothing was released."""
+    """A time limit or a canceled request stopped rewriting or restoring. Nothing was released."""
 
 
 class LedgerError(TextveilError, code="ledger"):
@@ -231,14 +236,14 @@ class LedgerDamaged(LedgerError, code="ledger-damaged"):
 
 
 class BudgetError(LedgerError, code="budget"):
-    """A release would go beyond the budget of its scope; nothing was released.
+    """A release would exceed the budget of its privacy unit; nothing was released.
 
     Attributes:
-        spent: What the scope had spent, in nats, exactly; ``None`` where an error is not of a ledger.
-        budget: Its budget, likewise.
-        spent_delta: The delta that it had spent, likewise.
-        budget_delta: The delta of its budget, likewise.
-        scope: The scope, as the caller named it. It is as private as the caller means it, and not in the message.
+        spent: Exact epsilon that the privacy unit had spent; ``None`` if the error is not from a ledger.
+        budget: Exact epsilon of its budget, or ``None`` likewise.
+        spent_delta: Exact delta that it had spent, or ``None`` likewise.
+        budget_delta: Exact delta of its budget, or ``None`` likewise.
+        scope: The caller's name of the privacy unit. It is as private as the caller intends, and not in the message.
     """
 
     def __init__(
@@ -259,12 +264,12 @@ class BudgetError(LedgerError, code="budget"):
         self.scope: str | None = scope
 
     def worded(self, message: str) -> "BudgetError":
-        """Returns the same refusal with another message."""
+        """Return the same error with another message."""
         return BudgetError(message, **vars(self))
 
 
 class KeyFileError(TextveilError, code="key"):
-    """A key file is missing, can be read by others, lies where it must not, or belongs to something else."""
+    """A key file is missing, readable by others, in a forbidden place, or belongs to other data."""
 
 
 class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
@@ -272,20 +277,23 @@ class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
 
 
 class ReceiptError(TextveilError, code="receipt"):
-    """A receipt is malformed, was altered, or is of another output."""
+    """A receipt is malformed or altered, or belongs to another output."""
 
 
 class RestoredNotJson(TextveilError, TypeError, code="restored-not-json"):
-    """A restored reply was given to an encoder of JSON as it is; it has ``.text`` and ``.to_dict()`` for that."""
+    """A restored reply object was passed to a JSON encoder; use its ``.text`` or ``.to_dict()``."""
 
 
 class ConversationChanged(OutputError, code="conversation-changed"):
-    """The file of a conversation is not the one that this conversation was read from or wrote last."""
+    """The file of a conversation is not the version that was last read or written."""
 
 
 class ResumeError(OutputError, code="resume"):
-    """An output folder cannot be gone on with."""
+    """An output folder cannot be resumed."""
 
 
 class MixedKinds(TypeError):
-    """One kind of privacy loss was compared with, or used as, another: a mistake in a program, never in its input."""
+    """A program compared or mixed two types of privacy loss.
+
+    It is a mistake in the program, never in its input.
+    """

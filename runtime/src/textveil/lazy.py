@@ -1,4 +1,4 @@
-"""A start pays for what it uses: public names that are not imported at once, and patterns that are compiled late."""
+"""Lazy loading for a fast start: late imports of public names, late compilation of patterns."""
 
 import os
 import re
@@ -14,7 +14,7 @@ class LatePattern:
     """A regular expression that is compiled at its first use.
 
     Args:
-        compile: Of ``re`` or ``regex``.
+        compile: ``compile`` of ``re`` or ``regex``.
         pattern: The pattern.
         flags: Its flags.
     """
@@ -23,7 +23,7 @@ class LatePattern:
         self._asked = compile, pattern, flags
 
     def __getattr__(self, name: str) -> Any:
-        """Returns a method of the pattern, which is then an attribute."""
+        """Return a method of the pattern, and cache it as an attribute."""
         compile, pattern, flags = self._asked
         found = getattr(compile(pattern, flags), name)
         setattr(self, name, found)
@@ -31,12 +31,12 @@ class LatePattern:
 
 
 def lazy_names(package: str, names: Collection[str], *modules: str) -> Find:
-    """Returns the ``__getattr__`` of a package whose names are imported when they are first asked for.
+    """Return a ``__getattr__`` for a package that imports each name at its first use.
 
     Args:
         package: Its ``__name__``.
         names: Its ``__all__``.
-        modules: Modules of the package that have the names between them. They are looked at in this order.
+        modules: Modules of the package that define the names together. The search follows this order.
     """
 
     def find(name: str) -> Any:
@@ -50,6 +50,6 @@ def lazy_names(package: str, names: Collection[str], *modules: str) -> Find:
 
 
 def called(path: "str | os.PathLike[str]") -> str:
-    """Returns the last part of a path as messages call it; nothing where it may be a text."""
+    """Return the last part of a path for messages; an empty string if it may be a text."""
     name = os.path.basename(os.path.normpath(path))
     return repr(name) if re.fullmatch(r"[\w.+-]{1,60}", name) else ""

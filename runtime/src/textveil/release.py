@@ -1,14 +1,14 @@
-"""The privacy loss of a release, by kind. One kind is never taken for another.
+"""The privacy loss of a release, by type, so that no type is mistaken for another.
 
-A release has several epsilons, and readers have been misled by one printed as another:
+A release has several epsilons, and printing one in place of another misleads readers:
 
 * for any two texts (``WholeText``): local differential privacy;
-* for one coordinate of a vector (``PerCoordinate``): the epsilon of Lyu, He, Li 2020 is of this kind; for the whole
+* for one coordinate of a vector (``PerCoordinate``): the epsilon of Lyu, He, Li 2020 has this type; for the whole
   text it is ``dimension`` times larger;
 * for two texts that differ in one token (``PerWord``): smaller with word dropout, by their Theorem 2;
 * for one token of a rewritten text (``PerToken``), per unit of word distance (``PerDistance``).
 
-Comparing two kinds, or using one as a bare number, raises ``MixedKinds``.
+Comparing two types, or using one as a bare number, raises ``MixedKinds``.
 """
 
 import math
@@ -20,19 +20,19 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from textveil.errors import MixedKinds
 
-#: Charges are counted in units: so many are a nat, and so many a delta of 1.
+#: A ledger counts spend in integer units: the number of units of one nat, and of a delta of 1.
 NAT_UNITS, DELTA_UNITS = 1 << 20, 1 << 50
-#: With fewer words that are neither names nor numbers (a text of 20 words has about so many), a language is not told.
+#: With fewer words that are neither names nor numbers (a text of 20 words has about 12), do not guess the language.
 _LEAST_WORDS = 12
 
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """An epsilon and a delta of one kind. Losses are compared within their kind only.
+    """An epsilon and a delta of one type. Only losses of the same type can be compared.
 
     Attributes:
-        epsilon: Rounded up where it is not exact.
-        delta: Rounded up where it is not exact; 0 for pure differential privacy.
+        epsilon: Rounded up if it is not exact.
+        delta: Rounded up if it is not exact; 0 for pure differential privacy.
     """
 
     epsilon: Decimal
@@ -41,10 +41,10 @@ class Loss:
     about: ClassVar[str] = ""
 
     def covers(self, other: Self) -> bool:
-        """Tells whether whatever has the other loss has this one too.
+        """Return whether this loss bounds the other: epsilon and delta are at least as large.
 
         Raises:
-            MixedKinds: The other loss is of another kind.
+            MixedKinds: The other loss has another type.
         """
         self._of_one_kind(other)
         return other.epsilon <= self.epsilon and other.delta <= self.delta
@@ -84,31 +84,34 @@ class Loss:
 
 
 class WholeText(Loss):
-    """Between any two texts, whatever they are: local differential privacy."""
+    """Between any two texts: local differential privacy."""
 
     about = "the whole text, whatever it says"
 
 
 class PerCoordinate(Loss):
-    """Between any two texts, to somebody who is shown one coordinate and nothing else."""
+    """Between any two texts, for an observer of one coordinate and nothing else."""
 
     about = "a single coordinate"
 
 
 class PerToken(Loss):
-    """Between two texts that differ in one token, whatever the two tokens are."""
+    """Between two texts that differ in one token, for any two tokens."""
 
     about = "one token"
 
 
 class PerDistance(Loss):
-    """Between two texts that differ in one token, for every unit of distance between the two: metric privacy."""
+    """Between two texts that differ in one token, per unit of distance: metric privacy.
+
+    The distance is that of the two tokens.
+    """
 
     about = "one token, per unit of distance"
 
 
 class PerWord(Loss):
-    """Between two texts that differ in one basic token: another one there, or none.
+    """Between two texts that differ in one basic token: another one in its place, or none.
 
     A basic token is a run of letters and digits, or one punctuation mark. ``O'Brien`` is three: two texts that differ
     in ``j`` tokens have ``mu ** j`` in place of ``mu``.
@@ -119,13 +122,14 @@ class PerWord(Loss):
 
 @dataclass(frozen=True)
 class Charge:
-    """What a ledger charges for one release: an upper bound of its loss, in whole units.
+    """The spend of one release in a ledger: an upper bound of its loss, in whole units.
 
-    For any two inputs that the release's bound is about, ``Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta``.
-    Units are rounded up once for each release, and their sums are exact (docs/proofs/ledger.md).
+    For any two inputs covered by the release's bound,
+    ``Pr[M(x) in S] <= exp(epsilon) Pr[M(x') in S] + delta``. Units are rounded up once for each release, and their sums
+    are exact (docs/proofs/ledger.md).
 
     Attributes:
-        epsilon_units: In units of 2**-20 nat; ``None`` where no finite bound is proven.
+        epsilon_units: In units of 2**-20 nat; ``None`` if no finite bound is proven.
         delta_units: In units of 2**-50.
     """
 
@@ -134,32 +138,38 @@ class Charge:
 
     @classmethod
     def of(cls, loss: Loss, times: int = 1) -> "Charge":
-        """Returns the charge of a loss that a release has so many times."""
+        """Return the spend of a release that has the same loss ``times`` times."""
         return cls(_units(loss.epsilon, times * NAT_UNITS), _units(loss.delta, times * DELTA_UNITS))
 
 
 def _units(value: Decimal, units: int) -> int:
-    """``value`` times ``units``, rounded up, in whole numbers: a table has a charge for each of its rows."""
+    """Return ``value`` times ``units`` as an integer, rounded up.
+
+    Integer arithmetic is fast enough for tables, which spend once for each row.
+    """
     numerator, denominator = value.as_integer_ratio()
     return -(-numerator * units // denominator)
 
 
-#: The charge of what has no finite bound.
+#: The spend of a release without a finite bound.
 UNBOUNDED = Charge(None)
 
 
 class Statement(ABC):
-    """What a release promises, of a text or of a vector: a function of the output and of public parameters alone."""
+    """The privacy statement of a release of a text or a vector.
+
+    It is a function of the output and of public parameters alone.
+    """
 
     @property
     @abstractmethod
     def identity(self) -> str:
-        """Identity of the bundle that released it."""
+        """Content hash of the bundle that made the release."""
 
     @property
     @abstractmethod
     def losses(self) -> tuple[Loss, ...]:
-        """The privacy losses of the release, each of its own kind."""
+        """The privacy losses of the release, one of each type."""
 
     @property
     @abstractmethod
@@ -169,23 +179,23 @@ class Statement(ABC):
     @property
     @abstractmethod
     def charge(self) -> Charge:
-        """What a ledger charges for the whole release: a function of its skeleton and of public parameters."""
+        """The spend of the whole release: a function of its template and of public parameters."""
 
     @property
     @abstractmethod
     def not_protected(self) -> tuple[str, ...]:
-        """What the release shows in spite of the noise, in plain words."""
+        """Information that the release reveals in spite of the noise, in plain words."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON. Safe to publish beside the output."""
+        """Return plain values for JSON. They are safe to publish beside the output."""
 
     @abstractmethod
     def summary(self) -> str:
-        """Returns one line for a terminal."""
+        """Return one line for a terminal."""
 
     def _details(self) -> tuple[str, ...]:
-        """Lines between the summary and the identity of the bundle."""
+        """Return the lines between the summary and the content hash of the bundle."""
         return ()
 
     def __str__(self) -> str:
@@ -194,10 +204,10 @@ class Statement(ABC):
 
 
 class KeptWords(NamedTuple):
-    """Words of one text or of several that are kept, and words on no list that are replaced.
+    """Numbers of kept words and of replaced words on no list, in one text or several.
 
     Names, numbers, identifiers and words of ``draw`` are in neither count. Both counts follow from the template, which
-    the output shows, so they reveal nothing more (docs/proofs/names.md).
+    the output reveals, so they reveal nothing more (docs/proofs/names.md).
 
     >>> KeptWords(5, 25).may_be_foreign
     True
@@ -208,13 +218,13 @@ class KeptWords(NamedTuple):
 
     @property
     def share(self) -> float | None:
-        """Return ``kept / (kept + replaced)``, to three decimals; ``None`` without words."""
+        """``kept / (kept + replaced)``, rounded to three decimals; ``None`` without words."""
         words = self.kept + self.replaced
         return round(self.kept / words, 3) if words else None
 
     @property
     def may_be_foreign(self) -> bool:
-        """Return whether under half of 12 or more words are kept."""
+        """Whether the text may be in another language: fewer than half of 12 or more words are kept."""
         words = self.kept + self.replaced
         return words >= _LEAST_WORDS and 2 * self.kept < words
 
@@ -224,23 +234,23 @@ def _plain(value: Decimal) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Returns a count as it is printed, with a noun that has its plural in *s*: ``1 document``, ``2 documents``."""
+    """Return a count with a noun, plural in *s*, for printing: ``1 document``, ``2 documents``."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 @lru_cache
 def largest_odds(epsilon: Decimal) -> int:
-    """Returns ``e**L`` rounded up: the most by which the odds of two inputs change."""
+    """Return ``e**L`` rounded up: the largest factor by which the odds of two inputs change."""
     with localcontext(prec=50, rounding=ROUND_CEILING):
         return math.ceil(epsilon.exp() * (1 + Decimal(10) ** -40))
 
 
 def round_up(value: float, decimals: int = 4) -> float:
-    """Returns the next larger multiple of ``10**-decimals``: a printed bound can only overstate."""
+    """Return the next larger multiple of ``10**-decimals``: a printed bound only overstates."""
     scale = 10**decimals
     return math.ceil(value * scale) / scale
 
 
 def round_down(value: float, decimals: int = 4) -> float:
-    """Returns the next smaller multiple of ``10**-decimals``."""
+    """Return the next smaller multiple of ``10**-decimals``."""
     return -round_up(-value, decimals)

@@ -1,4 +1,4 @@
-"""What is given where texts are wanted: one string, or items in order; else an error of one line."""
+"""Validation of text arguments: one string, or items in order; else an error of one line."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
@@ -7,20 +7,20 @@ from textveil.errors import InputError
 
 
 def require_string(given: object, name: str = "the text") -> None:
-    """Raises ``InputError`` unless what was given is a string; ``name`` is what the error calls it."""
+    """Raise ``InputError`` unless ``given`` is a string; ``name`` describes it in the message."""
     if not isinstance(given, str):
         raise InputError(f"{name} is not a string")
 
 
 def in_order(given: Any, wanted: str = "texts") -> Sequence[Any]:
-    """Returns the items of a list, a column, an array of one dimension or an iterator.
+    """Return the items of a list, a column, a one-dimensional array or an iterator.
 
-    Python goes through the characters of a string, the keys of a mapping and the names of a frame's columns. Each of
-    them would pass for a text, and the text itself for none.
+    Python iterates over the characters of a string, the keys of a mapping and the column names of a frame. Without this
+    check each of them would count as a text, and the actual texts would be ignored.
 
     Args:
-        given: What somebody else's library or caller gave. Its items are not looked at.
-        wanted: What the items are, for the error.
+        given: An object of another library or of the caller. Its items are not checked.
+        wanted: The items' description for the error.
 
     Raises:
         InputError: It is one string, a set, a mapping, a table, or has no items.
@@ -36,7 +36,7 @@ def in_order(given: Any, wanted: str = "texts") -> Sequence[Any]:
     shape = getattr(given, "shape", None)
     if isinstance(shape, tuple) and len(shape) != 1:
         raise InputError(f"a table came where {wanted} are wanted: give one of its columns")
-    if hasattr(given, "to_pylist"):  # an array of Arrow, whose items are not Python's
+    if hasattr(given, "to_pylist"):  # an Arrow array, whose items are not Python objects
         return given.to_pylist()
     if not isinstance(given, Iterable):
         raise InputError(f"one value came where {wanted} are wanted: put it in a list")
@@ -44,10 +44,10 @@ def in_order(given: Any, wanted: str = "texts") -> Sequence[Any]:
 
 
 def texts_of(texts: Iterable[str]) -> list[tuple[str]]:
-    """Returns texts as documents of one text each.
+    """Return texts as documents of one text each.
 
     Raises:
-        InputError: They are one string or no sequence, or one is not a string.
+        InputError: ``texts`` is one string or not a sequence, or an item is not a string.
     """
     found = in_order(texts)
     for number, text in enumerate(found, 1):
@@ -57,10 +57,10 @@ def texts_of(texts: Iterable[str]) -> list[tuple[str]]:
 
 
 def lists_of_texts(documents: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Returns documents of several texts, each text a string.
+    """Return documents of several texts, and check that each text is a string.
 
     Raises:
-        InputError: A document is one string or no sequence, or one of its texts is not a string.
+        InputError: A document is one string or not a sequence, or one of its texts is not a string.
     """
     documents = in_order(documents, "documents")
     found = []

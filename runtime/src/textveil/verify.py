@@ -1,7 +1,7 @@
-"""Checks that a device can make of a bundle that it opened: weights, distances, rules, and a fresh audit of losses.
+"""Checks of an opened bundle on a device: weights, distances, rules, and an audit of losses.
 
-Opening a bundle has checked hashes and structure. Losses of pairs of words are read from the ``Channel`` of the
-mechanism, whichever it is: the distribution that is drawn from, over every output. The full search over all pairs of
+Opening a bundle has checked hashes and structure. The losses of pairs of words come from the ``Channel`` of each
+mechanism: the output distribution of the sampler, over every output. The full search over all pairs of
 SanText is ``textveil-export certify``.
 """
 
@@ -35,26 +35,26 @@ from textveil.text.statement import TEXTBOOK
 from textveil.vector.statement import vector_statement
 
 PAIRS = 250_000
-#: Inputs of the staircase whose rows are compared, all with all, at every level and under every rule.
+#: Number of inputs of the staircase mechanism whose rows are compared pairwise, at every level and under every rule.
 _STAIRCASE_INPUTS = 24
-#: Entries of rows that are compared at a time: what a processor keeps close.
+#: Number of row entries compared at once: they fit a processor's cache.
 _AT_ONCE = 1 << 16
 _FAR = np.iinfo(np.int64).max
-#: Stands for the logarithm of 0, so that two of them differ by nothing.
+#: Stands for the logarithm of 0, so that the difference of two of them is 0.
 _NEVER = -1e300
-#: More than the logarithms of doubles lose, less than anybody can see.
+#: More than the rounding error of logarithms of doubles, less than a visible digit.
 _MARGIN = 1e-9
 
 
 def largest_losses(channel: Channel, inputs: NDArray[np.intp]) -> Floats:
-    """Returns ``max over y of ln Pr[M(x) = y] - ln Pr[M(x') = y]`` for all pairs of some inputs.
+    """Return ``max over y of ln Pr[M(x) = y] - ln Pr[M(x') = y]`` for all pairs of some inputs.
 
     Args:
         channel: The output distribution of any mechanism.
         inputs: Ids, shape ``(n,)``.
 
     Returns:
-        Shape ``(n, n)``, by ``x`` and ``x'``.
+        Shape ``(n, n)``, indexed by ``x`` and ``x'``.
     """
     logs = np.maximum(channel.log_rows(inputs)[:, channel.outputs], _NEVER)
     losses = np.full((len(inputs), len(inputs)), -np.inf)
@@ -67,21 +67,21 @@ def largest_losses(channel: Channel, inputs: NDArray[np.intp]) -> Floats:
 
 
 def verify_text(bundle: TextBundle, pairs: int = PAIRS) -> str:
-    """Checks an opened bundle of texts, and returns what was checked.
+    """Check an opened text bundle, and return a report of the checks.
 
-    Of SanText: the weight of every score, every stored distance, that no nearer word is missing, and the losses of all
-    pairs of a random sample of inputs, half of them stored neighbors of the other half, drawn from the operating
-    system's entropy. Of the staircase: what may come out under every rule, and the losses of a smaller sample. Of the
-    rung ``names``: its lists.
+    SanText: the weight of every score, every stored distance, that no nearer word is missing, and the losses of all
+    pairs of a random sample of inputs, half of them stored neighbors of the other half, sampled with the operating
+    system's entropy. Staircase mechanism: the outputs of every rule, and the losses of a smaller sample. Mode
+    ``names``: its lists.
 
     Args:
         bundle: An opened bundle.
-        pairs: How many pairs of SanText to audit, shared over all levels and mechanisms.
+        pairs: Number of SanText pairs to audit, divided among all levels and mechanisms.
 
     Raises:
-        BundleDamaged: A weight does not follow its exponent, a stored distance is not that of the rows, a neighbor is
-            missing, a word may not come out, a loss is above its bound, or a list is malformed. The level, the score,
-            the row or the line is named.
+        BundleDamaged: A weight does not follow its exponent, a stored distance differs from that of the rows, a
+            neighbor is missing, an output violates its rule, a loss is above its bound, or a list is malformed. The
+            message names the level, the score, the row or the line.
     """
     files = read_files(bundle.path, bundle.manifest["files"], bundle.max_bytes)
     lines = [f"{counted(len(files), 'file')} with the right size and hash, structure sound"]
@@ -96,13 +96,13 @@ def verify_text(bundle: TextBundle, pairs: int = PAIRS) -> str:
 
 
 def verify_encoder(bundle: VectorBundle) -> str:
-    """Checks an opened bundle of an encoder, and returns what was checked.
+    """Check an opened encoder bundle, and return a report of the checks.
 
-    Opening it has checked the model. Here the finished noise of every level is audited: its exact distribution gives
-    the realized loss between any two texts, which must not be above the stated one.
+    Opening it has checked the model. This function audits the finished noise of every level: its exact distribution
+    gives the realized loss between any two texts, which must not be above the stated one.
 
     Raises:
-        BundleDamaged: There is no noise for a level, or it loses more than is stated. The level is named.
+        BundleDamaged: A level has no noise, or its noise loses more than stated. The message names the level.
     """
     for level in bundle.levels:
         try:
@@ -126,14 +126,15 @@ def verify_encoder(bundle: VectorBundle) -> str:
 
 
 def verify_index(bundle: IndexBundle) -> str:
-    """Checks an opened bundle of an index, and returns what was checked.
+    """Check an opened bundle of labels (codes and indices), and return a report of the checks.
 
-    Opening it has certified every channel. Here every row of every channel is computed in exact rationals; the largest
-    ratio of two probabilities of one index must not be above ``exp(epsilon)``, and the certificate in the manifest must
-    have these very integers.
+    Opening it has checked every randomizer. This function computes every row of every randomizer in exact rationals;
+    the largest ratio of two probabilities of one index must not be above ``exp(epsilon)``, and the certificate in the
+    manifest must contain the same integers.
 
     Raises:
-        BundleDamaged: A channel loses more than it states, or the certificate is another one's. The level is named.
+        BundleDamaged: A randomizer loses more than stated, or the certificate belongs to another bundle. The message
+            names the level.
     """
     told = bundle.manifest.get("certificate")
     entries: list[Any] = told if isinstance(told, list) else []
@@ -163,11 +164,13 @@ def verify_index(bundle: IndexBundle) -> str:
 
 
 def exceeds(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
-    """Tells whether two rows differ by more than ``exp(epsilon)`` at one output, in exact rationals.
+    """Return whether two rows differ by a factor above ``exp(epsilon)`` at any output.
+
+    The comparison uses exact rationals.
 
     Args:
         rows: Exact weights of the outputs, one row for each input.
-        epsilon: What the rows are said to lose at most.
+        epsilon: The stated upper bound of the loss.
     """
     totals = [sum(row) for row in rows]
     ratio = Fraction(0)
@@ -217,16 +220,16 @@ def _allowed(bundle: TextBundle, level: Level, mechanism: str, distances: Floats
 
 
 def _sample(table: Table, pairs: int) -> NDArray[np.intp]:
-    """Some inputs and a stored neighbor of each, which make about so many pairs."""
+    """Sample some inputs and a stored neighbor of each; they make about ``pairs`` pairs."""
     half = _random_below(table.symbols + 1, max(1, math.isqrt(pairs) // 2))
     column = _random_below(table.neighbors.shape[1], len(half))
     return np.unique(np.concatenate([half, table.neighbors[half, column]])).astype(np.intp)
 
 
 def _check_scores(table: Table, metric: Metric) -> None:
-    """Every stored distance, and of every row that no candidate nearer than the last stored one is missing.
+    """Check every stored distance, and that no row lacks a nearer candidate than its last one.
 
-    A draw proposes from the stored rows: a neighbor that is missing would come out too seldom.
+    Sampling proposes from the stored rows: a missing neighbor would be an output too rarely.
     """
     no_candidate = np.append((table.roles & SANTEXT_OUTPUT) == 0, True)
     for rows, squared in metric.squared_to_all(np.arange(len(table.neighbors))):
@@ -243,9 +246,9 @@ def _check_scores(table: Table, metric: Metric) -> None:
 
 
 def _verify_staircase(bundle: TextBundle) -> str:
-    """The certificate on the outputs of every rule, and that these are what the rule allows.
+    """Check the losses and the outputs of every rule.
 
-    None is a function word where these are visible, a member of a kind, or shaped like one.
+    No output is a function word in a mode that keeps them, a surrogate of an entity type, or has the shape of one.
     """
     plans = StaircasePlans(bundle)
     assert bundle.staircase is not None
@@ -273,5 +276,5 @@ def _verify_staircase(bundle: TextBundle) -> str:
 
 
 def _random_below(limit: int, count: int) -> NDArray[np.intp]:
-    # Which pairs are looked at; a bias of limit / 2**64 does not matter here.
+    # The choice of pairs to check; a bias of limit / 2**64 does not matter here.
     return (entropy.random_uint64(count) % np.uint64(limit)).astype(np.intp)

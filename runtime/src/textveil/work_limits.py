@@ -1,25 +1,25 @@
-"""Stop long work between two steps: its loops ask here every thousand steps whether to go on.
+"""Limits for long work: its loops call a check of the caller about every thousand steps.
 
-Whoever calls the library sets a check for the work of one call. It holds for the calling thread alone, through a
-context variable, so no signature between the caller and the innermost loop names it.
+The caller of the library sets a check for the work of one call. It applies to the calling thread alone, through a
+context variable, so no signature between the caller and the innermost loop needs a parameter for it.
 """
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-#: Steps between two checks where a step takes a few microseconds.
+#: Number of steps between two checks, for steps of a few microseconds.
 STEP = 1 << 10
-#: Raises where the work is to stop; ``None`` where nothing limits it.
+#: Raises an error to stop the work; ``None`` without a limit.
 _check: ContextVar[Callable[[], None] | None] = ContextVar("textveil_check_work", default=None)
 
 
 @contextmanager
 def limit_work(check: Callable[[], None]) -> Iterator[None]:
-    """Call ``check`` again and again while the body runs; it raises ``WorkStopped`` to stop the work.
+    """Call ``check`` repeatedly while the body runs; it raises ``WorkStopped`` to stop the work.
 
     Args:
-        check: Looks at a clock or a flag. It runs often, so it must be quick.
+        check: Reads a clock or a flag. It runs often, so it must be fast.
     """
     token = _check.set(check)
     try:
@@ -29,7 +29,7 @@ def limit_work(check: Callable[[], None]) -> Iterator[None]:
 
 
 def check_work() -> None:
-    """Raise whatever the check of this call raises; do nothing where there is none."""
+    """Run the check of this call, which may raise an error; do nothing without a check."""
     check = _check.get()
     if check is not None:
         check()

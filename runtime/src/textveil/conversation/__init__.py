@@ -1,4 +1,7 @@
-"""Rewrites a conversation with a model under one mapping, and puts the words back into its replies, on the device."""
+"""Rewriting of a conversation with a model under one mapping, and restoring of its replies.
+
+Both run on the device.
+"""
 
 from typing import TYPE_CHECKING
 

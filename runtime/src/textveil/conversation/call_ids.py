@@ -1,8 +1,8 @@
-"""Give a call an identifier that the device makes, where the upstream's own could be a guess.
+"""Identifiers of calls made on the device, in place of the upstream's that could be guesses.
 
 An upstream chooses the identifiers of its calls, and a client may write one into the result of a call, such as *call
-Szeged failed*. Results share the mapping, so each identifier would be a test. No rule for the result helps: to look for
-the identifier in it is the same test. So the client gets another identifier, and the upstream gets its own back.
+Szeged failed*. Results share the mapping, so each identifier would be a test. No rule for the result helps: searching
+it for the identifier is the same test. So the client gets another identifier, and the upstream gets its own back.
 """
 
 import re
@@ -11,9 +11,9 @@ from typing import Any
 
 from textveil.conversation.shapes import dumped
 
-#: Identifiers as APIs make them. With its prefix each is one string, which is none of the user's.
+#: Identifiers in the forms of the APIs. With its prefix each is a single string, never one of the user's.
 _OPAQUE = re.compile(r"(?:call|toolu|srvtoolu|tooluse|fc|ctc)_[A-Za-z0-9_]{1,256}|chatcmpl-tool-[0-9a-f]{32}", re.ASCII)
-#: Some APIs take identifiers of nine letters and digits alone.
+#: Some APIs require identifiers of exactly nine letters and digits.
 _SHORT = re.compile(r"[A-Za-z0-9]{9}", re.ASCII)
 _PREFIX, _MADE_CHARACTERS, _SHORT_CHARACTERS = "call_", 24, 9
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -23,21 +23,21 @@ class CallIds:
     """The identifiers of a conversation's calls that the client gets in place of the upstream's.
 
     Args:
-        make_tag: A keyed hash of some strings, another one for each use.
-        is_guess: Returns whether a text has a string whose equality could show.
+        make_tag: A keyed hash of some strings, different for each use.
+        is_guess: Returns whether a text has a string whose equality could be visible in the output.
     """
 
     def __init__(self, make_tag: Callable[..., str], is_guess: Callable[[str], bool]) -> None:
         self._make_tag, self._is_guess = make_tag, is_guess
-        #: The upstream's identifier for each that was made here.
+        #: The upstream's identifier for each identifier made here.
         self._originals: dict[str, Any] = {}
 
     def count_characters(self) -> int:
-        """Return how many characters all identifiers have."""
+        """Return the total number of characters of all identifiers."""
         return sum(len(made) + len(str(call)) for made, call in self._originals.items())
 
     def replace(self, call: Any) -> Any:
-        """Return the identifier that the client gets for one of the upstream's, or for one that was made here."""
+        """Return the client's identifier for one of the upstream's, or for one made here."""
         if call is None or isinstance(call, bool):
             return call
         text = call if isinstance(call, str) else dumped(call)
@@ -48,15 +48,15 @@ class CallIds:
         return made
 
     def put_back(self, call: Any) -> Any:
-        """Return the upstream's identifier for one that was made here; any other as it is."""
+        """Return the upstream's identifier for one made here; any other unchanged."""
         return self._originals.get(call, call) if isinstance(call, str) else call
 
     def state(self) -> dict[str, Any]:
-        """Return all of it as plain values for JSON."""
+        """Return the whole state as plain values for JSON."""
         return dict(self._originals)
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Continue where a state was taken."""
+        """Continue from a saved state."""
         self._originals = dict(state)
 
     def _make(self, text: str) -> str:

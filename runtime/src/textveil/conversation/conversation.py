@@ -1,4 +1,4 @@
-"""``Conversation``: messages to a model go out under one mapping, and its replies come back with the user's words."""
+"""``Conversation``: rewrite messages to a model under one mapping, and restore its replies."""
 
 import json
 import os
@@ -47,19 +47,20 @@ from textveil.text.sanitizer import Sanitizer
 from textveil.text.stand_ins import NO_SWAP, Swap, swap_of
 from textveil.work_limits import check_work
 
-#: Texts that go out as before though nothing of them is restored, such as changed replies; older ones are drawn anew.
+#: Cap of stored texts that stay equal on resending although nothing of them is restored, such as changed replies.
+#: Texts beyond the cap, the oldest ones first, get new surrogates.
 _MOST_FRESH = 4_096
-#: About how many characters of JSON a pair takes, with what else is stored for it, and a tag.
+#: Approximate JSON characters of one pair, with all other data stored for it, and of one tag.
 _OF_A_PAIR = 128
 
 
 class Went(NamedTuple):
-    """What went out through an exchange.
+    """The messages of an exchange, to continue from in another exchange.
 
     Attributes:
         tags: Tags of its messages.
-        before: What went out before these.
-        place: Where the next message stands.
+        before: The messages of the exchanges before this one, or ``None``.
+        place: Place of the next message.
     """
 
     tags: tuple[str, ...] = ()
@@ -71,43 +72,46 @@ _OPTIONS = frozenset("protect consistent consistent_cap style keep tag drop allo
 
 
 class Conversation:
-    """A conversation with a model, on the rung ``names``: equal strings are equal in all of its messages.
+    """A conversation with a model, in the mode ``names``: equal strings get equal surrogates.
 
-    Several threads may use it, each with an ``exchange`` of its own. Its ``repr`` shows nothing of it, and it cannot
-    be pickled.
+    The mapping is the same for all of its messages. Several threads may use it, each with an ``exchange`` of its own.
+    Its ``repr`` contains nothing of it, and it cannot be pickled.
 
     Args:
-        sanitizer: What rewrites; the built-in English bundle if left out.
-        pass_through: Types of parts that go out as they are, such as ``image_url``; roles, such as ``system``; and
-            ``keys``, for keys of JSON that may be more than names of fields. Nothing of these is protected.
-        restore_tools: Names of tools whose arguments in replies are restored. The arguments of others stay surrogates:
-            what a tool does with a name is not for the model to decide.
-        restore_places: Places of replies, beside running text, that are restored: ``code``, ``json``, ``math``; or
-            ``all``, for replies that nothing displays or fetches.
-        restore_hosts: Hosts in links to which replies are restored.
-        rewrite: Rewrites each text by itself in place of the rung, such as by a ledger on a rung that has nats. Then
-            nothing is restored, options are for whoever rewrites, and a message goes out as before only where all
-            before it in the call, or in the exchange, are the same: other equal texts are drawn each by itself.
-        tool_guesses: How many strings of its own a model may write into the arguments of one call, and of all calls of
-            the conversation, while results of tools share the mapping. Each is a guess that it can test. The results
-            of calls above that, and of unknown calls, are read as changed replies are, and nothing is refused.
-        options: Those of the rung ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
-            ``consistent_cap``, here of all strings of the conversation; with ``consistent=False`` each message has a
-            mapping of its own, goes out as before at its place alone, and ``tool_guesses`` are 0.
+        sanitizer: Rewrites texts; the built-in English bundle by default.
+        pass_through: Types of parts to send unchanged, such as ``image_url``; roles, such as ``system``; and
+            ``keys``, for JSON keys that may be more than names of fields. Nothing of these is protected.
+        restore_tools: Names of tools whose arguments in replies are restored. The arguments of other tools keep their
+            surrogates: the model must not decide what a tool does with a name.
+        restore_places: Places of replies, beside running text, in which originals are restored: ``code``, ``json``,
+            ``math``; or ``all``, for replies that no client displays or fetches.
+        restore_hosts: Hosts of the links in which originals are restored.
+        rewrite: Rewrites each text independently in place of the mode, such as a ledger in a mode with an epsilon. Then
+            nothing is restored, the options belong to the caller's own function, and resending returns an equal message
+            only if all messages before it in the call, or in the exchange, are the same: other equal texts are sampled
+            independently.
+        tool_guesses: Maximum number of strings of its own that a model may write into the arguments of one call, and of
+            all calls of the conversation, while tool results share the mapping. Each string is a guess that the model
+            can test. Results of calls above the limit, and of unknown calls, are rewritten like changed replies,
+            without an error.
+        options: Options of the mode ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
+            ``consistent_cap``, here for all strings of the conversation; with ``consistent=False`` each message has its
+            own mapping, resending returns an equal message at its place alone, and ``tool_guesses`` are 0.
 
     Attributes:
-        unshared: How many results of tools went out without the mapping, in an exchange.
+        unshared: Number of tool results sent without the mapping, in an exchange.
 
     Raises:
-        OptionError: Another rung or option is asked for.
+        OptionError: An option or its value is not supported, such as another mode.
 
     Privacy:
-        A conversation is one document whose texts come one after the other. It tells what its skeletons show, and which
-        strings of all messages are equal (docs/proofs/names.md). It holds what undoes the protection.
+        A conversation is one document whose texts follow one another. The upstream learns the templates, and the
+        equality of strings in all messages (docs/proofs/names.md). The object contains all data that undo the
+        protection.
 
-        A model that answers can ask, too: whoever brings a guess into a message of the user, or into a result of a
-        tool, learns whether it is one of the hidden strings. What stands under the model's own name shows no such
-        equality, and results of tools allow as many tests as ``tool_guesses`` says.
+        A model that answers can also ask: anyone who brings a guess into a message of the user, or into a tool
+        result, learns whether it equals one of the hidden strings. Text under the model's own name reveals no such
+        equality, and tool results allow as many tests as ``tool_guesses`` permits.
     """
 
     def __init__(
@@ -142,27 +146,27 @@ class Conversation:
         self._policy = RestorePolicy.parse(restore_places, restore_hosts)
         self._rewrite = rewrite
         self._use_key(os.urandom(32))
-        #: What tells the files that it was read from, or saved to, from later ones of others.
+        #: For each file that this object read or wrote: a stamp that detects later versions by other writers.
         self._stamps: dict[str, bytes] = {}
         self._restores, self._added = Restorer(), 0
         self._kept_words = KeptWords()
         self._found: list[Pair] = []
-        #: What messages went out as, and what a reply may mention of them; the same where nothing is restored.
+        #: For each tag: the sent message, and the pairs that a reply may mention; `_fresh`: messages without restoring.
         self._sent: dict[str, tuple[str, list[Pair]]] = {}
         self._fresh: dict[str, str] = {}
-        #: What a provider signed; messages that began the conversation.
+        #: Items signed by a provider; first messages of the conversation.
         self._signed: dict[str, str] = {}
         self._begins: set[str] = set()
         self._shared: dict[str, bool] = {}
         guesses = ToolGuesses(tool_guesses)
         self._tests = guesses if self._plan.style.consistent else ToolGuesses((0, 0))
-        #: Arguments of calls whose strings were counted.
+        #: Hashes of the call arguments that are counted.
         self._counted: set[str] = set()
-        #: Names of tools that are the user's, not the model's.
+        #: Names of tools from the user, not from the model.
         self._tool_names = self._restore_tools
         self._lock = RLock()
         self.unshared = 0
-        #: Tags of the messages of an exchange; how many of them went before it, and as what.
+        #: Tags of the messages of an exchange; their number before it, and the exchange that it continues.
         self._through: dict[str, None] | None = None
         self._after: tuple[int, Went | None] = 0, None
         self._origin = Place()
@@ -175,18 +179,20 @@ class Conversation:
         raise TypeError("a conversation is not pickled: save it with save, under a key")
 
     def is_field_name(self, key: str) -> bool:
-        """Return whether a key of JSON is made of common words and words of fields: an error may name it."""
+        """Return whether a JSON key consists of common words and field words.
+
+        An error message may contain such a key.
+        """
         return bool(self._field_names.find_fields([key]))
 
     def exchange(self, after: "Went | None" = None) -> "Conversation":
-        """Returns this conversation for one request and its reply.
+        """Return this conversation for one request and its reply.
 
-        What it restores are surrogates of the messages that went out through it, also of those that went out before;
+        The exchange restores only surrogates of messages sent through it, including messages already sent before, and
         no others of the conversation.
 
         Args:
-            after: What ``went`` through the exchange that this one goes on with, where the provider remembers its
-                messages.
+            after: ``went`` of the exchange that this one continues, for a provider that stores its messages.
         """
         with self._lock:
             part = object.__new__(type(self))
@@ -202,35 +208,38 @@ class Conversation:
 
     @property
     def kept_words(self) -> KeptWords:
-        """Return how many words of the texts that were rewritten were kept, and how many on no list replaced.
+        """The numbers of kept words and of replaced words on no list, in the rewritten texts.
 
-        Of an exchange: the texts that its request was the first to send. Both follow from the template.
+        In an exchange: the texts that its request was the first to send. Both numbers follow from the template.
         """
         return self._kept_words
 
     @property
     def went(self) -> "Went":
-        """Tells what went out through an exchange, or the whole conversation, by tags alone, and what before it."""
+        """The messages sent through an exchange, or the whole conversation, as tags.
+
+        It links to the exchange before.
+        """
         with self._lock:
             known, after = self._after
             tags = tuple(islice(self._sent if self._through is None else self._through, known, None))
             return Went(tags, after, self._next)
 
     def outgoing(self, messages: list[Any]) -> list[Any]:
-        """Returns messages as they may go out: of a chat or of responses of OpenAI, or messages of Anthropic.
+        """Return messages in the form to send: OpenAI's chat and responses, or Anthropic's messages.
 
-        Every text that a person or a tool wrote is rewritten. JSON in the arguments and results of tools is rewritten
-        by value, numbers too, each to one of its type. Keys, roles, identifiers, names of tools, true, false and null
-        stay. What the model wrote goes out as the model wrote it, byte for byte, where it stands at its place: behind
-        the same messages as when it came. Any other text under the model's name gets new surrogates, which are linked
-        to no others and are not restored. What went out before goes out as it did (see ``rewrite``).
+        Every text of a person or a tool is rewritten. JSON in the arguments and results of tools is rewritten
+        by value, including numbers, each to one of its type. Keys, roles, identifiers, names of tools, true, false and
+        null stay. Text of the model is sent as the model wrote it, byte for byte, if it is at its place: after
+        the same messages as on its arrival. Any other text under the model's name gets new surrogates, linked
+        to no others and never restored. A message sent before is sent again unchanged (see ``rewrite``).
 
         Args:
             messages: The messages, as dictionaries; all of them so far, or the new ones alone.
 
         Raises:
-            InputError: A message has a shape, a field or a type that is not known, or cannot be rewritten. Nothing goes
-                out, and nothing is drawn.
+            InputError: A message has an unknown shape, field or type, or cannot be rewritten. Nothing is returned, and
+                nothing is sampled.
         """
         if not isinstance(messages, list):
             raise InputError("messages come in a list")
@@ -239,18 +248,18 @@ class Conversation:
             return self._send_all(messages, tags)
 
     def outgoing_text(self, text: str, kind: str | None = None) -> str:
-        """Returns a text as it may go out; one that went out before as it did.
+        """Return a text in the form to send; an equal text has an equal result.
 
-        With ``rewrite`` or ``consistent=False`` it is drawn anew each time.
+        With ``rewrite`` or ``consistent=False`` it is sampled anew each time.
 
         Args:
             text: The text.
-            kind: What a detector says that all of it is: ``person``, ``city``, ``organization``, ``group`` or ``word``.
-                It becomes one, also where the rung would show it.
+            kind: Entity type of the whole text according to a detector: ``person``, ``city``, ``organization``,
+                ``group`` or ``word``. The text becomes one entity, even if the mode would keep it.
 
         Raises:
-            InputError: It is not a string.
-            OptionError: The kind is none of these.
+            InputError: The text is not a string.
+            OptionError: The type is none of these.
         """
         require_string(text)
         with self._lock:
@@ -259,7 +268,7 @@ class Conversation:
     def _outgoing_text(self, text: str, kind: str | None) -> str:
         if self._rewrite and kind is None:
             return self._rewrite(text)
-        # With consistent=False not even equal texts go out alike.
+        # With consistent=False even equal texts get independent surrogates
         number = 0 if self._plan.style.consistent else len(self._sent) + 1
         if kind is None or not text.strip():
             known = self._tag("message", [number, text] if number else text)
@@ -270,33 +279,33 @@ class Conversation:
         return json.loads(self._once(known, text, lambda _: self._written(Read([called(kind, text)], 0))))
 
     def outgoing_unlinked(self, text: str) -> str:
-        """Return a text that a model wrote and somebody changed, such as a file, as it may go out.
+        """Return a text of the model that someone changed, such as a file, in the form to send.
 
-        Each hidden word gets a surrogate of its own, also where two are equal, and nothing of it is restored. Numbers
-        and words that are no common word in lower case are hidden, whatever stands beside them.
+        Each hidden word gets its own surrogate, even if two are equal, and nothing of the text is restored later. All
+        numbers are hidden, and all words except common words in lower case, in any context.
 
         Raises:
-            InputError: It is not a string.
+            InputError: The text is not a string.
         """
         require_string(text)
         with self._lock:
             return self._rewrite(text) if self._rewrite else self._write_unlinked(text, self._plan.reader())
 
     def incoming(self, reply: Any, *, record: bool = True, beside: Any = None) -> Incoming:
-        """Returns a reply with the words of the user.
+        """Return a reply with the originals in place of surrogates.
 
         Args:
-            reply: A text; a message, or a list of parts or items, as dictionaries. Fields that are not known stay.
-            record: Whether this is the reply to the last messages, whole; else ``record_reply`` does that. What was
-                not recorded does not go out as the model wrote it. Of two replies to the same messages neither does.
-            beside: What else of the reply a client may show with it. It stays as it is, and nothing is restored where
-                it may begin a link that the reply goes on with.
+            reply: A text; a message, or a list of parts or items, as dictionaries. Unknown fields stay.
+            record: Whether this is the whole reply to the last messages; otherwise call ``record_reply``. A reply that
+                is not recorded is not resent as the model wrote it. Of two replies to the same messages neither is.
+            beside: Other parts of the reply that a client may show with it. They stay unchanged, and nothing is
+                restored where they may begin a link that the reply continues.
 
         Raises:
-            InputError: It is something else.
+            InputError: The reply has another shape.
 
         Privacy:
-            Nothing goes out. The arguments of tools that are not among ``restore_tools`` stay surrogates.
+            Nothing is sent. The arguments of tools outside ``restore_tools`` keep their surrogates.
         """
         with self._lock:
             try:
@@ -311,7 +320,7 @@ class Conversation:
             return found
 
     def stream(self, *, record: bool = True) -> ReplyStream:
-        """Returns what restores one text of a reply as it comes in.
+        """Return a stream that restores one text of a reply while it arrives.
 
         Args:
             record: Whether the text is a part of the reply to the last messages; see ``incoming``.
@@ -327,17 +336,17 @@ class Conversation:
             return ReplyStream(self._restorer.index, remember, self._policy, cache(self._find_sent_numbers))
 
     def view(self) -> ReplyView:
-        """Return what follows the texts of one reply that a client may show together."""
+        """Return a tracker for the texts of one reply that a client may show together."""
         return ReplyView(self._policy)
 
     def record_reply(self, written: Any, restored: Any) -> None:
-        """Record a reply to the last messages so that it can go out again as the model wrote it.
+        """Record a reply to the last messages so that resending can return the model's own text.
 
-        Of several different ones none can, such as the choices of one request.
+        Of several different replies, such as the choices of one request, none can be resent.
 
         Args:
-            written: As the model wrote it.
-            restored: As the client gets it.
+            written: The reply as the model wrote it.
+            restored: The reply as the client gets it.
         """
         self._record(written, restored, is_part=False)
 
@@ -349,7 +358,7 @@ class Conversation:
                 if is_item(one) and self._fields:
                     self._unit, self._fields, self._used = self._next, {}, [pair for _, used in pieces for pair in used]
                 before, after = [*own_fields(one)], [*own_fields(other)]
-                if len(before) != len(after):  # only where a text is restored to nothing
+                if len(before) != len(after):  # only if restoring left a text empty
                     continue
                 fields: Fields = {}
                 for (kind, text), (_, value) in zip(before, after, strict=True):
@@ -366,11 +375,11 @@ class Conversation:
                 self._next = self._records.place_after(self._unit, message_of(self._fields), by_model=True)
 
     def count_call(self, call: str, arguments: Any) -> None:
-        """Count what a model wrote into a call, where the record of its reply does not have these arguments.
+        """Count the model's strings in a call whose arguments are not in the record of its reply.
 
         Args:
             call: The identifier of the call.
-            arguments: They, as the model wrote them: a value, or its JSON.
+            arguments: The arguments as the model wrote them: a value, or its JSON.
         """
         with self._lock:
             call = str(self._ids.replace(call))
@@ -381,7 +390,7 @@ class Conversation:
                 self._tests.add(self._hashed("call", call), (self._hashed("string", text) for text in strings))
 
     def count_call_name(self, call: str, name: str) -> None:
-        """Count the name of a tool that a model wrote into a call; none that ``declare_tools`` has.
+        """Count a tool's name that a model wrote into a call, unless ``declare_tools`` has it.
 
         Args:
             call: The identifier of the call.
@@ -393,10 +402,10 @@ class Conversation:
                 self._tests.add_name(self._hashed("call", call), (self._hashed("string", text) for text in strings))
 
     def declare_tools(self, names: Iterable[str]) -> None:
-        """Note the names of tools that the user sends with the messages: in a call they are no words of the model's.
+        """Add names of tools that the user sends with the messages: in a call they are no guesses.
 
-        Any other name in a call counts as its arguments do (``tool_guesses``): a client may answer that there is no
-        tool of that name. Of an exchange: for its reply alone.
+        Any other name in a call counts like its arguments (``tool_guesses``): a client may answer that there is no
+        tool of that name. In an exchange the names are valid for its reply alone.
         """
         with self._lock:
             self._tool_names = self._tool_names.union(names)
@@ -406,35 +415,35 @@ class Conversation:
         return self._records.fold("call", one) == self._records.fold("call", other)
 
     def claim_reply(self, reply: Any) -> Any:
-        """Return a reply, or an event of one, with the model's role in place of any other that the upstream wrote.
+        """Return a reply, or an event of one, with the model's role in place of any other role.
 
-        No result of a call shares the mapping if a result of it came with a reply: the model wrote that one.
+        If the reply contains a result of a call, no result of this call shares the mapping: the model wrote that one.
 
         Raises:
-            InputError: It has an item of a type that no API has.
+            InputError: The reply has an item of a type that no API has.
         """
         with self._lock:
             ways = () if self._rewrite else (self._ids.replace,)
             return claim_reply(reply, lambda call: self._tests.refuse(self._hashed("call", call)), *ways)
 
     def close_tool_results(self) -> None:
-        """Read all later results of tools without the mapping: nobody can tell which arguments a call got."""
+        """Rewrite all later tool results without the mapping: a call has uncounted arguments."""
         with self._lock:
             self._tests.close()
 
     def save(self, path: str | Path, key_file: str | Path) -> None:
-        """Writes the conversation to a file, encrypted (AES-256-GCM), for its owner alone.
+        """Write the conversation to a file, encrypted (AES-256-GCM), readable for its owner alone.
 
         Args:
-            path: The file. To delete the conversation is to delete it.
-            key_file: The key; made where it is missing. Not in the folder of ``path`` or below.
+            path: The file. Deleting it deletes the conversation.
+            key_file: The key; created if it is missing. It must not be in the folder of ``path`` or below.
 
         Raises:
             CryptoUnavailable: The package ``cryptography`` is not installed.
-            KeyFileError: The key is not one, is in the wrong folder, or others may read it.
+            KeyFileError: The key is invalid, is in the wrong folder, or others may read it.
             OutputError: The file cannot be written.
-            ConversationChanged: The file has another conversation, or another process went on with this one and saved
-                it: nothing is written, and no mapping is lost.
+            ConversationChanged: The file has another conversation, or another process continued and saved this one.
+                Nothing is written, and no mapping is lost.
         """
         with self._lock:
             place = os.path.realpath(path)
@@ -460,7 +469,7 @@ class Conversation:
         return file.encode(content, self._estimate_size())
 
     def _estimate_size(self) -> int:
-        """Estimate how many characters the conversation has as JSON, from the lengths of its texts and lists."""
+        """Estimate the JSON size of the conversation in characters, from text and list lengths."""
         sent = sum(len(written) + _OF_A_PAIR * (1 + len(used)) for written, used in self._sent.values())
         others = sum(len(text) for texts in (self._fresh, self._signed) for text in texts.values())
         return (
@@ -484,12 +493,12 @@ class Conversation:
         restore_hosts: Collection[str] = (),
         rewrite: Callable[[str], str] | None = None,
     ) -> "Conversation":
-        """Goes on with a conversation that was saved, under the options that it had.
+        """Load a saved conversation, with the options of its creation, to continue it.
 
         Raises:
-            InputError: There is no readable file, or it is not a conversation of this version.
-            KeyFileError: The key is not its key, or the file was altered.
-            IdentityMismatch: It was rewritten with another bundle.
+            InputError: The file is missing or unreadable, or is not a conversation of this version.
+            KeyFileError: The key does not belong to the file, or the file was altered.
+            IdentityMismatch: The conversation was rewritten with another bundle.
             CryptoUnavailable: The package ``cryptography`` is not installed.
         """
         given: dict[str, Any] = {
@@ -505,17 +514,21 @@ class Conversation:
         return found
 
     def packed(self) -> bytes:
-        """Returns the conversation in a tenth of its memory, for ``unpacked``. It is not encrypted."""
+        """Return the conversation compressed to a tenth of its memory, for ``unpacked``.
+
+        Privacy:
+            The bytes are not encrypted.
+        """
         with self._lock:
             stamps = {place: stamp.hex() for place, stamp in self._stamps.items()}
             return zlib.compress(self._content(stamps=stamps), 1)
 
     @classmethod
     def unpacked(cls, packed: bytes, sanitizer: Sanitizer | None = None, **given: Any) -> "Conversation":
-        """Goes on with a conversation that was packed.
+        """Continue a conversation from ``packed``.
 
         Args:
-            packed: What ``packed`` gave, and nobody else.
+            packed: The result of ``packed``, from a trusted source only.
             sanitizer: As in ``load``.
             given: ``pass_through``, ``restore_tools``, ``restore_places``, ``restore_hosts`` and ``rewrite``, as in
                 ``load``.
@@ -544,7 +557,10 @@ class Conversation:
         return found
 
     def _use_key(self, key: bytes) -> None:
-        """Make tags with a key. Replies get no method of this object: in a circle it would stay in memory for long."""
+        """Set the key of all tags.
+
+        The records get no method of this object: a reference cycle would delay freeing its memory.
+        """
         self._key, self._records = key, ReplyRecords(partial(_hash_parts, key))
         reader, names, plan = self._plan.reader, self._field_names, self._plan
         self._ids = CallIds(
@@ -552,7 +568,7 @@ class Conversation:
         )
 
     def _expect_reply(self, place: Place) -> None:
-        """Note where a reply to the last messages would stand; none has come yet."""
+        """Set the place of the next reply, with no reply received yet."""
         self._end = self._unit = self._next = place
         self._owner: object = object()
         self._fields: Fields = {}
@@ -560,20 +576,20 @@ class Conversation:
         self._pieces: list[tuple[str, list[Pair]]] = []
 
     def _check(self, messages: list[Any]) -> list[str]:
-        """Return a tag for each message; nothing is drawn.
+        """Check all messages and return a tag for each of them; nothing is sampled.
 
         Raises:
-            InputError: One of them cannot go out.
+            InputError: A message cannot be sent.
         """
         if not isinstance(messages, list):
             raise InputError("messages come in a list")
         checks = self._messages(lambda text: text, own=self._as_restored)
         tags: list[str] = []
-        before: Any = [*(self._through or ())]  # which texts are equal must not tell what is drawn
+        before: Any = [*(self._through or ())]  # with `rewrite`, the samples must not depend on equality of texts
         for number, message in enumerate(messages, 1):
             try:
                 tags.append(before := self._tag("message", [before, message] if self._rewrite else message))
-                if before not in self._sent:  # else it was looked at
+                if before not in self._sent:  # a known message has passed the check before
                     checks.item(message)
             except (InputError, RecursionError) as error:
                 why = error if isinstance(error, InputError) else "it is nested too deeply"
@@ -581,7 +597,7 @@ class Conversation:
         return tags
 
     def _send_all(self, messages: list[Any], tags: list[str]) -> list[Any]:
-        reader = self._plan.reader()  # ends with the call: what it remembers of a text is larger than the text
+        reader = self._plan.reader()  # lives for one call: its cache of a text is larger than the text
         senders = [sender_of(message, self._pass_through) for message in messages]
         place, found, is_run = self._start(messages, senders, tags, reader), [], False
         runs, others = _runs(messages, senders), 0
@@ -602,7 +618,10 @@ class Conversation:
         return found
 
     def _start(self, messages: list[Any], senders: list[str], tags: list[str], reader: TextReader) -> Place:
-        """The place of the first message: the root, if the conversation began with it, or behind the last one."""
+        """Return the place of the first message.
+
+        It is the root if the conversation began with this message, else the place after the last message.
+        """
         if self._through is not None:
             return self._origin
         first = next((number for number, sender in enumerate(senders) if sender in ("user", "tool")), None)
@@ -618,7 +637,10 @@ class Conversation:
         return self._end if own else self._next
 
     def _known_at(self, place: Place, known: str, number: int = 0) -> str:
-        """Return under which tag a message is sent again: with ``consistent=False`` at its place alone."""
+        """Return the tag of a message for resending.
+
+        With ``consistent=False`` the tag includes the place.
+        """
         if self._rewrite or self._plan.style.consistent:
             return known
         return self._hashed("alone", place.chain, known, f"{number}")
@@ -627,10 +649,13 @@ class Conversation:
         return json.loads(self._once(known, message, self._linked(reader, of_model=self._unlinked(reader)).item))
 
     def _send_own(self, message: Any, place: Place, known: str, reader: TextReader, *, is_compared: bool) -> Any:
-        """A message under the model's name: as the model wrote it at this place, or with surrogates linked to none."""
+        """Return a message under the model's name in the form to send.
+
+        The result is the model's own text at this place, or has surrogates linked to no others.
+        """
         found = self._records.find(place, message, is_compared=is_compared)
         for one, name, value in () if self._rewrite or "call" in found.written else calls_of(message):
-            call, text = self._hashed("call", one), dumped([name, value])  # nobody here restored it at this place
+            call, text = self._hashed("call", one), dumped([name, value])  # not restored at this place by this object
             count = len(self._hidden_strings(value, reader, ())) + len(self._name_strings(name))
             self._tests.add(call, (self._hashed("own", call, text, f"{number}") for number in range(count)))
         queues = {kind: iter(values) for kind, values in found.written.items()}
@@ -656,7 +681,10 @@ class Conversation:
         return json.loads(self._fresh[again])
 
     def _send_results(self, message: Any, place: Place, known: str, reader: TextReader) -> Any:
-        """A message with results of tools: each under the mapping, while its call has few strings of the model's."""
+        """Return a message with tool results.
+
+        Each result is rewritten under the mapping as long as its call has few strings of the model's own.
+        """
         calls = [self._hashed("call", call) for call in results_of(message)]
         here = self._hashed("result", place.chain, known)
         if here not in self._shared:
@@ -695,7 +723,7 @@ class Conversation:
             del self._fresh[next(iter(self._fresh))]
 
     def _count_calls(self, written: Any, pieces: list[tuple[str, list[Pair]]]) -> None:
-        """Count the strings that a model wrote into calls of tools, less the restored surrogates."""
+        """Count the model's strings in tool calls, without the restored surrogates."""
         if self._rewrite:
             return
         reader, used = self._plan.reader(), dict[str, list[Pair]]()
@@ -712,18 +740,24 @@ class Conversation:
             self._tests.add(self._hashed("call", call), strings, restored, own)
 
     def _hidden_strings(self, value: Any, reader: TextReader, restored: Collection[Pair]) -> list[str]:
-        """Return strings of arguments that the rules hide and whose equality shows, less what was restored."""
+        """Return the hidden strings of arguments, without restored ones.
+
+        Only strings whose equality is visible in the output count.
+        """
         most = self._tests.limits[1] + 1
         return hidden_strings(value, reader, self._plan, restored, self._field_names.is_field, most)
 
     def _name_strings(self, name: str) -> list[str]:
-        """Return strings of the name of a tool that the rules hide and whose equality shows, if a model wrote it."""
+        """Return the hidden strings of a tool's name, if a model wrote it.
+
+        Only strings whose equality is visible in the output count.
+        """
         if name in self._tool_names:
             return []
         return name_strings(name, self._plan.reader(), self._plan, self._field_names.is_field)
 
     def _once(self, known: str, message: Any, rewrite: Any) -> str:
-        """What a message with a tag goes out as; drawn at its first time."""
+        """Return the stored form of a message with a tag; sample it on the first call."""
         if known not in self._sent:
             self._begin_message()
             self._sent[known] = dumped(rewrite(message)), self._found
@@ -738,7 +772,10 @@ class Conversation:
 
     @property
     def _restorer(self) -> Restorer:
-        """What restores replies to all messages so far, or to those of an exchange; made when a reply comes."""
+        """The restorer for all messages so far, or those of an exchange.
+
+        Each reply adds the messages since the last one.
+        """
         went = self._sent if self._through is None else self._through
         if self._added < len(went):
             self._restores.add(pair for tag in islice(went, self._added, None) for pair in self._pairs_of(tag))
@@ -746,7 +783,7 @@ class Conversation:
         return self._restores
 
     def _find_sent_numbers(self) -> set[str]:
-        """Return the numbers of all messages that went out, or of those of an exchange."""
+        """Return the numbers of all sent messages, or of those of an exchange."""
         with self._lock:
             tags = [*(self._sent if self._through is None else self._through)]
             sent = [self._sent[tag][0] for tag in tags if tag in self._sent]
@@ -756,19 +793,19 @@ class Conversation:
         return self._sent[tag][1] if tag in self._sent else self._records.used_at(tag)
 
     def _messages(self, text: Callable[[str], str], **ways: Any) -> Messages:
-        """What rewrites messages."""
+        """Return a rewriter of messages."""
         put_back = self._ids.put_back
         return Messages(
             text, self._as_signed, self._field_names.find_fields, self._pass_through, put_id_back=put_back, **ways
         )
 
     def _linked(self, reader: TextReader, masks: Masks | None = None, **ways: Any) -> Messages:
-        """Return what rewrites messages so that equal strings of the conversation are equal."""
+        """Return a rewriter of messages with equal surrogates for the conversation's equal strings."""
         rewrite_key = self._rewriter(self._key_reader(reader), masks)
         return self._messages(self._rewriter(reader, masks), rewrite_key=rewrite_key, **ways)
 
     def _unlinked(self, reader: TextReader, masks: Masks | None = None, **ways: Any) -> Messages:
-        """Return what rewrites messages under the model's name, linked to no other string of the conversation."""
+        """Return a rewriter for text under the model's name, with unlinked surrogates."""
         if self._rewrite:
             return self._messages(self._rewrite, **ways)
         rewrite_key = partial(self._write_unlinked, reader=self._key_reader(reader), masks=masks)
@@ -828,7 +865,7 @@ class Conversation:
         return hide(written, self._plan.also, kept)
 
     def _remember(self, restored: Any, written: Any, used: list[Pair]) -> None:
-        """Note by which pairs a text or value of a reply was restored, and what a provider signed."""
+        """Store the pairs that restored a text or value of a reply, and signed items."""
         if is_signed(written):
             self._signed[self._tag("signed", restored)] = dumped(written)
         else:
@@ -839,7 +876,10 @@ class Conversation:
         return None if written is None else json.loads(written)
 
     def _as_restored(self, kind: str, value: Any) -> Any:
-        """Arguments of a model are not checked where some call was restored to them: only their place tells more."""
+        """Return arguments of a model unchecked if some call was restored to them, else ``None``.
+
+        Only the place of a call decides how its arguments are sent.
+        """
         return value if kind == "call" and self._records.has_call(value) else None
 
     def _hashed(self, use: str, *parts: str) -> str:
@@ -855,7 +895,7 @@ def _hash_parts(key: bytes, use: str, *parts: str) -> str:
 
 
 def _swap_back(pairs: list[Pair], swap: Swap) -> list[Pair]:
-    """Return pairs with the user's characters in the place of stand-ins, as the sanitized text has them."""
+    """Return pairs with the user's characters in place of stand-ins, as in the sanitized text."""
     if swap is NO_SWAP:
         return pairs
     return [
@@ -869,7 +909,7 @@ def _swap_back(pairs: list[Pair], swap: Swap) -> list[Pair]:
 
 
 def _runs(messages: list[Any], senders: list[str]) -> list[int]:
-    """For the first of some messages of the model in a row how many they are; 0 for all others."""
+    """Return the length of each run of model messages at its first message, and 0 elsewhere."""
     runs, first = [0] * len(messages), None
     for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):
         if sender == "model" and next(own_fields(message), None) is not None:

@@ -1,8 +1,8 @@
-"""Which keys of JSON are names of fields: those in words that everybody uses.
+"""Detection of JSON keys that are names of fields: keys made of general words.
 
 Any other key may name a person, an account or a secret.
 
-A list of what is refused can never be complete (``flast`` is a login name), so this is a list of what stays.
+A list of refused keys can never be complete (``flast`` is a login name), so this is a list of keys that stay.
 """
 
 import re
@@ -16,25 +16,25 @@ from textveil.text.names.read import Read, ReadStream, TextReader
 
 _SEPARATORS = frozenset("_.- $@:")
 _SEPARATED = re.compile(r"[^_.\- $@:]+")
-#: Keys with a letter that stands alone, and what headers of HTTP begin with.
+#: Keys that contain a single letter, and the prefix of HTTP headers.
 _WHOLE, _HEADER = frozenset(("top_k", "top_p", "min_p", "n_results")), "x-"
 _MOST_CHARACTERS, _MOST_DIGITS, _MOST_LETTERS = 64, 2, 2
 
 
 @cache
 def load_field_words() -> frozenset[str]:
-    """Return words of fields that a list of common words does not have, or that are names of persons too."""
+    """Return words of fields that are not on the list of common words, or are also names."""
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
 
 class FieldNames:
-    """Tells which keys of JSON are names of fields.
+    """Detector of JSON keys that are names of fields.
 
     Args:
         common: The common words of the bundle.
         given: First names.
         family: Family names.
-        allowed: Words that the user lets stay.
+        allowed: Words that the user allows to stay.
         denied: Words that never stay.
     """
 
@@ -52,14 +52,18 @@ class FieldNames:
         self._last: tuple[tuple[str, ...], frozenset[str]] = (), frozenset()
 
     def find_fields(self, keys: Collection[str]) -> frozenset[str]:
-        """Return those keys of one object that are names of fields.
+        """Return the keys of one object that are names of fields.
 
-        Keys of one word are read together: beside ``anna``, ``max`` and ``page`` are persons too. If a name is among
-        them, and most keys are capitalized words or small words on lists of names, then those of its case that are on a
-        list stay no longer; nor do words that are no words of fields, if all are capitalized or most are names.
+        Keys of one word are judged together: beside ``anna``, ``max`` and ``page`` are persons too.
+
+        * Lowercase keys: if most keys are on lists of names, and one of these is not a field name by itself, no key on
+          the lists stays. If most keys are such refused names, only field words stay, unless they are names.
+        * Capitalized keys: if most keys are capitalized words and one is a refused name, or if all are capitalized
+          words and one is refused, only field words stay, unless they are names. If all keys are first names, none
+          stays.
         """
         keys = tuple(keys)
-        last = self._last  # threads may share this
+        last = self._last  # other threads may replace it
         if keys == last[0]:
             return last[1]
         fields = frozenset(filter(self.is_field, keys))
@@ -81,18 +85,18 @@ class FieldNames:
             return set()
         replaced = [word for word in words if word not in fields]
         if all(self._is_first_name(word.lower()) for word in words if word in fields) and len(words) == count:
-            return {*words}  # nothing but ``Max``
+            return {*words}  # an object with names such as ``Max`` as its only keys
         if not (any(self._is_name(word.lower()) for word in replaced) or (replaced and len(words) == count)):
             return set()
         return {word for word in words if self._may_name(word.lower(), is_strict=True)}
 
     def is_field(self, key: str) -> bool:
-        """Return whether all words of a key are common or of fields, and none of them names a person.
+        """Return whether a key has only common words and field words, and none names a person.
 
-        Digits are at most two beside each other, or of a word of fields (``sha256``). Letters that stand alone are in
-        no key but those of one or two (``x``, ``k_v``): an initial stands before a name. A name that is a common word
-        too (``grace``, ``Page``) is a person where it is the whole key, where it has a capital of its own, and where
-        two of them are beside each other.
+        A key has at most two digits, in one group, or digits of a field word (``sha256``). Single letters occur
+        only in keys of one or two of them (``x``, ``k_v``): an initial precedes a name. A name that is also a common
+        word (``grace``, ``Page``) counts as a person if it is the whole key, if it has its own capital, and if
+        two of them are adjacent.
         """
         if not key.isascii() or len(key) > _MOST_CHARACTERS:
             return False
@@ -127,22 +131,28 @@ class FieldNames:
         return (word in self._given or word in self._family) and word not in self._allowed
 
     def _is_capital_name(self, part: str) -> bool:
-        """Return whether a part between separators is a name with a capital, and no word of fields."""
+        """Return whether a part between separators is a capitalized name, and not a field word."""
         small = part.lower()
         return not part.islower() and self._is_name(small) and small not in self._words
 
     def _may_name(self, word: str, *, is_strict: bool) -> bool:
-        """Return whether a key of one word may be a name, beside others that are."""
+        """Return whether a key of one word may be a name, in an object with names as keys."""
         return word not in self._allowed and (self._is_name(word) or (is_strict and word not in self._words))
 
     def _is_person(self, *words: str) -> bool:
-        """Return whether two words are a first and a family name, in any order: ``max_price`` is none."""
+        """Return whether two words are a first and a family name, in any order.
+
+        ``max_price`` is not such a pair.
+        """
         if all(word in self._words for word in words) or any(word in self._allowed for word in words):
             return False
         return any(given in self._given and family in self._family for given, family in (words, words[::-1]))
 
     def _join_parts(self, words: Sequence[str]) -> list[str]:
-        """Return words with those of fields that have digits, or begin with a capital, as one: ``i18n``, ``ETag``."""
+        """Return words with the parts of field words joined: ``i18n``, ``ETag``.
+
+        These field words contain digits, or begin with a capital.
+        """
         found: list[str] = []
         for word in words:
             last = found[-1] if found else ""
@@ -155,7 +165,9 @@ class FieldNames:
 
 
 class KeyReader(TextReader):
-    """Reads keys that are no names of fields; a word in which the rules hide nothing is hidden as a first name.
+    """Reader of keys that are not names of fields.
+
+    A word in which the rules hide nothing is hidden as a first name.
 
     Args:
         reader: Reads texts.
@@ -165,7 +177,7 @@ class KeyReader(TextReader):
         vars(self).update(vars(reader))
 
     def read(self, texts: Sequence[str]) -> list[Read]:
-        """Read each key as a text of its own."""
+        """Read each key as a separate text."""
         return [
             Read([called("given", text)], 0) if _is_kept_word(text, read) else read
             for text, read in zip(texts, super().read(texts), strict=True)
@@ -176,7 +188,10 @@ class KeyReader(TextReader):
         return ReadStream((), iter(self.read([text])[0].entries))
 
     def is_forced(self, key: str) -> bool:
-        """Return whether a key is hidden that a text keeps. Its equality must stay hidden: no guess of it counts."""
+        """Return whether a key is hidden although a text would keep it.
+
+        The equality of such a key must stay hidden, since a guess of it is not counted.
+        """
         return _is_kept_word(key, super().read([key])[0])
 
 

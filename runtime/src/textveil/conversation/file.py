@@ -1,4 +1,4 @@
-"""The file of a conversation: encrypted for its owner alone, under a key that lies elsewhere."""
+"""The file of a conversation: encrypted, for its owner alone, with the key stored elsewhere."""
 
 import json
 import os
@@ -20,27 +20,28 @@ try:
 except ImportError:  # Windows
     fcntl = None
 
-#: The first line of a file, and what its content belongs to.
+#: The first line of a file; also authenticated with the content.
 HEADER = b"textveil-conversation 3\n"
 _OLDER = (b"textveil-conversation 1\n", b"textveil-conversation 2\n")
-#: A file has no more.
+#: Maximum size of a file.
 _MOST_BYTES = 1 << 28
-#: Entries of a list that are encoded at a time; characters that are encoded at once.
+#: Number of list entries encoded in one step; size of a conversation that is encoded in one step, in characters.
 _ENTRIES, _AT_ONCE = 1 << 10, 1 << 16
 _STAMP_BYTES = len(HEADER) + crypto.NONCE_BYTES
-#: A pipe in the place of a file does not keep the process waiting.
+#: The flags keep a pipe in place of the file from blocking the process.
 _OPENING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _KEY = "the key of the conversation"
 
 
 def encode(content: Mapping[str, Any], size: int | None = None) -> bytes:
-    """Encode what a conversation is as JSON, in many small steps: other threads of the process go on meanwhile.
+    """Encode the content of a conversation as JSON in many small steps.
 
-    One call for all of it would keep the interpreter for seconds where a conversation has millions of words.
+    So other threads can run. One call for all of it would hold the interpreter lock for seconds if a conversation has
+    millions of words.
 
     Args:
-        content: What it is.
-        size: About how many characters that has, if the caller knows; few of them are encoded in one step.
+        content: The content.
+        size: Approximate number of characters, if the caller has it; a short content is encoded in one step.
     """
     is_short = size is not None and size <= _AT_ONCE
     return (json.dumps(content) if is_short else "".join(_encode_parts(content))).encode()
@@ -73,20 +74,20 @@ def _encode_parts(value: Any) -> Iterator[str]:
 
 
 def write(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None) -> bytes:
-    """Write what a conversation is; see ``Conversation.save``.
+    """Write the content of a conversation to its file; see ``Conversation.save``.
 
     Args:
         path: The file.
-        key_file: The key. It is locked meanwhile, so of two processes that write one file one comes second.
-        content: What is written.
-        stamp: That of the file that this conversation was read from, or wrote last; ``None`` for none.
+        key_file: The key. Its lock orders two processes that write the same file.
+        content: The encoded content.
+        stamp: Stamp of the file that this conversation last read or wrote; ``None`` for none.
 
     Returns:
         The stamp of the new file.
 
     Raises:
-        ConversationChanged: Something else is there: to replace it would lose a mapping, and a pipe would keep the
-            process waiting.
+        ConversationChanged: The path has another file: replacing it would lose a mapping, and a pipe would block the
+            process.
     """
     key = _key_of(path, key_file, make=True)
     with _locked(key_file):
@@ -115,7 +116,10 @@ def _refuse_special(path: Path) -> None:
 
 
 def _stamp_of(path: Path) -> bytes | None:
-    """The first bytes of a file: the header and the random nonce, which no two writings share."""
+    """Return the first bytes of a file: the header and the random nonce, unique to each writing.
+
+    The result is ``None`` if there is no readable plain file.
+    """
     try:
         with open(os.open(path, _OPENING), "rb") as file:
             return file.read(_STAMP_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
@@ -129,13 +133,13 @@ def _locked(key_file: str | Path) -> Iterator[None]:
         yield
         return
     with open(os.open(key_file, _OPENING), "rb") as file:
-        with suppress(OSError):  # a file system without locks
+        with suppress(OSError):  # ignore file systems without locks
             fcntl.flock(file.fileno(), fcntl.LOCK_EX)
         yield
 
 
 def read(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
-    """Return what a conversation is, and the stamp of its file; see ``Conversation.load``."""
+    """Read the content of a conversation and the stamp of its file; see ``Conversation.load``."""
     try:
         with open(os.open(path, _OPENING), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -154,10 +158,10 @@ def read(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
 
 
 def opens_with(path: Path, key_file: str | Path) -> bool:
-    """Return whether the file of a conversation was written under a key and is whole.
+    """Return whether the file of a conversation was written with a key and is unaltered.
 
     Raises:
-        InputError: It is no conversation of this version.
+        InputError: The file is not a conversation of this version.
         CryptoUnavailable: The package ``cryptography`` is not installed.
     """
     try:

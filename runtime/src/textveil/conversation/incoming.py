@@ -1,4 +1,4 @@
-"""Restores replies of a model: texts and messages at once, or a text as it comes in."""
+"""Restoring of a model's replies: whole texts and messages, or a text while it arrives."""
 
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
@@ -27,22 +27,22 @@ from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy
 from textveil.text.restored import ReportViews, RestoreReport
 from textveil.work_limits import check_work
 
-#: Fields of a message that clients show before its answer, if at all; kinds of fields that are read here.
+#: Fields of a message that some clients show before its answer; the content of fields that this module restores.
 _THOUGHTS = frozenset(("reasoning", "reasoning_content"))
 _READ = frozenset((TEXT, PARTS, CALLS, CALL, ARGUMENTS, VALUE))
-#: Characters of a reply that are restored between two checks of the time.
+#: Number of characters that are restored between two checks of the time.
 _MOST_AT_ONCE = 1 << 14
-#: Is told what a text or value of a reply became, what it was, and what it mentioned.
+#: Callback with three arguments: a restored text or value of a reply, its original form, and the pairs used.
 Remember = Callable[[Any, Any, list[Pair]], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming(ReportViews):
-    """A reply with the words of the user.
+    """A reply with the originals in place of surrogates.
 
     Attributes:
-        reply: The reply, restored, in the shape in which it was given. It is as private as the messages.
-        report: What was restored, and what was not and why.
+        reply: The restored reply, in the shape of the argument. It is as private as the messages.
+        report: What was restored, and what was not, with reasons.
         tools: Names of tools whose arguments stayed as the model wrote them.
     """
 
@@ -56,19 +56,19 @@ class Incoming(ReportViews):
 
     @property
     def placed(self) -> tuple[str, ...]:
-        """Surrogates that were replaced by their originals, as the reply has them."""
+        """Surrogates that were replaced by their originals, as spelled in the reply."""
         return self.report.restored
 
 
 class Reader:
-    """Restores one reply.
+    """Restorer of one reply.
 
     Args:
-        restorer: What restores texts.
+        restorer: Restores texts.
         remember: See ``Remember``.
         restore_tools: Tools whose arguments are restored, everywhere in them.
-        policy: Places of texts in which originals are put.
-        find_known_numbers: Returns the numbers of what went out.
+        policy: Places of texts in which originals are restored.
+        find_known_numbers: Returns the numbers of all sent messages.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class Reader:
         self._view, self._thoughts = ReplyView(policy), ReplyView(policy)
 
     def read(self, reply: Any, beside: Any = None) -> Incoming:
-        """Returns a reply restored: a text, a message, or a list of its parts or items.
+        """Return a restored reply: a text, a message, or a list of its parts or items.
 
         Args:
             reply: The reply.
-            beside: What else of it a client may show; it stays as it is.
+            beside: Other parts of the reply that a client may show; they stay unchanged.
         """
         self._pass(beside)
         restored = self._text(reply) if isinstance(reply, str) else self._items(reply)
@@ -117,7 +117,7 @@ class Reader:
         return restored
 
     def _pass(self, value: Any) -> None:
-        """Read what a client may show, and gets as it came."""
+        """Track texts that a client may show and that stay unchanged."""
         for text in find_shown_texts(value):
             self._view.pass_text(text)
 
@@ -128,7 +128,7 @@ class Reader:
             return self._text(value, is_thought=is_thought)
         if isinstance(value, list) and what == PARTS:
             return [self._items(item) for item in value]
-        if isinstance(value, list) and what == CALLS:  # what is no call among them stays
+        if isinstance(value, list) and what == CALLS:  # entries that are not calls stay
             is_call = [isinstance(item, Mapping) and item.get("type") == "function" for item in value]
             return [self._items(item) if call else item for item, call in zip(value, is_call, strict=True)]
         if what == CALL and isinstance(value, Mapping):
@@ -136,10 +136,13 @@ class Reader:
         return self._arguments(value, around) if what in (ARGUMENTS, VALUE) else value
 
     def _arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
-        """Those of a named tool by value: what a tool does with them nobody here knows."""
+        """Return the arguments of a call, restored by value for the tools of ``restore_tools``.
+
+        The use that a tool makes of its arguments is unknown here.
+        """
         name, start, values = call.get("name"), len(self._streams), None
         if isinstance(name, str) and name in self._restore_tools:
-            with suppress(InputError):  # a key twice: nobody knows which one the tool takes
+            with suppress(InputError):  # a duplicate key: the value that the tool uses is unknown
                 values = parsed(value) if isinstance(value, str) else value
         restored = value
         if values is None:
@@ -152,7 +155,7 @@ class Reader:
         return restored
 
     def _key(self, name: str) -> str:
-        """Return a key of JSON, restored if it is a surrogate."""
+        """Return a JSON key, restored if it is a surrogate."""
         original = self._restorer.whole(name)
         if original is None:
             return name
@@ -181,7 +184,7 @@ class Reader:
         return original
 
     def _text(self, text: str, *, is_thought: bool = False) -> str:
-        """Restore a text behind the others that clients may show with it."""
+        """Restore a text after the others that clients may show with it."""
         if text and not is_thought:
             self._thoughts.close()
         restored = self._restored(text, self._policy, self._thoughts if is_thought else self._view)
@@ -193,14 +196,14 @@ class Reader:
     def _restored(
         self, text: str, policy: RestorePolicy, view: ReplyView | None = None, *, is_argument: bool = False
     ) -> str:
-        # A letter in a call would be hidden in its result, and the letters that the model wrote beside it would not.
+        # The result of the call would hide a restored letter, but not the letters that the model wrote beside it.
         index = self._restorer.index.unquoted if is_argument else self._restorer.index
         stream = Stream(index, policy, self._find_known_numbers)
         if view is not None:
             view.begin(stream)
         self._streams.append(stream)
         parts: list[str] = []
-        for start in range(0, len(text), _MOST_AT_ONCE):  # however a reply is cut, it is restored alike
+        for start in range(0, len(text), _MOST_AT_ONCE):  # the result does not depend on the division into parts
             check_work()
             parts.append(stream.feed(text[start : start + _MOST_AT_ONCE]))
         parts.append(stream.close())
@@ -210,17 +213,17 @@ class Reader:
 
 
 class ReplyStream(Stream):
-    """Restores a text that comes in parts; the same as at once, however it is cut.
+    """Restorer of a text that arrives in parts; the result does not depend on the division.
 
     Args:
-        index: What may be in it.
-        remember: Is told what the text became, what it was and what it mentioned, at the end.
-        policy: Places in which originals are put.
-        find_known_numbers: Returns the numbers of what went out.
+        index: The surrogates to find, with their originals.
+        remember: Called at the end; see ``Remember``.
+        policy: Places in which originals are restored.
+        find_known_numbers: Returns the numbers of all sent messages.
 
     Attributes:
-        incoming: What ``Conversation.incoming`` would say, once it is closed.
-        written: The text as the model wrote it, once it is closed.
+        incoming: The result of ``Conversation.incoming`` for the whole text, after the stream is closed.
+        written: The text as the model wrote it, after the stream is closed.
     """
 
     def __init__(
@@ -238,10 +241,12 @@ class ReplyStream(Stream):
         self.written = ""
 
     def feed(self, delta: str) -> str:
-        """Takes the next part; returns what is decided: all but a form, a character and an open chunk at most.
+        """Process the next part, and return the finished text.
+
+        The stream holds back at most a form, a character and an open chunk.
 
         Raises:
-            InputError: It is not a string, or the stream is closed.
+            InputError: The part is not a string, or the stream is closed.
         """
         if not isinstance(delta, str) or self.incoming is not None:
             raise InputError("a part of a reply is a string, and none comes after the end")
@@ -250,7 +255,7 @@ class ReplyStream(Stream):
         return self._went[-1]
 
     def close(self) -> str:
-        """Returns the rest; nothing the second time."""
+        """Return the rest of the text; an empty string on a second call."""
         if self.incoming is not None:
             return ""
         rest = super().close()

@@ -1,7 +1,7 @@
-"""Hides in the result of a tool what was restored into its call, whatever stands around it.
+"""Masking of originals in the result of a tool, to hide them in any context.
 
-A model that writes a surrogate into ``find("&#SURROGATE;")`` gets a result in which the rules of context would show
-some originals and hide others. So each original is a made-up name while the result is read.
+A model that writes a surrogate into ``find("&#SURROGATE;")`` gets a result in which the rules of context would keep
+some originals and hide others. So a made-up name replaces each original while the rules read the result.
 """
 
 import html
@@ -16,7 +16,7 @@ from textveil.text.names.kinds import Mention, Piece, called
 from textveil.text.names.plan import NamesPlan
 from textveil.text.names.read import Read, TextReader
 
-#: A word on no list, with a capital: hidden wherever it stands.
+#: Prefix of masks: a capitalized word on no list, which the rules hide in any context.
 _MASK, _LETTERS = "Qzxvkq", "bcdfghjklm"
 _MASKED = re.compile(f"{_MASK}[{_LETTERS}]+x")
 _LEAST = "\ue000"
@@ -24,17 +24,17 @@ _WORD, _SHORTEST_PLURAL = re.compile(r"[^\W_]+"), 3
 
 
 class Masks:
-    """The originals of one call, their words, and what else is hidden in its result.
+    """The originals of one call, their words, and other words to hide in its result.
 
     Args:
-        pairs: By which its arguments were restored.
+        pairs: The pairs that restored its arguments.
         plan: The rules.
-        own: Words that the model itself wrote into the call, which are hidden too: else what is hidden would tell
-            which of them are words of an original.
+        own: Words that the model itself wrote into the call. They are hidden too: otherwise the hidden words would
+            reveal which of them belong to an original.
         is_linked: Whether the result shares the mapping.
 
     Attributes:
-        originals: The strings that are masked, the longest first.
+        originals: The masked strings, the longest first.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Masks:
         )
 
     def read(self, text: str, reader: TextReader) -> tuple[Read, list[Pair]]:
-        """Return the text, read with its originals masked, and the pairs of those that it has."""
+        """Return the text as the rules read it with masks, and the pairs of the originals in it."""
         spelled: dict[str, str] = {}
 
         def mask(match: "re.Match[str]") -> str:
@@ -73,14 +73,14 @@ class Masks:
         found = reader.read([masked])[0]
         for entry in found.entries:
             if isinstance(entry, str):
-                entries.append(_MASKED.sub(_LEAST, entry))  # never there: a mask is hidden
+                entries.append(_MASKED.sub(_LEAST, entry))  # a safeguard: the rules hide every mask
             else:
                 entries.append(self._unmasked(entry, spelled, reader))
         numbers = {self._numbers.get(original.casefold()) for original in spelled.values()} - {None}
         return Read(entries, found.shown), [self._pairs[number] for number in sorted(filter(_is_number, numbers))]
 
     def put_surrogates(self, pieces: Sequence[Piece]) -> list[Piece]:
-        """Return the pieces with the surrogate that the model itself wrote, where it is that of a name."""
+        """Return the pieces with the model's own surrogate for each original that is a name."""
         found = []
         for piece in pieces:
             number = self._numbers.get(piece.original.casefold()) if piece.mention is not None else None
@@ -88,7 +88,7 @@ class Masks:
             if number is not None and all(shows_equality(part.kind, part.layout, self._plan) for part in parts):
                 pair = self._pairs[number]
                 found.append(piece._replace(output=in_case_of(piece.original, pair.original, pair.output), parts=()))
-            else:  # equal ones do not become equal
+            else:  # without visible equality, equal strings must not become equal
                 found.append(piece)
         return found
 
@@ -113,9 +113,10 @@ class Masks:
         return mention._replace(parts=parts, slot=mention.slot._replace(text=whole), named=whole)
 
     def _alone(self, text: str, reader: TextReader) -> Mention:
-        """An original as one mention, of the kind that it has by itself; any other text as a word or a number.
+        """Return an original as one mention with its own entity type.
 
-        What is linked to nothing is a word as well: its kind would tell of a name whether it is a common word.
+        Any other text becomes a word or a number. An unlinked text is a word as well: its type would reveal of a name
+        whether it is a common word.
         """
         is_original = self._is_linked and text.casefold() in self._numbers
         if not is_original and not (text.isascii() and text.isdigit()):
@@ -127,7 +128,10 @@ class Masks:
 
 
 def _words_of(original: str, plan: NamesPlan) -> Iterator[str]:
-    """Yield the words and numbers of an original, folded, and its digits alone; function words tell nothing."""
+    """Yield the words and numbers of an original, folded, their plurals, and its digits alone.
+
+    Function words are left out, since they reveal nothing.
+    """
     for word in _WORD.findall(original):
         folded = word.casefold()
         if not is_function_word(folded, plan):
@@ -145,7 +149,7 @@ def is_function_word(folded: str, plan: NamesPlan) -> bool:
 
 
 def _escape(original: str) -> Iterator[str]:
-    """Yield an original as HTML may have it."""
+    """Yield the forms that an original may have in HTML."""
     yield from {html.escape(original), html.escape(original).replace("&#x27;", "&#39;")} - {original}
     for word in dict.fromkeys((original, *_WORD.findall(original))):
         for way in (word, word.lower(), word.upper()):

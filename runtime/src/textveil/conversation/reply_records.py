@@ -1,7 +1,8 @@
-"""Replies of a model by the place where they stood, so that they can go out again as the model wrote them.
+"""Replies of a model by their places, so that resending can use the model's own text.
 
-A place is a function of what the upstream got before it. A reply is never found by what it says: an upstream that
-writes a guess at one place and a surrogate at another would learn whether both were restored to one string.
+A place is a function of the messages that the upstream got before it. A reply is never looked up by its content: an
+upstream that writes a guess at one place and a surrogate at another would learn whether both were restored to one
+string.
 """
 
 import json
@@ -12,13 +13,14 @@ from typing import Any, NamedTuple
 from textveil.conversation.shapes import IN_ORDER, dumped, is_signed
 from textveil.text.forms import Pair
 
-#: Different texts that may stand at one place; and in a conversation all texts but the first of each place, and all
-#: that are not what their reply was restored to. Each is a comparison whose result the upstream sees.
+#: Maximum number of different texts at one place; and, in a conversation, of texts after the first at their
+#: place, and of texts that differ from the restored form of their reply. The upstream sees the result
+#: of each comparison.
 MOST_TEXTS, MOST_OTHER_TEXTS = 3, 32
-#: Messages of users and tools by which a place is found again where a client left out the oldest ones.
+#: Number of user and tool messages that identify a place if a client left out the oldest messages.
 _RECENT = 1
 _FIELDS = {"content": "text", "text": "text", **{name: name for name in ("refusal", "reasoning", "reasoning_content")}}
-#: Fields that clients leave out of what they send again.
+#: Fields that clients may leave out on resending.
 _OPTIONAL = frozenset(("reasoning", "reasoning_content"))
 _TRAILING_MARKS = ".,;:!?\u2026"
 #: Fields of messages that clients change from request to request.
@@ -30,9 +32,9 @@ class Place(NamedTuple):
     """A place in a conversation, as the upstream sees it.
 
     Attributes:
-        chain: Hash of all messages that went out before it.
+        chain: Hash of all messages sent before it.
         recent: Hashes of the last messages of users and tools.
-        turn: Hash of what the model wrote since the last of these.
+        turn: Hash of the model's text since the last of these.
     """
 
     chain: str = ""
@@ -42,13 +44,13 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplyRecord:
-    """What a model wrote at one place.
+    """The model's text at one place.
 
     Attributes:
-        fields: For each kind of field the hash of what a text was restored to, and the JSON of what the model wrote.
-        used: The pairs by which it was restored.
-        reply: What all messages of one reply have in common: where the first of them stands.
-        owner: The request that got it; nothing after it was loaded.
+        fields: For each class of field: the hash of the restored text, and the JSON of the model's own text.
+        used: The pairs that restored it.
+        reply: Place of the first message of the reply, equal for all of its messages.
+        owner: The request that got it; ``None`` after loading.
     """
 
     fields: Fields
@@ -59,12 +61,12 @@ class ReplyRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundReply:
-    """What is known of a message under the model's name.
+    """The record found for a message under the model's name.
 
     Attributes:
-        key: The place.
-        is_open: Whether another copy of this text may go out as this one did.
-        written: What the model wrote for each field, where the message has what it was restored to.
+        key: Hash of the place.
+        is_open: Whether an equal later message may be sent as this one was.
+        written: The model's own text of each field for which the message equals the restored form.
         is_whole: Whether that covers every field.
     """
 
@@ -78,7 +80,7 @@ class ReplyRecords:
     """All replies of a conversation by their places.
 
     Args:
-        make_tag: A keyed hash of some strings, another one for each use.
+        make_tag: A keyed hash of some strings, different for each use.
     """
 
     def __init__(self, make_tag: Callable[..., str]) -> None:
@@ -88,12 +90,12 @@ class ReplyRecords:
         self._closed: set[str] = set()
         self._texts: dict[str, list[str]] = {}
         self._others = 0
-        #: Texts that were none of the reply at their place.
+        #: Texts that differ from the reply at their place.
         self._changed: set[str] = set()
         self._calls: set[str] = set()
 
     def place_after(self, place: Place, message: Any, *, by_model: bool) -> Place:
-        """Return the place behind a message, as it went out."""
+        """Return the place after a message, in the form in which it was sent."""
         if by_model:
             fields: dict[str, list[str]] = {}
             for kind, value in own_fields(message):
@@ -109,17 +111,19 @@ class ReplyRecords:
         return Place(self._make_tag("others", place.chain, seen), recent)
 
     def add(self, place: Place, fields: Fields, used: list[Pair], *, begin: Place, owner: object) -> None:
-        """Record a message of a reply. A second, different one at its place makes the place unusable.
+        """Record a message of a reply.
+
+        A second, different message at its place makes the place unusable.
 
         Args:
-            place: Where it stands.
-            fields: What the model wrote, and what that was restored to.
-            used: The pairs by which it was restored.
-            begin: Where the first message of the reply stands.
+            place: Place of the message.
+            fields: The model's own text, and its restored form.
+            used: The pairs that restored it.
+            begin: Place of the first message of the reply.
             owner: The request that got it.
 
         Privacy:
-            What the model wrote decides, never what it was restored to.
+            The decision depends on the model's own text, never on its restored form.
         """
         chain, recent = self._keys(place)
         known = self._records.get(chain)
@@ -136,14 +140,15 @@ class ReplyRecords:
                 self._closed.add(recent)
 
     def close(self, place: Place) -> None:
-        """Make a place unusable: it got several different replies."""
+        """Make a place unusable because it got several different replies."""
         for key in filter(None, self._keys(place)):
             self._close(key)
 
     def is_whole_run(self, place: Place, count: int) -> bool:
-        """Return whether whole replies of so many messages stand at a place. Of any other number none is found.
+        """Return whether the records at a place are whole replies of ``count`` messages.
 
-        Where one is missing, each of the rest would be compared with the one before it.
+        With any other number of messages no reply is found: if one is missing, each of the rest would be compared with
+        the one before it.
         """
         reply = ""
         for _ in range(count):
@@ -155,12 +160,12 @@ class ReplyRecords:
         return after is None or after.reply != reply
 
     def find(self, place: Place, message: Any, *, is_compared: bool = True) -> FoundReply:
-        """Look up what the model wrote at a place, and compare the message with what that was restored to."""
+        """Look up the model's text at a place, and compare the message with its restored form."""
         key = self._key(place)
         values: dict[str, list[str]] = {}
         for kind, value in own_fields(message):
             values.setdefault(kind, []).append(self.fold(kind, value))
-        admitted = [self._admits(key, kind, found) for kind, found in values.items()]  # each uses something up
+        admitted = [self._admits(key, kind, found) for kind, found in values.items()]  # each uses up a limit
         is_open = all(admitted)
         is_left = is_open and is_compared and len(self._changed) < MOST_OTHER_TEXTS
         record = self._records.get(key) if is_left else None
@@ -177,15 +182,23 @@ class ReplyRecords:
         return FoundReply(key=key, is_open=is_open, written=written, is_whole=len(written) == len(values))
 
     def used_at(self, key: str) -> list[Pair]:
-        """Return the pairs by which the reply at a place was restored."""
+        """Return the pairs that restored the reply at a place."""
         return self._records[key].used if key in self._records else []
 
     def has_call(self, value: Any) -> bool:
-        """Return whether any reply was restored to these arguments. Nothing that goes out may depend on it."""
+        """Return whether any reply was restored to these arguments.
+
+        Privacy:
+            No sent message may depend on the result.
+        """
         return self.fold("call", value) in self._calls
 
     def fold(self, kind: str, value: Any) -> str:
-        """Return the hash of a text without blanks, line ends and marks at its end, or of arguments as a value."""
+        """Return the hash of a text, or of arguments as a value.
+
+        The hash ignores blanks and marks at the end of a text. Runs of blanks and line ends inside a text count as one
+        blank.
+        """
         if kind != "call" and isinstance(value, str):
             value = " ".join(value.split()).rstrip(_TRAILING_MARKS)
         elif isinstance(value, str):
@@ -196,7 +209,11 @@ class ReplyRecords:
         return self._make_tag("restored", kind, dumped(value, json.JSONEncoder(sort_keys=True).encode))
 
     def state(self) -> dict[str, Any]:
-        """Return all of it as plain values for JSON. It is as private as the conversation."""
+        """Return the whole state as plain values for JSON.
+
+        Privacy:
+            The state is as private as the conversation.
+        """
         return {
             "records": {key: [record.fields, record.used, record.reply] for key, record in self._records.items()},
             "recent": self._by_recent,
@@ -207,12 +224,12 @@ class ReplyRecords:
         }
 
     def count_characters(self) -> int:
-        """Count the characters of the texts in the state, about."""
+        """Estimate the number of characters of the texts in the state."""
         texts = (text for record in self._records.values() for found in record.fields.values() for _, text in found)
         return sum(map(len, texts)) + 100 * (len(self._by_recent) + len(self._texts) + len(self._changed))
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Continue where a state was taken."""
+        """Continue from a saved state."""
         self._records = {
             key: ReplyRecord(
                 fields={kind: [(tag, text) for tag, text in found] for kind, found in fields.items()},
@@ -227,19 +244,19 @@ class ReplyRecords:
         self._changed = set(state["changed"])
 
     def _keys(self, place: Place) -> tuple[str, str | None]:
-        """The hash of a place, and that by the last messages alone, where there are enough."""
+        """Return the hash of a place, and the hash of the last messages alone if there are enough."""
         recent = self._make_tag("near", *place.recent, place.turn) if len(place.recent) == _RECENT else None
         return self._make_tag("place", place.chain), recent
 
     def _key(self, place: Place) -> str:
-        """The hash under which a reply is found: that of its place, else that by the last messages alone."""
+        """Return the lookup hash of a reply: that of its place, else of the last messages alone."""
         chain, recent = self._keys(place)
         if recent is None or chain in self._records or chain in self._closed:
             return chain
         return recent if recent in self._closed else self._by_recent.get(recent, chain)
 
     def _admits(self, key: str, kind: str, texts: list[str]) -> bool:
-        """Whether a message may be compared with others that stood at its place; this uses up what is allowed."""
+        """Return whether a message may be compared with others at its place; this uses up the limit."""
         if key in self._closed:
             return False
         known, text = self._texts.setdefault(f"{key} {kind}", []), self._make_tag("texts", *texts)
@@ -261,7 +278,10 @@ class ReplyRecords:
 
 
 def own_fields(message: Any) -> Iterator[tuple[str, Any]]:
-    """Yield kind and value of each field that has words of the model, in order; what is signed has none."""
+    """Yield class and value of each field with words of the model, in order.
+
+    Signed items have no such fields.
+    """
     if isinstance(message, str):
         if message.strip():
             yield "text", message
@@ -281,7 +301,7 @@ def own_fields(message: Any) -> Iterator[tuple[str, Any]]:
 
 
 def message_of(fields: Fields) -> Any:
-    """Return what a model wrote as a message that has the same fields."""
+    """Return the model's text as a message that has the same fields."""
     names = {"text": "text", "call": "input"}
     return [{names.get(kind, kind): json.loads(text)} for kind, found in fields.items() for _, text in found]
 
@@ -306,7 +326,7 @@ def calls_of(message: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def units_of(reply: Any) -> list[Any]:
-    """Return the items of a reply, each of which clients send again as a message; any other reply is one."""
+    """Return the items of a reply that clients resend as messages, else the whole reply."""
     if isinstance(reply, list) and any(is_item(entry) for entry in reply):
         return reply
     return [reply]

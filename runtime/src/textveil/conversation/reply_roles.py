@@ -1,7 +1,8 @@
-"""Gives everything in a reply the role of the model, and its calls identifiers that are no guesses.
+"""The model's role for all messages of a reply, and safe identifiers for its calls.
 
-A client appends a reply to its messages as it came. A message of a user, or the result of a tool, is rewritten under
-the mapping of the conversation. So an upstream that chose the role or the type could test any number of guesses.
+A safe identifier contains no guess of the upstream. A client appends a reply to its messages unchanged. A message of a
+user, or the result of a tool, is rewritten under the mapping of the conversation. So an upstream that chose the role or
+the type could test any number of guesses.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +11,7 @@ from typing import Any
 from textveil.conversation.shapes import SETTINGS, is_result
 from textveil.errors import InputError
 
-#: Fields of replies and of their events in which clients look for messages, items and parts.
+#: Fields of replies and of their events in which clients search for messages, items and parts.
 _CONTAINERS = frozenset(
     "choices message messages delta output item items response content content_block part parts tool_calls".split()
 )
@@ -26,16 +27,16 @@ def claim_reply(
     *,
     is_call: bool = False,
 ) -> Any:
-    """Return a copy of a reply, or of an event of one, whose messages all have the role ``assistant``.
+    """Return a copy of a reply, or of its event, in which all roles are ``assistant``.
 
     Args:
         value: The reply.
         refuse_result: Gets the identifier of each call whose result came with the reply.
         replace_id: Returns the identifier that the client gets for a call (``CallIds``).
-        is_call: Whether it is a call, or a list of calls.
+        is_call: Whether ``value`` is a call, or a list of calls.
 
     Raises:
-        InputError: It has an item that no API has.
+        InputError: The reply has an item of a type that no API has.
     """
     if isinstance(value, list):
         return [claim_reply(entry, refuse_result, replace_id, is_call=is_call) for entry in value]

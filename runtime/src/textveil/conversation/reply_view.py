@@ -1,8 +1,8 @@
-"""Follow the texts of a reply that a client may show together, also those in which nothing is restored.
+"""Tracking of the texts of a reply that a client may show together, restored or not.
 
-Markup that begins in one text makes an original in the next one a part of a link. So a text that is not restored, such
-as a thought, a part of an unknown type or an unknown field, is read as well. A client may show it or leave it out; the
-texts behind it are restored only if that makes no difference to a reader of Markdown.
+Markup that begins in one text makes an original in the next one a part of a link. So texts that are not restored, such
+as a thought, a part of an unknown type or an unknown field, are tracked as well. A client may show or omit them; the
+texts after them are restored only if that makes no difference to a Markdown reader.
 """
 
 import re
@@ -12,9 +12,9 @@ from typing import Any
 from textveil.text.placing import Index, Stream
 from textveil.text.restore_policy import RestorePolicy, SkipReason
 
-#: Texts that nothing begins or ends in, whatever stands beside them.
+#: Texts in which no markup can begin or end, next to any other text.
 _HARMLESS = re.compile(r"(?:[^\W_]|[ ,_-])*")
-#: Fields that clients do not show in the text of a reply: identifiers, settings, sources, and what has a place apart.
+#: Fields that clients do not show in the text of a reply: identifiers, settings, sources, and separately shown content.
 _NOT_SHOWN = frozenset(
     """
     id type role model object name status index call_id tool_call_id tool_use_id item_id response_id event_id user
@@ -29,11 +29,11 @@ _NO_FORMS = Index({})
 
 
 def find_shown_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
-    """Yield the texts of a value of JSON that a client may show, in order, but for those that change nothing.
+    """Yield the texts of a JSON value that a client may show and that may contain markup.
 
     Args:
         value: The value.
-        is_part: Whether the texts go on elsewhere: then all are given, also those that change nothing by themselves.
+        is_part: Whether the texts continue elsewhere: then the function yields all of them.
     """
     waiting = [value]
     while waiting:
@@ -51,10 +51,10 @@ class ReplyView:
     """Texts of a reply that a client may show together, in order.
 
     Args:
-        policy: Places in which originals are put; if it opens every place, nothing is checked.
+        policy: Places in which originals are restored; if it opens every place, nothing is checked.
 
     Attributes:
-        is_closed: Whether nothing is restored from here on.
+        is_closed: Whether restoring has ended for the rest of the reply.
     """
 
     def __init__(self, policy: RestorePolicy) -> None:
@@ -68,11 +68,11 @@ class ReplyView:
 
     @property
     def has_effect(self) -> bool:
-        """Whether nothing may be restored behind the texts so far."""
+        """Whether the texts so far forbid restoring in the texts after them."""
         return self.is_closed or (self._last is not None and self._last.has_active_content)
 
     def begin(self, stream: Stream) -> None:
-        """Let a text that is restored begin, before its first part."""
+        """Start a text that is restored, before its first part."""
         self.end_unread()
         if self._is_off:
             return
@@ -87,22 +87,22 @@ class ReplyView:
         self._open, self._is_apart, self._is_spoiled = stream, False, False
 
     def end(self, stream: Stream) -> None:
-        """Let a text that is restored end, after its stream was closed."""
+        """End a text that is restored, after its stream was closed."""
         if not self._is_off:
             self._last = stream
             self._open = None if self._open is stream else self._open
 
     def pass_text(self, text: str) -> None:
-        """Read a text that the client gets as it came."""
+        """Track a text that the client gets unchanged."""
         self.end_unread()
         self.pass_part(None, text)
         self.end_unread()
 
     def pass_part(self, source: object, text: str) -> None:
-        """Read a part of a text that the client gets as it came.
+        """Track a part of a text that the client gets unchanged.
 
         Args:
-            source: Where the text comes from; the parts of one text have the same.
+            source: Source of the text; equal for all parts of one text.
             text: The part.
         """
         if self._source != source:
@@ -110,7 +110,7 @@ class ReplyView:
         if self._is_off or self.is_closed or not text:
             return
         if self._open is not None:
-            if _HARMLESS.fullmatch(text) is None:  # where a client shows it is not known
+            if _HARMLESS.fullmatch(text) is None:  # the client may show it at an unknown position
                 self.close()
             return
         if self._unread is None:
@@ -122,7 +122,7 @@ class ReplyView:
         self._unread.feed(text)
 
     def end_unread(self) -> None:
-        """Let the text that the client gets as it came end."""
+        """End the text that the client gets unchanged."""
         if self._unread is not None:
             self._unread.close()
             self._last, self._unread = self._unread, None
@@ -130,17 +130,17 @@ class ReplyView:
             self._is_apart = self._last.has_separable_end
 
     def separate(self) -> None:
-        """Note that clients show the next text behind a blank or the end of a line."""
+        """Mark that clients show the next text after a blank or the end of a line."""
         self.end_unread()
         self._is_apart = True
 
     def replace(self) -> None:
-        """Note that a client may show the next text in the place of one before it."""
+        """Mark that a client may show the next text in place of one before it."""
         self.end_unread()
         self._require_neutral()
 
     def close(self) -> None:
-        """Restore nothing from here on: a reader may take what follows in more than one way."""
+        """Stop restoring: a Markdown reader may interpret the following texts in more than one way."""
         self.is_closed = not self._is_off
         if self._open is not None and self.is_closed:
             self._open.keep_all(SkipReason.BESIDE)

@@ -1,6 +1,6 @@
-"""The shapes of messages, and what each field of them is: what is on no list here does not go out.
+"""The shapes of messages and the content of their fields; fields on no list are refused.
 
-Shapes are those of OpenAI's chat and responses and of Anthropic's messages.
+The shapes are those of OpenAI's chat and responses APIs and of Anthropic's messages API.
 """
 
 import json
@@ -13,15 +13,15 @@ from typing import Any
 from textveil.errors import InputError
 from textveil.work_limits import check_work
 
-#: What a field has: an identifier or a flag; a text; a text or parts; JSON in a text; a value of JSON; what a tool
-#: gave; calls of tools; the name of a person; nothing; what the fields of a call have.
+#: Content of a field, in this order: an identifier or a flag; a text; a text or parts; JSON in a text; a JSON value;
+#: the output of a tool; calls of tools; the name of a person; nothing; the fields of a call.
 SAME, TEXT, PARTS, ARGUMENTS, VALUE, RESULT, CALLS, NAME, EMPTY, CALL = range(10)
 _OWN_WORDS = frozenset((TEXT, PARTS, ARGUMENTS, VALUE))
-#: Of a field with words of the model, what kind of words a reply has in it.
+#: For each field with words of the model: the field's class in records of replies.
 _KINDS = {"content": "text", "text": "text", "arguments": "call", "input": "call"}
-#: Fields in which a definition of tools has another one.
+#: Fields of a tool definition that contain other definitions.
 _DEFINITIONS = ("function", "custom", "functionDeclarations", "function_declarations", "tools")
-#: The settings of a request that are a value of JSON, as an item.
+#: Item type for the settings of a request that are JSON values.
 SETTINGS = "textveil_settings"
 _CALL = {"name": SAME, "arguments": ARGUMENTS}
 _MESSAGE = {
@@ -44,17 +44,17 @@ TYPES: Mapping[str, Mapping[str, int]] = {
     SETTINGS: {"type": SAME, "value": VALUE},
     "function_call_output": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), "output": RESULT},
 }
-#: Types that hold what is not text, or what the provider has signed.
+#: Types with content that is not text, or with content signed by the provider.
 _NOT_TEXT = frozenset(
     "image_url image input_image input_audio audio input_file file document thinking redacted_thinking reasoning "
     "video search_result container_upload".split()
 )
-#: What the provider wants back as it sent it. It has surrogates: nothing of it is restored.
+#: Types that the provider signs and expects back unchanged. They contain surrogates: nothing of them is restored.
 SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
 _ROLES = frozenset(("user", "assistant", "system", "developer", "tool", "function"))
 _TOOLS, _OWN = frozenset(("tool", "function")), frozenset(("assistant",))
 _OF_THE_MODEL = frozenset(("function_call", "tool_use"))
-#: Parts of messages. One that stands alone, without a role, is taken from a reply: no API takes it for the user's.
+#: Parts of messages. A part without a message and a role comes from a reply: no API accepts it as a user's.
 _ALONE_OF_THE_MODEL = frozenset(("text", "input_text", "output_text", "refusal", "function"))
 _CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
 _ID_FIELDS = (*_CALL_IDS, "id")
@@ -63,23 +63,23 @@ _KEY = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
 _NOT_IN_NAMES = re.compile(r"[^a-zA-Z0-9_-]+")
 _MOST_DIGITS, _MOST_INTEGER = 300, 1 << 64
 _written = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-#: The same in one order and in ASCII: what is hashed.
+#: The same with sorted keys and in ASCII, for hashing.
 IN_ORDER = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
 
 
 class Messages:
-    """Rewrites messages; whatever it does not know is refused.
+    """Rewriter of messages; it refuses unknown types and fields.
 
     Args:
         text: Rewrites a text.
-        signed: Gives what a provider signed as it came; ``None`` for what did not come from it.
-        find_fields: Gives those keys of an object that are names of fields, which stay. Others are rewritten as values.
-        pass_through: Types of parts, and roles, that stay as they are; ``keys`` lets any key of JSON stay.
-        rewrite_key: Rewrites a key that is no name of a field, if not as a text.
-        own: Gives what the model wrote for the next field of a kind; ``None`` where that is not known.
-        of_model: Rewrites what is under the model's name, in place of this.
-        of_result: Gives what rewrites the result of a call, in place of this.
-        put_id_back: Gives the upstream's identifier for one that the client got in place of it.
+        signed: Returns a signed item as its provider sent it; ``None`` for any other item.
+        find_fields: Returns the keys of an object that are names of fields and stay. Others are rewritten as values.
+        pass_through: Types of parts, and roles, that stay unchanged; ``keys`` lets any JSON key stay.
+        rewrite_key: Rewrites a key that is not the name of a field; by default the function for texts.
+        own: Returns the model's own text for the next field of a class; ``None`` if there is no record of it.
+        of_model: Rewrites content under the model's name, in place of this object.
+        of_result: Returns the rewriter for the result of a call, in place of this object.
+        put_id_back: Returns the upstream's identifier for a replacement that the client got.
     """
 
     def __init__(
@@ -101,10 +101,15 @@ class Messages:
         self._put_id_back = put_id_back
 
     def item(self, item: Any, own: bool = False, around: Any = None) -> Any:
-        """Returns a message, or a part of one, rewritten.
+        """Return a rewritten message, or a rewritten part of one.
+
+        Args:
+            item: The message or part.
+            own: Whether the part belongs to a message of the model.
+            around: Role of the surrounding message, if any.
 
         Raises:
-            InputError: It has a shape, a type, a field or a value that is not known.
+            InputError: It has an unknown shape, type, field or value.
         """
         check_work()
         if not isinstance(item, Mapping):
@@ -135,7 +140,7 @@ class Messages:
         return by._fields(item, TYPES[kind], own, role or around)
 
     def _as_it_is(self, item: Any) -> Any:
-        """Return what passes through, with the upstream's identifiers of its calls."""
+        """Return an unchanged item, except for the upstream's identifiers of its calls."""
         if isinstance(item, list):
             return [self._as_it_is(entry) for entry in item]
         if not isinstance(item, Mapping):
@@ -186,13 +191,16 @@ class Messages:
         return self._text(value) if by_value is None else dumped(self._value(by_value))
 
     def _value(self, value: Any) -> Any:
-        """A value of JSON with every text and number rewritten; names of fields, true, false and null stay."""
+        """Return a JSON value with every text and number rewritten.
+
+        Names of fields, true, false and null stay.
+        """
         check_work()
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
             inside = None
-            with suppress(InputError):  # of what cannot stay JSON every word is rewritten
+            with suppress(InputError):  # every word is rewritten if the text cannot stay JSON
                 inside = parsed(value)
             return self._text(value) if inside is None else dumped(self._value(inside))
         if isinstance(value, int | float):
@@ -204,21 +212,21 @@ class Messages:
         return self._entries(value)
 
     def _entries(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return an object of JSON rewritten, with each key that is no name of a field as a value is."""
+        """Return a rewritten JSON object; a key that is not the name of a field is rewritten too."""
         found: dict[str, Any] = {}
         fields = value if "keys" in self._passes else self._find_fields(value)
         for name, entry in value.items():
             key = name if name in fields else self._rewrite_key(name)
             known, number = key, 1
-            while key in found:  # small pools give the same surrogate to two keys
+            while key in found:  # small surrogate pools may give two keys the same surrogate
                 number += 1
                 key = f"{known}_{number}"
             found[key] = self._value(entry)
         return found
 
     def _number(self, value: int | float) -> int | float:
-        """A number of the same type and sign; 0 where the style leaves no digits."""
-        if not abs(value) < 10**_MOST_DIGITS:  # NaN is below nothing
+        """Return a number of the same type and sign; 0 if the style leaves no digits."""
+        if not abs(value) < 10**_MOST_DIGITS:  # the comparison is false for NaN
             raise InputError("it has a number that is not finite, or too large")
         digits = self._text(format(Decimal(repr(abs(value))), "f")).replace(",", "")
         try:
@@ -228,7 +236,10 @@ class Messages:
 
 
 def sender_of(message: Any, pass_through: Collection[str] = ()) -> str:
-    """Return who wrote a message: ``model``, ``tool``, ``user``, or ``other`` for what no reply follows."""
+    """Return the sender of a message: ``model``, ``tool`` or ``user``, or ``other``.
+
+    ``other`` is a message that no reply follows.
+    """
     if not isinstance(message, Mapping):
         return "other"
     kind, role, content = message.get("type", "message"), message.get("role"), message.get("content")
@@ -242,14 +253,14 @@ def sender_of(message: Any, pass_through: Collection[str] = ()) -> str:
 
 
 def results_of(message: Mapping[str, Any]) -> list[str]:
-    """Return the identifiers of the calls whose results a message has."""
+    """Return the identifiers of the calls whose results a message contains."""
     content = message.get("content")
     entries = [message, *content] if isinstance(content, list) else [message]
     return [call_id(entry) for entry in entries if is_result(entry)]
 
 
 def list_tool_names(tools: Any) -> list[str]:
-    """Return the names that definitions of tools have, in the shapes of all APIs."""
+    """Return the names in definitions of tools, in the shapes of all APIs."""
     names, left = list[str](), [tools]
     while left:
         entry = left.pop()
@@ -262,7 +273,7 @@ def list_tool_names(tools: Any) -> list[str]:
 
 
 def is_result(item: Any) -> bool:
-    """Return whether a message or a part of one is what a tool gave."""
+    """Return whether a message or a part of one is the result of a tool."""
     return isinstance(item, Mapping) and (
         item.get("role") in ("tool", "function") or item.get("type") in ("tool_result", "function_call_output")
     )
@@ -274,13 +285,16 @@ def call_id(item: Mapping[str, Any]) -> str:
 
 
 def is_signed(item: Any) -> bool:
-    """Return whether a part of a reply is signed by its provider, which wants it back as it sent it."""
+    """Return whether a part of a reply is signed by its provider.
+
+    The provider expects it back unchanged.
+    """
     kind = item.get("type") if isinstance(item, Mapping) else None
     return isinstance(kind, str) and kind in SIGNED
 
 
 def as_signed(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns what a provider signed, without fields that clients leave empty."""
+    """Return a signed item without fields that clients leave empty."""
     return {name: value for name, value in item.items() if value is not None}
 
 
@@ -291,10 +305,10 @@ def _once(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
 
 
 def parsed(text: str, entries: Callable[[list[tuple[str, Any]]], Any] = _once) -> Any:
-    """Returns the dictionary or list that a text is the JSON of; ``None`` for any other text.
+    """Return the dictionary or list that a JSON text encodes; ``None`` for any other text.
 
     Raises:
-        InputError: A key is there twice, or a number is not finite: readers differ in what they take it for.
+        InputError: The JSON has a duplicate key or a number that is not finite: readers decode these differently.
     """
     if text.lstrip()[:1] not in ("{", "["):
         return None
@@ -307,10 +321,10 @@ def parsed(text: str, entries: Callable[[list[tuple[str, Any]]], Any] = _once) -
 
 
 def dumped(value: Any, written: Callable[[Any], str] = _written) -> str:
-    """Returns a value as JSON.
+    """Return a value as JSON.
 
     Raises:
-        InputError: It is not a value of JSON.
+        InputError: It is not a JSON value.
     """
     try:
         return written(value)
@@ -323,8 +337,12 @@ def _refused(constant: str) -> Any:
 
 
 def _same(value: Any) -> Any:
-    """An identifier, a flag or a small setting."""
-    if isinstance(value, int) and abs(value) <= _MOST_INTEGER:  # larger ones not every reader of JSON has
+    """Return an identifier, a flag or a small setting unchanged.
+
+    Raises:
+        InputError: The value is none of these.
+    """
+    if isinstance(value, int) and abs(value) <= _MOST_INTEGER:  # some JSON readers do not support larger ones
         return value
     if isinstance(value, str) and _IDENTIFIER.fullmatch(value):
         return value

@@ -1,8 +1,8 @@
-"""How many guesses a model may try through the results of tools.
+"""Limits on the guesses that a model may test through the results of tools.
 
 A result shares the mapping of the conversation, so each string of the model's own in it is a test: the upstream sees
-whether it is equal to a hidden one. Strings are counted where the model writes them, in the arguments of its calls:
-to count them in the results would be a test itself.
+whether it equals a hidden one. Strings are counted in the arguments of the model's calls:
+counting them in the results would be a test itself.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,17 +12,17 @@ from typing import Any
 from textveil.errors import OptionError
 from textveil.text.forms import Pair
 
-#: Strings of its own that a model may write into one call, and into all calls of a conversation, while results share
-#: the mapping.
+#: Maximum number of strings of its own that a model may write into one call, and into all calls of a conversation,
+#: while results share the mapping.
 MOST_A_CALL, MOST_IN_ALL = 3, 32
 _HIGHEST = 1_000_000
 
 
 class ToolGuesses:
-    """Counts the strings that a model wrote into calls of tools.
+    """Counter of the strings that a model wrote into calls of tools.
 
     Args:
-        limits: The most for one call and for all calls of a conversation; 0 and 0 where no result with a string of the
+        limits: The maximum for one call and for all calls of a conversation; 0 and 0 if no result with a string of the
             model's own may share the mapping.
 
     Raises:
@@ -41,7 +41,7 @@ class ToolGuesses:
             )
         self.limits = int(limits[0]), int(limits[1])
         self._calls: dict[str, set[str]] = {}
-        #: Strings of names of tools in calls whose arguments nobody counted so far.
+        #: Strings of tool names in calls whose arguments are not yet counted.
         self._early: dict[str, set[str]] = {}
         self._restored: dict[str, list[Pair]] = {}
         #: Words of the model's own in calls into which originals were restored.
@@ -52,13 +52,13 @@ class ToolGuesses:
         self._refused: set[str] = set()
 
     def add(self, call: str, strings: Iterable[str], restored: Iterable[Pair] = (), own: Iterable[str] = ()) -> None:
-        """Count the strings of a call; a call whose identifier is known has those of both.
+        """Count the strings of a call; several calls with the same identifier add up.
 
         Args:
             call: Its identifier.
-            strings: A hash of each string that the rules hide, less the surrogates that were restored into the call.
-            restored: The pairs by which its arguments were restored.
-            own: The words that the model wrote beside them, where there are any.
+            strings: A hash of each string that the rules hide, without the surrogates restored into the call.
+            restored: The pairs that restored its arguments.
+            own: The words that the model wrote beside the restored surrogates, if there are any.
         """
         known = self._calls.setdefault(call, set())
         known |= self._early.pop(call, set())
@@ -69,7 +69,10 @@ class ToolGuesses:
         self._restored[call] = list(dict.fromkeys([*self._restored.get(call, ()), *restored]))
 
     def add_name(self, call: str, strings: Iterable[str]) -> None:
-        """Count the strings of a tool's name. The result of a call with a name alone does not share the mapping."""
+        """Count the strings of a tool's name.
+
+        If only the name of a call is counted, its result does not share the mapping.
+        """
         if call in self._calls:
             self.add(call, strings)
         else:
@@ -77,11 +80,11 @@ class ToolGuesses:
             known.update(islice(strings, max(0, self.limits[1] + 1 - len(known))))
 
     def close(self) -> None:
-        """Let no later result share the mapping: a call has strings that nobody counted."""
+        """Exclude all later results from the mapping: a call has uncounted strings."""
         self._is_closed = True
 
     def refuse(self, call: str) -> None:
-        """Let no result of a call share the mapping: one came with a reply, so the model wrote it."""
+        """Exclude the results of a call from the mapping: the model wrote one of them in a reply."""
         self._refused.add(call)
 
     def are_shared(self, calls: Iterable[str]) -> bool:
@@ -93,27 +96,32 @@ class ToolGuesses:
         return is_open and all(strings is not None and len(strings) <= self.limits[0] for strings in known)
 
     def are_own_hidden(self, calls: Iterable[str]) -> bool:
-        """Return whether results of calls hide the model's own words too: they are more than may be compared.
+        """Return whether results of calls also hide the model's own words.
 
-        Words of an original are hidden in the result. So each other word is a question whether it is one of them.
+        They do if the words are more than the limit of a call. The result hides the words of an original. So each other
+        word would test whether it is one of them.
         """
         return any(len(self._own.get(call, ())) > self.limits[0] for call in calls)
 
     def own_words(self, calls: Iterable[str]) -> list[str]:
-        """Return the words that the model wrote into those of these calls into which originals were restored."""
+        """Return the model's own words in these calls, for calls with restored originals."""
         return [word for call in calls for word in self._own.get(call, ())]
 
     def restored_into(self, calls: Iterable[str]) -> list[Pair]:
-        """Return the pairs by which the arguments of these calls were restored."""
+        """Return the pairs that restored the arguments of these calls."""
         return [pair for call in calls for pair in self._restored.get(call, ())]
 
     @property
     def count(self) -> int:
-        """How many strings of calls are stored."""
+        """Number of stored strings of calls and of restored pairs."""
         return sum(map(len, (*self._calls.values(), *self._early.values()))) + sum(map(len, self._restored.values()))
 
     def state(self) -> dict[str, Any]:
-        """Return all of it as plain values for JSON. It is as private as the conversation."""
+        """Return the whole state as plain values for JSON.
+
+        Privacy:
+            The state is as private as the conversation.
+        """
         return {
             "limits": self.limits,
             "calls": {call: [sorted(strings), self._restored.get(call, [])] for call, strings in self._calls.items()},
@@ -126,7 +134,7 @@ class ToolGuesses:
 
     @classmethod
     def of_state(cls, state: Mapping[str, Any]) -> "ToolGuesses":
-        """Continue where a state was taken."""
+        """Return an object that continues from a saved state."""
         found = cls(tuple(state["limits"]))
         for call, (strings, restored) in state["calls"].items():
             found._calls[call] = set(strings)

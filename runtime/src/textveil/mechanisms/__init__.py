@@ -1,4 +1,4 @@
-"""What mechanisms have in common: their output distribution, and the exact integers that they draw with.
+"""Common parts of all mechanisms: output distributions and exact integer sampling.
 
 The mechanisms themselves are in ``textveil.mechanisms.staircase``, ``textveil.mechanisms.noise`` and
 ``textveil.mechanisms.baselines``.

@@ -1,7 +1,10 @@
-"""``Channel``: the output distribution of a mechanism, ``Pr[M(x) = y]``, by row, by column and in logs.
+"""``Channel``: the output distribution ``Pr[M(x) = y]`` of a mechanism.
 
-Audits, certificates, leakage statistics, attacks and training read the distribution from here and from nowhere else.
-There are two kinds: ``ScoreChannel`` below, and the one of the staircase (``textveil.mechanisms.staircase.channel``).
+It returns rows, columns and logarithms.
+
+Audits, certificates, leakage statistics, attacks and training read the distribution only from here.
+There are two kinds: ``ScoreChannel`` below, and the one of the staircase mechanism
+(``textveil.mechanisms.staircase.channel``).
 """
 
 from abc import ABC, abstractmethod
@@ -18,10 +21,12 @@ from textveil.mechanisms.scores import BLOCK, Ids, Scores
 
 
 class Channel(ABC):
-    """The output distribution of one mechanism for every input: the symbols, by id, and ``<unk>``, the last.
+    """The output distribution of one mechanism for every input.
+
+    Inputs are the symbols, by id, then ``<unk>``.
 
     Attributes:
-        base: Base measure of every symbol, 0 for those that are never drawn, shape ``(symbols,)``.
+        base: Base measure of every symbol, 0 for symbols that the mechanism never samples, shape ``(symbols,)``.
     """
 
     base: Integers
@@ -33,19 +38,22 @@ class Channel(ABC):
 
     @abstractmethod
     def rows(self, inputs: Ids) -> Floats:
-        """Returns ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``; a row sums to 1."""
+        """Return ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``.
+
+        Each row sums to 1.
+        """
 
     @abstractmethod
     def columns(self, outputs: Ids) -> Floats:
-        """Returns ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
 
     @abstractmethod
     def exact_row(self, token: int) -> list[int]:
-        """Returns the exact weight of every symbol as the output of one input: integers of any size."""
+        """Return the exact weight of every symbol as the output of one input: integers of any size."""
 
     @property
     def drawn(self) -> "Channel":
-        """The channel of the draw alone, for inputs that are never kept."""
+        """The output distribution without the coin, for inputs that the mechanism never keeps."""
         return self
 
     @property
@@ -55,16 +63,19 @@ class Channel(ABC):
 
     @cached_property
     def outputs(self) -> Ids:
-        """Ids of the symbols that are drawn, ascending."""
+        """Ids of the symbols that the mechanism samples, ascending."""
         return np.flatnonzero(self.base)
 
     def log_rows(self, inputs: Ids) -> Floats:
-        """Returns ``ln Pr[M(x) = y]`` of some inputs to all symbols, -inf where it is 0, shape ``(n, symbols)``."""
+        """Return ``ln Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``.
+
+        The value is -inf for a probability of 0.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.rows(inputs))
 
     def column_blocks(self, outputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
-        """Yields some outputs in order, a block at a time, and their ``columns``."""
+        """Yield blocks of some outputs, in order, and their ``columns``."""
         for start in range(0, len(outputs), size):
             yield outputs[start : start + size], self.columns(outputs[start : start + size])
 
@@ -76,15 +87,16 @@ class ScoreChannel(Channel):
         Pr[M(x) = y] = q(y) W[c(x, y)] / Z(x),    Z(x) = sum over y of q(y) W[c(x, y)],
 
     with a base measure ``q``, a look-up ``W`` from scores to integer weights, and a score ``c(x, y)``
-    (``textveil.mechanisms.scores``). SanText+ keeps some inputs with a probability and draws otherwise; that is mixed
-    in here (docs/proofs/santext-plus.md, "The channel").
+    (``textveil.mechanisms.scores``). SanText+ keeps some inputs with a probability and samples otherwise; this class
+    includes that mixture (docs/proofs/santext-plus.md, "The channel").
 
     Attributes:
         scores: The scores ``c(x, y)``.
         score_weights: ``W``, at least 1 each, shape ``(scores,)``; a score past the end has the last weight.
-        base: ``q``, shape ``(symbols,)``, 0 for symbols that are never drawn.
-        keepable: Which inputs may come out without a draw, ``<unk>`` last, shape ``(symbols + 1,)``; ``None`` for none.
-        kept_of_2_64: Probability that a keepable input comes out without a draw, in units of 2**-64.
+        base: ``q``, shape ``(symbols,)``, 0 for symbols that the mechanism never samples.
+        keepable: True for inputs that the mechanism may keep without sampling, ``<unk>`` last, shape
+            ``(symbols + 1,)``; ``None`` for none.
+        kept_of_2_64: Probability that the mechanism keeps a keepable input without sampling, in units of 2**-64.
     """
 
     scores: Scores
@@ -100,23 +112,23 @@ class ScoreChannel(Channel):
 
     @property
     def drawn(self) -> "ScoreChannel":
-        """The channel of the draw alone, for inputs that are never kept."""
+        """The output distribution without the coin, for inputs that the mechanism never keeps."""
         if not self.kept_of_2_64:
             return self
         drawn = replace(self, keepable=None, kept_of_2_64=0)
-        if "totals" in vars(self):  # summed already: they are about draws
+        if "totals" in vars(self):  # the totals do not depend on the coin: reuse them
             vars(drawn)["totals"] = self.totals
         return drawn
 
     @cached_property
     def weights(self) -> Integers:
-        """``W`` for every score there is, shape ``(scores.largest + 1,)`` or more."""
+        """``W`` for every possible score, shape ``(scores.largest + 1,)`` or longer."""
         beyond = max(0, self.scores.largest + 1 - len(self.score_weights))
         return np.pad(self.score_weights, (0, beyond), mode="edge")
 
     @cached_property
     def log_weights(self) -> Floats:
-        """``ln W`` for every score there is, same shape."""
+        """``ln W`` for every possible score, same shape as ``weights``."""
         return np.log(self.weights.astype(np.float64))
 
     @cached_property
@@ -131,40 +143,47 @@ class ScoreChannel(Channel):
 
     @cached_property
     def kept(self) -> Floats:
-        """The probability that each input comes out without a draw, shape ``(inputs,)``."""
+        """The probability that the mechanism keeps each input without sampling, shape ``(inputs,)``."""
         if self.keepable is None:
             return np.zeros(self.inputs)
         return np.where(self.keepable, self.kept_of_2_64 / 2**64, 0.0)
 
     def weights_from(self, inputs: Ids) -> Integers:
-        """Returns the exact weights ``q(y) W[c(x, y)]`` of a draw, one row per input, shape ``(n, symbols)``."""
+        """Return the exact sampling weights ``q(y) W[c(x, y)]``, one row per input.
+
+        Returns:
+            Shape ``(n, symbols)``.
+        """
         weights = np.take(self.weights, self.scores.from_inputs(inputs))
         weights *= self.base
         return weights
 
     def weights_to(self, outputs: Ids) -> Integers:
-        """Returns the exact weights of a draw, one row per output, shape ``(n, inputs)``."""
+        """Return the exact sampling weights, one row per output, shape ``(n, inputs)``."""
         weights = np.take(self.weights, self.scores.to_outputs(outputs))
         weights *= self.base[outputs, None]
         return weights
 
     def rows(self, inputs: Ids) -> Floats:
-        """Returns ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``; a row sums to 1."""
+        """Return ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``.
+
+        Each row sums to 1.
+        """
         weights = self.weights_from(inputs)
-        # The row is at hand: its sum needs no look at other inputs.
+        # The sum of the computed row is enough: `totals` would compute the weights of all inputs.
         probabilities = weights * ((1 - self.kept[inputs]) / weights.sum(axis=1))[:, None]
         own = np.flatnonzero(inputs < self.scores.symbols)
         probabilities[own, inputs[own]] += self.kept[inputs[own]]
         return probabilities
 
     def columns(self, outputs: Ids) -> Floats:
-        """Returns ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
         probabilities = self.weights_to(outputs) * ((1 - self.kept) / self.totals)
         probabilities[np.arange(len(outputs)), outputs] += self.kept[outputs]
         return probabilities
 
     def exact_row(self, token: int) -> list[int]:
-        """Returns the exact weight of every symbol as the output of one input: integers of any size."""
+        """Return the exact weight of every symbol as the output of one input: integers of any size."""
         weights = [int(weight) for weight in self.weights_from(np.array([token]))[0]]
         if self.keepable is None or not self.keepable[token] or not self.kept_of_2_64:
             return weights

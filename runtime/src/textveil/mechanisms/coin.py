@@ -1,4 +1,4 @@
-"""A coin of an exact probability: an integer threshold for one random 64-bit word."""
+"""A coin with an exact probability: an integer threshold for one random 64-bit word."""
 
 import math
 from dataclasses import dataclass
@@ -13,17 +13,18 @@ from textveil.errors import OptionError
 
 @dataclass(frozen=True)
 class ReplacementCoin:
-    """SanText+'s coin for common words: replaced when a random 64-bit word is below ``threshold``.
+    """SanText+'s coin: it replaces a common word if a random number is below ``threshold``.
 
     Attributes:
-        threshold: An integer in ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly.
+        threshold: An integer in ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly. The
+            random number is a 64-bit word.
     """
 
     threshold: int
 
     @classmethod
     def of(cls, probability: str | float | Fraction) -> "ReplacementCoin":
-        """Returns the coin of probability ``p``, rounded up to a multiple of 2**-64.
+        """Return the coin of probability ``p``, rounded up to a multiple of 2**-64.
 
         Raises:
             OptionError: ``p`` is not a number in ``(0, 1]``.
@@ -35,12 +36,12 @@ class ReplacementCoin:
             raise OptionError("the replacement probability is not a number") from None
         if not in_range:
             raise OptionError("the replacement probability must be above 0 and at most 1")
-        if exact < 2**-64:  # before an exponent of any size becomes an integer of that size
+        if exact < 2**-64:  # Fraction would expand a tiny Decimal to an integer with as many digits as its exponent
             return cls(1)
         return cls(math.ceil(Fraction(exact) * 2**64))
 
     def replaced(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
-        """Tells which of the coins, one random word each, say that the common word is replaced."""
+        """Return a mask of the replaced words, from one random word for each coin."""
         if self.threshold == 2**64:
             return np.ones(len(words), dtype=bool)
         return words < np.uint64(self.threshold)

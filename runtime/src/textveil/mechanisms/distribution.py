@@ -11,12 +11,12 @@ UNKNOWN = "<unk>"
 
 @dataclass(frozen=True)
 class Distribution:
-    """Every output one word may become, with the exact integer weight of each.
+    """All possible outputs of one word, with the exact integer weight of each.
 
     Attributes:
         words: Outputs with a positive weight, shape ``(n,)``, in vocabulary order.
         weights: Their weights, exact integers of any size, shape ``(n,)``.
-        symbol: The symbol whose row this is; ``<unk>`` for a word outside the vocabulary.
+        symbol: The symbol of this row; ``<unk>`` for a word outside the vocabulary.
     """
 
     words: tuple[str, ...]
@@ -25,7 +25,7 @@ class Distribution:
 
     @classmethod
     def of(cls, vocabulary: Sequence[str], channel: Channel, token: int) -> "Distribution":
-        """Returns the exact distribution of one input.
+        """Return the exact distribution of one input.
 
         Args:
             vocabulary: Symbols by id.
@@ -43,13 +43,13 @@ class Distribution:
         return sum(self.weights)
 
     def probability(self, word: str) -> Fraction:
-        """Returns the exact probability that ``word`` comes out; 0 for a word that never does."""
+        """Return the exact probability of the output ``word``; 0 for a word that is never an output."""
         if word not in self.words:
             return Fraction(0)
         return Fraction(self.weights[self.words.index(word)], self.total)
 
     def likeliest(self, count: int = 10) -> list[tuple[str, float]]:
-        """Returns the ``count`` likeliest outputs with their probabilities, likeliest first."""
+        """Return the ``count`` likeliest outputs with their probabilities, likeliest first."""
         total = self.total
         order = sorted(range(len(self.words)), key=lambda i: (-self.weights[i], i))[:count]
         return [(self.words[i], self.weights[i] / total) for i in order]

@@ -1,7 +1,7 @@
-"""The only source of randomness: the operating system's generator.
+"""The only source of randomness: the random generator of the operating system.
 
-There is no seed, no state and no buffer here. Forked or threaded workers therefore never share a stream, and
-nothing that a process remembers can be used to repeat or predict a draw.
+This module has no seed, no state and no buffer. Forked or threaded workers therefore never share a stream, and
+the memory of a process contains nothing to repeat or predict a sample.
 """
 
 import os
@@ -12,28 +12,28 @@ from numpy.typing import NDArray
 
 from textveil.errors import EntropyFailed
 
-#: A source of that many independent, uniform 64-bit words.
+#: Source of randomness: returns a given number of independent, uniform 64-bit words.
 RandomUint64 = Callable[[int], NDArray[np.uint64]]
-#: Bytes that make one random word.
+#: Bytes of one random word.
 WORD_BYTES = 8
 
 
 def random_uint64(count: int) -> NDArray[np.uint64]:
-    """Draws independent, uniform 64-bit words.
+    """Read independent, uniform 64-bit words from the operating system.
 
     Args:
-        count: How many words, at least 0.
+        count: Number of words, at least 0.
 
     Returns:
         Shape ``(count,)``. Word ``i`` is bytes ``8 i`` to ``8 i + 7`` of the stream, little endian.
 
     Raises:
-        EntropyFailed: The operating system gives no random bytes, or another number than was asked for. Nothing is
-            drawn: fewer words would be spread over all draws.
+        EntropyFailed: The operating system returns no random bytes, or not the requested number. The function returns
+            no words then: fewer words would be spread over all samples.
     """
     try:
         drawn = os.urandom(WORD_BYTES * count)
-    except Exception as error:  # none of it must come out as anything but this
+    except Exception as error:  # every failure must reach the caller as EntropyFailed
         raise EntropyFailed("the operating system gives no random bytes: nothing is released") from error
     if type(drawn) is not bytes or len(drawn) != WORD_BYTES * count:
         raise EntropyFailed("the operating system gives another number of random bytes: nothing is released")

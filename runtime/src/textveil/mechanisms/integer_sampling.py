@@ -1,4 +1,6 @@
-"""Exact draws from integer weights: pure functions of (weights, random words), no floating point.
+"""Exact sampling from integer weights: pure functions of weights and random words.
+
+No function uses floating point.
 
 Proof: docs/proofs/integer-sampling.md.
 
@@ -6,10 +8,10 @@ Every mechanism of this package gives each input ``x`` a row of integer weights 
 
     weight(x, y) = tail(x) * base(y) + excess(x, y),
 
-where ``base`` is one table for the whole vocabulary and ``excess`` is zero for all but a few stored words. A draw
+where ``base`` is one table for the whole vocabulary and ``excess`` is zero for all but a few stored words. Sampling
 takes one integer ``u``, uniform below ``total(x) = tail(x) * sum(base) + sum(excess(x, .))``: the first
-``sum(excess)`` values of ``u`` are dealt to the stored words, and each following block of ``tail(x)`` values to one
-unit of ``base``. No draw is rejected or repeated, and no probability is ever divided out.
+``sum(excess)`` values of ``u`` belong to the stored words, and each following block of ``tail(x)`` values to one
+unit of ``base``. This step rejects no value and divides no probability.
 """
 
 from collections.abc import Callable
@@ -23,25 +25,25 @@ from textveil.mechanisms.entropy import RandomUint64
 
 Integers = NDArray[np.int64]
 
-#: Largest total a row may have: sums and products below stay inside a signed 64-bit integer.
+#: Upper bound of the total of a row: sums and products below stay inside a signed 64-bit integer.
 MAX_TOTAL = 1 << 62
-#: Words that one integer takes at most: all are rejected with a probability below 2**-256.
+#: Maximum number of words for one integer: all of them are rejected with a probability below 2**-256.
 MAX_WORDS = 128
-#: Rounds that one thinned draw takes at most.
+#: Maximum number of rounds of one thinned sample.
 MAX_ROUNDS = 1 << 15
 _NOT_RANDOM = "the operating system's bytes are not random: nothing is released until its generator is repaired"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """The weights of some inputs, ready to draw from.
+    """The weights of some inputs, prepared for sampling.
 
     Attributes:
         stored: Output ids of the stored words, shape ``(rows, k)``.
         cumulative: Running sums of ``excess`` along each row, shape ``(rows, k)``.
         tail: Weight of one unit of the base measure, shape ``(rows,)``, at least 1.
-        base: Running sums of the base measure over output ids, shape ``(outputs,)``; ids with no mass of their own
-            (words that are never an output) repeat the sum before them.
+        base: Running sums of the base measure over output ids, shape ``(outputs,)``; ids without mass
+            (words that are never an output) repeat the preceding sum.
     """
 
     stored: Integers
@@ -55,7 +57,7 @@ class Rows:
         return self.cumulative[:, -1] + self.tail * self.base[-1]
 
     def weights(self, row: int) -> Integers:
-        """Returns the weight of every output id under one row, shape ``(outputs,)``. Exact."""
+        """Return the exact weight of every output id in one row, shape ``(outputs,)``."""
         weights = self.tail[row] * np.diff(self.base, prepend=0)
         excess = np.diff(self.cumulative[row], prepend=0)
         np.add.at(weights, self.stored[row], excess)
@@ -63,17 +65,17 @@ class Rows:
 
 
 def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 64) -> Integers:
-    """Draws one integer uniformly from ``[0, total)`` for every total.
+    """Sample one integer uniformly from ``[0, total)`` for every total.
 
-    A word at or above the largest multiple of ``total`` that fits in ``bits`` bits is thrown away and drawn again
-    (for the rejected positions only, in order), so every remainder has exactly as many words as any other. A source
-    that gives nothing else, such as one of ones only, ends in an error after ``MAX_WORDS`` of them. Independent words
-    do so with a probability below ``4**-MAX_WORDS = 2**-256`` for each integer, and every integer that is returned is
+    The function rejects a word at or above the largest multiple of ``total`` that fits in ``bits`` bits, and reads a
+    new word for the rejected positions only, in order. So every remainder has the same number of words. A source
+    that returns only rejected words, such as words of ones only, causes an error after ``MAX_WORDS`` words. Independent
+    words cause it with a probability below ``4**-MAX_WORDS = 2**-256`` for each integer, and every returned integer is
     exactly uniform.
 
     Args:
         totals: Shape ``(n,)``, each in ``[1, MAX_TOTAL]`` and at most ``2**bits``.
-        random_uint64: Gives that many independent uniform words below ``2**bits``.
+        random_uint64: Returns a given number of independent uniform words below ``2**bits``.
         bits: Width of a word; 64 in production, small in exhaustive tests.
 
     Returns:
@@ -83,7 +85,7 @@ def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 
         EntropyFailed: ``MAX_WORDS`` words of one integer were rejected.
 
     Privacy:
-        The number of words consumed depends on ``totals`` and on chance; each is rejected with probability below
+        The number of words read depends on ``totals`` and on chance; each word is rejected with probability below
         ``total / 2**bits``.
     """
     modulus = totals.astype(np.uint64)
@@ -105,11 +107,11 @@ def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 
 
 
 def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
-    """Returns the output that each uniform integer names: the inverse of the rows' cumulative weights.
+    """Return the output of each uniform integer: the inverse of the rows' cumulative weights.
 
     Args:
         rows: The weights.
-        row_of: Row of each draw, shape ``(n,)``.
+        row_of: Row of each sample, shape ``(n,)``.
         uniform: Shape ``(n,)``, each in ``[0, total)`` of its row.
 
     Returns:
@@ -119,7 +121,7 @@ def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
     position = np.zeros(len(row_of), dtype=np.intp)
     flat, start = rows.cumulative.ravel(), row_of * k
     step = 1 << k.bit_length() >> 1
-    while step:  # branchless binary search: how many running sums are at most `uniform`
+    while step:  # branchless binary search: the number of running sums <= `uniform`
         probe = position + step
         inside = probe <= k
         at_most = flat[start + np.where(inside, probe, 1) - 1] <= uniform
@@ -134,12 +136,15 @@ def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
 
 
 def draw(rows: Rows, row_of: NDArray[np.intp], random_uint64: RandomUint64) -> Integers:
-    """Draws one output for every entry of ``row_of``, independently. Shapes ``(n,)`` to ``(n,)``."""
+    """Sample one output for every entry of ``row_of``, independently. Shapes ``(n,)``."""
     return select(rows, row_of, uniform_below(rows.totals[row_of], random_uint64))
 
 
 def draw_rows(rows: Callable[[Integers], Rows], inputs: Integers, random_uint64: RandomUint64) -> Integers:
-    """Draws one output for every input, making the rows of distinct inputs once. Shapes ``(n,)`` to ``(n,)``."""
+    """Sample one output for every input, independently. Shapes ``(n,)`` to ``(n,)``.
+
+    The function computes the rows of each distinct input once.
+    """
     unique, row_of = np.unique(inputs, return_inverse=True)
     return draw(rows(unique), row_of, random_uint64)
 
@@ -150,29 +155,29 @@ def draw_thinned(
     weight: Callable[[NDArray[np.intp], Integers], Integers],
     random_uint64: RandomUint64,
 ) -> Integers:
-    """Draws from rows whose tail is too heavy, by rejection: exactly in proportion to ``weight`` where it is lower.
+    """Sample by rejection from rows with too heavy a tail, exactly in proportion to ``weight``.
 
-    A proposal is drawn from the row. One that was dealt to the tail is kept with probability ``weight / tail(x)``,
-    at most 1, by an integer comparison; if it is not, the whole draw starts again (an inner loop over the tail alone
+    The row proposes an output. The function keeps a proposal from the tail with probability ``weight / tail(x)``,
+    at most 1, by an integer comparison; otherwise the whole sample starts again (an inner loop over the tail alone
     would leave too much mass there). So output ``y`` has probability in proportion to
-    ``excess(x, y) + base(y) min(tail(x), weight(x, y))``, given that there is one: after ``MAX_ROUNDS`` rounds the draw
-    ends in an error. Where a round ends with probability ``a``, that has a probability below ``exp(-a MAX_ROUNDS)``,
-    less than ``2**-100`` for ``a`` from 1 in 470.
+    ``excess(x, y) + base(y) min(tail(x), weight(x, y))``, provided that the loop ends: after ``MAX_ROUNDS`` rounds the
+    function raises an error. If a round ends with probability ``a``, that error has a probability below
+    ``exp(-a MAX_ROUNDS)``, less than ``2**-100`` for ``a`` from 1 in 470.
 
     Args:
         rows: The proposals.
-        row_of: Row of each draw, shape ``(n,)``.
-        weight: Weight of one unit of the base measure, for rows and outputs, shapes ``(m,)``.
+        row_of: Row of each sample, shape ``(n,)``.
+        weight: Returns the weight of one unit of the base measure, for rows and outputs, shapes ``(m,)``.
         random_uint64: As in ``uniform_below``.
 
     Returns:
         Output ids, shape ``(n,)``.
 
     Raises:
-        EntropyFailed: A draw did not end in ``MAX_ROUNDS`` rounds, or as ``uniform_below``.
+        EntropyFailed: A sample did not end in ``MAX_ROUNDS`` rounds, or as ``uniform_below``.
 
     Privacy:
-        The number of rounds depends on the row: time tells a little about the words.
+        The number of rounds depends on the row: the running time reveals a little about the words.
     """
     outputs = np.empty(len(row_of), dtype=np.int64)
     pending, totals = np.arange(len(row_of)), rows.totals

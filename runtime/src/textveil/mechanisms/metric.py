@@ -1,6 +1,7 @@
-"""The metric: Euclidean distance between int8 rows, in exact integers (format-santext.md, "embeddings.safetensors").
+"""The metric: Euclidean distance between int8 rows, in exact integers.
 
-The rows *are* the metric: every squared distance is an integer, and whoever carries the rows finds the same one.
+Format: format-santext.md, "embeddings.safetensors". The rows *are* the metric: every squared distance is an integer,
+and everyone with the rows computes the same one.
 """
 
 import math
@@ -16,7 +17,7 @@ from textveil.mechanisms.integer_sampling import Integers
 
 Floats = NDArray[np.float64]
 
-#: Rows of the distance matrix computed at a time.
+#: Rows of the distance matrix in one block.
 BLOCK = 256
 _PAIRS_AT_ONCE = 512
 
@@ -28,7 +29,7 @@ class Metric:
     Attributes:
         rows: int8 rows, ``<unk>`` last, shape ``(symbols + 1, dimension)``.
         grid: Score steps per unit of scaled distance.
-        median_squared: Squared distance, in steps of the rows, that is one unit of scaled distance.
+        median_squared: One unit of scaled distance, as a squared distance in steps of the rows.
         unknown_extra: Squared length of the coordinate that only ``<unk>`` has.
     """
 
@@ -38,7 +39,7 @@ class Metric:
     unknown_extra: int
 
     def squared(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Integers:
-        """Returns squared distances of pairs of inputs, exact, shape ``(n,)``."""
+        """Return the exact squared distances of pairs of inputs, shape ``(n,)``."""
         squared = np.empty(len(first), dtype=np.int64)
         for part in np.array_split(np.arange(len(first)), max(1, -(-len(first) // _PAIRS_AT_ONCE))):
             difference = self.rows[first[part]].astype(self._exact)
@@ -49,14 +50,21 @@ class Metric:
 
     @cached_property
     def _exact(self) -> type[np.float32 | np.float64]:
-        """The floating type that holds every partial sum of a squared distance: at most ``4 max |row|^2``."""
+        """The floating type that represents every partial sum of a squared distance exactly.
+
+        Partial sums are at most ``4 max |row|^2``.
+        """
         norms = np.concatenate([(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(self.rows, 64)])
         return np.float32 if 4 * int(norms.max()) < 1 << 24 else np.float64
 
     def squared_to_all(
         self, inputs: NDArray[np.intp], block: int = BLOCK
     ) -> Iterator[tuple[NDArray[np.intp], Integers]]:
-        """Yields squared distances of some inputs to all: a block of inputs, and an array ``(<= block, inputs)``."""
+        """Yield squared distances of some inputs to all inputs, one block of inputs at a time.
+
+        Yields:
+            The inputs of the block, and their squared distances, shape ``(<= block, inputs)``.
+        """
         unknown = len(self.rows) - 1
         for start, squared in _squared_distances(self.rows[inputs], *self._all_rows, block):
             part = inputs[start : start + len(squared)]
@@ -66,27 +74,33 @@ class Metric:
 
     @cached_property
     def _all_rows(self) -> tuple[Any, Integers]:
-        """All rows as ``squared_distances`` takes them: made once, since callers ask for a few inputs at a time."""
+        """All rows in the form of ``_prepared``, cached since callers query a few inputs at a time."""
         return _prepared(self.rows)
 
     def scores(self, squared: Integers) -> Integers:
-        """Returns ``floor(grid * d)`` of squared distances, any shape."""
+        """Return ``floor(grid * d)`` of squared distances, any shape."""
         return scores(squared, self.grid, self.median_squared)
 
     def scaled(self, squared: Integers) -> Floats:
-        """Returns scaled distances ``d`` of squared distances, rounded down, any shape."""
+        """Return scaled distances ``d`` of squared distances, rounded down, any shape."""
         return np.sqrt(squared / self.median_squared) * (1 - 1e-14)
 
     def distance(self, first: int, second: int) -> float:
-        """Returns the scaled distance of two inputs: 1 is the median distance of two words of the vocabulary."""
+        """Return the scaled distance of two inputs.
+
+        One unit is the median distance of two words of the vocabulary.
+        """
         return math.sqrt(int(self.squared(np.array([first]), np.array([second]))[0]) / self.median_squared)
 
 
 def scores(squared: Integers, grid: int, median_squared: int) -> Integers:
-    """Returns ``floor(grid * sqrt(squared / median_squared))`` in integers, any shape: distances become scores."""
+    """Return the scores ``floor(grid * sqrt(squared / median_squared))``, any shape.
+
+    The result is exact: the function computes in integers.
+    """
     radicand = squared * (grid * grid) // median_squared
     root = np.sqrt(radicand.astype(np.float64)).astype(np.int64)
-    root -= root * root > radicand  # the floating-point root is at most one off
+    root -= root * root > radicand  # the floating-point root differs from the integer root by at most one
     root += (root + 1) * (root + 1) <= radicand
     return root
 
@@ -94,10 +108,11 @@ def scores(squared: Integers, grid: int, median_squared: int) -> Integers:
 def squared_distances(
     rows: NDArray[np.int8], candidates: NDArray[np.int8], block: int = BLOCK
 ) -> Iterator[tuple[int, Integers]]:
-    """Yields squared distances of all rows to all candidates, a block of rows at a time; never the whole matrix.
+    """Yield squared distances of all rows to all candidates, one block of rows at a time.
 
+    The function never holds the whole matrix.
     ``|x - y|^2 = |x|^2 + |y|^2 - 2 x.y`` is exact: every partial sum of ``x.y`` is an integer that the floating
-    type of the matrix product represents, whatever the order of summation.
+    type of the matrix product represents, for every order of summation.
 
     Yields:
         Index of the first row of the block, and the squared distances, shape ``(<= block, candidates)``.
@@ -106,7 +121,7 @@ def squared_distances(
 
 
 def _prepared(candidates: NDArray[np.int8]) -> tuple[Any, Integers]:
-    """Candidates as the right factor of an exact matrix product, and their squared norms."""
+    """Return candidates as the right factor of an exact matrix product, and their squared norms."""
     exact = np.float32 if candidates.shape[1] * 128**2 < 1 << 24 else np.float64
     norms = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(candidates, 64)]
     return candidates.astype(exact).T, np.concatenate(norms)

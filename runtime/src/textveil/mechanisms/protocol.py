@@ -1,4 +1,4 @@
-"""Every mechanism draws one symbol for every input. It stands behind one protocol, and knows nothing of text.
+"""The protocol of all mechanisms: sample one symbol for every input, without access to text.
 
 | name | mechanism | module |
 |---|---|---|
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 
 class Slots(Protocol):
-    """The places of some draws: all that a mechanism may look at beside the inputs."""
+    """The slots of some samples: all information for a mechanism besides the inputs."""
 
     @property
     def lower(self) -> NDArray[np.bool_]:
-        """Which outputs are written in lower case alone, shape ``(draws,)``."""
+        """Mask of the slots whose output is written in lower case alone, shape ``(draws,)``."""
         ...
 
     @property
     def whole(self) -> NDArray[np.bool_]:
-        """Which inputs are words in one piece, shape ``(draws,)``."""
+        """Mask of the inputs that are whole words, not parts of one, shape ``(draws,)``."""
         ...
 
 
 @dataclass(frozen=True)
 class Alone:
-    """Slots of words that stand alone.
+    """Slots of words without a text around them.
 
     Attributes:
         lower: As ``Slots.lower``.
@@ -55,61 +55,65 @@ class Alone:
 
     @classmethod
     def of(cls, count: int, *, lower: bool = False, whole: bool = True) -> "Alone":
-        """Returns so many slots that are all alike."""
+        """Return ``count`` equal slots."""
         return cls(np.full(count, lower), np.full(count, whole))
 
 
 class Mechanism(Protocol):
-    """Draws a random symbol for every input (a symbol id, or the number of symbols for ``<unk>``)."""
+    """A random symbol for every input (a symbol id, or the number of symbols for ``<unk>``)."""
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Draws one symbol for each input, shape ``(n,)``.
+        """Sample one symbol for each input, shape ``(n,)``.
 
         Args:
             inputs: Input ids, shape ``(n,)``.
-            slots: Where they stand.
-            random_uint64: Gives uniform words.
+            slots: Their slots.
+            random_uint64: Returns a given number of independent uniform 64-bit words.
 
         Privacy:
-            The release itself. What is drawn for a slot is a function of its input, of its slot and fresh randomness.
+            The release itself. The sample of a slot is a function of its input, its slot and fresh randomness.
         """
         ...
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
-        """Returns the output distribution of a slot.
+        """Return the output distribution of a slot.
+
+        Args:
+            lower: Whether the output is written in lower case alone.
+            whole: Whether the input is a whole word, not a part of one.
 
         Raises:
-            OptionError: It has no integer weights (``fbdd``).
+            OptionError: The mechanism has no integer weights (``fbdd``).
         """
         ...
 
 
 class PerInput(Protocol):
-    """Draws for inputs, wherever they stand."""
+    """A mechanism whose samples do not depend on slots."""
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Draws one output for each input, independently, shape ``(n,)``."""
+        """Sample one output for each input, independently, shape ``(n,)``."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class Everywhere:
-    """A mechanism that draws by the input alone.
+    """A ``Mechanism`` that samples by the input alone and ignores slots.
 
     Attributes:
-        law: Draws for inputs.
-        channel: Gives its output distribution; ``None`` where there are no integer weights.
+        law: Samples outputs for inputs.
+        channel: Returns its output distribution; ``None`` without integer weights.
     """
 
     law: PerInput
     channel: "Callable[[], Channel] | None"
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Implements ``Mechanism.draw``; the slots do not matter."""
+        """Implement ``Mechanism.draw``; the result does not depend on the slots."""
         return self.law.draw(inputs, random_uint64)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
-        """Implements ``Mechanism.channel_at``: the same everywhere."""
+        """Implement ``Mechanism.channel_at``; the result is the same for every slot."""
         if self.channel is None:
             raise OptionError("fbdd has no table of weights: its distribution is known from draws only")
         return self.channel()

@@ -1,4 +1,4 @@
-"""Mechanisms that others published: SanText, SanText+, FBDD and randomized response."""
+"""Published mechanisms to compare with: SanText, SanText+, FBDD and randomized response."""
 
 from typing import TYPE_CHECKING
 

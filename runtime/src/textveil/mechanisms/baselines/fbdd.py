@@ -1,18 +1,19 @@
-"""FBDD: noise on the vector of a word, then the nearest word (Feyisetan, Balle, Diethe, Drake 2020, Algorithm 1).
+"""FBDD: add noise to the vector of a word, then release the nearest word.
 
-Proof: docs/proofs/fbdd.md.
+Source: Feyisetan, Balle, Diethe, Drake 2020, Algorithm 1. Proof: docs/proofs/fbdd.md.
 
 In units of the metric (1 is the median distance of two words) the noise ``z`` has density proportional to
 ``exp(-epsilon |z|)``: a direction uniform on the sphere times a radius from Gamma(m, 1 / epsilon), with ``m`` the
-dimension of the rows. By the triangle inequality the noisy point is ``epsilon d``-metric-DP, without a factor 2, and
-which word is nearest is a function of that point alone.
+dimension of the rows. By the triangle inequality the noisy point is ``epsilon d``-metric-DP, without a factor 2. The
+nearest word is a function of that point alone.
 
-``<unk>`` has a coordinate of its own, in which every word is 0. It is dropped before the noise is added: dropping a
-coordinate brings no two inputs further apart, so the bound holds for pairs with ``<unk>`` too, and no output is nearer
-or further for it. Noise along that coordinate would cost accuracy and protect nothing more.
+``<unk>`` has a coordinate of its own, in which every word is 0. The mechanism drops this coordinate before it adds
+noise: a dropped coordinate moves no two inputs further apart, so the bound also holds for pairs with ``<unk>``, and
+the order of the outputs by distance does not change. Noise along that coordinate would cost accuracy and add no
+protection.
 
-This is floating-point code. The proof speaks of real numbers; what rounding adds is not bounded here, so the epsilon
-is called textbook and never certified.
+This module computes in floating point. The proof treats real numbers and does not bound the effect of rounding, so
+the epsilon is called textbook and never certified.
 """
 
 from dataclasses import dataclass
@@ -28,41 +29,44 @@ from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.metric import Floats, Metric
 
-#: Largest epsilon. The closest words a bundle keeps apart are 0.1 apart: noise is then far below their distance.
+#: Largest epsilon. Words of a bundle are at least 0.1 apart: at this epsilon the noise is far below that distance.
 MAX_FBDD_EPSILON = 100_000
 
-#: Bounds of what a block of tokens takes: 32 MB of scores, 8 MB of random words.
+#: Memory bounds of one block of tokens: 32 MB of scores, 8 MB of random words.
 _SCORES_AT_ONCE, _WORDS_AT_ONCE = 1 << 22, 1 << 20
 
 
 def uniforms(words: NDArray[np.uint64]) -> Floats:
-    """Maps random words to multiples of 2**-53 in (0, 1], all equally likely: their upper 53 bits, plus one."""
+    """Map random words to uniform multiples of 2**-53 in (0, 1]: their upper 53 bits, plus one."""
     return ((words >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
 
 
 def words_per_point(dimension: int) -> int:
-    """Counts the random words of one point of ``laplace_noise``: two per pair of Gaussians, one per exponential."""
+    """Count the random words of one point of ``laplace_noise``.
+
+    A pair of Gaussians takes two words, an exponential one.
+    """
     return 2 * (-(-dimension // 2)) + dimension
 
 
 def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Floats:
-    """Draws independent points with density proportional to ``exp(-|z|)``.
+    """Sample independent points with density proportional to ``exp(-|z|)``.
 
     In ``n`` dimensions that density is, in polar coordinates, proportional to ``r**(n - 1) exp(-r)``: a direction
     uniform on the sphere, that of ``n`` Gaussians (Box and Muller 1958), and a radius from Gamma(n, 1), the sum of
     ``n`` exponentials ``-ln(u)``. Divided by epsilon it is the noise of FBDD.
 
     Args:
-        count: How many points.
+        count: Number of points.
         dimension: ``n``.
-        random_uint64: Gives that many independent uniform 64-bit words.
+        random_uint64: Returns a given number of independent uniform 64-bit words.
 
     Returns:
-        Shape ``(count, dimension)``, finite. Zero where all Gaussians are, or all exponentials: for ``n`` <= 2, with a
-        probability of at most 2**-52.
+        Shape ``(count, dimension)``, finite. A point is zero if all its Gaussians or all its exponentials are zero:
+        for ``n`` <= 2, with a probability of at most 2**-52.
 
     Privacy:
-        Every point takes ``words_per_point(n)`` words: neither their number nor the time depends on what is drawn.
+        Every point takes ``words_per_point(n)`` words: neither their number nor the time depends on the sample.
     """
     pairs = -(-dimension // 2)
     words = random_uint64(count * words_per_point(dimension)).reshape(count, -1)
@@ -77,10 +81,10 @@ def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Fl
 
 @dataclass(frozen=True, kw_only=True)
 class Outputs:
-    """The possible outputs as points, to find the nearest one: the ``y`` with the largest ``v.y - |y|^2 / 2``.
+    """The possible outputs as points; the nearest one to ``v`` maximizes ``v.y - |y|^2 / 2``.
 
     Attributes:
-        table: The table whose outputs they are.
+        table: The table of these outputs.
         ids: Symbols that are outputs of ``santext``, ascending, shape ``(outputs,)``.
         rows: Their rows, shape ``(outputs, dimension)``.
         half_squares: ``|y|^2 / 2``, shape ``(outputs,)``.
@@ -93,13 +97,13 @@ class Outputs:
 
     @classmethod
     def of(cls, table: Table, metric: Metric) -> "Outputs":
-        """Returns the outputs of ``santext``."""
+        """Return the outputs of ``santext`` as points."""
         ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
         rows = metric.rows[ids].astype(np.float64)
         return cls(table=table, ids=ids, rows=rows, half_squares=np.einsum("ij,ij->i", rows, rows) / 2)
 
     def nearest(self, points: Floats, scale: float) -> Integers:
-        """Returns the nearest output of each point, the smallest id among equals.
+        """Return the nearest output of each point, the smallest id among equals.
 
         Args:
             points: ``scale`` times the points in steps of the rows, shape ``(n, dimension)``.
@@ -118,7 +122,9 @@ _OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Fbdd:
-    """FBDD: the output nearest to ``x + z``. It has no integer weights: what it does is known from draws only.
+    """FBDD: the output nearest to ``x + z``.
+
+    It has no integer weights: only samples show its output distribution.
 
     Attributes:
         metric: Rows and unit of distance.
@@ -132,7 +138,7 @@ class Fbdd:
 
     @classmethod
     def of(cls, table: Table, metric: Metric, epsilon: Decimal) -> "Fbdd":
-        """Returns FBDD over a table; all over one table share their matrix of outputs.
+        """Return FBDD over a table; all instances over one table share one matrix of outputs.
 
         Raises:
             OptionError: ``epsilon`` is out of range.
@@ -146,15 +152,22 @@ class Fbdd:
         return cls(metric, outputs, value)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Draws one output for each input (a symbol id, or the number of symbols for ``<unk>``), shape ``(n,)``.
+        """Sample one output for each input.
+
+        Args:
+            inputs: Symbol ids, or the number of symbols for ``<unk>``, shape ``(n,)``.
+            random_uint64: Returns a given number of independent uniform 64-bit words.
+
+        Returns:
+            Symbol ids, shape ``(n,)``.
 
         Privacy:
             ``epsilon d``-metric-DP in real arithmetic for every pair of inputs, ``<unk>`` included. The number of
-            random words is fixed, and the same is computed for every point.
+            random words is fixed, and the computation has the same steps for every point.
         """
         dimension = self.metric.rows.shape[1]
         block = max(1, min(_SCORES_AT_ONCE // len(self.outputs.ids), _WORDS_AT_ONCE // words_per_point(dimension)))
-        # In units of the noise, so that no epsilon overflows: a step of the rows is `scale` of them.
+        # Computing in units of the noise keeps every epsilon from overflowing: a step of the rows is `scale` units.
         scale = self.epsilon / float(np.sqrt(self.metric.median_squared))
         drawn = np.empty(len(inputs), dtype=np.int64)
         for start in range(0, len(inputs), block):

@@ -1,6 +1,6 @@
-"""k-ary randomized response (Kairouz, Bonawitz, Ramage 2016), and the uniform draw.
+"""k-ary randomized response, and the uniform mechanism ``random``.
 
-Proof: docs/proofs/randomized-response.md.
+Source: Kairouz, Bonawitz, Ramage 2016. Proof: docs/proofs/randomized-response.md.
 """
 
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
 from textveil.mechanisms.scores import EqualityScores
 
-#: Largest epsilon of ``krr``: beyond it the word is practically always kept.
+#: Largest epsilon of ``krr``: beyond it the mechanism practically always keeps the word.
 MAX_KRR_EPSILON = 30
 
 
 @dataclass(frozen=True)
 class RandomizedResponse:
-    """``random`` and ``krr``: uniform over the outputs, plus ``excess`` for the input itself where it is one.
+    """``random`` and ``krr``: uniform over the outputs, plus ``excess`` for the input itself.
 
-    Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail for x among the outputs; other inputs are uniform. Pure
-    epsilon-LDP with epsilon = ln((tail + excess) / tail) (Kairouz, Bonawitz, Ramage 2016).
+    If x is an output, Pr[M(x) = x] / Pr[M(x) = y] = (tail + excess) / tail; other inputs have a uniform
+    distribution. Pure epsilon-LDP with epsilon = ln((tail + excess) / tail) (Kairouz, Bonawitz, Ramage 2016).
 
     Attributes:
-        is_output: 1 for outputs, shape ``(symbols,)``.
+        is_output: 1 for outputs, else 0, shape ``(symbols,)``.
         tail: Weight of any one output.
         excess: Additional weight of the input itself.
     """
@@ -39,12 +39,14 @@ class RandomizedResponse:
 
     @classmethod
     def uniform(cls, table: Table) -> "RandomizedResponse":
-        """Returns ``random``: the uniform draw."""
+        """Return ``random``: the uniform distribution over the outputs."""
         return cls(_outputs(table), 1, 0)
 
     @classmethod
     def of(cls, table: Table, epsilon: Decimal) -> "RandomizedResponse":
-        """Returns ``krr``. ``exp(epsilon)`` is rounded down, so that ``epsilon`` can only overstate.
+        """Return ``krr`` at an epsilon.
+
+        ``exp(epsilon)`` is rounded down, so ``epsilon`` is an upper bound of the actual loss.
 
         Raises:
             OptionError: ``epsilon`` is not in ``(0, MAX_KRR_EPSILON]``.
@@ -53,13 +55,13 @@ class RandomizedResponse:
             raise OptionError(f"krr needs an epsilon above 0 and at most {MAX_KRR_EPSILON}")
         tail = 1 << 15  # exp(30) * 2**15 < 2**59, and 2**15 * symbols < 2**59
         with localcontext(prec=60, rounding=ROUND_FLOOR):
-            # Decimal.exp is correctly rounded to nearest whatever the context says: take one unit off the last
-            # of 60 digits before rounding down.
+            # Decimal.exp rounds to nearest under every context: lower it by one part in 10**58 before rounding down,
+            # more than rounding to 60 digits can add.
             own = int((epsilon.exp() * (1 - Decimal(10) ** -58) * tail).to_integral_value())
         return cls(_outputs(table), tail, max(own - tail, 0))
 
     def rows(self, inputs: Integers) -> Rows:
-        """Returns the rows of some inputs, in that order."""
+        """Return the weight rows of some inputs, in their order."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)
@@ -73,7 +75,7 @@ class RandomizedResponse:
         return ScoreChannel(scores=scores, score_weights=weights, base=self.is_output)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Draws one output for every input, independently, shape ``(n,)``."""
+        """Sample one output for every input, independently, shape ``(n,)``."""
         return draw_rows(self.rows, inputs, random_uint64)
 
 

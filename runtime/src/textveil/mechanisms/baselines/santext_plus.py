@@ -1,7 +1,8 @@
-"""SanText+ (Yue et al. 2021, Algorithm 2): what the coin that keeps common words costs (Theorem 2).
+"""SanText+ (Yue et al. 2021, Algorithm 2), and the epsilon of its coin for common words.
 
-Sensitive words are drawn by SanText over the sensitive outputs. A common word is kept with probability ``1 - p``, else
-drawn in the same way. Proof: docs/proofs/santext-plus.md.
+SanText over the sensitive outputs randomizes sensitive words. A coin keeps a common word with probability ``1 - p``
+and otherwise randomizes it in the same way. Theorem 2 gives the epsilon of the coin. Proof:
+docs/proofs/santext-plus.md.
 """
 
 from dataclasses import dataclass, replace
@@ -20,7 +21,10 @@ from textveil.mechanisms.protocol import Slots
 
 
 def mixture_epsilon(coin: ReplacementCoin) -> float:
-    """Computes SanText+'s ``epsilon_0 = ln(1/p)`` (Theorem 2) of the realized coin, rounded up to six decimals."""
+    """Compute ``epsilon_0 = ln(1/p)`` of the realized coin (SanText+, Theorem 2).
+
+    The result is rounded up to six decimals.
+    """
     with localcontext(prec=50, rounding=ROUND_CEILING):
         exact = (Decimal(2**64) / coin.threshold).ln()
         return float(exact.quantize(Decimal("1e-6"), rounding=ROUND_CEILING))
@@ -28,12 +32,12 @@ def mixture_epsilon(coin: ReplacementCoin) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SanTextPlus:
-    """SanText+ as a mechanism: coins of common words first, then draws for the words that are replaced.
+    """SanText+ as a mechanism: first the coins of common words, then SanText for replaced words.
 
     Attributes:
         law: SanText over the sensitive outputs.
         coin: The coin of common words.
-        keepable: Which inputs it may keep, ``<unk>`` last, shape ``(symbols + 1,)``.
+        keepable: True for inputs that the coin may keep, ``<unk>`` last, shape ``(symbols + 1,)``.
     """
 
     law: SanText
@@ -41,12 +45,12 @@ class SanTextPlus:
     keepable: NDArray[np.bool_]
 
     def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Implements ``Mechanism.draw``. Words in one piece alone may be kept.
+        """Implement ``Mechanism.draw``; only whole words may be kept.
 
-        A secret that is cut into frequent pieces would come back piece by piece.
+        Otherwise the output could keep a secret part by part, if the tokenizer splits it into frequent parts.
 
         Privacy:
-            Number and order of the random words: one for every word that may be kept, then those of the draws.
+            Number and order of the random words: one for every word that may be kept, then those of the sampling.
         """
         replaced = np.ones(len(inputs), dtype=bool)
         common = np.flatnonzero(self.keepable[inputs] & slots.whole)
@@ -58,9 +62,9 @@ class SanTextPlus:
 
     @cached_property
     def channel(self) -> ScoreChannel:
-        """The output distribution of every input that is a word in one piece, the coin of common words included."""
+        """The output distribution of every input that is a whole word, coin included."""
         return replace(self.law.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> ScoreChannel:
-        """Implements ``Mechanism.channel_at``: what is not a word in one piece is never kept."""
+        """Implement ``Mechanism.channel_at``; the coin keeps only whole words."""
         return self.channel if whole else self.channel.drawn

@@ -1,7 +1,7 @@
-"""The table of a bundle: near words of every word, possible outputs, and the integer weight of every score.
+"""The table of a bundle: neighbors of every word, possible outputs, and score weights.
 
-One list of neighbors serves every level and both mechanisms: a level is a look-up from integer scores to integer
-weights, and a mechanism is the set of words that may come out (docs/proofs/santext.md).
+One list of neighbors serves every level (epsilon) and both mechanisms: a level is a look-up from integer scores to
+integer weights, and a mechanism is a set of possible outputs (docs/proofs/santext.md).
 """
 
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
 
-#: Bits of a symbol's role.
+#: Bit masks of a symbol's roles.
 SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT = 1, 2, 4
-#: Weights are at least this, so that rounding changes none by more than 2**-13 of itself.
+#: Smallest weight: rounding to integers changes a weight by at most 2**-13 of its value.
 SMALLEST_WEIGHT = 1 << 12
 _NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
 _BASE_TYPES = np.dtype(np.uint8), *_NEIGHBOR_TYPES
@@ -25,13 +25,13 @@ OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}
 
 @dataclass(frozen=True)
 class LevelParameters:
-    """The exponent, weights and base measure of one level, for one mechanism.
+    """The exponent, weights and base measure of one level (epsilon), for one mechanism.
 
     Attributes:
         exponent: ``alpha`` per unit of scaled distance; the textbook bound is ``2 alpha``.
         weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, at
             least ``SMALLEST_WEIGHT``; a score past the end has the last weight.
-        base: Base measure of every symbol, shape ``(symbols,)``, or ``None`` where it is uniform.
+        base: Base measure of every symbol, shape ``(symbols,)``, or ``None`` if it is uniform.
     """
 
     exponent: Decimal
@@ -41,15 +41,15 @@ class LevelParameters:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Table:
-    """Neighbors of every input. Inputs are the symbols, by id, and ``<unk>``, whose row is the last.
+    """Neighbors of every input: the symbols, by id, and ``<unk>``, whose row is the last.
 
     Attributes:
-        neighbors: Ids of the ``k`` nearest candidate outputs of each input, nearest first, the input itself
-            included where it is one; shape ``(symbols + 1, k)``.
+        neighbors: Ids of the ``k`` nearest candidate outputs of each input, nearest first, including the input itself
+            if it is a candidate; shape ``(symbols + 1, k)``.
         scores: Their scores ``floor(grid * d)``, same shape, non-decreasing along a row.
-        roles: Bits ``SANTEXT_OUTPUT``, ``SANTEXT_PLUS_OUTPUT`` and ``KEPT`` of each symbol, shape ``(symbols,)``.
+        roles: Bit masks ``SANTEXT_OUTPUT``, ``SANTEXT_PLUS_OUTPUT`` and ``KEPT`` of each symbol, shape ``(symbols,)``.
         grid: Score steps per unit of scaled distance.
-        tensors: All arrays of the file, by name; levels name theirs.
+        tensors: All arrays of the file, by name; each level refers to its arrays by name.
     """
 
     neighbors: NDArray[Any]
@@ -60,7 +60,11 @@ class Table:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "Table":
-        """Checks shapes, types and ranges, and gives the table; ``BundleDamaged`` where one is wrong."""
+        """Check shapes, types and ranges of the arrays, and return the table.
+
+        Raises:
+            BundleDamaged: A shape, type or value is invalid.
+        """
         neighbors, scores, roles = tensors["neighbours"], tensors["scores"], tensors["roles"]
         shape = (definition["symbols"] + 1, definition["neighbours"])
         if any(type(n) is not int for n in shape):
@@ -77,7 +81,7 @@ class Table:
             or definition["grid"] < 1
         ):
             raise BundleDamaged("table.safetensors: shapes, types or constants do not fit law.json")
-        ordered = np.sort(neighbors.astype(np.uint32), axis=1)  # quicker than 16 bits
+        ordered = np.sort(neighbors.astype(np.uint32), axis=1)  # faster than sorting 16-bit values
         if (ordered[:, 1:] == ordered[:, :-1]).any():
             raise BundleDamaged("table.safetensors: a row stores a neighbor twice")
         if ordered[:, -1].max() >= shape[0] - 1 or (scores[:, 1:] < scores[:, :-1]).any():
@@ -97,7 +101,11 @@ class Table:
         return len(self.roles)
 
     def level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
-        """Returns the parameters of one level by the names of its arrays; ``BundleDamaged`` where they do not fit."""
+        """Return the parameters of one level (epsilon) from the names of its arrays.
+
+        Raises:
+            BundleDamaged: The arrays do not fit the table or the exponent, or their totals are too large.
+        """
         weights = self.tensors[weights_name]
         base = None if base_name is None else self.tensors[base_name]
         if weights.dtype != np.int64 or weights.ndim != 1 or not exponent.is_finite() or exponent <= 0:
@@ -118,7 +126,14 @@ class Table:
         return LevelParameters(exponent, weights, base)
 
     def base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
-        """Returns the base measure of a mechanism, zero for words that are never its output, shape ``(symbols,)``."""
+        """Return the base measure of a mechanism, 0 for words that are never its output.
+
+        Returns:
+            Shape ``(symbols,)``.
+
+        Raises:
+            BundleDamaged: The base measure is 0 for an output.
+        """
         outputs = (self.roles & OUTPUT_ROLE[mechanism]) != 0
         if parameters.base is None:
             return outputs.astype(np.int64)
@@ -129,14 +144,15 @@ class Table:
 
 
 def largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum: int, largest_base: int) -> int:
-    """Returns an upper bound of every row's total."""
+    """Return an upper bound of the sum of weights of every row."""
     return int(weights[int(scores[:, -1].min())]) * base_sum + int(weights[0]) * largest_base * scores.shape[1]
 
 
 def wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
-    """Finds the first score whose weight is not ``exp(-alpha s / grid)`` times a constant, to within rounding.
+    """Find the first score whose weight is not ``exp(-alpha s / grid)`` times a constant.
 
-    The textbook epsilon, twice the exponent, is true of weights that follow the exponent and of no others.
+    The check allows for rounding; the result is ``None`` if all weights pass. The textbook epsilon, twice the exponent,
+    is true only for weights that follow the exponent.
     """
     with np.errstate(all="ignore"):
         exact = float(weights[0]) * np.exp(-float(exponent) * np.arange(len(weights)) / grid)

@@ -1,4 +1,4 @@
-"""Noise for vectors, and what it loses."""
+"""Noise for vectors, and its privacy loss."""
 
 from typing import TYPE_CHECKING
 

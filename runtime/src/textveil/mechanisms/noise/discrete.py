@@ -1,9 +1,9 @@
-"""Finished tables of integer noise: how many of the 2**64 random words name each value, and the draw.
+"""Tables of integer noise: the number of 64-bit words of each value, and sampling from them.
 
 Proof: docs/proofs/representation.md.
 
 A table is symmetric and its counts sum to 2**64, so its distribution is exactly ``count / 2**64`` and one random
-word draws one value. Tables are built in integers from fixed-point constants, the same on every machine:
+word gives one value. Integer arithmetic on fixed-point constants builds the same table on every machine:
 
 * ``discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
   flattens it: no count is more than ``exp(1 / scale)`` times its neighbor's, so the noise of the finished table has
@@ -11,8 +11,8 @@ word draws one value. Tables are built in integers from fixed-point constants, t
 * ``discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
   variation distance.
 
-Values beyond ``reach`` are lumped at ``-reach`` and ``reach``: a release that is clamped to what every input can reach
-cannot tell the difference.
+The table adds the mass beyond ``reach`` to the values ``-reach`` and ``reach``: a release clamped to the outputs that
+every input can reach has the same distribution.
 """
 
 from dataclasses import dataclass
@@ -30,11 +30,11 @@ Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 WORD_BITS = 64
-#: Largest reach of a table: 2**20 counts on each side are 16 MiB.
+#: Largest reach of a table: 2**20 counts on each side take 16 MiB.
 MAX_REACH = 1 << 20
 
-# Fixed point has 192 bits behind the point; constants come from decimals of 100 digits, a good 30 more than that
-# needs, and are lowered by a part in 10**80, far more than their own rounding, so that each is a lower bound.
+# Fixed point has 192 fraction bits. Constants come from decimals of 100 digits, about 30 more than necessary. Each is
+# lowered by a part in 10**80, far more than its rounding error, so that it is a lower bound.
 _FRACTION_BITS = 192
 _DIGITS = 100
 _LOWERED = 1 - Decimal("1e-80")
@@ -45,8 +45,8 @@ class NoiseTable:
     """A symmetric distribution over the integers from ``-reach`` to ``reach``.
 
     Attributes:
-        counts: Of 0, 1, ..., reach: how many words name that value, and as many its negative. Each at least 1; the
-            count of 0 and twice the others sum to ``2**bits``.
+        counts: For each value 0, 1, ..., reach: the number of random words of this value, equal to the number of its
+            negative. Each is at least 1; the count of 0 and twice the others sum to ``2**bits``.
         bits: Width of a random word; 64 in production, small in exhaustive tests.
     """
 
@@ -59,22 +59,22 @@ class NoiseTable:
         return len(self.counts) - 1
 
     def probability(self, value: int) -> Fraction:
-        """Returns ``Pr[noise = value]``, exact; 0 beyond ``reach``."""
+        """Return the exact ``Pr[noise = value]``; 0 beyond ``reach``."""
         return Fraction(self.counts[abs(value)], 1 << self.bits) if abs(value) <= self.reach else Fraction(0)
 
     def tail(self, value: int) -> Fraction:
-        """Returns ``Pr[noise >= value]`` for a value above 0, exact."""
+        """Return the exact ``Pr[noise >= value]`` for a value above 0."""
         return Fraction(sum(self.counts[value:]), 1 << self.bits)
 
     def largest_ratio(self, clamped_from: int) -> Fraction:
-        """Computes how much a shift by one step can change the probability of any output, exact.
+        """Compute the exact largest ratio of an output's probabilities under a shift by one step.
 
-        The largest of ``Pr[n] / Pr[n + 1]`` and its inverse over single values below ``reach``, and of
+        It is the largest of ``Pr[n] / Pr[n + 1]`` and its inverse over single values below ``reach``, and of
         ``Pr[noise >= n] / Pr[noise >= n + 1]`` over the tails that a clamp can turn into one output. Shifts by d steps
-        in all, over any number of coordinates, change it by the d-th power at most.
+        in total, over any number of coordinates, change a probability by at most the d-th power.
 
         Args:
-            clamped_from: Smallest ``n >= 0`` whose tail is one output under some input.
+            clamped_from: Smallest ``n >= 0`` such that, for some input, clamping turns its tail into one output.
         """
         counts, best, over = self.counts, 1, 1
         for near, far in pairwise(counts[:-1]):
@@ -90,7 +90,10 @@ class NoiseTable:
 
     @cached_property
     def _last_words(self) -> Words:
-        """The last word of every value in ascending order, filled up with the largest word to a power of two."""
+        """The last word of every value in ascending order, padded with the largest word.
+
+        The length is a power of two.
+        """
         half = np.array(self.counts, dtype=np.uint64)
         # The running sum ends at 2**64, which wraps to 0; the last word is one less, 2**64 - 1.
         last = np.cumsum(np.concatenate([half[:0:-1], half]), dtype=np.uint64) - np.uint64(1)
@@ -98,7 +101,7 @@ class NoiseTable:
         return np.concatenate([last, np.full(size - len(last), 2**WORD_BITS - 1, dtype=np.uint64)])
 
     def draw(self, words: Words) -> Integers:
-        """Returns the value that each random word names.
+        """Return the value of each random word.
 
         Args:
             words: Independent uniform words below ``2**bits``, any shape.
@@ -107,31 +110,31 @@ class NoiseTable:
             Same shape.
 
         Privacy:
-            One word for one value, none rejected. Every draw makes the same comparisons in number, whatever comes
-            out; which entries of the table they read depends on the word.
+            One word gives one value, none is rejected. Every sample makes the same number of comparisons, for every
+            result; the table entries that it reads depend on the word.
         """
         last = self._last_words
         position = np.zeros(words.shape, dtype=np.int64)
         step = len(last) >> 1
-        while step:  # how many values end before this word: a binary search without branches
+        while step:  # count the values that end before this word: a binary search without branches
             position += step * (last[position + (step - 1)] < words)
             step >>= 1
         return position - self.reach
 
 
 def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
-    """Builds the table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
+    """Build the table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
 
-    The outermost single count is the ideal one rounded down, every further one inwards is ``exp(1 / scale)`` times its
-    neighbor rounded down, and what is missing from ``2**bits`` goes to the two ends, which stand for tails.
+    The outermost single count is the ideal one rounded down; every further one inwards is ``exp(1 / scale)`` times its
+    neighbor, rounded down. The counts missing from ``2**bits`` are added to the two ends, which represent the tails.
 
     Args:
         scale: Scale of the noise in steps, above 0.
-        reach: Where the tails are lumped, from 2 to ``MAX_REACH``.
+        reach: The value to which the tails are added, from 2 to ``MAX_REACH``.
         bits: Width of a random word.
 
     Raises:
-        OptionError: ``reach`` is too large, or the table would have an empty cell.
+        OptionError: ``reach`` is out of range, or the table would have an empty cell.
 
     Privacy:
         ``largest_ratio(n) <= exp(1 / scale)`` for every ``n``.
@@ -151,25 +154,25 @@ def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> Nois
 
 
 def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
-    """Builds the table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, within ``total_variation`` of it.
+    """Build the table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, within ``total_variation`` of it.
 
-    Single counts are the ideal ones rounded down; what is missing goes to the two ends. The normalizer is Poisson's
-    ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``.
+    Single counts are the ideal ones rounded down; the missing counts are added to the two ends. The normalizer is
+    Poisson's ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``.
 
     Args:
         variance: Parameter of the distribution, in steps squared, at least 1.
-        reach: Where the tails are lumped, from 2 to ``MAX_REACH``.
+        reach: The value to which the tails are added, from 2 to ``MAX_REACH``.
         bits: Width of a random word.
 
     Raises:
-        OptionError: ``reach`` is too large, ``variance`` is below 1, or the table would have an empty cell.
+        OptionError: ``reach`` is out of range, ``variance`` is below 1, or the table would have an empty cell.
     """
     _check_reach(reach)
     if variance < 1:
         raise OptionError("discrete Gaussian noise needs a variance of at least one grid step")
     with localcontext(prec=_DIGITS):
         exact = Decimal(variance.numerator) / variance.denominator
-        first = (-2 * _PI**2 * exact).exp()  # below 1e-8; 3 in place of 2 is more than all that follows the second
+        first = (-2 * _PI**2 * exact).exp()  # below 1e-8; 3 first**4 bounds all terms after the first
         normalizer = (2 * _PI * exact).sqrt() * (1 + 2 * first + 3 * first**4)
         probability = int(_LOWERED / normalizer * (1 << _FRACTION_BITS))
         decay = int((-1 / (2 * exact)).exp() * _LOWERED * (1 << _FRACTION_BITS))
@@ -183,9 +186,10 @@ def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> 
 
 
 def total_variation(reach: int, bits: int = WORD_BITS) -> Fraction:
-    """Bounds how far a table of ``discrete_gaussian`` is from the distribution with the same lumped tails.
+    """Bound the distance of a ``discrete_gaussian`` table from the exact distribution.
 
-    Every single count is below the ideal one by less than 1, that of 0 by less than 2; only the ends are above.
+    The exact distribution has the same tails added to its ends; the distance is the total variation. Every single count
+    is below the ideal one by less than 1, that of 0 by less than 2; only the ends are above.
     """
     return Fraction(2 * reach + 1, 1 << bits)
 
@@ -201,7 +205,7 @@ def _check_reach(reach: int) -> None:
 
 
 def _finished(counts: list[int], bits: int) -> NoiseTable:
-    """Makes the count of 0 even, and gives the ends what is missing."""
+    """Make the count of 0 even, add the missing counts to the ends, and return the table."""
     counts[0] -= counts[0] & 1
     end = ((1 << bits) - counts[0]) // 2 - sum(counts[1:])
     if min(counts[-1], end) < 1 or counts[0] < counts[1]:

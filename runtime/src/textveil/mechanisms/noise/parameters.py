@@ -1,4 +1,7 @@
-"""The public parameters of a released vector: they decide its distribution, and tell nothing about the text."""
+"""The public parameters of a released vector: they decide its output distribution.
+
+They reveal nothing about the text.
+"""
 
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -16,20 +19,21 @@ L1, L2, BOX = "l1", "l2", "box"
 MODES = (L1, L2, BOX)
 
 MAX_DIMENSION, MAX_GRID = 1 << 12, 1 << 16
-#: Largest loss that a single coordinate may have. Beyond it 64-bit words leave the far cells of a table too coarse.
+#: Largest epsilon of a single coordinate. Beyond it 64-bit words make the far cells of a table too coarse.
 MAX_COORDINATE_EPSILON = 16
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReleaseParameters:
-    """The public parameters that decide the distribution of a release.
+    """The public parameters that decide the output distribution of a release.
 
     Attributes:
         mode: ``"l1"``, ``"l2"`` or ``"box"``.
         dimension: Number of coordinates, from 1 (``box``: 2) to ``MAX_DIMENSION``.
         grid: Steps per unit, from 1 to ``MAX_GRID``.
-        epsilon: Loss between any two texts: a decimal number above 0, as it is to be printed.
-        delta: The delta between any two texts, a decimal number in ``(0, 1)``; ``l2`` only, else ``None``.
+        epsilon: Epsilon between any two texts: a decimal number above 0, as a string in the form to print.
+        delta: The delta between any two texts, a decimal number in ``(0, 1)`` as a string; only with ``l2``, else
+            ``None``.
 
     Raises:
         OptionError: A value is outside its range.
@@ -59,17 +63,17 @@ class ReleaseParameters:
 
     @property
     def exact_epsilon(self) -> Fraction:
-        """``epsilon``."""
+        """``epsilon`` as an exact fraction."""
         return _exact(self.epsilon, "epsilon")
 
     @property
     def exact_delta(self) -> Fraction:
-        """``delta``, 0 where there is none."""
+        """``delta`` as an exact fraction, 0 without a delta."""
         return _exact(self.delta, "delta") if self.delta is not None else Fraction(0)
 
     @property
     def coordinate_loss(self) -> Fraction:
-        """The part of ``epsilon`` that one coordinate can use up."""
+        """The part of ``epsilon`` that one coordinate can spend."""
         return self.exact_epsilon / (self.dimension if self.mode == BOX else 1)
 
     @property
@@ -84,17 +88,20 @@ class ReleaseParameters:
 
     @property
     def scale(self) -> Fraction:
-        """Scale of the discrete Laplace noise in steps, ``sensitivity / epsilon``; of ``l1`` and ``box``."""
+        """Scale of the discrete Laplace noise in steps: ``sensitivity / epsilon``, not for ``l2``."""
         return self.sensitivity / self.exact_epsilon
 
     def rho(self, variance: int) -> Fraction:
-        """Computes the rho of zCDP of discrete Gaussian noise of that parameter, in steps squared; of ``l2``."""
+        """Compute the rho (zCDP) of discrete Gaussian noise; for ``l2``.
+
+        ``variance`` is in steps squared.
+        """
         return Fraction(self.sensitivity**2, 2 * variance)
 
 
 @dataclass(frozen=True)
 class WordDropout:
-    """Which words of a text the encoder never sees: each is removed, whole, with a probability of ``mu`` or more.
+    """Word dropout before the encoder: removes each whole word with probability ``mu`` or more.
 
     Attributes:
         mu: The stated probability of removing a word, in ``[0, 1)``.
@@ -108,18 +115,18 @@ class WordDropout:
 
     @property
     def exact(self) -> Fraction:
-        """``mu``."""
+        """``mu`` as an exact fraction."""
         return _exact(self.mu, "word dropout")
 
     def dropped(self, count: int, random_uint64: RandomUint64 | None = None) -> NDArray[np.bool_]:
-        """Draws which of so many words are dropped: a fresh coin for each.
+        """Sample the mask of dropped words: one independent coin for each word.
 
         Args:
-            count: How many words.
-            random_uint64: Source of randomness; the operating system's unless a test gives another.
+            count: Number of words.
+            random_uint64: Source of randomness; the operating system's by default, another one in tests.
 
         Returns:
-            Shape ``(count,)``.
+            Shape ``(count,)``, true for a dropped word.
         """
         if not self.exact:
             return np.zeros(count, dtype=bool)
@@ -127,13 +134,18 @@ class WordDropout:
 
 
 def _exact(number: object, name: str) -> Fraction:
-    """A decimal number as it is written."""
+    """Return the exact value of a decimal string.
+
+    Raises:
+        OptionError: The value is not a string of at most 40 characters for a finite decimal number with an exponent
+            from -30 to 30.
+    """
     text = number if isinstance(number, str) else "nan"
     try:
         value = Decimal(text)
     except InvalidOperation:
         value = Decimal("nan")
-    # Far exponents would become integers of as many digits.
+    # A far exponent would expand to an integer with as many digits.
     if not value.is_finite() or len(text) > 40 or not -30 <= value.adjusted() <= 30:
         raise OptionError(f"{name} is not a decimal number of a usable size")
     return Fraction(value)

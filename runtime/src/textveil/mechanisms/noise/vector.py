@@ -1,10 +1,10 @@
-"""Releases the vector of a text: brought into the ball, noise on every coordinate, clamped; all in integers.
+"""Release the vector of a text: scale it into the ball, add noise, clamp.
 
 Proof: docs/proofs/representation.md.
 
-The vector ``f`` is scaled to a grid of ``grid`` steps per unit, truncating toward zero, and brought into the ball of
-its mode by integer arithmetic, whatever it was. Any two texts are then at most ``sensitivity`` apart, so noise of
-that scale covers *all* of the text:
+The vector ``f`` is scaled to a grid of ``grid`` steps per unit, truncating toward zero. All later steps are integer
+arithmetic: they move every vector into the ball of its mode, add noise and clamp. Any two texts are at most
+``sensitivity`` apart in the ball, so noise of that scale covers *all* of the text:
 
 | mode | ball, in steps | sensitivity | noise | guarantee for any two texts |
 |---|---|---|---|---|
@@ -12,7 +12,7 @@ that scale covers *all* of the text:
 | ``l2`` | sum of q^2 <= grid^2 | 2 grid (L2) | discrete Gaussian | (epsilon, delta) |
 | ``box`` | 0 <= q <= grid | dimension * grid (L1) | discrete Laplace | epsilon |
 
-Whoever evaluates on a server releases through this very code, whole batches at a time.
+Evaluation on a server releases through this same code, whole batches at a time.
 """
 
 import math
@@ -37,20 +37,20 @@ from textveil.mechanisms.noise.discrete import (
 )
 from textveil.mechanisms.noise.parameters import BOX, L1, L2, ReleaseParameters
 
-# Outputs are clamped this many scales beyond the ball. With 8, one Laplace draw in 3,000 is; with 4, one Gaussian
-# draw in 16,000.
+# Distance from the ball to the clamp, in scales of the noise. With 8, one Laplace sample in 3,000 is clamped; with 4,
+# one Gaussian sample in 16,000.
 _LAPLACE_SCALES, _GAUSSIAN_SCALES = 8, 4
-# Coordinates beyond this many steps are cut there before anything is squared and summed in 64 bits.
+# Coordinates are clipped to this many steps, so that sums of squares fit in 64 bits.
 _FARTHEST = 1 << 24
 
 
 @dataclass(frozen=True)
 class Noise:
-    """The noise of one release parameters.
+    """The noise of one set of release parameters.
 
     Attributes:
-        table: Distribution of one coordinate's noise, which reaches from any input to any output.
-        margin: How far outputs may lie beyond the ball, in steps.
+        table: Distribution of one coordinate's noise; its reach covers every distance from an input to an output.
+        margin: Largest distance of an output from the ball, in steps.
         variance: Parameter of the discrete Gaussian in steps squared; ``None`` for discrete Laplace.
     """
 
@@ -61,7 +61,9 @@ class Noise:
 
 @cache
 def noise_for(parameters: ReleaseParameters) -> Noise:
-    """Builds the noise of a release; a few milliseconds for ``l1`` at a grid of 1024.
+    """Build the noise of a release.
+
+    The result is cached. The first call takes a few milliseconds for ``l1`` at a grid of 1024.
 
     Raises:
         OptionError: The table would be too large, or ``delta`` too small for 64-bit words.
@@ -70,14 +72,14 @@ def noise_for(parameters: ReleaseParameters) -> Noise:
     if parameters.mode != L2:
         margin = math.ceil(_LAPLACE_SCALES * parameters.scale)
         return Noise(discrete_laplace(parameters.scale, span + margin), margin)
-    target = parameters.exact_delta * Fraction(9999, 10000)  # the rest is room for the table's rounding
+    target = parameters.exact_delta * Fraction(9999, 10000)  # reserve the rest for the rounding of the table
     for _ in range(4):
         rho = zcdp.largest_rho(parameters.exact_epsilon, target)
         variance = math.ceil(Fraction(parameters.sensitivity**2) / (2 * rho))
         margin = _GAUSSIAN_SCALES * (math.isqrt(variance) + 1)
         if gaussian_delta(parameters, variance, span + margin) <= parameters.exact_delta:
             return Noise(discrete_gaussian(Fraction(variance), span + margin), margin, variance)
-        # Not enough at a large epsilon, where the rounding counts for more: leave it all, and an eighth.
+        # At a large epsilon the rounding takes a larger part of delta: reserve all of it, and an eighth more.
         target = parameters.exact_delta - Fraction(9, 8) * _rounding_delta(parameters, span + margin)
         if target <= 0:
             break
@@ -85,17 +87,17 @@ def noise_for(parameters: ReleaseParameters) -> Noise:
 
 
 def gaussian_delta(parameters: ReleaseParameters, variance: int, reach: int) -> Fraction:
-    """Bounds the delta of a finished ``l2`` release: by zCDP, and what the table's rounding adds."""
+    """Bound the delta of a finished ``l2`` release: zCDP plus the rounding of the table."""
     return zcdp.delta_bound(parameters.rho(variance), parameters.exact_epsilon) + _rounding_delta(parameters, reach)
 
 
 def _rounding_delta(parameters: ReleaseParameters, reach: int) -> Fraction:
-    """``(1 + e^epsilon) k TV``: both texts' outputs are ``k TV`` from the ideal ones."""
+    """Return ``(1 + e^epsilon) k TV``: both texts' outputs are ``k TV`` from the ideal ones."""
     return (1 + zcdp.exponential(parameters.exact_epsilon)) * parameters.dimension * total_variation(reach)
 
 
 class Releaser:
-    """Releases vectors under fixed parameters. Immutable, and safe to use from many threads.
+    """Release of vectors under fixed parameters. Immutable and thread-safe.
 
     Attributes:
         parameters: The parameters.
@@ -103,7 +105,7 @@ class Releaser:
     """
 
     def __init__(self, parameters: ReleaseParameters) -> None:
-        """Builds the noise.
+        """Build the noise.
 
         Raises:
             OptionError: See ``noise_for``.
@@ -112,16 +114,17 @@ class Releaser:
         self.noise: Noise = noise_for(parameters)
 
     def quantize(self, vectors: NDArray[np.floating]) -> tuple[Integers, NDArray[np.bool_]]:
-        """Brings vectors into the ball, in steps. Whatever comes in, what comes out lies in the ball.
+        """Scale vectors into the ball, in steps; the result lies in the ball for every input.
 
-        Truncation toward zero never leaves the ball; a vector that was outside is scaled back (``l1``, ``l2``) or cut
-        (``box``), in integers. A vector with any coordinate that is not finite becomes 0.
+        Truncation toward zero never leaves the ball; a vector outside of it is scaled back (``l1``, ``l2``) or clipped
+        (``box``), in integers. A vector with a coordinate that is not finite becomes 0.
 
         Args:
             vectors: Shape ``(n, k)``, in units.
 
         Returns:
-            The vectors in steps, shape ``(n, k)``, and which were replaced by 0 as not finite, shape ``(n,)``.
+            The vectors in steps, shape ``(n, k)``, and the mask of vectors replaced by 0 because a coordinate was not
+            finite, shape ``(n,)``.
 
         Raises:
             OptionError: The vectors do not have ``dimension`` coordinates.
@@ -138,7 +141,7 @@ class Releaser:
         return _into_ball(steps, parameters.grid, parameters.mode), fixed
 
     def add_noise(self, integers: Integers, words: Words) -> Integers:
-        """Adds noise to every coordinate, and clamps. A pure function.
+        """Add noise to every coordinate and clamp the result; a pure function.
 
         Args:
             integers: Vectors in the ball, in steps, shape ``(n, k)``.
@@ -153,11 +156,11 @@ class Releaser:
         )
 
     def release(self, vectors: NDArray[np.floating], random_uint64: RandomUint64 | None = None) -> Integers:
-        """Releases vectors: every coordinate of every vector has noise of its own.
+        """Release vectors: every coordinate of every vector gets independent noise.
 
         Args:
             vectors: Shape ``(n, k)``, in units.
-            random_uint64: Source of randomness; the operating system's unless a test gives another.
+            random_uint64: Source of randomness; the operating system's by default, another one in tests.
 
         Returns:
             In steps, shape ``(n, k)``.
@@ -174,12 +177,19 @@ class Releaser:
         return self.add_noise(integers, words.reshape(integers.shape))
 
     def dequantize(self, integers: Integers) -> NDArray[np.float32]:
-        """Returns released vectors in units: a function of what was released, and so as private."""
+        """Return released vectors in units.
+
+        Privacy:
+            The result is a function of the release and therefore has the same privacy.
+        """
         return (integers / self.parameters.grid).astype(np.float32)
 
 
 def _into_ball(vectors: Integers, radius: int, mode: str) -> Integers:
-    """Scales vectors outside the ball back: ``trunc(q radius / norm)``, with an L2 norm rounded up."""
+    """Scale vectors outside the ball back to ``trunc(q radius / norm)``.
+
+    An L2 norm is rounded up. The function changes ``vectors`` in place and returns it.
+    """
     if mode == L1:
         norms = np.abs(vectors).sum(axis=1)
         outside = np.flatnonzero(norms > radius)

@@ -8,21 +8,21 @@ Discrete Gaussian noise of parameter ``variance`` on every coordinate of an inte
     delta = exp((a - 1) (a rho - epsilon)) / (a - 1) * (1 - 1/a)^a
 
 (Canonne, Kamath, Steinke 2020, sections 2.2 and 2.3). The logarithm of delta is convex in ``a`` and smallest where
-``rho = (epsilon - ln(1 - 1/a)) / (2 a - 1)``. Any order gives a true bound: a search that stops early loses tightness,
-never truth. All of it is decimal arithmetic, the same on every machine.
+``rho = (epsilon - ln(1 - 1/a)) / (2 a - 1)``. Every order gives a true bound: a search that stops early loses
+tightness, never validity. All computations are decimal arithmetic, the same on every machine.
 """
 
 from collections.abc import Callable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal, localcontext
 from fractions import Fraction
 
-#: Digits of the arithmetic, and what its rounding can do to a logarithm at most, with room to spare.
+#: Digits of the arithmetic, and a generous bound of the effect of its rounding on a logarithm.
 _DIGITS, _ROUNDING = 45, Decimal("1e-30")
 _SMALLEST, _LARGEST, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
 
 
 def delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
-    """Returns the smallest delta that rho-zCDP is known to imply, rounded up.
+    """Return the smallest delta, over the orders searched, that rho-zCDP implies; rounded up.
 
     Args:
         rho: Above 0.
@@ -35,28 +35,31 @@ def delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Returns the largest rho whose ``delta_bound`` is at most ``delta``, rounded down.
+    """Return the largest rho whose ``delta_bound`` is at most ``delta``, rounded down.
 
     Args:
         epsilon: Above 0.
-        delta: The wanted delta, in ``(0, 1)``.
+        delta: The target delta, in ``(0, 1)``.
     """
     with localcontext(prec=_DIGITS):
         loss, wanted = _decimal(epsilon), _decimal(delta).ln()
         excess = _order(lambda order: _log_delta(_best_rho(order, loss), loss, order) + _ROUNDING <= wanted)
         rho = _best_rho(excess, loss)
-    with localcontext(prec=12, rounding=ROUND_FLOOR):  # twelve digits are enough, and less is safe
+    with localcontext(prec=12, rounding=ROUND_FLOOR):  # twelve digits are enough, and a smaller rho is safe
         return Fraction(+rho)
 
 
 def exponential(epsilon: Fraction) -> Fraction:
-    """Returns ``exp(epsilon)``, rounded up."""
+    """Return ``exp(epsilon)``, rounded up."""
     with localcontext(prec=_DIGITS):
         return _upwards((_decimal(epsilon) + _ROUNDING).exp())
 
 
 def _order(holds: Callable[[Decimal], bool]) -> Decimal:
-    """The smallest ``a - 1`` for which a condition holds that stays true once it is, from above, by halving."""
+    """Return the smallest ``a - 1`` that fulfills a monotone condition, from above.
+
+    The method is bisection. The condition stays true for all larger values.
+    """
     low, high = _SMALLEST, _LARGEST
     for _ in range(_HALVINGS):
         middle = (low * high).sqrt()
@@ -65,7 +68,7 @@ def _order(holds: Callable[[Decimal], bool]) -> Decimal:
 
 
 def _best_rho(excess: Decimal, loss: Decimal) -> Decimal:
-    """The rho for which the order ``1 + excess`` gives the smallest delta."""
+    """Return the rho for which the order ``1 + excess`` gives the smallest delta."""
     return (loss - (excess / (1 + excess)).ln()) / (2 * excess + 1)
 
 
@@ -79,6 +82,6 @@ def _decimal(value: Fraction) -> Decimal:
 
 
 def _upwards(value: Decimal) -> Fraction:
-    """A value to twenty digits, rounded up."""
+    """Return a value rounded up to twenty digits."""
     with localcontext(prec=20, rounding=ROUND_CEILING):
         return Fraction(+value)

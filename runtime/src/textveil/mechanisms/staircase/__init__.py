@@ -1,4 +1,4 @@
-"""The staircase: the mechanism, its tables, and the index drawn by it."""
+"""The staircase mechanism, its tables, and its version for class labels."""
 
 from typing import TYPE_CHECKING
 

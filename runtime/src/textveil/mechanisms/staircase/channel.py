@@ -1,4 +1,4 @@
-"""The output distribution of a staircase; drawing needs none of it."""
+"""The output distribution of a staircase mechanism, for analysis; sampling does not use it."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +14,10 @@ from textveil.mechanisms.staircase.staircase import Staircase
 
 @dataclass(frozen=True, eq=False)
 class StaircaseChannel(Channel):
-    """The output distribution of a staircase.
+    """The output distribution of a staircase mechanism.
 
     Attributes:
-        base: ``b``.
+        base: ``b``, the public base weights, shape ``(symbols,)``.
         staircase: The mechanism.
     """
 
@@ -30,11 +30,11 @@ class StaircaseChannel(Channel):
         return self.staircase.table.symbols
 
     def exact_row(self, token: int) -> list[int]:
-        """Returns the exact weights of one input."""
+        """Return the exact weights of one input."""
         return self.staircase.exact_row(token)
 
     def rows(self, inputs: Ids) -> Floats:
-        """Returns ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``."""
+        """Return ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``."""
         staircase = self.staircase
         stored, budgets = staircase.budgets(inputs)
         a = np.zeros((len(inputs), self.symbols))
@@ -45,7 +45,7 @@ class StaircaseChannel(Channel):
         return (staircase.unit * staircase.base + staircase.factor * a) / staircase.total
 
     def columns(self, outputs: Ids) -> Floats:
-        """Returns ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        """Return ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
         staircase, (inputs, values, starts, spread) = self.staircase, self._by_output
         base = staircase.base[outputs].astype(np.float64)
         a = np.zeros((len(outputs), self.inputs))
@@ -57,7 +57,11 @@ class StaircaseChannel(Channel):
 
     @cached_property
     def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
-        """Inputs and ``a`` of every output that has any, where each output's begin, and the spread of every input."""
+        """The positive entries of ``a`` sorted by output, and the spread of every input.
+
+        The tuple contains the inputs of the entries, the values of ``a``, the offset of each output's first entry, and
+        the spread.
+        """
         stored, budgets = self.staircase.budgets(np.arange(self.inputs))
         dealt = budgets.sum(axis=1)
         row, place = np.nonzero(budgets)
@@ -69,5 +73,5 @@ class StaircaseChannel(Channel):
 
 
 def staircase_channel(staircase: Staircase) -> StaircaseChannel:
-    """Returns the output distribution of every input of a staircase."""
+    """Return the output distribution of every input of a staircase mechanism."""
     return StaircaseChannel(staircase.base, staircase)

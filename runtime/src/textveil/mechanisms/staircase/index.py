@@ -1,10 +1,11 @@
-"""The staircase of an index: any finite channel under pure local differential privacy, drawn exactly.
+"""The staircase mechanism for labels: any finite randomizer under pure local privacy, exact.
 
     Pr[M(x) = y] = (G b(y) + F a(x, y)) / (G S + F H),    0 <= a(x, y) <= b(y),    sum over y of a(x, y) = H
 
-for codes ``x`` and indices ``y``. It is the staircase of ``mechanisms.staircase.staircase`` with stored ``a`` in place
-of neighbors, and nothing left over. Every channel with ``Q(y|x) <= exp(epsilon) Q(y|x')`` is one, up to the rounding of
-its integers (docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
+for codes ``x`` (the class or cluster label of a text) and indices ``y`` (the released label). It is the mechanism of
+``mechanisms.staircase.staircase`` with stored ``a`` in place of neighbors, and no remainder of the budget. Every
+randomizer with ``Q(y|x) <= exp(epsilon) Q(y|x')`` has this form, up to the rounding of its integers
+(docs/proofs/index-staircase.md). Two-valued ones are extremal (Kairouz, Oh, Viswanath 2014).
 """
 
 from dataclasses import dataclass, field
@@ -21,32 +22,32 @@ from textveil.mechanisms.staircase.channel import staircase_channel
 from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel
 from textveil.mechanisms.staircase.tables import StaircaseTable
 
-#: Most codes of a channel, and indices.
+#: Maximum number of codes, and of indices, of a randomizer.
 MAX_CODES = 256
 
 
 @dataclass(frozen=True, eq=False)
 class IndexStaircase(Staircase):
-    """The channel of one level from codes to indices. Make one with ``certified``.
+    """The randomizer of one level (epsilon) from codes to indices; ``certified`` creates it.
 
-    Input ``n``, the one after the last code, is what ``Channel`` calls ``<unk>``: its row is the base itself.
+    Input ``n``, after the last code, is ``<unk>`` in the terms of ``Channel``: its row is the base itself.
 
     Attributes:
-        dealt: ``a``, shape ``(codes, indices)``, as many of one as of the other.
+        dealt: ``a``, shape ``(codes, indices)``; the number of indices equals the number of codes.
     """
 
     dealt: Integers = field(kw_only=True)
 
     @classmethod
     def certified(cls, name: str, epsilon: Decimal, base: NDArray[Any], dealt: NDArray[Any], unit: int = G) -> Self:
-        """Checks all conditions of the theorem on the integers that are drawn with, and gives the mechanism.
+        """Check the conditions of the theorem on the integers of sampling; return the mechanism.
 
-        ``b >= 0``, 0 for what is never released; ``0 <= a <= b``; every row of ``a`` sums to one ``H``;
+        ``b >= 0``, 0 for indices that are never released; ``0 <= a <= b``; every row of ``a`` sums to one ``H``;
         ``1 <= H <= S``; ``G + F <= exp(epsilon) G`` in directed decimal arithmetic; ``G S + F H < 2**62``.
 
         Args:
-            name: Name of the channel.
-            epsilon: Loss between any two codes, in ``(0, 16]``.
+            name: Name of the randomizer.
+            epsilon: Epsilon between any two codes, in ``(0, 16]``.
             base: ``b``, int64, shape ``(n,)``, ``n`` from 2 to ``MAX_CODES``.
             dealt: ``a``, int64, shape ``(n, n)``.
             unit: ``G``; small in exhaustive tests.
@@ -57,7 +58,7 @@ class IndexStaircase(Staircase):
         codes = len(base) if base.ndim == 1 else 0
         if not 2 <= codes <= MAX_CODES or dealt.shape != (codes, codes) or {base.dtype, dealt.dtype} != {_INT64}:
             raise BundleDamaged("a channel: shapes or types are not those of this format")
-        total = sum(base.tolist())  # of any size: sums of hostile numbers must not wrap
+        total = sum(base.tolist())  # Python integers: sums of hostile values must not wrap
         if base.min() < 0 or not total >= 1 or total * unit >= MAX_TOTAL:
             raise BundleDamaged("a channel: the base is negative, zero or too large")
         if dealt.min() < 0 or (dealt > base).any():
@@ -78,11 +79,11 @@ class IndexStaircase(Staircase):
 
     @property
     def codes(self) -> int:
-        """The number of codes; indices are as many."""
+        """The number of codes, equal to the number of indices."""
         return len(self.base)
 
     def budgets(self, inputs: Integers) -> tuple[Integers, Integers]:
-        """Returns all indices and ``a``, one row for each of some inputs, shapes ``(n, indices)``."""
+        """Return all indices and ``a``, one row for each input, shapes ``(n, indices)``."""
         known = inputs < self.codes
         dealt = np.where(known[:, None], self.dealt[np.where(known, inputs, 0)], 0)
         return _everything(len(inputs), self.codes), dealt

@@ -1,9 +1,9 @@
-"""The staircase as a mechanism: which staircase draws a slot.
+"""The staircase mechanism as a ``Mechanism``: one staircase for each slot.
 
-A word that is a member of a kind only with a capital (Hope, Group) may come out in lower case, where it is an ordinary
-word. The case of a slot is in the skeleton, which two texts have in common, or is the same everywhere. Where draws are
-consistent, so are the slots that one draw stands in. So the two texts draw a slot by one staircase, and its theorem
-holds (docs/proofs/staircase.md, "Slots").
+A surrogate that is a name only with a capital (Hope, Group) is an ordinary word in lower case, so slots in lower case
+have their own set of outputs. The case of a slot is in the template, which the two texts of the guarantee have in
+common, or is the same for all slots. With consistent sampling they also have in common the slots of one sample. So one
+staircase samples a slot for both texts, and its theorem holds (docs/proofs/staircase.md, "Slots").
 """
 
 from dataclasses import dataclass
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SlotStaircase:
-    """The staircases of one level: equal epsilon and shares, each with the base of its own outputs.
+    """The staircases of one level: equal epsilon and shares, each with the base of its outputs.
 
     Attributes:
-        strict: Its outputs may be written in any case.
-        lower: Its outputs may be written in lower case; ``strict`` itself where case decides nothing.
+        strict: Its outputs are valid in any case.
+        lower: Its outputs are valid in lower case; the same object as ``strict`` if case makes no difference.
     """
 
     strict: Staircase
@@ -34,19 +34,19 @@ class SlotStaircase:
 
     @property
     def near(self) -> float:
-        """``p_near`` of the slots where it is larger."""
+        """The larger ``p_near`` of the two staircases."""
         return max(self.strict.near, self.lower.near)
 
     @property
     def guess_gain(self) -> float:
-        """``C`` of the slots where it is larger."""
+        """The larger ``C`` of the two staircases."""
         return max(self.strict.guess_gain, self.lower.guess_gain)
 
     def draw(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
-        """Implements ``Mechanism.draw``: each slot by the staircase of its case.
+        """Implement ``Mechanism.draw``: sample each slot by the staircase of its case.
 
         Privacy:
-            As ``Staircase.draw``. Which outputs are drawn together depends on ``slots.lower`` alone.
+            As ``Staircase.draw``. The grouping of the samples depends on ``slots.lower`` alone.
         """
         if self.lower is self.strict:
             return self.strict.draw(inputs, random_uint64)
@@ -59,7 +59,7 @@ class SlotStaircase:
         return outputs
 
     def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
-        """Implements ``Mechanism.channel_at``."""
+        """Implement ``Mechanism.channel_at``."""
         from textveil.mechanisms.staircase.channel import staircase_channel
 
         return staircase_channel(self.lower if lower else self.strict)

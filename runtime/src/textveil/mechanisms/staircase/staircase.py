@@ -1,11 +1,12 @@
-"""The budgeted staircase: pure local differential privacy per drawn word, over a public base and stored neighbors.
+"""The staircase mechanism: pure local differential privacy per randomized word.
 
     Pr[M(x) = y] = (G b(y) + F a'(x, y)) / (G S + F H),        S = sum over y of b(y).
 
-``b`` is one public base for all inputs, ``a'`` deals a budget ``H``, the same for all inputs, over the outputs near
-``x``, never more than ``b(y)`` to any. So all rows have one total, and no output of one input is more than ``1 + F / G
-<= exp(epsilon)`` times as likely as of another, whatever the stored neighbors are (docs/proofs/staircase.md). Such
-two-valued mechanisms are extremal for local differential privacy (Kairouz, Oh, Viswanath 2014).
+``b`` is one public base for all inputs. ``a'`` distributes a budget ``H``, the same for all inputs, over the outputs
+near ``x``, with at most ``b(y)`` for each. So all rows have the same total, and no output of one input is more than
+``1 + F / G <= exp(epsilon)`` times as likely as of another, for any stored neighbors (docs/proofs/staircase.md). Such
+two-valued mechanisms are extremal for local differential privacy (Kairouz, Oh, Viswanath 2014). Geng and Viswanath's
+mechanism for numbers has the same name and is a different one.
 """
 
 from dataclasses import dataclass
@@ -21,23 +22,24 @@ from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
 from textveil.mechanisms.staircase.tables import StaircaseTable
 
-#: One unit of base is worth this many units of the draw; ``F`` is rounded down to a multiple of ``1 / G``.
+#: Units of the sample space for one unit of base; ``F`` is an integer, so ``F / G`` is a multiple of ``1 / G``.
 G = 1 << 20
 #: Largest epsilon of a level: ``F`` stays below 2**44.
 MAX_EPSILON = 16
-#: Rows that are made at once: their arrays stay in a processor's cache.
+#: Number of rows in one block: their arrays stay in a processor's cache.
 _ROWS_AT_ONCE = 1 << 9
 
 
 @dataclass(frozen=True, kw_only=True)
 class StaircaseLevel:
-    """One level: the bound, and how its budget is dealt.
+    """One level: its epsilon, and the distribution of its budget.
 
     Attributes:
-        name: Its name.
-        epsilon: ``L``, nats per drawn word, in ``(0, MAX_EPSILON]``.
+        name: Name of the level.
+        epsilon: ``L``, epsilon per randomized word, in ``(0, MAX_EPSILON]``.
         share: ``h``: the budget ``H`` is ``floor(h S)``, at least 1.
-        own_share: The most that a word may have of the budget for itself, as a share of ``H``; 1 for no cap.
+        own_share: Upper bound of the part of the budget that a word may give to itself, as a share of ``H``; 1 for no
+            cap.
     """
 
     name: str
@@ -47,24 +49,30 @@ class StaircaseLevel:
 
 
 def factor(epsilon: Decimal, unit: int = G) -> int:
-    """Returns ``F``, at most ``(e**epsilon - 1) G``: rounded down, so that the bound can only overstate."""
+    """Return ``F``, at most ``(e**epsilon - 1) G``.
+
+    It is rounded down, so that the bound can only overstate the loss.
+    """
     with localcontext(prec=60, rounding=ROUND_FLOOR):
-        # Decimal.exp is correctly rounded to nearest whatever the context says: take one unit off the last digits.
+        # Decimal.exp rounds to nearest under every context: subtract more than its error before rounding down.
         return int(((epsilon.exp() * (1 - Decimal(10) ** -58) - 1) * unit).to_integral_value())
 
 
 def realized_ratio(epsilon: Decimal) -> float:
-    """Returns ``F / G``, the ``e**epsilon - 1`` that the integers of a level realize: never more."""
+    """Return ``F / G``: the integers of a level realize at most ``e**epsilon - 1``."""
     return factor(epsilon) / G
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Rows:
-    """The budgets of some inputs, ready to draw from, shapes ``(rows, k)`` but for the last two, ``(rows,)``."""
+    """The budgets of some inputs, prepared for sampling.
+
+    Shapes are ``(rows, k)``, but ``(rows, k + 1)`` for ``removed`` and ``(rows,)`` for the last two.
+    """
 
     stored: Integers
     dealt: Integers  # running sums of a
-    shifted: Integers  # where the removed intervals begin in what is left of the base, ascending
+    shifted: Integers  # start of each removed interval in the remaining base, ascending
     removed: Integers  # running sums of a in that order, 0 first: shape (rows, k + 1)
     total: Integers  # A
     left: Integers  # max(1, S - A)
@@ -72,7 +80,7 @@ class _Rows:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Staircase:
-    """The staircase of one level over one set of outputs.
+    """The staircase mechanism of one level over one set of outputs.
 
     Attributes:
         table: Neighbors and base.
@@ -90,16 +98,16 @@ class Staircase:
 
     @classmethod
     def of(cls, table: StaircaseTable, level: StaircaseLevel, outputs: NDArray[np.bool_], unit: int = G) -> "Staircase":
-        """Returns the staircase of a level over the outputs, and checks its certificate.
+        """Return the staircase of a level over a set of outputs, and check the theorem's conditions.
 
         Args:
             table: Neighbors and base.
             level: Epsilon and shares.
-            outputs: Which symbols may come out, shape ``(symbols,)``.
+            outputs: Mask of the possible outputs, shape ``(symbols,)``.
             unit: ``G``; small in exhaustive tests.
 
         Raises:
-            BundleDamaged: There is no output, or the numbers do not fulfill the theorem's conditions.
+            BundleDamaged: The set of outputs is empty, or the numbers do not fulfill the theorem's conditions.
         """
         base = np.where(outputs, table.base, 0).astype(np.int64)
         staircase = cls(table=table, level=level, base=base, sums=np.cumsum(base), unit=unit)
@@ -108,22 +116,22 @@ class Staircase:
 
     @property
     def base_sum(self) -> int:
-        """``S``."""
+        """``S``, the sum of the base."""
         return int(self.sums[-1])
 
     @cached_property
     def budget(self) -> int:
-        """``H``, at least 1."""
+        """``H``, the budget of every row, at least 1."""
         return max(1, int(self.level.share * self.base_sum))
 
     @cached_property
     def factor(self) -> int:
-        """``F``."""
+        """``F``, the weight of one unit of budget."""
         return factor(self.level.epsilon, self.unit)
 
     @cached_property
     def own_cap(self) -> int:
-        """The most that a word may have of ``H`` for itself."""
+        """The largest part of ``H`` that a word may give to itself."""
         return int(self.level.own_share * self.budget)
 
     @property
@@ -132,10 +140,12 @@ class Staircase:
         return self.unit * self.base_sum + self.factor * self.budget
 
     def check(self) -> None:
-        """Checks the conditions of the theorem on the integers that are drawn with. Cost: O(1) after the table's own.
+        """Check the conditions of the theorem on the integers used for sampling.
+
+        The cost is O(1); the table's own check is separate.
 
         Raises:
-            BundleDamaged: One does not hold.
+            BundleDamaged: A condition does not hold.
         """
         if (
             not 0 < self.level.epsilon <= MAX_EPSILON
@@ -154,22 +164,25 @@ class Staircase:
 
     @property
     def near(self) -> float:
-        """``p_near = F H / (G S + F H)``: how often the draw comes from the budget, the same for every word."""
+        """``p_near = F H / (G S + F H)``, the probability that a sample comes from the budget.
+
+        It is the same for every word.
+        """
         return self.factor * self.budget / self.total
 
     @property
     def guess_gain(self) -> float:
-        """``C = (G + F) S / (G S + F H)``.
+        """``C = (G + F) S / (G S + F H)``, a bound of an attacker's gain.
 
-        For any prior on one word, and all other words known, the chance of a right guess grows at most so many times
-        on average.
+        For any prior on one word, with all other words public, the probability of a right guess grows on average by at
+        most this factor.
         """
         return (self.unit + self.factor) * self.base_sum / self.total
 
     def budgets(self, inputs: Integers) -> tuple[Integers, Integers]:
-        """Returns the stored ids and ``a`` of some inputs, in the order in which the budget is dealt.
+        """Return the stored ids and ``a`` of some inputs, in the order of the budget's distribution.
 
-        ``a(x, y) = min(b(y), H - what is dealt already)``; the word itself has at most ``own_cap``.
+        ``a(x, y) = min(b(y), H - sum of the preceding a)``; the word itself has at most ``own_cap``.
 
         Args:
             inputs: Input ids, ``<unk>`` last, shape ``(n,)``.
@@ -186,14 +199,15 @@ class Staircase:
         return stored, np.minimum(np.maximum(self.budget - dealt_before, 0), most)
 
     def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
-        """Draws one output for every input, independently, shape ``(n,)``.
+        """Sample one output for every input, independently, shape ``(n,)``.
 
-        ``u`` is uniform below ``G S + F H`` and ``w`` below ``S - A``. Every output is found three ways, from the base,
-        from the neighbors and from what is left of the base, and ``u`` says which is taken.
+        ``u`` is uniform below ``G S + F H`` and ``w`` below ``S - A``. The function computes three outputs for every
+        input, from the base, from the neighbors and from the remaining base, and ``u`` selects one.
 
         Privacy:
-            Which of the three was taken must not be seen: the bound is about the output alone. All are always
-            computed, with as many steps for every row. Each different input has one row: time tells how many.
+            The selection among the three must stay private: the bound covers the output alone. The function always
+            computes all three, with the same number of steps for every row. Each distinct input has one row: the
+            running time reveals the number of rows.
         """
         is_there = np.zeros(self.table.symbols + 1, dtype=np.bool_)
         is_there[inputs] = True
@@ -211,8 +225,8 @@ class Staircase:
         for start in range(0, n, _ROWS_AT_ONCE):
             block = slice(start, start + _ROWS_AT_ONCE)
             ids, budgets = self.budgets(inputs[block])
-            begins = np.arange(0, ids.size, k, dtype=np.intp)[:, None]  # of each row, all raveled
-            order = np.argsort(ids, axis=1) + begins  # by id: where one without mass begins, its successor does
+            begins = np.arange(0, ids.size, k, dtype=np.intp)[:, None]  # first index of each row in the raveled array
+            order = np.argsort(ids, axis=1) + begins  # by id: ids without base mass start like their successor
             stored[block] = ids
             np.cumsum(budgets, axis=1, out=dealt[block])
             np.cumsum(budgets.ravel()[order], axis=1, out=removed[block, 1:])
@@ -223,24 +237,24 @@ class Staircase:
         return _Rows(stored=stored, dealt=dealt, shifted=shifted, removed=removed, total=total, left=left)
 
     def _select(self, rows: _Rows, row_of: NDArray[np.intp], u: Integers, w: Integers) -> Integers:
-        """Returns the output that the two uniform integers name."""
+        """Return the output that the two uniform integers select."""
         k = rows.stored.shape[1]
         of_budget = u - self.unit * self.base_sum
         v = np.maximum(of_budget, 0) // self.factor if self.factor else np.zeros_like(u)
         near = at_most(rows.dealt, row_of, v)
-        # What is left of the base: step over every removed interval that begins at or before w.
+        # Map w to the remaining base: add the length of every removed interval that begins at or before w.
         passed = at_most(rows.shifted, row_of, w)
         position = w + rows.removed.ravel()[row_of * (k + 1) + passed]
         position = np.where(of_budget < 0, np.minimum(u // self.unit, self.base_sum - 1), position)
-        # A library's search takes branches that depend on where it ends: time told base draws from near ones.
+        # A library's search branches on its result: its running time distinguished base samples from near ones.
         outputs = at_most(self.sums[None], np.zeros_like(row_of), position)
         stored = rows.stored.ravel()[row_of * k + np.minimum(near, k - 1)]
         return np.where((of_budget >= 0) & (v < rows.total[row_of]), stored, outputs)
 
     def exact_row(self, token: int) -> list[int]:
-        """Returns the exact weight of every symbol as the output of one input: integers of any size.
+        """Return the exact weight of every symbol as the output of one input: integers of any size.
 
-        They sum to ``(G S + F H) (S - A)``, or to ``G S + F H`` where nothing is left over.
+        They sum to ``(G S + F H) (S - A)``, or to ``G S + F H`` if the budget has no remainder.
         """
         stored, budgets = self.budgets(np.array([token]))
         a = np.zeros_like(self.base)
@@ -255,14 +269,17 @@ class Staircase:
 
 
 def at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> NDArray[np.intp]:
-    """Returns how many entries of each row are at most the value: as many steps for every row and value."""
+    """Count the entries of each row that are at most the value.
+
+    ``ascending`` has shape ``(rows, k)``. The number of steps is the same for every row and value.
+    """
     k = ascending.shape[1]
     flat, before = ascending.ravel(), row_of * k - 1
     last: NDArray[np.intp] = before + k
     position: NDArray[np.intp] = before
     step = 1 << (k.bit_length() - 1)
     while step:
-        probe = np.minimum(position + step, last)  # if the last entry is reached, all are
+        probe = np.minimum(position + step, last)  # if the last entry is at most the value, all entries are
         position = np.where(flat[probe] <= values, probe, position)
         step >>= 1
     return position - before

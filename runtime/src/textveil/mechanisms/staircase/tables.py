@@ -1,6 +1,6 @@
-"""The table that staircases of a bundle draw from: neighbors, the base, and which words may come out.
+"""The table for the staircases of a bundle: neighbors, base weights and roles.
 
-The bound holds whatever is in it, as long as no row stores an id twice and the base has no zero
+The bound holds for any content, as long as no row stores an id twice and the base has no zero
 (docs/proofs/staircase.md, condition 4 and 1).
 """
 
@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from textveil.errors import BundleDamaged
 
 _ALL_ROLES, _LOWER_ROLES = 63, 48
-#: Rows that are checked at once.
+#: Number of rows in one block of the check.
 _ROWS_AT_ONCE = 1 << 11
 
 
 def output_role(*, visible: bool, lower: bool = False) -> int:
-    """Returns the bit of a symbol that may be an output where function words are visible, or not.
+    """Return the bit of a symbol's role as an output, by whether function words are kept.
 
-    1 with visible function words, 2 without. 16 and 32 are the same for slots whose output is written in lower case
-    (``lower``). 4 and 8 are in bundles of before, and say nothing.
+    ``visible`` is true if the mode keeps function words: 1 with kept function words, 2 without. 16 and 32 are the same
+    for slots whose output is written in lower case (``lower``). 4 and 8 occur in older bundles and have no meaning.
     """
     return (1 if visible else 2) << (4 if lower else 0)
 
@@ -31,14 +31,16 @@ _NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
 
 @dataclass(frozen=True, eq=False)
 class StaircaseTable:
-    """The neighbors and the base of a bundle. Inputs are the symbols, by id, and ``<unk>``, which has no neighbors.
+    """The neighbors and the base of a bundle.
+
+    Inputs are the symbols, by id, and ``<unk>``, which has no neighbors.
 
     Attributes:
         neighbors: Ids of the nearest symbols of each symbol, nearest first, the symbol itself before all others;
             shape ``(symbols, k)``.
         base: Public weight of every symbol as an output, at least 1, shape ``(symbols,)``.
-        roles: Bits ``output_role`` of every symbol: under which rules it may come out, shape ``(symbols,)``. The bound
-            holds whatever they are.
+        roles: Bit masks of ``output_role`` of every symbol, shape ``(symbols,)``: the rules that allow the symbol as an
+            output. The bound holds for any roles.
     """
 
     neighbors: NDArray[Any]
@@ -47,10 +49,11 @@ class StaircaseTable:
 
     @classmethod
     def from_tensors(cls, tensors: dict[str, NDArray[Any]], symbols: int) -> "StaircaseTable":
-        """Checks shapes, types and ranges, and gives the table.
+        """Check shapes, types and ranges of the arrays, and return the table.
 
         Raises:
-            BundleDamaged: A row stores an id twice or one that is not a symbol, or the base has a zero.
+            BundleDamaged: A shape or type is invalid, a row stores an id twice or an id that is not a symbol, a row
+                does not begin with its own symbol, the base has a zero, or a role is unknown.
         """
         neighbors, base, roles = tensors["neighbours"], tensors["base"], tensors["roles"]
         if (
@@ -65,8 +68,8 @@ class StaircaseTable:
         ):
             raise BundleDamaged("staircase.safetensors: shapes or types do not fit the vocabulary")
         highest = 0
-        for start in range(0, symbols, _ROWS_AT_ONCE):  # all at once, they would take four times the file
-            ordered = neighbors[start : start + _ROWS_AT_ONCE].astype(np.uint32)  # quicker than 16 bits
+        for start in range(0, symbols, _ROWS_AT_ONCE):  # all rows at once take four times the file
+            ordered = neighbors[start : start + _ROWS_AT_ONCE].astype(np.uint32)  # faster than 16-bit values
             ordered.sort(axis=1)
             if (ordered[:, 1:] == ordered[:, :-1]).any():
                 raise BundleDamaged("staircase.safetensors: a row stores a neighbor twice")
@@ -82,12 +85,12 @@ class StaircaseTable:
         return cls(neighbors, base, roles)
 
     def outputs(self, *, visible: bool, lower: bool = False) -> NDArray[np.bool_]:
-        """Returns which symbols may come out under a rule, shape ``(symbols,)``.
+        """Return the mask of possible outputs under a rule, shape ``(symbols,)``.
 
         Args:
-            visible: Whether function words are visible.
-            lower: Whether the output is written in lower case. If no symbol has a role of lower case, case decides
-                nothing.
+            visible: Whether function words are kept.
+            lower: Whether the output is written in lower case. If no symbol has a role of lower case, case makes no
+                difference.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
         return (self.roles & output_role(visible=visible, lower=lower)) != 0
