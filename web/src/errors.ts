@@ -11,7 +11,7 @@ export class BundleError extends TextveilError {
   override readonly name: string = "BundleError";
   override readonly code: string = "bundle";
 }
-/** There is no bundle at the given place. */
+/** There is no bundle at the given path. */
 export class BundleNotFound extends BundleError {
   override readonly name: string = "BundleNotFound";
   override readonly code: string = "bundle-not-found";
@@ -21,22 +21,22 @@ export class BundleDamaged extends BundleError {
   override readonly name: string = "BundleDamaged";
   override readonly code: string = "bundle-damaged";
 }
-/** A file of the bundle, or all of them, are larger than the caller allows, or than a reader can hold. */
+/** A file of the bundle, or all files, exceed the caller's limit or the limit of a reader. */
 export class BundleTooLarge extends BundleError {
   override readonly name: string = "BundleTooLarge";
   override readonly code: string = "bundle-too-large";
 }
-/** The bundle is of another version of the format than this release reads. */
+/** The bundle has a format version that this release does not read. */
 export class BundleVersion extends BundleError {
   override readonly name: string = "BundleVersion";
   override readonly code: string = "bundle-version";
 }
-/** A bundle of another kind than is needed: for text, of vectors or of an index. */
+/** The bundle has another type than necessary: text, vectors or class labels. */
 export class WrongBundle extends BundleError {
   override readonly name: string = "WrongBundle";
   override readonly code: string = "bundle-kind";
 }
-/** The bundle is sound, but not the one the caller asked for. */
+/** The bundle is valid, but it is not the expected bundle of the caller. */
 export class IdentityMismatch extends BundleError {
   override readonly name: string = "IdentityMismatch";
   override readonly code: string = "bundle-identity";
@@ -46,17 +46,17 @@ export class OptionError extends TextveilError {
   override readonly name: string = "OptionError";
   override readonly code: string = "option";
 }
-/** No mechanism has that name. */
+/** No mechanism has this name. */
 export class UnknownMechanism extends OptionError {
   override readonly name: string = "UnknownMechanism";
   override readonly code: string = "unknown-mechanism";
 }
-/** The bundle has no such privacy level. */
+/** The bundle has no such privacy level (epsilon). */
 export class UnknownLevel extends OptionError {
   override readonly name: string = "UnknownLevel";
   override readonly code: string = "unknown-level";
 }
-/** The library that runs encoders is not installed, or is a version that is not known to stay offline. */
+/** The library that runs encoders is missing, or its version is not verified to stay offline. */
 export class EncoderUnavailable extends TextveilError {
   override readonly name: string = "EncoderUnavailable";
   override readonly code: string = "encoder-unavailable";
@@ -66,17 +66,17 @@ export class InputError extends TextveilError {
   override readonly name: string = "InputError";
   override readonly code: string = "input";
 }
-/** A document has more drawn words, names and numbers than consistent draws allow. */
+/** A document has more randomized words, names and numbers than consistent sampling allows. */
 export class DocumentTooLong extends InputError {
   override readonly name: string = "DocumentTooLong";
   override readonly code: string = "document-too-long";
 }
-/** A restored reply was given to an encoder of JSON as it is; it has `.text` and `.to_dict()` for that. */
+/** A restored reply object was passed to a JSON encoder; use its `.text` or `.to_dict()`. */
 export class RestoredNotJson extends TextveilError {
   override readonly name: string = "RestoredNotJson";
   override readonly code: string = "restored-not-json";
 }
-/** The operating system gives no random bytes, too few, or such that no draw comes of them. Nothing was released. */
+/** The operating system returned no usable random bytes, or too few. Nothing was released. */
 export class EntropyFailed extends TextveilError {
   override readonly name: string = "EntropyFailed";
   override readonly code: string = "entropy";

@@ -8,11 +8,11 @@ httpcore2), and no other module imports it. It listens like ``serve``, and conne
 from textveil.errors import ExtraMissing
 
 try:  # before modules shared with ``serve``, whose error names the other extra
-    import h11  # noqa: F401
+    import httpcore2  # noqa: F401
     import starlette  # noqa: F401
     import uvicorn  # noqa: F401
 except ImportError as error:
-    raise ExtraMissing.of("gateway", "starlette, uvicorn and h11") from error
+    raise ExtraMissing.of("gateway", "starlette, uvicorn and httpcore2") from error
 
 from textveil_cli.gateway.app import make_app
 from textveil_cli.gateway.calls import Gateway, ReplyLimits
