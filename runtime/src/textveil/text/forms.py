@@ -174,7 +174,7 @@ def in_case_of(written: str, output: str, original: str) -> str:
         return original
     own = case_pattern(original)
     if own == pattern or (pattern == TITLE and (sent == UPPER or apply_case(key(original), own) != original)):
-        return original  # some have a case of their own
+        return original  # some words have their own case
     if pattern == TITLE or " " in original:
         return original.upper() if pattern == UPPER else original[:1].upper() + original[1:] if pattern else original
     return apply_case(key(original), pattern)
@@ -228,7 +228,7 @@ def _written(date: tuple[int | None, int, int]) -> dict[str, str]:
 def word_before(text: str) -> str:
     """Return the folded word, currency sign or number sign at the end of ``text``.
 
-    The result is an empty string if ``text`` does not end so, after up to three marks or blanks behind a word.
+    The result is an empty string if ``text`` does not end so, where up to three marks or blanks may follow a word.
     """
     match = _BEFORE.search(text[-BEHIND:])
     return "" if match is None else folded(match[1] or match[2])

@@ -61,7 +61,7 @@ class Index:
         self.has_numbers = any(map(_replaces_number, pairs))
         self.forms, self._sorted = forms, sorted(forms)
         begins = found = {text[:_BEGIN] for text in forms}
-        for end in reversed(range(1, _BEGIN)):  # few texts differ in their first characters
+        for end in reversed(range(1, _BEGIN)):  # fast: few forms differ in their first characters
             found = {text[:end] for text in found}
             begins = begins | found
         self._begins = begins
@@ -78,12 +78,12 @@ class Index:
         begin = text[place : place + _BEGIN]
         if _WORD.fullmatch(begin) is None:
             return folded(text[place]) in self._begins
-        begin = begin.lower()  # it decides at most places
+        begin = begin.lower()  # sufficient at most positions
         return begin in self._begins or not self.quotations.short_joined.isdisjoint((begin[:1], begin[:2]))
 
     def begins(self, text: str) -> bool:
         """Return whether some form begins with ``text``."""
-        if len(text) <= _BEGIN:  # most of all; a set of longer ones takes longer to make than it saves
+        if len(text) <= _BEGIN:  # most calls; a set of longer prefixes costs more than it saves
             return text in self._begins
         at = bisect_left(self._sorted, text)
         return at < len(self._sorted) and self._sorted[at].startswith(text)
@@ -204,7 +204,7 @@ class Stream(ReportViews):
         if is_apart:
             return
         self._chunk = previous._tail
-        if self._chunk.restored:  # its original is out: text that makes an address of it gets a blank before it
+        if self._chunk.restored:  # a space separates text that would extend its original to an address
             self._continued = True
             self._pending.append("")
 
@@ -283,7 +283,7 @@ class Stream(ReportViews):
         """Update whether the current chunk begins an address for a reader of plain text."""
         if character in _SEPARATORS:
             self._run, self._in_address = "", False
-        elif character != "\\":  # an escape of JSON
+        elif character != "\\":  # a backslash may be an escape of JSON
             self._run = (self._run + character.lower())[-4:]
             self._in_address = self._in_address or self._run.endswith(_ADDRESS_STARTS)
 
@@ -483,7 +483,7 @@ class Stream(ReportViews):
                 return _MORE
         alone: _Found | None = None
         for form, end, written in reversed(found):
-            if end + 1 >= len(text) and not final:  # what follows a mark is not known
+            if end + 1 >= len(text) and not final:  # the character after a mark is not available yet
                 return _MORE
             is_alone = stands_alone(text, place, end)
             if written in self._index.quotations:
@@ -504,7 +504,7 @@ class Stream(ReportViews):
     def _block_until(self, text: str) -> str:
         """Return the start of the block of code, or of the text outside one, in which ``text`` ends."""
         if len(self._block) > _HEAD and "`" not in text and self._block[-1] != "`":
-            return self._block  # most deltas
+            return self._block  # fast path for most deltas
         block = f"{self._block}{text}".rpartition(_FENCE)[2].lstrip("`")
         return block if len(block) <= _HEAD else f"{block[:_HEAD]}\0{block[-len(_FENCE) :]}"
 

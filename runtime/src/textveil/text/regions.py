@@ -260,7 +260,7 @@ class Scanner:
         if character == "<":
             self._angle_at_start = at_start
         self._resolve_runs(character)
-        lone_return = self._last == "\r" and character != "\n"  # a line end for readers of Markdown
+        lone_return = self._last == "\r" and character != "\n"  # a line end for Markdown readers
         if (lone_return or character in _DISPUTED) and not (self._frames and self._frames[-1].kind == _UNKNOWN):
             self._give_up(Region.MARKUP)
         self._advance_line(character)

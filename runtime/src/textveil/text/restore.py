@@ -46,7 +46,7 @@ class Restorer:
     """
 
     def __init__(self, pairs: Iterable[Sequence[Any]] = ()) -> None:
-        self._given = tuple(pairs)  # most mappings are never asked
+        self._given = tuple(pairs)  # parsed at first use: most mappings are never used
 
     def add(self, pairs: Iterable[Sequence[Any]]) -> None:
         """Add more pairs.
@@ -132,7 +132,7 @@ class Restorer:
         self, policy: RestorePolicy = PROSE_ONLY, find_known_numbers: Callable[[], Collection[str]] = frozenset
     ) -> "Stream":
         """Return a stream for one reply that arrives in parts, which also collects the report."""
-        from textveil.text.placing import Stream  # rewriting alone needs none of it
+        from textveil.text.placing import Stream  # lazy: sanitizing does not need it
 
         return Stream(self.index, policy, find_known_numbers)
 

@@ -32,8 +32,8 @@ _MAX_PLANS = 16
 class Sanitizer:
     """Sanitizer of texts, offline, with the mechanisms of one bundle.
 
-    Most modes give local differential privacy; the mode ``names`` replaces entities. An instance holds no random state,
-    so it is safe to share between threads and to use after a fork.
+    Mechanisms randomize words under local differential privacy; the mode ``names`` replaces words by random surrogates
+    of their types. An instance holds no random state, so it is safe to share between threads and to use after a fork.
 
     Args:
         bundle: An opened bundle.
@@ -221,7 +221,7 @@ class Sanitizer:
         texts = [*chain(*words, *documents)]
         if all(map(str.isascii, texts)):
             return None
-        from textveil.text.stand_ins import swap_of  # nothing of it for ASCII alone
+        from textveil.text.stand_ins import swap_of  # ASCII texts do not need this import
 
         return swap_of(self.bundle.characters_json, texts)
 
@@ -258,7 +258,7 @@ class Plans:
             from textveil.text.stand_ins import require_settled
 
             require_settled(bundle.characters_json)
-        if bundle.staircase is not None and not bundle.is_builtin:  # what its lists hold is looked at once
+        if bundle.staircase is not None and not bundle.is_builtin:  # check the lists of a foreign bundle at once
             _ = self.staircase
 
     @cached_property

@@ -72,7 +72,7 @@ def swap_of(classes: bytes, texts: Iterable[str]) -> Swap | None:
     met: set[str] = set()
     for text in texts:
         if not text.isascii() and _MAY_DIFFER.search(text):
-            met.update(filter(_MAY_DIFFER.match, set(text)))  # a list of them all may be as long as the text
+            met.update(filter(_MAY_DIFFER.match, set(text)))  # a list of all matches may be as long as the text
     there: dict[str, str] = {}
     free: dict[frozenset[str], Iterator[str]] = {}
     for character in sorted(met):

@@ -299,7 +299,7 @@ class Result:
                 option has an invalid value.
             InputError: The reply is not a string.
         """
-        from textveil.text.restore_policy import RestorePolicy  # who restores nothing does not load it
+        from textveil.text.restore_policy import RestorePolicy  # lazy: only restoring needs it
 
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:

@@ -87,7 +87,7 @@ class Segments:
         keys = [*map(str.lower, words)]
         cases = [LOWER if key == word else case_pattern(word) for key, word in zip(keys, words, strict=True)]
         said = zip(keys, cases, self._plan.rule.plain(keys, cases), strict=True)
-        more: list[int] = []  # rows that are yet to be added
+        more: list[int] = []  # rows to add together
         for segment, is_plain in zip(new, plain, strict=True):
             if is_plain:
                 key, case, kind = next(said)
@@ -238,7 +238,7 @@ class Reader:
                 inside.append(find(piece))
             elif piece.endswith(" "):
                 inside.append(find(piece[:-1]))
-            elif piece.endswith((",", ".")) and piece.isascii() and piece[:-1].isalpha():  # most of the rest
+            elif piece.endswith((",", ".")) and piece.isascii() and piece[:-1].isalpha():  # fast path
                 inside.extend((find(piece[:-1]), find(piece[-1])))
             else:
                 inside.extend(map(find, words_and_gaps(piece, marks_apart=apart)))
@@ -250,7 +250,7 @@ class Reader:
         """Return the segments of pieces, with spaces between those that touch no string."""
         starts = np.array(self._starts)
         sizes = np.diff(starts)[pieces]
-        after = np.cumsum(sizes)  # where the segments of each piece end
+        after = np.cumsum(sizes)  # end of the segments of each piece
         inside = np.arange(sizes.sum()) + np.repeat(starts[pieces] - (after - sizes), sizes)
         numbers = np.array(self._inside)[inside]
         numbers[after[last - 1] - 1] = _NOTHING

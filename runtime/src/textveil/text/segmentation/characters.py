@@ -9,7 +9,7 @@ import regex
 
 from textveil.lazy import LatePattern
 
-HARD = r'"“”„«»'  # with white space: what ends a URL
+HARD = r'"“”„«»'  # a URL ends at these marks and at white space
 SOFT = r"‹›()\[\]{};—…"
 TRIM = r".,:!?'‘’*_"
 TRIMMED = ".,:!?'‘’*_"

@@ -214,7 +214,7 @@ def is_url(string: str) -> bool:
 
     Such a string may contain brackets, and continues to the next blank or quotation mark.
     """
-    if "." not in string and "://" not in string:  # as in most strings
+    if "." not in string and "://" not in string:  # fast path: most strings have neither
         return False
     end = _end(patterns(string).run, string, 0)
     return _names_a_host(string[:end].strip(TRIMMED))

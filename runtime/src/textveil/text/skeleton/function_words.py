@@ -65,7 +65,7 @@ class SkeletonRule:
     function_words: Mapping[str, bool]
     kinds: Kinds
     visible: bool
-    denied: frozenset[str] = field(default=frozenset(), repr=False)  # words of the user's own
+    denied: frozenset[str] = field(default=frozenset(), repr=False)  # private words of the user
 
     @property
     def lists(self) -> Sequence[Kind]:
@@ -144,20 +144,20 @@ class SkeletonRule:
         """
         if len(segment) > LONGEST_WORD:
             return (Token(Role.DRAWN, LOWER),)
-        if segment.isascii() and segment.isalpha():  # most of all words: no string, and nothing to cut off
+        if segment.isascii() and segment.isalpha():  # fast path: most words are neither a string nor have a clitic
             return (self._word(segment, starts_sentence),)
         if is_string(segment):
             kind = self.kinds.of_string(segment)
             return (Token(Role.DRAWN if kind is None else Role.REPLACED, LOWER, kind=kind),)
         if self.visible and segment[0] in _LONE and (clitic := segmentation.key(segment)) in CLITICS:
-            return (Token(Role.SHOWN, LOWER, clitic),)  # behind a blank: no other word begins with an apostrophe
+            return (Token(Role.SHOWN, LOWER, clitic),)  # after a blank: no other word begins with an apostrophe
         stem, clitics = _split_clitics(segment)
         token = self._word(stem, starts_sentence)
         if self.visible and (auxiliary := _before_not(stem)) is not None:
             first = self._word(auxiliary, starts_sentence)
             if first.role is Role.SHOWN:
                 token, clitics = first, (NOT, *clitics)
-            else:  # cut off here, "n't" would tell that the drawn word before it is an auxiliary
+            else:  # a separate "n't" would reveal that the randomized word before it is an auxiliary
                 token = Token(Role.DRAWN, token.case)
         if not clitics:
             return (token,)
@@ -178,7 +178,7 @@ class SkeletonRule:
             printed = apply_case(symbol, case)
             if segmentation.segments(printed) != [printed] or is_gap(printed) or is_string(printed):
                 return False
-            token, *clitics = self.classify(printed, starts_sentence=True)  # what is shown elsewhere is shown here too
+            token, *clitics = self.classify(printed, starts_sentence=True)  # keeps all that a later position does
             if clitics or token.role is not Role.DRAWN or token.key is None:
                 return False
         return symbol not in CLITICS
@@ -186,7 +186,7 @@ class SkeletonRule:
     def skeleton(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
         """Return the template of a text, its public part: the gaps, and the entry of each token."""
         found: list[str | tuple[object, ...]] = []
-        gap: str | None = None  # before the first token there may be nothing, a gap or several segments of one
+        gap: str | None = None  # the first token may follow nothing, a gap, or several segments of a gap
         first = True
         for segment in segments:
             if is_gap(segment):

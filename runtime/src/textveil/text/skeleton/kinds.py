@@ -207,7 +207,7 @@ def _odd(entries: Sequence[str]) -> Sequence[int]:
 def _is_listable(entry: str) -> bool:
     """Return whether an entry is one folded word without a clitic.
 
-    No token of a text would match another entry.
+    Otherwise no token of a text could match it.
     """
     if not entry or segmentation.key(entry) != entry:
         return False
@@ -277,7 +277,7 @@ class Listed:
         while place < len(codes) and codes[place] == code:
             number, start = self._numbers[place], self._starts[place]
             lines, stop = self._lists[number], start + len(entry)
-            is_it = lines.startswith(entry, start) and lines[stop] in (_TAB, _LINE_FEED)  # a tab, or the line's end
+            is_it = lines.startswith(entry, start) and lines[stop] in (_TAB, _LINE_FEED)  # the entry ends here
             if is_it and (case != LOWER or not lines.startswith(_IN_CAPITALS, stop)):
                 return number
             place += 1
