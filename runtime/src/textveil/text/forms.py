@@ -96,7 +96,7 @@ def original_of(form: Form, written: str) -> str:
 def folded(text: str) -> str:
     """Return ``text`` case folded, in the form NFKD and with straight apostrophes.
 
-    Folding treats each character independently of its neighbors.
+    The length may change: callers that need positions fold one character at a time.
     """
     if text.isascii():
         return text.lower()
@@ -228,7 +228,7 @@ def _written(date: tuple[int | None, int, int]) -> dict[str, str]:
 def word_before(text: str) -> str:
     """Return the folded word, currency sign or number sign at the end of ``text``.
 
-    The result is an empty string if ``text`` does not end so, where up to three marks or blanks may follow a word.
+    One to three marks or blanks must follow the word; a sign must be the last character. Otherwise the result is empty.
     """
     match = _BEFORE.search(text[-BEHIND:])
     return "" if match is None else folded(match[1] or match[2])
