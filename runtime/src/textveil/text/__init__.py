@@ -1,7 +1,8 @@
-"""Text to tokens to draws to text, and what a release of text promises.
+"""Sanitizing of text: tokenization, mechanisms, privacy statements and restoring.
 
-Names are imported when they are first asked for: an encoder needs the word pieces, and pays for nothing else. How text
-is divided is in ``textveil.text.segmentation``, and what restores a rewritten one in ``textveil.text.restore``.
+The names of ``__all__`` are imported lazily, at first access: an encoder that needs only ``WordPiece`` imports nothing
+else. Tokenization is in ``textveil.text.segmentation``; restoring a reply to a sanitized text is in
+``textveil.text.restore``.
 """
 
 from typing import TYPE_CHECKING
@@ -58,7 +59,7 @@ __all__ = [
 __getattr__: Find = lazy_names(
     __name__,
     __all__,
-    # Those first that import the least; an encoder asks for word pieces, the command for a sanitizer.
+    # The modules with the fewest imports first: an encoder needs only word pieces, the command line only a sanitizer.
     "options",
     "segmentation",
     "statement",

@@ -1,8 +1,9 @@
-"""Find scripts, frames, handlers and addresses that run code, however a reply spells them."""
+"""Detection of scripts, frames, event handlers and addresses that run code, in any spelling."""
 
 import re
 
-#: Characters that a browser drops from a scheme or Markdown from an address: controls, formats, the backslash.
+#: Characters that a browser removes from a scheme or Markdown from an address: control characters, format characters
+#: and the backslash.
 _DROPPED = re.compile(
     "[\x00-\x1f\x7f-\x9f\\\\\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e"
     "\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]+"
@@ -13,11 +14,11 @@ _ENTITY = re.compile(
 )
 _NAMED = {"tab": "", "newline": "", "colon": ":", "lt": "<", "equals": "="}
 _ACTIVE = re.compile(r"<(?:script|style|iframe)|(?:java|vb)script:(?! |\Z)|data:(?:[a-z]+/|[,;])")
-#: A scheme before a blank is a heading such as ``JavaScript: a language``, unless an address may begin with it: behind
-#: a quotation mark, a sign of an attribute or a bracket.
+#: A scheme before a space is usually a heading such as ``JavaScript: a language``. It counts as active only where an
+#: address may begin with it: after a quotation mark, an equals sign of an attribute or a bracket.
 _SCHEME_AS_TEXT = re.compile(r"(?:java|vb)script: ")
 _BEFORE_TEXT = re.compile(r"(?:\A|[\w,.;:!?)*_#>|-]) *\Z", re.ASCII)
-#: Beginnings of the names of all events of HTML, SVG and browsers.
+#: Prefixes of the names of all events of HTML, SVG and browsers.
 _HANDLER = re.compile(
     "(?<![a-z0-9])on(?:abort|active|activa|after|anim|auxclick|before|begin|blur|bounce|cancel|canplay|cell|change|click|close|closing|"
     "command|connect|content|context|control|copy|cuechange|cut|data|dblclick|deactivate|device|dom|drag|drop|duration|"
@@ -32,23 +33,24 @@ _TAIL, _SURROGATES, _SURROGATES_END, _LAST = 64, 0xD800, 0xE000, 0x10FFFF
 
 
 class ActiveContentDetector:
-    """Detect active content in a text that comes in parts.
+    """Incremental detector of active content in a text that arrives in parts.
 
-    ``<script``, ``<style``, ``<iframe``, the attributes ``on...=``, and the schemes ``javascript:``, ``vbscript:`` and
-    ``data:`` before a media type, in any case; with controls, zero-width characters, backslashes and entities inside.
+    Active content is ``<script``, ``<style``, ``<iframe``, attributes ``on...=``, and the schemes ``javascript:``,
+    ``vbscript:`` and ``data:`` before a media type, in any case, also with control characters, zero-width characters,
+    backslashes or character references inside.
 
     Attributes:
-        detected: Whether the text has had any so far.
+        detected: Whether the text so far contains active content.
     """
 
     def __init__(self) -> None:
         self.detected = False
         self._dense, self._spaced = "", ""
-        #: Last character before those that are remembered, blanks aside.
+        #: Last non-blank character before the remembered tail ``_dense``.
         self._before = ""
 
     def feed(self, text: str) -> bool:
-        """Read more text; return whether active content has been detected so far."""
+        """Read the next part of the text and return whether active content has been detected so far."""
         if self.detected:
             return True
         lower = text.lower()
@@ -66,12 +68,12 @@ class ActiveContentDetector:
             self.detected = True
         self._before = (self._before + dense[:-_TAIL]).rstrip(" ")[-1:]
         self._dense = dense[-_TAIL:]
-        # A handler is shorter than the tail: what a cut word begins with is none.
+        # No handler is longer than the tail. The "x" prevents a match at a word that the cut shortens.
         self._spaced = spaced if len(spaced) <= _TAIL else f"x{spaced[-_TAIL:]}"
         return self.detected
 
     def _has_scheme(self, dense: str) -> bool:
-        """Return whether a scheme before a blank may begin an address."""
+        """Return whether a scheme before a space may begin an address."""
         schemes = _SCHEME_AS_TEXT.finditer(dense)
         return any(_BEFORE_TEXT.search(self._before + dense[: match.start()]) is None for match in schemes)
 

@@ -1,54 +1,57 @@
-"""Check a chunk of running text, between two blanks: whether it can be nothing but words, numbers and their marks."""
+"""Check whether a chunk of a reply is only words, numbers and marks.
+
+A chunk is the text between two blanks. Only such a chunk is safe to restore as running text.
+"""
 
 import re
 
 from textveil.text.harmless_tags import LONGEST_TAG, is_bare_tag
 from textveil.text.word_characters import is_symbol, is_word_character
 
-#: Marks that may stand anywhere in a chunk, and signs of numbers.
+#: Marks that are harmless at any position of a chunk, and the signs of numbers.
 _MARKS = frozenset(
     ",;!?()\"'*_-|~$€£¥%#&+\u201c\u201d\u2018\u2019\u201e\u201a«»‹›¿¡\u2010\u2011\u2013\u2014\u2026·،؛؟"
     "\uff0c\u3001\uff01\uff1f\uff1b\uff1a\uff08\uff09「」『』《》〈〉【】〔〕"
 )
-#: Most chunks: nothing but ASCII that may stand anywhere.
+#: Fast path for most chunks: only ASCII characters that are harmless at any position.
 _PLAIN = re.compile(r"[A-Za-z0-9,;!?()\"'*_|~$%#+-]*")
-#: Marks that end a sentence or a number, and behind which only marks follow.
+#: Marks that end a sentence or a number; only closing marks may follow them.
 _DOTS = frozenset(".:。")
-#: Marks behind a dot.
+#: Marks that may follow a dot.
 _CLOSING = (
     frozenset(
         ",;!?)\"'*_-|~\u201c\u201d\u2018\u2019«»‹›\u2013\u2014\u2026·،؛؟\uff0c\u3001\uff01\uff1f\uff1b\uff1a\uff09」』》〉】〕"
     )
     | _DOTS
 )
-#: Marks that a backslash may stand before.
+#: Marks that a backslash may escape.
 _ESCAPED = frozenset("*_-!#+~|()")
-#: Characters that join a symbol to the next, or choose how it looks.
+#: Characters that join a symbol to the next one or select its presentation.
 _JOINERS = frozenset("\ufe0f\u200d")
 _REFERENCE = re.compile(r"\^?[A-Za-z0-9]{1,8}")
 _ADDRESS = re.compile(r"[/@:\\]|\w\.\w")
-#: A longer chunk is no word of a sentence.
+#: Longest chunk, in characters, that counts as a word of a sentence.
 MOST_CHARACTERS = 1024
-#: Spaces other than those that end a chunk: the category Zs.
+#: Spaces (Unicode category Zs) other than those that end a chunk.
 SPACES = "\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
 
 
 def is_address_like(original: str) -> bool:
-    """Return whether readers may find an address in an original, which goes on with what stands behind it."""
+    """Return whether a reader may detect an address in ``original`` and the text after it."""
     return _ADDRESS.search(original) is not None and any(map(str.isalpha, original))
 
 
 class Chunk:
-    """Chunk of a reply that is read part by part.
+    """Check of one chunk of a reply that arrives part by part.
 
     Attributes:
-        has_address: Whether an original that looks like an address was restored in it.
-        has_original: Whether an original was restored in it.
-        length: Characters so far.
-        behind_tab: Whether a tab stands before it, which some readers drop from an address.
-        restored: Whether an original of it is out.
-        spoiled: Whether no surrogate of it may be restored as running text.
-        text: The chunk as it is written, if somebody remembers it.
+        has_address: Whether this chunk contains a restored original that looks like an address.
+        has_original: Whether this chunk contains a restored original.
+        length: Number of characters so far.
+        behind_tab: Whether a tab precedes the chunk: some readers remove tabs from an address.
+        restored: Whether an original of the chunk is already written to the output.
+        spoiled: Whether no surrogate of the chunk may be restored as running text.
+        text: Parts of the chunk as written, if the caller passes them to ``remember``.
     """
 
     __slots__ = (
@@ -61,33 +64,33 @@ class Chunk:
         self.behind_tab = False
         self._ampersand, self._dotted, self._symbol, self._last = False, False, False, ""
         self.has_address, self.has_original, self.restored = False, False, False
-        #: Stars and underscores behind the one colon of the chunk; -1 where none can end a label.
+        #: Number of stars and underscores after the only colon of the chunk; -1 where no label can end.
         self._label = 0
-        #: Angle bracket or bracket that is open, and what stands behind it.
+        #: Open angle bracket, square bracket or slash, and the characters after it.
         self._opener, self._open = "", ""
 
     @property
     def too_long(self) -> bool:
-        """Whether it has more than 1,024 characters."""
+        """Whether the chunk has more than 1,024 characters."""
         return self.length > MOST_CHARACTERS
 
     @property
     def is_separable(self) -> bool:
-        """Whether it is nothing but words and marks, so that a reader finds no address if the next text follows it."""
+        """Whether the chunk, only words and marks, forms no address with the text after it."""
         is_open = self._dotted or self._opener or self._symbol or self._last in ("/", "\\")
         return not (self.spoiled or self._ampersand or is_open)
 
     def spoil(self) -> None:
-        """Keep all surrogates of the chunk."""
+        """Forbid restoring the surrogates of this chunk."""
         self.spoiled = True
 
     def remember(self, text: str) -> None:
-        """Keep a part as it is written."""
+        """Store a part of the chunk as written, up to 1,024 characters in all."""
         if not self.too_long:
             self.text.append(text)
 
     def add(self, text: str) -> None:
-        """Read a part without surrogates."""
+        """Read a part of the chunk that contains no surrogate."""
         self.length += len(text)
         if self.too_long:
             self.spoiled = True
@@ -100,7 +103,7 @@ class Chunk:
             self._last = character
 
     def add_surrogate(self, length: int) -> None:
-        """Read a surrogate, which counts as a letter."""
+        """Read a surrogate of ``length`` characters, which counts as one letter."""
         self.length += length
         self._end_label()
         if self._dotted or self._opener or self._last == "\\" or self.too_long:
@@ -108,7 +111,10 @@ class Chunk:
         self._symbol, self._last = False, "a"
 
     def end(self) -> None:
-        """End the chunk: brackets and tags that are open spoil it, but for harmless tags."""
+        """End the chunk.
+
+        An open bracket or an open tag spoils the chunk, unless the tag is a harmless bare tag; so does a final slash.
+        """
         self.spoiled = (
             self.spoiled
             or self._last == "/"
@@ -117,7 +123,10 @@ class Chunk:
         )
 
     def _end_label(self) -> None:
-        """Take a colon for the end of a label if it is the only dot and two stars or underscores follow it."""
+        """Accept a colon as the end of a label.
+
+        The colon must be the only dot of the chunk, and two stars or underscores must follow it.
+        """
         if self._dotted and self._label >= len("**"):
             self._dotted, self._label = False, -1
 
@@ -154,7 +163,7 @@ class Chunk:
             self.spoiled = self.spoiled or not (is_word_character(character) or character in SPACES)
 
     def _add_inside(self, character: str) -> None:
-        """Read a character of a tag of markup, of its end behind a blank, or of the number of a note in brackets."""
+        """Read a character in a tag, in its end after a blank, or in a bracketed note number."""
         if self._opener == "/":
             self.spoiled, self._opener = self.spoiled or character != ">", ""
             return

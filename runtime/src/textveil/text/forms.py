@@ -1,6 +1,7 @@
-"""The forms in which a reply may mention what came out: plurals, grouped digits, dates in four ways of writing.
+"""Forms in which a reply may mention a surrogate, and the original in the same form.
 
-What stands there for a form is the original in the same form.
+Forms are plurals, grouped digits, telephone numbers, dates in five notations, initials of a person, and tags in other
+brackets.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 from textveil.text.segmentation import TITLE, UPPER, apply_case, case_pattern, is_string, key
 
-#: A number, and one without marks.
+#: A number: whole part, with or without commas between groups of three digits, and optional decimals.
 _NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?")
 _MONTHS = "January February March April May June July August September October November December".split()
 _BY_NAME = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
@@ -19,7 +20,7 @@ _PHONE = re.compile(r"(\d{3})-(\d{3})-(\d{4})")
 _ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)")
 _DAY_FIRST = re.compile(r"(?P<d>\d\d?) (?P<month>[a-z]+)\.?(?: (?P<y>\d{4}))?", re.IGNORECASE)
 _MONTH_FIRST = re.compile(r"(?P<month>[a-z]+)\.? (?P<d>\d\d?)(?:,? (?P<y>\d{4}))?", re.IGNORECASE)
-#: How dates are written, with a year and without.
+#: Date notations with a year, and (``_SHORT_DATES``) without one.
 _WHOLE_DATES = {
     "iso": "{y:04d}-{m:02d}-{d:02d}",
     "day first": "{d} {month} {y}",
@@ -30,11 +31,12 @@ _WHOLE_DATES = {
 _SHORT_DATES = {"day first": "{d} {month}", "month first": "{month} {d}"}
 _SHORTEST_PLURAL, _GROUP_DIGITS = 3, 3
 _LEAST_WORDS = 2
-#: A tag, and other brackets and marks in which replies write one; without any it may count the reply's own things.
+#: A tag, and the other brackets and separators in which replies write one. Without brackets, ``person 1`` may be a
+#: phrase of the reply itself.
 _TAG = re.compile(r"\[([\w-]+) (\d+)\]")
 _TAGS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
 TAG, BARE_TAG = "tag", "bare tag"
-#: How replies write a person with initials. They belong to the person, so the original has its own.
+#: Notations of a person with initials. Initials depend on the person, so the original gets its own initials.
 _INITIALS = {
     "initial": "{first}. {last}",
     "initial without dot": "{first} {last}",
@@ -45,21 +47,21 @@ _INITIALS = {
     "initial after Hi": "Hi {first}.,",
 }
 _BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
-#: Characters of a text that are remembered for the words before a place.
+#: Number of characters before a position that are kept in memory to find the word before it.
 BEHIND = 48
 
 
 class Pair(NamedTuple):
-    """What came out, and what stood there.
+    """A surrogate of a sanitized text and the original that it replaces.
 
     Attributes:
-        output: What came out, as it is spelled; in lower case if its case tells nothing.
-        original: What stood there.
-        lead: How many characters of ``output`` stand for ``original``: the rest is context. All of them if 0.
-        weak: Whether it is too short to be told from other words of a reply where nothing else tells.
-        before: The folded word or sign that must stand before a weak one; nothing where none does.
-        after: What stood behind it, where ``before`` is what stood before it, so that a reply that repeats both quotes
-            it (``surroundings``); ``None`` of pairs that count anywhere.
+        output: The surrogate as spelled; in lower case if its case carries no information.
+        original: The original text.
+        lead: Number of leading characters of ``output`` that replace ``original``; the rest is context. 0 means all.
+        weak: Whether the surrogate is so short that only context distinguishes it from other words of a reply.
+        before: Folded word or sign that must precede a weak surrogate; empty if none does.
+        after: Text after the surrogate in the sanitized text, where ``before`` is the text before it: a reply that
+            repeats both quotes the passage (see ``surroundings``). ``None`` for pairs that apply at any position.
     """
 
     output: str
@@ -70,12 +72,12 @@ class Pair(NamedTuple):
     after: str | None = None
 
 
-#: A form of what came out: what it is a form of, and how it is written; nothing where it is as it came out.
+#: A form of a surrogate: its pair, and the name of the notation; empty where the form is the surrogate as sent.
 Form = tuple[Pair, str]
 
 
 def original_of(form: Form, written: str) -> str:
-    """Returns the original in a form, and in the case of what is written."""
+    """Return the original in the notation of ``form`` and in the case of ``written``."""
     pair, way = form
     output, original = pair.output[: pair.lead or None], pair.original
     if way == TAG:
@@ -92,14 +94,20 @@ def original_of(form: Form, written: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Returns a text character by character: case folded, without differences of compatibility (NFKD)."""
+    """Return ``text`` case folded, in the form NFKD and with straight apostrophes.
+
+    The length may change: callers that need positions fold one character at a time.
+    """
     if text.isascii():
         return text.lower()
     return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).replace("\u2019", "'")
 
 
 def forms(pair: Pair) -> Iterator[tuple[str, str]]:
-    """Yields the forms of what came out, folded, and how each is written; first as it came."""
+    """Yield each form of a surrogate, folded, with the name of its notation.
+
+    The unchanged form is the first, with an empty name.
+    """
     output = pair.output
     yield " ".join(folded(output).split()), ""
     if pair.lead or pair.weak:
@@ -136,7 +144,10 @@ def forms(pair: Pair) -> Iterator[tuple[str, str]]:
 
 
 def _find_initials(name: str) -> dict[str, str]:
-    """Return how replies shorten a name of two or more words in capitals, by the way of writing."""
+    """Return the forms of a name with initials, by notation.
+
+    The result is empty unless the name has two or more capitalized words.
+    """
     words = name.split(" ")
     if len(words) < _LEAST_WORDS or not all(word[:1].isupper() and word.rstrip(".").isalpha() for word in words):
         return {}
@@ -151,7 +162,11 @@ def _write_initials(name: str) -> dict[str, str]:
 
 
 def in_case_of(written: str, output: str, original: str) -> str:
-    """Returns an original as it is spelled where its output is, else in the case in which that is written."""
+    """Return the original with the case that ``written`` implies.
+
+    The original keeps its own spelling if ``written`` has the case pattern of the surrogate ``output``, or if original
+    or surrogate is a string such as an address or a number; otherwise it gets the case pattern of ``written``.
+    """
     pattern, sent = case_pattern(written), case_pattern(output)
     if pattern == sent and any(map(str.isupper, output)):
         return original
@@ -159,7 +174,7 @@ def in_case_of(written: str, output: str, original: str) -> str:
         return original
     own = case_pattern(original)
     if own == pattern or (pattern == TITLE and (sent == UPPER or apply_case(key(original), own) != original)):
-        return original  # some have a case of their own
+        return original  # some words have their own case
     if pattern == TITLE or " " in original:
         return original.upper() if pattern == UPPER else original[:1].upper() + original[1:] if pattern else original
     return apply_case(key(original), pattern)
@@ -177,7 +192,10 @@ def _plural(word: str) -> str:
 
 
 def _as_number(written: str, output: str, original: str) -> str:
-    """A whole number with commas and decimals where what is written has them and what came out has none."""
+    """Return the original number in the notation of ``written``.
+
+    The result has commas or ``.00`` where ``written`` has them and the surrogate ``output`` does not.
+    """
     own = _NUMBER.fullmatch(original)
     if own is None or own[1][0] == "0":
         return original
@@ -190,7 +208,7 @@ def _as_number(written: str, output: str, original: str) -> str:
 
 
 def _parsed(text: str) -> tuple[int | None, int, int] | None:
-    """Year, month and day of a date whose order is not in doubt."""
+    """Return year (or ``None``), month and day of a date in an unambiguous order."""
     match = _ISO.fullmatch(text) or _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
     if match is None:
         return None
@@ -208,6 +226,9 @@ def _written(date: tuple[int | None, int, int]) -> dict[str, str]:
 
 
 def word_before(text: str) -> str:
-    """Returns the word, or the sign of a currency or a number, right before the end of a text; folded."""
+    """Return the folded word, currency sign or number sign at the end of ``text``.
+
+    One to three marks or blanks must follow the word; a sign must be the last character. Otherwise the result is empty.
+    """
     match = _BEFORE.search(text[-BEHIND:])
     return "" if match is None else folded(match[1] or match[2])

@@ -1,4 +1,7 @@
-"""Cuts identifiers such as ``customer_id`` and ``getUserName`` into words (docs/names-rule.md, "Identifiers")."""
+"""Split identifiers such as ``customer_id`` and ``getUserName`` into words.
+
+The rule is in docs/names-rule.md, "Identifiers".
+"""
 
 import re
 
@@ -7,11 +10,12 @@ _WORD = re.compile(f"[A-Z]{{2,}}s(?![{_LOWER}])|[A-Z]+(?![{_LOWER}])|[A-Z]?[{_LO
 
 
 def split_identifier(identifier: str) -> list[str]:
-    """Return the words of an identifier, as they are written.
+    """Return the words of an identifier, as written.
 
-    A word is letters or ASCII digits. One begins behind each character of ASCII that is neither, where digits and
-    letters meet, at a capital behind a small letter, and at the last of several capitals before a small letter. A small
-    letter is ``a`` to ``z`` or any character beyond ASCII. A lone ``s`` behind two capitals or more belongs to them.
+    A word consists of letters or of ASCII digits. A word begins after each ASCII character that is neither, where
+    digits and letters meet, at a capital after a lower-case letter, and at the last of several capitals before a
+    lower-case letter. A lower-case letter is ``a`` to ``z`` or any character beyond ASCII. A lone ``s`` after two or
+    more capitals belongs to them.
 
     Example:
         >>> split_identifier("getUserName2"), split_identifier("HTTPServer_ids"), split_identifier("userIDs")

@@ -1,6 +1,9 @@
-"""The levels of SanText in numbers: what each promises, and what it does to words by the bundle's statistics.
+"""Figures for each level of SanText: privacy bound, and effect on words.
 
-Nothing is drawn and no text is looked at here: a level is a public choice.
+The effect comes from the statistics in the bundle.
+
+Privacy:
+    The functions randomize nothing and read no text: a level is a public choice.
 """
 
 from dataclasses import dataclass
@@ -16,16 +19,16 @@ from textveil.text.levels import epsilon_text, label
 
 @dataclass(frozen=True, kw_only=True)
 class LevelSummary:
-    """One mechanism of one level: what is promised, and what it does.
+    """Privacy bound and measured effect of one mechanism at one level.
 
     Attributes:
         mechanism: Name of the mechanism.
-        default: Whether it is meant where no epsilon is given.
-        epsilon: The epsilon that the level is called by; loss per token and unit of scaled distance.
+        default: Whether the level applies where a call gives no epsilon.
+        epsilon: Epsilon that selects the level: privacy loss per token and per unit of scaled distance.
         epsilon_kind: ``CERTIFIED`` or ``TEXTBOOK`` of ``textveil.text.statement``.
         epsilon_textbook: ``2 alpha``.
-        epsilon_pure_ldp: Largest loss whatever the distance; ``None`` without a certificate.
-        measures: What it does to words; ``None`` for a bundle without statistics.
+        epsilon_pure_ldp: Largest loss per token at any distance; ``None`` without a certificate.
+        measures: Measured effect on words; ``None`` for a bundle without statistics.
     """
 
     mechanism: str
@@ -38,12 +41,12 @@ class LevelSummary:
 
     @property
     def options(self) -> str:
-        """The options of the command line that choose it."""
+        """Options of the command line that select this level."""
         return f"--mechanism {self.mechanism} --epsilon {epsilon_text(self.epsilon)}"
 
 
 def summary(bundle: TextBundle, level: Level, mechanism: str) -> LevelSummary:
-    """Returns what is known about one mechanism of one level.
+    """Return the figures of one mechanism at one level.
 
     Raises:
         BundleDamaged: The statistics of the bundle lack a number.
@@ -64,7 +67,11 @@ def summary(bundle: TextBundle, level: Level, mechanism: str) -> LevelSummary:
 
 
 def summaries(bundle: TextBundle, mechanism: str | None = None) -> list[LevelSummary]:
-    """Returns the levels of a bundle for one mechanism (the bundle's default if left out), strictest first.
+    """Return the figures of all levels of a bundle for one mechanism, strictest level first.
+
+    Args:
+        bundle: The bundle.
+        mechanism: The mechanism; the bundle's default table mechanism if ``None``.
 
     Raises:
         UnknownMechanism: The mechanism is unknown or has no levels.

@@ -1,4 +1,4 @@
-"""Finds the level of a mechanism over SanText's table that a call asks for, by its label."""
+"""Lookup of the level of a mechanism over SanText's table by the epsilon that a call gives."""
 
 from textveil.bundle.parts import Level
 from textveil.bundle.text import TextBundle
@@ -8,7 +8,10 @@ from textveil.text.statement import CERTIFIED, TEXTBOOK
 
 
 def label(bundle: TextBundle, level: Level, mechanism: str) -> tuple[float, str]:
-    """Returns the epsilon by which a level is called, and its kind: certified where there is one, else textbook."""
+    """Return the epsilon that selects a level, and its kind.
+
+    The epsilon is the certified one if the bundle has one for this level, else the textbook value ``2 alpha``.
+    """
     certified = bundle.certified_epsilon(level, mechanism)
     if certified is not None:
         return certified, CERTIFIED
@@ -16,15 +19,16 @@ def label(bundle: TextBundle, level: Level, mechanism: str) -> tuple[float, str]
 
 
 def epsilon_text(epsilon: float) -> str:
-    """Returns an epsilon with all of its digits, as it must be typed to name a level."""
+    """Return an epsilon with all of its digits, as a user must type it to select a level."""
     return repr(epsilon).removesuffix(".0")
 
 
 def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) -> Level:
-    """Returns the level with that label; the bundle's default if it is ``None``.
+    """Return the level that ``epsilon`` selects; the bundle's default level for ``None``.
 
     Raises:
-        UnknownLevel: There is none; the message lists those there are.
+        UnknownLevel: No level has this epsilon; the message lists the epsilons of all levels.
+        OptionError: ``epsilon`` is not a number.
     """
     if epsilon is None:
         return next(level for level in bundle.levels if level.name == bundle.default_level)

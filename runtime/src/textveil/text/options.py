@@ -1,4 +1,4 @@
-"""The options of a call, and what is checked of them whatever the mechanism is."""
+"""Options of a sanitizing call, and the checks that do not depend on the mechanism."""
 
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal, InvalidOperation
@@ -9,39 +9,41 @@ from textveil.errors import OptionError
 
 CASES = ("carry", "drop")
 _SETS = ("deny", "keep", "tag", "drop", "allow", "draw")
-#: The rungs of the ladder, from the most readable to the most private.
+#: The protection modes, from the most readable to the most private.
 RUNGS = ("names", "words", "all")
 
 
 class Options(TypedDict, total=False):
-    """The options of every call that draws or describes a draw. All may be left out.
+    """Options of every call that sanitizes a text or describes a mechanism. All are optional.
 
     Keys:
         mechanism: ``staircase``, ``santext+``, ``santext``, ``fbdd``, ``krr`` or ``random``; the bundle's default if
-            left out.
-        epsilon: Which level, by its epsilon, exactly as the bundle has it: the bundle's default if left out. Any number
-            in (0, 30] for ``krr``, in (0, 100000] for ``fbdd``, and required for both.
-        protect: The rung of the staircase's ladder: ``"words"`` shows function words, replaces names, places, numbers
-            and the like by others of their kind, and draws all other words; ``"all"`` draws function words too. The
-            bundle's default if left out. ``"names"`` shows the words of a public list, and replaces all others by
-            members of their kinds.
-        consistent: Whether equal words of a document become equal words (``staircase``); the default of ``names``,
-            which takes ``"corpus"`` too: equal strings of all documents become equal under a key.
+            omitted.
+        epsilon: Selects a level by its epsilon, exactly as the bundle states it; the bundle's default if omitted. Any
+            number in (0, 30] for ``krr`` and in (0, 100000] for ``fbdd``; required for both.
+        protect: Protection mode. ``"words"`` keeps function words, replaces names, places, numbers and similar entities
+            by surrogates of the same type, and randomizes all other words; ``"all"`` randomizes function words too;
+            ``"names"`` keeps the words of a public list, and replaces all others by surrogates of their types. The
+            bundle's default if omitted.
+        consistent: Whether equal words of a document get equal outputs (``staircase``); the default of ``names``,
+            which also accepts ``"corpus"``: equal strings of all documents get equal outputs, derived from a key.
         key: At least 16 secret bytes, for ``consistent="corpus"``.
-        consistent_cap: The most drawn words, names and numbers of a document with ``consistent``, equal ones counted;
-            2,000 if left out.
-        split: With ``consistent``: a document above the cap is released in parts, each as a document of its own,
-            where it is refused otherwise.
-        replacement_probability: SanText+'s ``p`` in (0, 1]: how often a common word is replaced.
-        deny: Words that are sensitive in this call even if they are common (``santext+``), or unknown words even if
-            they would be visible or in the vocabulary (``staircase``, ``names``).
-        style: ``"surrogate"`` or ``"tag"`` (``names``): whether others of a kind or tags, ``[city 1]``, come out.
-        keep, tag, drop: Kinds that are shown, become tags, or of which nothing is left (``names``).
-        allow: Words that are shown wherever they stand (``names``). The list is public: who knows it learns more.
-        draw: Words that are drawn where they stand in lower case, over all of them, at ``epsilon`` (``names``): at
-            least 100 with a row of the bundle's staircase. The list is public.
-        case: ``"carry"`` the case pattern of each word over (the default), or ``"drop"`` it.
-        sanitize_punctuation: Punctuation is sanitized as tokens, case dropped, and white space becomes single blanks.
+        consistent_cap: With ``consistent``, the largest number of randomized words, names and numbers of a document,
+            repetitions included; 2,000 if omitted.
+        split: With ``consistent``, whether a document above the cap is released in parts, each as a document of its
+            own, instead of an error.
+        replacement_probability: SanText+'s ``p`` in (0, 1]: the probability that a common word is replaced.
+        deny: Words that are sensitive in this call even if they are common (``santext+``), or that count as unknown
+            words even if the mode keeps them or the vocabulary contains them (``staircase``, ``names``).
+        style: ``"surrogate"`` or ``"tag"`` (``names``): whether the output has surrogates or tags such as ``[city 1]``.
+        keep, tag, drop: Entity types that are kept, become tags, or are removed (``names``).
+        allow: Words that are kept at every position (``names``). The list is public: a reader who has it learns more
+            from the output.
+        draw: Words that are randomized where they are in lower case, over all words of this list, at ``epsilon``
+            (``names``): at least 100 words with a row of the bundle's staircase mechanism. The list is public.
+        case: ``"carry"`` transfers the case pattern of each word (the default), ``"drop"`` removes it.
+        sanitize_punctuation: Whether punctuation is sanitized as tokens; then case is dropped, and white space becomes
+            single spaces.
     """
 
     mechanism: str | None
@@ -63,9 +65,9 @@ class Options(TypedDict, total=False):
     sanitize_punctuation: bool
 
 
-#: The most different words, names and numbers of a document whose equal strings become equal.
+#: Default of ``consistent_cap``: the most words, names and numbers of a document with consistent outputs.
 CONSISTENT_CAP = 2_000
-#: Options of the rung names alone.
+#: Options of the mode ``names`` alone.
 OF_NAMES = frozenset(("style", "keep", "tag", "drop", "allow", "draw", "key"))
 
 
@@ -85,7 +87,7 @@ def _are_words(value: object) -> bool:
     return isinstance(value, Collection) and not isinstance(value, str) and all(isinstance(word, str) for word in value)
 
 
-#: Python checks no types, and ``sanitize_punctuation="no"`` must not be true.
+#: Python enforces no types at run time, and ``sanitize_punctuation="no"`` must not count as true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
     **dict.fromkeys(("mechanism", "protect", "style", "case"), (_is_text, "{} is text")),
     **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
@@ -101,11 +103,11 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
 
 
 def given(options: Mapping[str, object]) -> dict[str, object]:
-    """Returns the options that are given: all but those that are ``None``.
+    """Return the options whose values are not ``None``, after a check of their names and types.
 
     Raises:
-        OptionError: There is no option of that name, or a value has another type or none of its values; the message
-            does not repeat the value.
+        OptionError: An option has an unknown name, a value of a wrong type, or a value outside its choices; the
+            message does not repeat the value.
     """
     if not set(options) <= set(Options.__annotations__):
         raise OptionError(f"unknown option; there are {', '.join(Options.__annotations__)}")
@@ -121,10 +123,10 @@ def given(options: Mapping[str, object]) -> dict[str, object]:
 
 
 def cache_key(options: Options) -> tuple[object, ...]:
-    """Returns a key that two sets of options share only if they mean the same.
+    """Return a hashable key that two sets of options share only if they have the same meaning.
 
     Raises:
-        OptionError: As ``given``.
+        OptionError: See ``given``.
     """
     found = given(options)
     sets = {name: frozenset(value) for name, value in found.items() if isinstance(value, Collection) and name in _SETS}
@@ -133,7 +135,11 @@ def cache_key(options: Options) -> tuple[object, ...]:
 
 
 def number(epsilon: float | str | None) -> Decimal:
-    """Reads an epsilon; ``OptionError`` if it is none."""
+    """Parse an epsilon as a decimal number.
+
+    Raises:
+        OptionError: The value is not a finite number.
+    """
     try:
         value = Decimal(str(epsilon))
     except InvalidOperation:

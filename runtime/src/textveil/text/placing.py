@@ -1,8 +1,9 @@
-"""Finds forms of what came out in a reply, as it comes in, and puts originals there: one engine for all replies.
+"""Incremental search for surrogates in a reply, and their replacement by originals.
 
-What becomes of a place is decided by the characters from it on until no form goes on, by those before it, and by the
-rest of its chunk between blanks. So a reply has one result however it is cut, active content aside, and no more is held
-back than a form and one character, and from the first surrogate of a chunk its at most 1,024 characters.
+All replies, whole or streamed, use this engine. The decision at a position depends on the characters from it on until
+no longer form can match, on the characters before it, and on the rest of its chunk between blanks. So, apart from
+active content, the result does not depend on how a stream is split. The engine delays at most one form and one
+character, and, from the first surrogate of a chunk on, the chunk's at most 1,024 characters.
 """
 
 import json
@@ -22,36 +23,36 @@ from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy, SkipReason
 from textveil.text.restored import NotRestored, ReportViews, RestoreReport
 from textveil.text.surroundings import AHEAD, QuotationIndex, cut_before, stands_alone
 
-#: Where a form may begin: at a word, or at a mark.
+#: A form may begin at the start of a word or at a mark.
 _START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
-#: What begins as JSON does: a reply, or a block of code of it; so much of it tells.
+#: Start of JSON, in a reply or in a fenced block of code; the first ``_HEAD`` characters decide.
 _JSON, _FENCE, _HEAD = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
-#: Blanks, ends of lines and marks of quotation between two words of a form.
+#: Blanks, line ends and quotation marks of Markdown between two words of a form.
 _MOST_BLANKS = 6
 _BLANKS = re.compile(r"\s[\s>]*")
 _DIGIT = re.compile("[0-9]")
-#: What ends a chunk: no other blank ends an address for every reader of Markdown.
+#: Characters that end a chunk: no other blank ends an address for every Markdown reader.
 _SEPARATORS = " \t\r\n"
 _SEPARATOR = re.compile(r"[ \t\r\n]")
-#: Marks of math that are no part of words.
+#: Marks of TeX math that belong to no word.
 _MATH_MARKS = frozenset("{}[]^=\\&<>")
-#: What an address has that takes in the strings of JSON behind it, for a reader of text.
+#: Starts of addresses: for a reader of plain text such an address continues into the next JSON strings.
 _ADDRESS_STARTS = ("//", "www.")
 _BEGIN = 3
 _WORD = re.compile(r"[a-zA-Z0-9]{3}")
 
 
 class Index:
-    """All forms.
+    """Index of all forms of all surrogates.
 
     Args:
-        forms: By their folded text; ``None`` where a form stands for several originals.
-        quoted: Pairs that count in their surroundings.
+        forms: Forms by their folded text; ``None`` for a text that has several originals.
+        quoted: Pairs that apply only inside their surroundings.
 
     Attributes:
-        forms: The same.
-        quotations: What finds surroundings.
-        has_numbers: Whether some forms are numbers that stand for other numbers.
+        forms: The argument ``forms``.
+        quotations: Index of the surroundings.
+        has_numbers: Whether some surrogates are numbers that replace other numbers.
     """
 
     def __init__(self, forms: Mapping[str, Form | None], quoted: Iterable[Pair] = ()) -> None:
@@ -60,50 +61,50 @@ class Index:
         self.has_numbers = any(map(_replaces_number, pairs))
         self.forms, self._sorted = forms, sorted(forms)
         begins = found = {text[:_BEGIN] for text in forms}
-        for end in reversed(range(1, _BEGIN)):  # few texts differ in their first characters
+        for end in reversed(range(1, _BEGIN)):  # fast: few forms differ in their first characters
             found = {text[:end] for text in found}
             begins = begins | found
         self._begins = begins
 
     @cached_property
     def unquoted(self) -> "Index":
-        """The same forms without surroundings: a letter that a text quotes stays."""
+        """The same forms without surroundings: a single letter that a reply quotes is not restored."""
         found = copy(self)
         found.quotations = QuotationIndex(())
         return found
 
     def may_begin(self, text: str, place: int) -> bool:
-        """Return whether a form may begin at a place of a text."""
+        """Return whether a form may begin at position ``place`` of ``text``."""
         begin = text[place : place + _BEGIN]
         if _WORD.fullmatch(begin) is None:
             return folded(text[place]) in self._begins
-        begin = begin.lower()  # it decides at most places
+        begin = begin.lower()  # sufficient at most positions
         return begin in self._begins or not self.quotations.short_joined.isdisjoint((begin[:1], begin[:2]))
 
     def begins(self, text: str) -> bool:
-        """Tells whether a form begins with a text."""
-        if len(text) <= _BEGIN:  # most of all; a set of longer ones takes longer to make than it saves
+        """Return whether some form begins with ``text``."""
+        if len(text) <= _BEGIN:  # most calls; a set of longer prefixes costs more than it saves
             return text in self._begins
         at = bisect_left(self._sorted, text)
         return at < len(self._sorted) and self._sorted[at].startswith(text)
 
 
-#: A form, where what stands for the original ends, and the pair whose surroundings the reply repeats.
+#: A matched form, the end of the part that replaces the original, and the pair whose surroundings the reply repeats.
 _Found = tuple[Form | None, int, Pair | None]
 _MORE: _Found = None, 0, None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
-    """Surrogate whose chunk is not closed yet.
+    """Surrogate in a chunk that has not ended yet.
 
     Attributes:
-        written: The surrogate, as the reply has it.
+        written: The surrogate as written in the reply.
         original: Its original, in the same form.
-        pair: The pair of both.
-        reason: Reason for which its place keeps it; ``None`` where the place is open.
-        in_chunk: Whether the rest of its chunk decides too.
-        place: Characters of the chunk before it.
+        pair: The pair of surrogate and original.
+        reason: Why its region forbids restoring; ``None`` where the region permits it.
+        in_chunk: Whether the decision also depends on the rest of the chunk.
+        place: Number of characters of the chunk before it.
     """
 
     written: str
@@ -115,17 +116,17 @@ class _Candidate:
 
 
 class Stream(ReportViews):
-    """Puts originals into a reply that comes in parts.
+    """Restoring of one reply that arrives in parts: replaces surrogates by originals.
 
     Args:
-        index: The forms.
-        policy: Places in which originals are put; running text alone by default.
-        find_known_numbers: Returns the numbers of the sanitized text.
+        index: The forms of all surrogates.
+        policy: Regions in which originals are restored; running text alone by default.
+        find_known_numbers: Function that returns the numbers of the sanitized text.
 
     Attributes:
-        placed: What was replaced, as the reply has it.
-        used: What it stood for.
-        not_restored: Surrogates that stayed, as the reply has them, each with the reason.
+        placed: Surrogates that were replaced, as written in the reply.
+        used: Their pairs.
+        not_restored: Surrogates that were not restored, as written in the reply, each with the reason.
     """
 
     def __init__(
@@ -152,7 +153,7 @@ class Stream(ReportViews):
 
     @property
     def report(self) -> RestoreReport:
-        """Report of what was read so far."""
+        """Report on the text that has been read so far."""
         return RestoreReport(
             restored=tuple(self.placed),
             not_restored=tuple(self.not_restored),
@@ -160,59 +161,63 @@ class Stream(ReportViews):
         )
 
     def feed(self, delta: str) -> str:
-        """Takes the next part of a reply; returns what is decided of it."""
+        """Read the next part of a reply and return the newly decided text."""
         if not self._policy.everywhere:
             self._active.feed(delta)
         return self._decided(self._held + delta, False)
 
     @property
     def is_neutral(self) -> bool:
-        """Whether the text, alone or behind those before it, leaves nothing open for the one after it."""
+        """Whether no region is open at the end, for this text alone and after the earlier texts."""
         return self._scanner.is_neutral and (self._joined is None or self._joined.is_neutral)
 
     @property
     def has_separable_end(self) -> bool:
-        """Whether the last chunk of a closed stream makes no address with the text behind it."""
+        """Whether the last chunk of a closed stream forms no address with the text after it."""
         return self._tail.is_separable
 
     @property
     def has_active_content(self) -> bool:
-        """Whether active content was found in the text, or in one before it."""
+        """Whether this text, or a text before it, contains active content."""
         return self._active.detected
 
     def keep_all(self, reason: SkipReason) -> None:
-        """Restore nothing from here on."""
+        """Restore no further surrogate of this stream; report ``reason`` for each."""
         self._closed = reason
 
     def spoil_chunk(self) -> None:
-        """Restore nothing in the chunk that the text is in."""
+        """Restore no surrogate of the current chunk."""
         self._chunk.spoil()
 
     def follow(self, previous: "Stream", *, is_apart: bool = False) -> None:
-        """Restore a text that clients may show right behind another one of the reply, or by itself.
+        """Link this stream to an earlier text that clients may display directly before this one.
 
-        A surrogate is then restored where its place is open in both views, so no place can be spread over two texts.
+        After this call a surrogate is restored only if both views permit it: the text alone, and the text after the
+        earlier one. So no link, tag or block of code can be split over two texts.
 
         Args:
-            previous: Stream of the other text, after its end and before the first part of this one.
-            is_apart: Whether this text begins with a new chunk.
+            previous: Stream of the earlier text, after its ``close`` and before the first ``feed`` of this one.
+            is_apart: Whether this text begins a new chunk.
         """
         self._joined = previous._joined or previous._scanner
         self._active = previous._active
         if is_apart:
             return
         self._chunk = previous._tail
-        if self._chunk.restored:  # its original is out: text that makes an address of it gets a blank before it
+        if self._chunk.restored:  # a space separates text that would extend its original to an address
             self._continued = True
             self._pending.append("")
 
     def look_ahead(self, text: str) -> None:
-        """Check for active content a part that is fed later; it then counts for the parts before it too."""
+        """Check text for active content before it is fed.
+
+        Active content then forbids restoring in the parts before it too.
+        """
         if not self._policy.everywhere:
             self._active.feed(text)
 
     def close(self) -> str:
-        """Returns the rest."""
+        """End the reply and return the rest of the text."""
         return self._decided(self._held, True)
 
     def _decided(self, rest: str, final: bool) -> str:
@@ -246,7 +251,7 @@ class Stream(ReportViews):
         return out
 
     def _read_text(self, text: str) -> None:
-        """Read text that is no surrogate."""
+        """Read text that contains no surrogate."""
         if self._numbers is not None:
             self._numbers.feed(text)
         if self._joined is not None:
@@ -275,15 +280,15 @@ class Stream(ReportViews):
             self._add_to_chunk(text[end:])
 
     def _note_address(self, character: str) -> None:
-        """Note whether the characters since the last blank have begun an address for a reader of text."""
+        """Update whether the current chunk begins an address for a reader of plain text."""
         if character in _SEPARATORS:
             self._run, self._in_address = "", False
-        elif character != "\\":  # an escape of JSON
+        elif character != "\\":  # a backslash may be an escape of JSON
             self._run = (self._run + character.lower())[-4:]
             self._in_address = self._in_address or self._run.endswith(_ADDRESS_STARTS)
 
     def _read_character(self, character: str, role: Role) -> None:
-        """Read one character where marks of JSON end chunks."""
+        """Read one character under a policy with regions, where marks of JSON end chunks too."""
         if character in _SEPARATORS or role is Role.SEPARATOR:
             self._end_chunk()
             self._chunk.behind_tab = character == "\t"
@@ -310,7 +315,7 @@ class Stream(ReportViews):
         (self._pending if self._pending else self._out).append(text)
 
     def _give_up_chunk(self) -> None:
-        """Let out a chunk that holds no original, unless it may be an address that may have one."""
+        """Write out a spoiled chunk early, unless it may be an address of a permitted host."""
         if self._pending and (not self._policy.hosts or self._chunk.too_long):
             self._flush()
 
@@ -335,7 +340,10 @@ class Stream(ReportViews):
         self._pending.clear()
 
     def _find_joined(self) -> set[int]:
-        """Return which pending surrogates stay: one original that looks like an address stands alone in its chunk."""
+        """Return the pending surrogates, by index, that an address in their chunk forbids to restore.
+
+        An original that looks like an address must be the only original of its chunk.
+        """
         if self._chunk.spoiled or self._active.detected:
             return set()
         restorable = {
@@ -352,7 +360,7 @@ class Stream(ReportViews):
         return set(restorable) - {addresses[0]} if addresses else set()
 
     def _settle(self, candidate: _Candidate, path: tuple[int, int] | None, joined: bool) -> str:
-        """Return the original, or the surrogate and keep the reason."""
+        """Return the original of a pending surrogate; or the surrogate, with a record of the reason."""
         reason = SkipReason.ACTIVE if self._active.detected else self._closed or candidate.reason
         if reason is None and joined:
             reason = SkipReason.CHUNK
@@ -368,7 +376,7 @@ class Stream(ReportViews):
         return candidate.original
 
     def _read_form(self, text: str, place: int, found: _Found) -> None:
-        """Read a form of a surrogate."""
+        """Read a matched form: restore it, or add it to the pending chunk."""
         form, end, quoted = found
         pair = quoted or (None if form is None else form[0])
         written = text[place:end]
@@ -416,7 +424,12 @@ class Stream(ReportViews):
                 scanner.mark_tag()
 
     def _read_places(self, scanner: Scanner, written: str) -> tuple[Region, Region, SkipReason | None, list[Role]]:
-        """Read a surrogate; return its first region, that which decides, the reason to keep it, and roles."""
+        """Read a surrogate through a scanner.
+
+        Returns:
+            The region of its first character, the region that decides, the reason not to restore it or ``None``, and
+            the role of each character.
+        """
         roles, enclosure = [Role.TEXT] * len(written), scanner.enclosure
         enclosed = None if enclosure is None else SkipReason(enclosure)
         if scanner.read_prose(written):
@@ -440,7 +453,11 @@ class Stream(ReportViews):
         return first, closed[0] if closed else first, reason, roles
 
     def _longest(self, text: str, place: int, final: bool) -> _Found | None:
-        """The longest form that begins at a place and ends where a word does; ``_MORE`` where it is not known yet."""
+        """Return the longest form that begins at ``place`` and ends at the end of a word.
+
+        Returns:
+            The form with its end; ``None`` if none matches; ``_MORE`` if the decision needs more of the reply.
+        """
         begins, forms = self._index.begins, self._index.forms
         read, blanks, at, found = "", 0, place, []
         ends = [place]
@@ -466,7 +483,7 @@ class Stream(ReportViews):
                 return _MORE
         alone: _Found | None = None
         for form, end, written in reversed(found):
-            if end + 1 >= len(text) and not final:  # what follows a mark is not known
+            if end + 1 >= len(text) and not final:  # the character after a mark is not available yet
                 return _MORE
             is_alone = stands_alone(text, place, end)
             if written in self._index.quotations:
@@ -485,14 +502,17 @@ class Stream(ReportViews):
         return alone
 
     def _block_until(self, text: str) -> str:
-        """How the block of code, or what is outside of one, began that a text ends in."""
+        """Return the start of the block of code, or of the text outside one, in which ``text`` ends."""
         if len(self._block) > _HEAD and "`" not in text and self._block[-1] != "`":
-            return self._block  # most deltas
+            return self._block  # fast path for most deltas
         block = f"{self._block}{text}".rpartition(_FENCE)[2].lstrip("`")
         return block if len(block) <= _HEAD else f"{block[:_HEAD]}\0{block[-len(_FENCE) :]}"
 
     def _put(self, text: str, place: int, found: _Found) -> str | None:
-        """The original in the form of a surrogate; ``None`` where that may be a word of the reply, or is ambiguous."""
+        """Return the original in the form of the surrogate, or ``None`` after recording a reason.
+
+        The reasons are that the form has several originals, or that it may be a word of the reply itself.
+        """
         form, end, quoted = found
         written = text[place:end]
         if quoted is not None:
@@ -518,18 +538,24 @@ class Stream(ReportViews):
         return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
 
     def _in_json(self, text: str, place: int) -> bool:
-        """Return whether the last surrogate stands in JSON, or in a block of code that begins as JSON does."""
+        """Return whether the last surrogate is in JSON, or in a block of code that begins like JSON."""
         if self._region in (None, Region.CODE):
             return _JSON.match(self._block_until(text[len(self._behind) : place])) is not None
         return self._region is Region.JSON
 
 
 def _replaces_number(pair: Pair) -> bool:
-    """Return whether a pair has a number in ASCII digits, the same for all versions of Unicode, for another one."""
+    """Return whether a pair replaces a number by another one.
+
+    Only ASCII digits count: they are the same in all versions of Unicode.
+    """
     is_tag = pair.output.startswith("[")
     return not is_tag and all(_DIGIT.search(text) is not None for text in (pair.output, pair.original))
 
 
 def _before(destination: str | None, written: str) -> str | None:
-    """Return a destination without the first character of a surrogate, which the scanner has read already."""
+    """Return a link destination without the first character of a surrogate.
+
+    The scanner has already read that character.
+    """
     return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination

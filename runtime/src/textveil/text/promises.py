@@ -1,4 +1,7 @@
-"""What the mechanisms promise of one drawn token, and how a statement says it: metric privacy, and nats per mention."""
+"""Privacy guarantees per randomized token, and the sentences that state them.
+
+SanText and FBDD give metric DP; the staircase mechanism and randomized response give pure local DP.
+"""
 
 import math
 from dataclasses import dataclass
@@ -8,9 +11,9 @@ from typing import Any
 from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, counted, largest_odds, round_up
 from textveil.text.statement import CERTIFIED, PURE_LDP, Terms
 
-#: What a certified epsilon rests on: a bundle or maker that the caller named, or the word of whoever wrote the bundle.
+#: Basis of a certified epsilon: a bundle or signer that the caller specified, or the unverified certificate.
 PINNED, NOT_RECOMPUTED = "of the pinned bundle", "certificate not recomputed"
-#: What the bound of the staircase is, in full.
+#: Full name of the privacy notion of the staircase mechanism.
 NOTION = (
     "local differential privacy per drawn word between texts of the same skeleton, "
     "against someone who knows every other word"
@@ -36,7 +39,7 @@ _TIMING_VISIBLE = (
 _FLOATING_POINT = (
     "the noise is floating point: the bound is proven for real numbers, and what rounding adds is not known"
 )
-#: What a text shows that shows no word and no mark.
+#: Public part of a text whose words and punctuation are all randomized.
 _ORDER = "the number and order of words"
 _WHOLE = "The text as a whole is not protected."
 _DISTANCE = "; d is the distance of two words"
@@ -45,23 +48,23 @@ _FRESH = "repetition: every call and every mention of a word draws afresh, and i
 
 @dataclass(frozen=True, kw_only=True)
 class TokenPromise:
-    """What SanText, SanText+, FBDD and randomized response promise of every token.
+    """Guarantee of SanText, SanText+, FBDD and randomized response for each token.
 
     For two tokens at the scaled distance ``d`` the odds of any output differ by a factor of at most ``exp`` of
-    ``epsilon * d + epsilon_0 + rounding_slack`` (``epsilon`` alone for pure local DP). An output word from outside of
-    SanText+'s sensitive set is excepted: it reveals its input by design.
+    ``epsilon * d + epsilon_0 + rounding_slack`` (``epsilon`` alone for pure local DP). An output word outside
+    SanText+'s sensitive set is an exception: it reveals its input by design.
 
     Attributes:
         epsilon: Loss per token; per unit of scaled distance for metric DP.
         epsilon_kind: ``TEXTBOOK``, ``CERTIFIED`` or ``PURE_LDP``.
-        rounding_slack: Loss per token that integer rounding may add, whatever the distance. 0 for ``fbdd``, of whose
-            floating-point rounding nothing is claimed.
+        rounding_slack: Additional loss per token, at any distance, from integer rounding. 0 for ``fbdd``, for whose
+            floating-point rounding no bound is claimed.
         epsilon_0: Additional loss per token where one of two words is common (SanText+, UMLDP), else 0.
         replacement_probability: SanText+'s ``p``, or ``None``.
-        pure_level: Loss per token whatever the two words are, rounded up; ``None`` where it is not finite
-            (``santext+``) or not proven (``fbdd``).
-        pinned: Whether the caller named the bundle's identity or its maker. A certified epsilon is what the bundle
-            says of itself otherwise: nothing here computes it again.
+        pure_level: Loss per token for any two words, rounded up; ``None`` where it is infinite (``santext+``) or not
+            proven (``fbdd``).
+        pinned: Whether the caller specified the bundle's content hash or its signer. Otherwise a certified epsilon is
+            the bundle's own claim: this module does not recompute it.
     """
 
     epsilon: float
@@ -74,34 +77,34 @@ class TokenPromise:
 
     @property
     def certificate(self) -> str | None:
-        """What a certified epsilon rests on; ``None`` for other kinds."""
+        """Basis of a certified epsilon; ``None`` for other kinds."""
         if self.epsilon_kind != CERTIFIED:
             return None
         return PINNED if self.pinned else NOT_RECOMPUTED
 
     @property
     def constant(self) -> float:
-        """What is added per token whatever the distance."""
+        """Additional loss per token at any distance."""
         return self.epsilon_0 + self.rounding_slack
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """Implements ``Promise.losses``: ``epsilon`` by its kind, and what is added whatever the distance."""
+        """Losses: ``epsilon`` by its kind, and the constant loss at any distance."""
         if self.epsilon_kind == PURE_LDP:
             return (PerToken(Decimal(self.epsilon)),)
         constant = Decimal(self.epsilon_0) + Decimal(self.rounding_slack)
         return (PerDistance(Decimal(self.epsilon)), *([PerToken(constant)] if constant else []))
 
     def charge(self, tokens: int) -> Charge:
-        """Implements ``Promise.charge``: the pure level for every token; none is finite for SanText+ and FBDD."""
+        """Return the spend: the pure level per token; unbounded for SanText+ and FBDD."""
         return UNBOUNDED if self.pure_level is None else Charge.of(PerToken(self.pure_level), tokens)
 
     def unit(self, terms: Terms) -> str:
-        """Implements ``Promise.unit``."""
+        """Return the privacy unit, for ``Promise.unit``."""
         return "token"
 
     def facts(self, terms: Terms) -> dict[str, Any]:
-        """Implements ``Promise.facts``."""
+        """Return the figures of the guarantee, for ``Promise.facts``."""
         return {
             "epsilon": self.epsilon,
             "epsilon_kind": self.epsilon_kind,
@@ -112,7 +115,7 @@ class TokenPromise:
         }
 
     def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
-        """Implements ``Promise.totals``."""
+        """Return the token count and the summed losses of a document, for ``Promise.totals``."""
         return {
             "tokens": tokens,
             "epsilon_document": tokens * self.epsilon,
@@ -120,7 +123,7 @@ class TokenPromise:
         }
 
     def not_protected(self, terms: Terms) -> tuple[str, ...]:
-        """Implements ``Promise.not_protected``."""
+        """Return the sentences on unprotected information, for ``Promise.not_protected``."""
         visible: list[str] = list(_ALWAYS_VISIBLE)
         if not terms.sanitize_punctuation:
             visible.append(_GAPS_VISIBLE)
@@ -137,7 +140,7 @@ class TokenPromise:
         return (*visible, _FRESH)
 
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
-        """Implements ``Promise.summary``."""
+        """Return the summary paragraph, for ``Promise.summary``."""
         charged = counted(tokens, "token")
         if self.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {charged}"
@@ -151,7 +154,7 @@ class TokenPromise:
         )
 
     def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
-        """Implements ``Promise.line``."""
+        """Return the one-line summary, for ``Promise.line``."""
         shown = [] if terms.sanitize_punctuation else ["punctuation"]
         shown += ["common words that a coin keeps"] if self.replacement_probability is not None else []
         tokens_drawn = f"Shown: {', '.join(shown) or _ORDER}. {counted(tokens, 'token')} drawn"
@@ -162,7 +165,7 @@ class TokenPromise:
 
     @property
     def _loss(self) -> str:
-        """The loss of one token; ``d`` stands for the scaled distance of two words."""
+        """Loss of one token as text; ``d`` denotes the scaled distance of two words."""
         distance = "" if self.epsilon_kind == PURE_LDP else " d"
         constant = f" + {_rounded_up(self.constant, 3)}" if self.constant else ""
         return f"epsilon {self.epsilon:g}{distance}{constant}"
@@ -174,18 +177,19 @@ class TokenPromise:
 
 @dataclass(frozen=True, kw_only=True)
 class MentionPromise:
-    """What the staircase promises of every drawn word, between texts of the same skeleton.
+    """Guarantee of the staircase mechanism per word, between texts of the same template.
 
-    The odds of any output differ by a factor of at most ``exp(L)`` for each drawn word that differs (with
-    ``consistent``: each distinct drawn word). Two members of a kind, or two unknown words, do not count
+    The staircase mechanism is the extremal mechanism for local DP of Kairouz, Oh and Viswanath (2014). The odds of any
+    output differ by a factor of at most ``exp(L)`` for each randomized word that differs (with ``consistent``: each
+    distinct randomized word). A change between two surrogates of one pool, or between two unknown words, adds no loss
     (docs/proofs/staircase.md).
 
     Attributes:
-        epsilon: ``L``: nats per drawn word.
-        share: ``h``: the share of the base that the budget is, as it is in the bundle.
-        near: ``p_near``: how often a word is drawn from its neighborhood, rounded up. Where the outputs depend on the
-            case of their slot, the larger of two, and so is ``guess_gain``.
-        guess_gain: ``C``: the most that the chance of a right guess grows on average, rounded up.
+        epsilon: ``L``: epsilon per randomized word.
+        share: ``h``: the budget as a fraction of the base, as stored in the bundle.
+        near: ``p_near``: probability that the output is in the word's neighborhood, rounded up. Where outputs depend on
+            the case of their slot, the larger of two values; the same holds for ``guess_gain``.
+        guess_gain: ``C``: largest average growth of the probability of a correct guess, rounded up.
     """
 
     epsilon: Decimal
@@ -195,29 +199,29 @@ class MentionPromise:
 
     @property
     def epsilon_kind(self) -> str:
-        """Implements ``Promise.epsilon_kind``."""
+        """Kind of the epsilon, for ``Promise.epsilon_kind``."""
         return PURE_LDP
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """Implements ``Promise.losses``."""
+        """Losses, for ``Promise.losses``."""
         return (PerToken(self.epsilon),)
 
     @property
     def largest_odds(self) -> int:
-        """``e**L``, rounded up: the factor by which the odds of two words change at most."""
+        """``e**L``, rounded up: the largest factor between the odds of an output for two words."""
         return largest_odds(self.epsilon)
 
     def charge(self, tokens: int) -> Charge:
-        """Implements ``Promise.charge``: ``L`` for every drawn word (with ``consistent``: every distinct one)."""
+        """Return the spend: ``L`` per word (with ``consistent``: per distinct word)."""
         return Charge.of(PerToken(self.epsilon), tokens)
 
     def unit(self, terms: Terms) -> str:
-        """Implements ``Promise.unit``."""
+        """Return the privacy unit, for ``Promise.unit``."""
         return "distinct drawn word" if terms.consistent else "drawn word"
 
     def facts(self, terms: Terms) -> dict[str, Any]:
-        """Implements ``Promise.facts``."""
+        """Return the figures of the guarantee, for ``Promise.facts``."""
         return {
             "epsilon": float(self.epsilon),
             "epsilon_kind": PURE_LDP,
@@ -232,11 +236,11 @@ class MentionPromise:
         }
 
     def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
-        """Implements ``Promise.totals``."""
+        """Return the word count and the summed epsilon of a document, for ``Promise.totals``."""
         return {"mentions": tokens, "epsilon_document": float(tokens * self.epsilon)}
 
     def not_protected(self, terms: Terms) -> tuple[str, ...]:
-        """Implements ``Promise.not_protected``."""
+        """Return the sentences on unprotected information, for ``Promise.not_protected``."""
         items = [
             f"shown as they are: {', '.join(terms.visible_parts)}",
             "the bound is about one word, for someone who knows every other word; someone who only knows the language "
@@ -251,7 +255,7 @@ class MentionPromise:
         return (*items, "repetition: the same text or word sanitized again is a second release, and weakens the first")
 
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
-        """Implements ``Promise.summary``: one paragraph."""
+        """Return the summary paragraph, for ``Promise.summary``."""
         nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
         return (
             f"{nats} {unit} per {terms.unit}: no output is more than {self.largest_odds:,} times as likely for one "
@@ -262,7 +266,7 @@ class MentionPromise:
         )
 
     def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
-        """Implements ``Promise.line``."""
+        """Return the one-line summary, for ``Promise.line``."""
         if terms.protect == "words":
             shown = "function words"
         else:
@@ -274,7 +278,7 @@ class MentionPromise:
 
 
 def guess_gain(exact: float) -> float:
-    """Returns ``C`` rounded up to a tenth."""
+    """Return ``C`` rounded up to one decimal."""
     return round_up(exact * (1 + 1e-12), 1)
 
 

@@ -1,8 +1,9 @@
-"""Tell running text apart from code, math, JSON, links and markup, one character at a time.
+"""Scanner of replies, which assigns a region to each character.
 
-The scanner reads Markdown as an attacker would write it: where readers of Markdown disagree, a character is not prose.
-Each character gets its region when it is read, so the result does not depend on how a stream is cut. Memory is bounded
-by the depth of nesting. ``docs/restoring.md`` describes every state.
+Regions are running text (prose), code, math, JSON, links and markup. The scanner reads Markdown as an attacker would
+write it: where Markdown readers disagree, a character is not prose. Each character gets its region at once, so the
+result does not depend on how a stream is split. The depth of nesting bounds the memory. ``docs/restoring.md`` describes
+every state.
 """
 
 import re
@@ -12,7 +13,7 @@ from textveil.text.harmless_tags import LONGEST_TAG, begins_block, is_harmless_t
 
 
 class Region(StrEnum):
-    """Kind of place in which a character stands."""
+    """Kind of region that contains a character."""
 
     PROSE = "prose"
     CODE = "code"
@@ -23,34 +24,34 @@ class Region(StrEnum):
 
 
 class Role(StrEnum):
-    """Part that a character of JSON plays in the text of a string."""
+    """Role of a character of JSON in the text of a string."""
 
     TEXT = "text"
     #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
     SEPARATOR = "separator"
-    #: Counts as nothing: the backslash of an escape, and an escaped quote.
+    #: Ignored: the backslash of an escape, and an escaped quote.
     IGNORED = "ignored"
     #: Spoils its chunk: other escapes, and JSON in a string of JSON.
     SPOILER = "spoiler"
 
 
-#: Commands of math whose arguments are shown and never fetched.
+#: TeX commands whose arguments a reader displays and never fetches.
 _SHOWN = frozenset(
     "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac "
     "sqrt boxed overline underline hat bar vec tilde".split()
 )
 _LONGEST_NAME, _LONGEST_DESTINATION = LONGEST_TAG, 2048
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
-#: Stretches in which nothing begins or ends.
+#: Runs of characters in which no region begins or ends.
 _PLAIN = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\\[\]{}<]+")
 _PLAIN_CODE = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`<|\\\[\]{}]+")
 _PLAIN_LINE = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]+")
-#: Characters that some reader of Markdown drops or takes for a line end: controls but tab and line end, separators of
-#: lines and paragraphs, the byte order mark. Python-Markdown drops U+0002, and so makes a tag of `<` U+0002 `i`.
+#: Characters that some Markdown reader removes or treats as a line end: controls other than tab and line end, line and
+#: paragraph separators, the byte order mark. Python-Markdown removes U+0002, so that `<` U+0002 `i` becomes a tag.
 _DISPUTED = frozenset(
     [chr(code) for code in (*range(0x09), *range(0x0B, 0x0D), *range(0x0E, 0x20), *range(0x7F, 0xA0))]
 ) | frozenset("\u2028\u2029\ufeff")
-#: What an address that readers find in text has, in whatever scheme.
+#: Characters that every address in running text contains, whatever its scheme.
 _IN_ADDRESS = re.compile(r"[.:@]|//")
 _BLANK = " \t\r\n"
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
@@ -59,16 +60,16 @@ _ESCAPED_BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _OUTSIDE_STRINGS = frozenset('{}[],:"+-.0123456789' + _BLANK) | _LETTERS
 _MOST_ESCAPE, _DEEPEST = 4, 64
-#: Info string with which every reader takes a line for the opening of a fence.
+#: Info string with which every reader treats a line as the opening of a fence.
 _INFO = re.compile(r" *[A-Za-z0-9_#.+-]* *\r?")
 _WORD_IN_TAG = _LETTERS | frozenset("0123456789_/")
-#: Characters that open a region, or may, within what may be a tag.
+#: Characters that open a region, or may open one, inside a possible tag.
 _NOT_LOST = frozenset("<`$\\[]{}~\"'=")
-#: Characters of a destination behind which a blank and a word may still belong to a link: all of ASCII but these.
+#: Characters after which a blank and a word cannot belong to a link destination: all of ASCII except these.
 _NO_DESTINATION = frozenset(map(chr, range(0x80))) - frozenset(_BLANK + ",.!?-_*+0123456789") - _LETTERS
-#: Characters that no destination and no title of a plain inline link has; with them readers disagree on its end.
+#: Characters that no destination and no title of a plain inline link contains: with them readers disagree on its end.
 _UNLIKE_LINK = frozenset("<>[]{}()`|\\\"'\n\r")
-#: Marks that begin a line whose rest some readers take for the name of a class.
+#: Marks at the start of a line whose rest some readers treat as a class name.
 _CLASS_MARKS = frozenset("!?:")
 _FENCE_LENGTH, _NESTED_INDENT, _CODE_INDENT, _TAB = 3, 2, 4, 4
 
@@ -86,7 +87,7 @@ _MATH = _BLOCK_MATH | {_DOLLAR, _PAREN, _COMMAND, _OPTION}
 
 
 class _Frame:
-    """Open region, and what has been read of it."""
+    """Open region, with the state of the text read in it so far."""
 
     __slots__ = (
         "angle", "closing", "column", "count", "depth", "destination", "escaped", "exact", "hazard", "info", "inner",
@@ -98,11 +99,11 @@ class _Frame:
         self.kind, self.region = kind, region
         self.count = 1  # depth of brackets, or length of a fence
         self.opening, self.closing, self.run_at_start, self.tainted = False, 0, False, False
-        #: Code that some readers take for text, something in it that would open a region there, an odd last line.
-        #: A link is uncertain if a line ends before its destination.
+        #: Code that some readers treat as text; something in it that would open a region there; a last line with an
+        #: unusual indentation. A link is uncertain (``hazard``) if a line ends before its destination.
         self.uncertain, self.hazard, self.shifted = False, False, False
         self.depth = 0  # of brackets and braces in code
-        #: Part of a tag in code that is being read, empty outside tags; whether all readers see the fence.
+        #: Current part of a tag in code, empty outside tags; whether all readers recognize the fence.
         self.tag, self.exact, self.info = "", True, ""
         self.lost = False  # a tag if a reader finds its end in the paragraph, else text
         self.torn = False  # by an empty line, of a fence that begins as HTML for some readers
@@ -113,7 +114,7 @@ class _Frame:
 
 
 class Scanner:
-    """Assign a region to each character of a text that comes in parts.
+    """Assignment of a region to each character of a text that arrives in parts.
 
     Attributes:
         region: Region of the last character.
@@ -125,7 +126,7 @@ class Scanner:
         self.region, self.role = Region.PROSE, Role.TEXT
         self._frames: list[_Frame] = []
         self._tainted, self._html = False, False
-        #: Readers disagree until the end of the reply on what is code, or what is HTML.
+        #: Readers disagree up to the end of the reply on code or on HTML.
         self._disputed, self._angle_at_start, self._abbreviation = False, False, False
         self._tag, self._after_tag, self._tag_colon = False, False, False
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
@@ -133,15 +134,15 @@ class Scanner:
         self._slash, self._name, self._doubled, self._odd = _NONE, "", False, False
         self._opener, self._dollar, self._tildes, self._run_column = "", False, 0, 0
         self._brackets, self._braces, self._address, self._stray = 0, 0, False, False
-        #: A bracket closed before, with nothing but blanks between; a bracket that no paragraph closed.
+        #: A bracket ended just before, followed by blanks only; an open bracket at the end of a paragraph.
         self._bracket_closed, self._open_label, self._image = False, False, False
         self._class_mark, self._class_marks = "", 0
-        #: Whether open braces have a line end, and a sign of attributes.
+        #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
         self._braces_went_on, self._in_attributes = False, False
 
     @property
     def enclosure(self) -> Region | None:
-        """Region for which open brackets or braces of the paragraph count; ``None`` outside them."""
+        """Region that open brackets or braces of the paragraph imply; ``None`` outside them."""
         if self._brackets:
             return Region.LINK
         if self._class_marks >= _FENCE_LENGTH:
@@ -155,26 +156,29 @@ class Scanner:
 
     @property
     def in_certain_fence(self) -> bool:
-        """Whether the last character stands in a fence that every reader of CommonMark takes for code."""
+        """Whether the last character is in a fence that every CommonMark reader treats as code."""
         frame = self._frames[-1] if self._frames else None
         return frame is not None and frame.kind == _FENCE and frame.started and not frame.uncertain
 
     @property
     def is_sealed(self) -> bool:
-        """Whether no option opens the place: the line that opens a fence, and all on which readers disagree."""
+        """Whether no option permits restoring here.
+
+        This holds on the line that opens a fence, and wherever readers disagree.
+        """
         frame = self._frames[-1] if self._frames else None
         return frame is not None and (frame.kind == _UNKNOWN or (frame.kind == _FENCE and not frame.started))
 
     @property
     def is_neutral(self) -> bool:
-        """Whether a reader takes what follows as it would take it at the start of the text."""
+        """Whether a reader treats the following text as it would at the start of the text."""
         is_odd = self._tainted or self._html or self._line_label or self._odd or self._tag
         is_odd = is_odd or self._disputed or self._abbreviation or self._braces > 0 or self._stray
         return not is_odd and self.enclosure is None and self._skippable() is _PLAIN
 
     @property
     def destination(self) -> str | None:
-        """Destination of the open link as far as it was read; ``None`` outside links, or beyond 2,048 characters."""
+        """Destination of the open link so far; ``None`` outside links, or above 2,048 characters."""
         frame = self._frames[-1] if self._frames else None
         if frame is not None and frame.inner is not None:
             return frame.inner.destination
@@ -183,7 +187,7 @@ class Scanner:
         return frame.destination if len(frame.destination) <= _LONGEST_DESTINATION else None
 
     def feed(self, text: str) -> None:
-        """Read more text."""
+        """Read more text; afterwards ``region`` and ``role`` are those of its last character."""
         at, end = 0, len(text)
         while at < end:
             if self._tainted and not self._frames:
@@ -203,19 +207,19 @@ class Scanner:
             self.region = self._frames[-1].region if self._frames else Region.PROSE
 
     def begin_tag(self) -> None:
-        """Note that a bracket comes that begins a tag, so that the bracket before it begins no JSON."""
+        """Announce a bracket that begins a tag, so that the bracket before it begins no JSON."""
         self._opener = ""
 
     def mark_tag(self) -> None:
-        """Note that the text so far ends with a tag that is replaced, so that ``[person 1]: `` defines no link."""
+        """Mark the end of the text as a tag to replace, so that ``[person 1]: `` defines no link."""
         self._tag, self._bracket_closed = True, False
 
     def mark_surrogate(self) -> None:
-        """Note that the text so far ends with a surrogate, whose original may be an address."""
+        """Mark the end of the text as a surrogate, whose original may be an address."""
         self._address = True
 
     def read_prose(self, text: str) -> bool:
-        """Read a text if all of it is prose in the present state and changes none; return whether it was read."""
+        """Read a text if all of it is prose and changes no state; return whether it was read."""
         quiet = self._phase == _BODY and not self._frames and not self._tainted and self._skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
@@ -223,7 +227,7 @@ class Scanner:
         return True
 
     def _skippable(self) -> re.Pattern[str] | None:
-        """Pattern of the characters that change nothing in the present state."""
+        """Return the pattern of characters that change nothing in the present state, or ``None``."""
         if self._last == "\r":
             return None
         if not self._frames:
@@ -242,7 +246,7 @@ class Scanner:
         return None
 
     def step(self, character: str) -> Region:
-        """Read one character; return its region."""
+        """Read one character and return its region."""
         self.role = Role.TEXT
         if self._tainted and not self._frames:
             self.region = Region.MARKUP
@@ -256,7 +260,7 @@ class Scanner:
         if character == "<":
             self._angle_at_start = at_start
         self._resolve_runs(character)
-        lone_return = self._last == "\r" and character != "\n"  # a line end for readers of Markdown
+        lone_return = self._last == "\r" and character != "\n"  # a line end for Markdown readers
         if (lone_return or character in _DISPUTED) and not (self._frames and self._frames[-1].kind == _UNKNOWN):
             self._give_up(Region.MARKUP)
         self._advance_line(character)
@@ -267,7 +271,7 @@ class Scanner:
         self._bracket_closed = closed or (self._bracket_closed and character in " \t")
         if character == "\n":
             self._end_line()
-        if self._stray and not self._frames:  # a reader who pairs that backtick sees other code behind
+        if self._stray and not self._frames:  # a reader who pairs that backtick sees other code after it
             self._give_up(Region.MARKUP)
         if self._tainted and not self._frames:
             self.region = Region.MARKUP
@@ -277,7 +281,7 @@ class Scanner:
     # Marks of the paragraph
 
     def _count_marks(self, character: str) -> None:
-        """Count open brackets, and note whether the characters since the last blank may be an address."""
+        """Count open brackets, and update whether the current chunk may be an address."""
         frame = self._frames[-1] if self._frames else None
         if frame is not None and frame.kind == _INLINE:
             frame.depth = max(0, frame.depth + (character in "[{") - (character in "]}"))
@@ -286,13 +290,13 @@ class Scanner:
         if character == "[" and not self._odd:
             self._image = self._last == "!" or (self._image and self._brackets > 0)
             self._brackets += 1
-        elif character == "]" and not self._odd:  # in math or an address a reader may see the bracket go on
+        elif character == "]" and not self._odd:  # in math or an address a reader may ignore this bracket
             goes_on = self._dollar or (frame is not None and frame.kind in _MATH | {_ANGLE})
             self._brackets = max(0, self._brackets - (not goes_on))
         self._note_address(character)
 
     def _count_class_marks(self, character: str, at_start: bool) -> None:
-        """Take a line that begins with three marks, as ``!!! note``, for the name of a class."""
+        """Count the marks of a line that begins with three marks, as ``!!! note``: a class name."""
         if at_start and character in _CLASS_MARKS:
             self._class_mark, self._class_marks = character, 1
         elif character == "\n":
@@ -352,18 +356,18 @@ class Scanner:
                 if frame.opening or frame.closing > 1:
                     self._pop()
                 else:
-                    frame.opening = True  # a title may stand in the next line
+                    frame.opening = True  # a title may be on the next line
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
 
     def _end_paragraph(self) -> None:
         kinds = {frame.kind for frame in self._frames}
         top = self._frames[-1] if self._frames else None
         if self._quotes and top is not None and top.kind in (_INLINE, _LINK, _DEFINITION, _ANGLE):
-            self._give_up(top.region)  # behind four blanks the mark of a quotation is text, and the paragraph goes on
+            self._give_up(top.region)  # after four blanks the quotation mark is text, and the paragraph continues
             return
         if self._quotes and (self._brackets or self._braces):
             return
-        self._open_label = self._open_label or self._brackets > 0  # some readers know labels with empty lines
+        self._open_label = self._open_label or self._brackets > 0  # some readers support labels with empty lines
         self._line_label, self._abbreviation, self._braces = False, False, 0
         if not self._image:  # the text of an image may have empty lines
             self._brackets = 0
@@ -374,14 +378,14 @@ class Scanner:
         elif top is not None and top.kind == _DEFINITION and (top.quote or not top.started):
             self._give_up(Region.LINK)  # a title may have empty lines, and for some readers a definition too
         elif top is not None and top.kind == _LINK and not top.nested:
-            self._give_up(Region.LINK)  # some readers go on to the next bracket
+            self._give_up(Region.LINK)  # some readers continue to the next bracket
         if top is not None and top.kind == _FENCE and top.tag not in ("'", '"') and not begins_block(top.destination):
             top.tag = ""
         if top is not None and top.kind == _FENCE:
             top.depth = 0
         if kinds & _BLOCK_MATH or _FENCE in kinds:
             return
-        for frame in self._frames:  # code that no mark closes is text for a reader of Markdown
+        for frame in self._frames:  # code that no mark closes is text for a Markdown reader
             open_tag = frame.kind == _ANGLE and not frame.lost
             self._tainted = self._tainted or open_tag or (frame.kind == _INLINE and frame.tainted)
         self._frames = [frame for frame in self._frames if frame.kind in _BLOCKS]
@@ -430,9 +434,9 @@ class Scanner:
         self._frames.append(frame)
 
     def _close_code(self, frame: _Frame) -> None:
-        """Close code; if a reader may take it for text that opens something, nothing behind it is prose."""
+        """Close code; if a reader may treat it as text that opens a region, no later text is prose."""
         self._pop()
-        # A reader who knows no fences sees a link or tag go on behind this one.
+        # For a reader without fences a link or tag continues after this one.
         goes_on = frame.kind == _FENCE and (frame.depth or frame.quote or frame.tag in ("'", '"'))
         goes_on = goes_on or (frame.kind == _FENCE and frame.tag and begins_block(frame.destination))
         if frame.shifted or frame.torn or goes_on or (frame.uncertain and (frame.hazard or frame.depth or frame.tag)):
@@ -443,13 +447,16 @@ class Scanner:
             self._html = True  # a reader may pair its marks with others of the paragraph
 
     def _close_fence(self, frame: _Frame) -> None:
-        """Close a fence; Python-Markdown knows only those whose two lines are alike and not indented."""
+        """Close a fence; Python-Markdown requires two equal lines without indentation."""
         exact = frame.opening and frame.closing == frame.count
         frame.torn = frame.torn or exact != frame.exact
         self._close_code(frame)
 
     def _note_hazard(self, frame: _Frame, character: str) -> None:
-        """Note what opens markup, a command or a link for a reader who sees no code: behind it no code is certain."""
+        """Update the hazard: markup, a command or a link in code, for a reader that sees no code.
+
+        After such an opening no code is certain.
+        """
         last = self._last
         if frame.tag:
             self._read_tag_in_code(frame, character)
@@ -471,7 +478,7 @@ class Scanner:
             frame.region = region
 
     def _read_tag_in_code(self, frame: _Frame, character: str) -> None:
-        """Follow a tag until it ends; what readers may read in two ways is a hazard."""
+        """Read a character of a tag in code; a hazard is one that readers treat in two ways."""
         part = frame.tag
         if character in "<`" or (character == ">" and self._phase == _START):  # the mark of a quotation
             frame.hazard = True
@@ -498,7 +505,7 @@ class Scanner:
                 frame.started = True
                 frame.exact = frame.exact and _INFO.fullmatch(frame.info) is not None
                 frame.uncertain = frame.uncertain or not frame.exact
-            elif character == "`" == frame.mark:  # then it is code in a line
+            elif character == "`" == frame.mark:  # then it is inline code
                 frame.kind, frame.closing, frame.run_at_start, frame.opening = _INLINE, 1, False, False
             elif len(frame.info) <= _LONGEST_NAME:
                 frame.info += character
@@ -508,7 +515,7 @@ class Scanner:
             column = self._column - 1
             left_list = frame.nested and self._quotes == frame.quotes and column < frame.column
             if self._quotes < frame.quotes or left_list:
-                self._frames = [_Frame(_UNKNOWN, Region.CODE)]  # readers disagree on where it ends
+                self._frames = [_Frame(_UNKNOWN, Region.CODE)]  # readers disagree on its end
                 return Region.CODE
             deep = column >= frame.column + _CODE_INDENT or self._quotes != frame.quotes or self._marked
             frame.closing, frame.opening = 0 if deep or character != frame.mark else 1, column == 0
@@ -524,7 +531,10 @@ class Scanner:
         return frame.region
 
     def _follow_link_in_fence(self, frame: _Frame, character: str, at_start: bool) -> None:
-        """Follow a link or definition that a reader without fences sees; ``depth`` and ``quote`` keep it open."""
+        """Read a link or definition that only a reader without fences sees.
+
+        ``frame.depth`` and ``frame.quote`` are set while it is open.
+        """
         if self._last == "]" and character == "(":
             frame.depth = 1
         elif frame.depth and character in "()":
@@ -578,12 +588,12 @@ class Scanner:
         self._slash, self._opener, self._dollar = _NONE, "", False
 
     def _give_up(self, region: Region) -> None:
-        """Take all that follows for one region."""
+        """Treat all following text as one region."""
         self._frames = [_Frame(_UNKNOWN, region)]
         self._slash, self._opener, self._dollar = _NONE, "", False
 
     def _taint(self) -> None:
-        """Take all that follows the open regions for markup."""
+        """Treat all text after the open regions as markup."""
         self._tainted = True
 
     def _read(self, character: str, at_start: bool) -> Region:
@@ -629,7 +639,7 @@ class Scanner:
         return frame.region
 
     def _read_command(self, frame: _Frame | None, kind: int, character: str) -> bool:
-        """Follow a TeX command; return whether the character is done with."""
+        """Read a character of a TeX command; return whether no other rule applies to it."""
         slash = self._slash
         if slash == _NONE:
             if character == "\\":
@@ -638,7 +648,7 @@ class Scanner:
             return False
         if slash == _SLASH:
             self._slash = _NONE
-            if character == "\\":  # a reader may take it for an escape, another for the same as one
+            if character == "\\":  # a reader may treat it as an escape, another as a single backslash
                 self._slash, self._doubled = _SLASH, not self._doubled
             elif character in _LETTERS:
                 self._slash, self._name = _NAME, character
@@ -656,7 +666,7 @@ class Scanner:
         if slash == _NAME and character in _LETTERS:
             self._name = (self._name + character)[:_LONGEST_NAME]
             return False
-        if slash == _NAME and self._name.endswith("def"):  # its macros may take what stands without braces
+        if slash == _NAME and self._name.endswith("def"):  # its macros may take arguments without braces
             self._give_up(Region.LINK)
             return True
         if character == "\\" and slash != _COMMENT:
@@ -685,7 +695,7 @@ class Scanner:
         return False
 
     def _read_end(self, frame: _Frame, kind: int, character: str, escaped: bool) -> bool:
-        """Follow what closes a region; return whether the character is done with."""
+        """Read a character that may close a region; return whether no other rule applies to it."""
         if kind in (_LINK, _DEFINITION):
             return self._read_link(frame, kind, character, escaped)
         if escaped or self._slash == _SLASH:
@@ -728,7 +738,7 @@ class Scanner:
             else frame.destination
         )
         if (self._last == "]" and character in "(:") or (self._last == "\\" and character in _LETTERS):
-            self._give_up(Region.LINK)  # no link has this, so a reader may see another one begin
+            self._give_up(Region.LINK)  # no link contains this, so a reader may see another one begin
             return True
         if kind == _LINK and not frame.nested:
             self._read_plain_link(frame, character)
@@ -752,16 +762,16 @@ class Scanner:
                 self._give_up(Region.LINK)
             return True
         if kind == _DEFINITION:
-            if character in "`$<":  # for a reader who sees no definition, these open something
+            if character in "`$<":  # for a reader that sees no definition these open a region
                 self._give_up(Region.LINK)
             return False
-        frame.count += (character == "(") - (character == ")")  # few readers take such brackets for a link
+        frame.count += (character == "(") - (character == ")")  # few readers treat such brackets as a link
         if not frame.count:
             self._pop()
         return character in "()"
 
     def _read_plain_link(self, frame: _Frame, character: str) -> None:
-        """Read ``(address "title")``; whatever is unlike that, readers end at different places."""
+        """Read ``(address "title")``; readers end any other form at different positions."""
         if frame.angle:
             frame.angle = character != ">"
             frame.closing = 0 if frame.angle else 1
@@ -790,7 +800,7 @@ class Scanner:
             self._give_up(Region.LINK)
 
     def _is_no_definition(self, frame: _Frame, character: str, at_start: bool) -> bool:
-        """Follow destination and title; return whether the character cannot belong to a definition."""
+        """Read destination and title; return whether the character cannot belong to a definition."""
         if not frame.started or frame.angle:
             return False
         if frame.quote:
@@ -811,14 +821,14 @@ class Scanner:
 
     def _read_openings(self, frame: _Frame | None, kind: int, character: str, at_start: bool, escaped: bool) -> None:
         last = self._last
-        opens = character in _OPENS_MARKUP or (character == "\\" and frame is None)  # some readers drop the backslash
+        opens = character in _OPENS_MARKUP or (character == "\\" and frame is None)  # some readers remove the backslash
         if last == "<" and opens and self._opened_by_less(frame, character):
             return
         if character == "`" and not escaped:
             if at_start or kind not in _BLOCK_MATH | {_JSON}:
                 opened = self._push(_INLINE, Region.CODE)
                 opened.opening, opened.run_at_start = True, at_start
-                self._html = self._html or self._address or kind != -1  # the address or region may have this backtick
+                self._html = self._html or self._address or kind != -1  # they may contain this backtick
                 opened.uncertain = self._html or self._disputed
                 self._run_column = self._column - 1
             else:
@@ -833,7 +843,7 @@ class Scanner:
             if not self._after_tag:
                 self._push(_DEFINITION, Region.LINK).hazard = self._abbreviation
             return
-        self._abbreviation = self._abbreviation or (character == "[" and last == "*")  # all its line is an attribute
+        self._abbreviation = self._abbreviation or (character == "[" and last == "*")  # its whole line is an attribute
         self._line_label = self._line_label or self._abbreviation or (character == "[" and (at_start or self._disputed))
         if kind != -1:
             return
@@ -848,7 +858,7 @@ class Scanner:
         self._dollar = character == "$" and not escaped
 
     def _open_math(self, character: str) -> bool:
-        """Open math behind a dollar sign; return whether the character is done with."""
+        """Open math after a dollar sign; return whether no other rule applies to the character."""
         self._dollar = False
         if character == "$":
             self._push(_DOLLARS, Region.MATH)
@@ -858,7 +868,7 @@ class Scanner:
         return False
 
     def _opened_by_less(self, frame: _Frame | None, character: str) -> bool:
-        if frame is not None:  # a reader may see no such region, but the tag
+        if frame is not None:  # a reader may see the tag instead of this region
             self._give_up(Region.MARKUP)
             return True
         opened = self._push(_ANGLE, Region.MARKUP)
@@ -908,7 +918,10 @@ class Scanner:
         return frame.region
 
     def _lose_angle(self, frame: _Frame, character: str) -> None:
-        """Read what is no plain tag: in the middle of a line it is a tag, or text, until the paragraph ends."""
+        """Read the start of a possible tag that is no plain tag.
+
+        In the middle of a line it is a tag or text up to the end of the paragraph; elsewhere all later text is markup.
+        """
         block = begins_block(frame.destination.split(" ")[0]) or not is_harmless_tag(frame.destination.split(" ")[0])
         if frame.nested or self._html or self._disputed or block or character in _NOT_LOST:
             self._spoil_angle()

@@ -1,4 +1,7 @@
-"""Find numbers of a reply that are no surrogates and not in the sanitized text: a model may have computed them."""
+"""Search for numbers of a reply that are neither surrogates nor in the sanitized text.
+
+A model may have computed such numbers from surrogates, so the report lists them.
+"""
 
 import re
 from collections.abc import Callable, Collection
@@ -6,9 +9,9 @@ from collections.abc import Callable, Collection
 #: A list mark at the start of a line; or a number, a date or a time in digits.
 _NUMBER = re.compile(r"\n[ \t]*\d{1,3}[.)](?=\s|\Z)|(?<![\w.])(\d+(?:[.,:/-]\d+)*)(?!\w)")
 _PART = re.compile(r"\d+(?:[.,]\d+)*")
-#: What may go on at the end of a text: the start of its last line, and characters that no blank parts.
+#: Possibly incomplete end of a text: the start of its last line, and characters without a blank between them.
 _OPEN = re.compile(r"(?:\n[ \t]*)?\S*\Z")
-#: Longer runs of either are cut to so many characters, however the text is cut: a longer one has no number.
+#: Longer runs of either are shortened to this many characters, however the text is split: they contain no number.
 _MOST = 256
 _LONG_RUN = re.compile(rf"(?<!\S)\S{{{_MOST + 1},}}")
 _LONG_INDENT = re.compile(rf"\n[ \t]{{{_MOST + 1},}}")
@@ -20,10 +23,10 @@ def find_numbers(text: str) -> set[str]:
 
 
 class NumberFinder:
-    """Finds the numbers of a reply that comes in parts, less those of surrogates.
+    """Incremental search for the numbers of a reply, without those of surrogates.
 
     Args:
-        find_known: Returns the numbers of the sanitized text; called only if the reply has numbers.
+        find_known: Function that returns the numbers of the sanitized text; called only if the reply has numbers.
     """
 
     def __init__(self, find_known: Callable[[], Collection[str]] = frozenset) -> None:
@@ -31,7 +34,7 @@ class NumberFinder:
         self._found: list[str] = []
 
     def feed(self, text: str) -> None:
-        """Read text that is no surrogate."""
+        """Read text that contains no surrogate."""
         text = _LONG_RUN.sub("x" * (_MOST + 1), self._open + text)
         text = _LONG_INDENT.sub("\n" + " " * (_MOST + 1), text)
         match = _OPEN.search(text, max(0, len(text) - 3 * _MOST))
@@ -40,7 +43,7 @@ class NumberFinder:
         self._open = text[cut:]
 
     def end(self) -> None:
-        """Read the end of the text: a surrogate follows, or nothing."""
+        """End the text: a surrogate follows, or nothing."""
         self._scan(self._open)
         self._open = ""
 
@@ -48,7 +51,7 @@ class NumberFinder:
         self._found += (match[1] for match in _NUMBER.finditer(text) if match[1])
 
     def find_unknown(self) -> tuple[str, ...]:
-        """Return the numbers so far that the sanitized text does not have, each once."""
+        """Return the numbers so far that the sanitized text does not contain, each once."""
         if not self._found:
             return ()
         known = frozenset(self._find_known())

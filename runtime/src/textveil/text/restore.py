@@ -1,7 +1,10 @@
-"""Restores words on the device: a reply about a text that was rewritten consistently gets its words back.
+"""Restoring on the device: a reply to a sanitized text gets its original words back.
 
-Nothing leaves the device, so nothing is released. The mapping undoes the protection: who has it and the rewritten text
-has the text.
+The text must have been sanitized with consistent outputs.
+
+Privacy:
+    Nothing leaves the device, so this is no release. The mapping undoes the protection: the mapping and the sanitized
+    text together give the original text.
 """
 
 import json
@@ -24,37 +27,40 @@ if TYPE_CHECKING:
     from textveil.text.restored import Restored
 
 FORMAT, VERSION = "textveil-mapping", 1
-#: A mapping file has no more.
+#: Largest size of a mapping file in bytes.
 MOST_BYTES = 1 << 26
-#: The bracket of what a reader may take for a tag.
+#: The opening bracket of text that a reader may treat as a tag.
 _LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 
 _Known = tuple[dict[str, Pair], dict[str, Pair], dict[Pair, None]]
 
 
 class Restorer:
-    """Puts the original words back where an output stands for one original only.
+    """Mapping from outputs to originals, which restores an output that has a single original.
 
-    Its ``repr`` shows no word, and it cannot be pickled.
+    Privacy:
+        Its ``repr`` contains no word, and pickling raises ``TypeError``.
 
     Args:
-        pairs: Output and original, each as it is spelled; an output whose case tells nothing in lower case.
+        pairs: Output and original, each as spelled; an output whose case carries no information in lower case.
     """
 
     def __init__(self, pairs: Iterable[Sequence[Any]] = ()) -> None:
-        self._given = tuple(pairs)  # most mappings are never asked
+        self._given = tuple(pairs)  # parsed at first use: most mappings are never used
 
     def add(self, pairs: Iterable[Sequence[Any]]) -> None:
-        """Adds more pairs. An output with a second original is forgotten, so a long text is never held in pairs.
+        """Add more pairs.
 
-        Of originals that differ in their case alone the first is kept that is not in capitals, else the first.
+        An output with a second original becomes ambiguous and loses its originals, so that the mapping of a long text
+        stays small. Of originals that differ in case alone the mapping keeps the first that is not in capitals, else
+        the first.
         """
         self.__dict__.pop("index", None)
         self._sort(pairs, *self._known)
 
     @cached_property
     def _known(self) -> _Known:
-        """Pairs by the key of their output, those that stand for several originals, and those with surroundings."""
+        """Pairs by the key of their output, the ambiguous pairs, and the pairs with surroundings."""
         known: _Known = {}, {}, {}
         self._sort(self._given, *known)
         self._given = ()
@@ -80,12 +86,12 @@ class Restorer:
 
     @property
     def ambiguous(self) -> int:
-        """How many outputs stand for several originals."""
+        """Number of outputs that have several originals."""
         return len(self._known[1])
 
     @property
     def pairs(self) -> list[Pair]:
-        """What came out, and what stood there; nothing for an output that stands for several originals."""
+        """Outputs and originals; the original is empty for an output that has several."""
         pairs, ambiguous, quoted = self._known
         return [*pairs.values(), *ambiguous.values(), *quoted]
 
@@ -99,17 +105,17 @@ class Restorer:
         raise TypeError("a mapping is not pickled: save it with to_json, in a file that only its owner reads")
 
     def restore(self, reply: str, policy: RestorePolicy = PROSE_ONLY, sanitized: str = "") -> "Restored":
-        """Return a reply with the original words in place of the outputs it mentions, and a report.
+        """Return a reply with the original words in place of the outputs in it, and a report.
 
-        An output is found as it came out, in the plural, in another case, with clitics, with its digits in groups, as a
-        date in another order, and over the ends of lines; never in a longer word or number. Its original is written
-        in the same way. A name in lower case is taken for a word of the reply's own. Surrogates outside the places of
-        the policy stay (docs/restoring.md).
+        The search matches an output as it was sent, in the plural, in another case, with clitics, with grouped digits,
+        as a date in another order, and across line ends, but never inside a longer word or number. The original gets
+        the same form. A name in lower case counts as a word of the reply itself. Surrogates outside the regions of the
+        policy stay (docs/restoring.md).
 
         Args:
             reply: The whole reply.
-            policy: Places in which originals are put; running text alone by default.
-            sanitized: The sanitized text: its numbers are not reported as unknown.
+            policy: Regions in which originals are restored; running text alone by default.
+            sanitized: The sanitized text: the report omits its numbers from the unknown ones.
 
         Raises:
             InputError: The reply is not a string.
@@ -125,19 +131,23 @@ class Restorer:
     def stream(
         self, policy: RestorePolicy = PROSE_ONLY, find_known_numbers: Callable[[], Collection[str]] = frozenset
     ) -> "Stream":
-        """Returns what restores one reply that comes in parts, and keeps what it placed and what it did not."""
-        from textveil.text.placing import Stream  # rewriting alone needs none of it
+        """Return a stream for one reply that arrives in parts, which also collects the report."""
+        from textveil.text.placing import Stream  # lazy: sanitizing does not need it
 
         return Stream(self.index, policy, find_known_numbers)
 
     def whole(self, value: str) -> str | None:
-        """Returns the original of a value that is one output and nothing else; ``None`` of any other."""
+        """Return the original of a value that is exactly one output; ``None`` for any other value."""
         form = self.index.forms.get(folded(value))
         return None if form is None or form[0].lead else original_of(form, value)
 
     @cached_property
     def index(self) -> "Index":
-        """All forms. Where two pairs share one, that counts which came out in it."""
+        """Index of all forms of all outputs.
+
+        If two pairs share a form, the pair with that form as its unchanged output takes precedence; otherwise the form
+        is ambiguous unless both have the same original.
+        """
         from textveil.text.placing import Index
 
         found: dict[str, Form | None] = {}
@@ -158,7 +168,7 @@ class Restorer:
         return Index(found, self._known[2])
 
     def with_originals(self, spelled: Callable[[str], str]) -> "Restorer":
-        """Returns the mapping with each original spelled in another way."""
+        """Return a copy of the mapping with ``spelled`` applied to each original."""
         found, (pairs, ambiguous, quoted) = Restorer(), self._known
         spelled_pairs = {key: pair._replace(original=spelled(pair.original)) for key, pair in pairs.items()}
         spelled_quoted = {pair._replace(original=spelled(pair.original)): None for pair in quoted}
@@ -166,23 +176,27 @@ class Restorer:
         return found
 
     def to_json(self) -> str:
-        """Returns the mapping as JSON. It is as private as the text."""
+        """Return the mapping as JSON.
+
+        Privacy:
+            The mapping is as private as the text.
+        """
         pairs = self._known[0].values()
         originals = {pair.output: pair.original for pair in pairs if not pair.lead and not pair.weak}
         content: dict[str, Any] = {"format": FORMAT, "format_version": VERSION, "originals": originals}
         in_context = [[*pair[:3], pair.before] for pair in pairs if pair.lead or pair.weak]
-        if in_context:  # output, original, characters of the output that count (0: all), what stands before it
+        if in_context:  # output, original, number of output characters that count (0: all), the word before it
             content["in_context"] = in_context
-        if self._known[2]:  # output, original, whether one side is enough, and what stands before and behind it
+        if self._known[2]:  # output, original, whether one side is enough, the text before and after it
             content["quoted"] = [[*pair[:2], pair.weak, *pair[4:]] for pair in self._known[2]]
-        return json.dumps(content) + "\n"  # escapes: what a text holds may be no UTF-8
+        return json.dumps(content) + "\n"  # escapes: a text may contain lone surrogates, which UTF-8 cannot encode
 
     @classmethod
     def from_json(cls, content: bytes) -> "Restorer":
-        """Reads a mapping.
+        """Parse a mapping from the JSON of ``to_json``.
 
         Raises:
-            InputError: It is not one.
+            InputError: The content is no such mapping.
         """
         try:
             found = parse_json(content, "the mapping", most=MOST_BYTES, values=MOST_BYTES, printable=False)
@@ -206,7 +220,7 @@ class Restorer:
 
 
 def _is_in_context(entry: Any) -> bool:
-    """Return whether an entry of a mapping is an output, its original, a length and the word before it."""
+    """Return whether an entry is an output, its original, a length and the word before."""
     if not isinstance(entry, list) or len(entry) != 4:
         return False
     output, original, lead, before = entry
@@ -220,11 +234,14 @@ def _is_in_context(entry: Any) -> bool:
 
 
 def _is_quoted(entry: Any) -> bool:
-    """Return whether an entry of a mapping is an output, its original, a flag, and what stands before and behind it."""
+    """Return whether an entry is an output, its original, a flag, and the text before and after."""
     types = [type(part) for part in entry] if isinstance(entry, list) else []
     return types == [str, str, bool, str, str] and entry[0] != ""
 
 
 def not_a_tag(text: str) -> str:
-    """Returns a text that has no tags of ours with a blank in all that looks like one, so that it is not restored."""
+    """Return a text without our tags such that nothing in it looks like one.
+
+    A space after the bracket prevents that a tag-like text of the user is restored.
+    """
     return _LIKE_A_TAG.sub("[ ", text)

@@ -1,4 +1,4 @@
-"""Options of restoring: in which places of a reply originals are put, and the reasons for which surrogates stay."""
+"""Options of restoring: permitted regions, and the reasons for which surrogates stay."""
 
 import re
 from collections.abc import Collection
@@ -8,19 +8,19 @@ from enum import StrEnum
 from textveil.errors import OptionError
 from textveil.text.word_characters import is_word_character
 
-#: Places that an option opens one by one, and the one entry that opens every place.
+#: Regions that an option permits one by one, and the one entry that permits every region.
 PLACES, EVERYWHERE = ("code", "json", "math"), "all"
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?")
-#: Address with a plain authority: no user, no escape, no backslash, and one place alone where ``//`` stands.
+#: Address with a plain authority: no user, no escape, no backslash, and ``//`` at one position only.
 _ADDRESS = re.compile(r"https?://([A-Za-z0-9.:-]+)([/?#][!-~]*)", re.IGNORECASE | re.ASCII)
 _TRICKS = re.compile(r"//|[\\<>\[\]`{}|^]")
-#: Marks at which some readers end an address: what stands behind them may be another.
+#: Marks at which some readers end an address: the text after them may be another address.
 _ENDS = re.compile(r"[()\"']")
 _LEADING_MARKS = "(\"'*_"
 
 
 class SkipReason(StrEnum):
-    """Reason for which a surrogate stays in a reply."""
+    """Reason for which a surrogate is not restored."""
 
     LINK = "link"
     CODE = "code"
@@ -29,20 +29,20 @@ class SkipReason(StrEnum):
     MARKUP = "markup"
     ACTIVE = "active"
     CHUNK = "chunk"
-    #: It stands for more than one original.
+    #: The surrogate has more than one original.
     AMBIGUOUS = "ambiguous"
-    #: It may be a word of the reply that is no surrogate.
+    #: The surrogate may be a word of the reply itself.
     WORD = "word"
-    #: A text that was not restored, and that clients may show with this one, leaves open how a reader takes it.
+    #: An unrestored text, which clients may display with this one, leaves a region open.
     BESIDE = "beside"
 
 
 @dataclass(frozen=True, slots=True)
 class RestorePolicy:
-    """Places of a reply in which originals are restored; running text alone by default.
+    """Regions of a reply in which originals are restored; running text alone by default.
 
     Attributes:
-        places: Of ``code``, ``json`` and ``math`` those that are opened; ``all`` opens every place, links too.
+        places: The permitted ones of ``code``, ``json`` and ``math``; ``all`` permits every region, links too.
         hosts: Hosts in lower case, each with its port if it has one; links to exactly these are restored.
     """
 
@@ -51,15 +51,15 @@ class RestorePolicy:
 
     @classmethod
     def parse(cls, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()) -> "RestorePolicy":
-        """Check the options ``restore_places`` and ``restore_hosts``.
+        """Return the policy for the options ``restore_places`` and ``restore_hosts``.
 
         Args:
             restore_places: Any of ``code``, ``json`` and ``math``; or ``all``, for a reply that nothing displays or
-                fetches: it opens links too.
+                fetches: it permits links too.
             restore_hosts: Host names such as ``docs.example.com`` or ``localhost:8080``.
 
         Raises:
-            OptionError: A place is unknown, or a host is not a plain host name.
+            OptionError: A region is unknown, or a host is not a plain host name.
         """
         places = {EVERYWHERE} if restore_places == EVERYWHERE else restore_places
         names = ", ".join((*PLACES, EVERYWHERE))
@@ -71,11 +71,11 @@ class RestorePolicy:
 
     @property
     def everywhere(self) -> bool:
-        """Whether every place is opened."""
+        """Whether every region is permitted."""
         return EVERYWHERE in self.places
 
     def allows_link(self, destination: str | None) -> bool:
-        """Return whether a destination, as far as it is read, leads to one of the hosts whatever follows."""
+        """Return whether a link destination so far leads to a permitted host whatever text follows."""
         if destination is None or not self.hosts:
             return False
         match = _ADDRESS.fullmatch(destination)
@@ -84,7 +84,11 @@ class RestorePolicy:
         return _TRICKS.search(match[2]) is None and _ENDS.search(match[2]) is None
 
     def find_bare_path(self, chunk: str) -> tuple[int, int] | None:
-        """Return where the path of a chunk that is an address of one of the hosts begins, and where it may end."""
+        """Return start and latest end of the path of a chunk that is an address of a permitted host.
+
+        Returns:
+            Two positions in ``chunk``; ``None`` for any other chunk.
+        """
         lead = len(chunk) - len(chunk.lstrip(_LEADING_MARKS))
         address = chunk[lead:]
         begin = _ADDRESS.match(address)
@@ -107,5 +111,5 @@ def _is_collection(value: object) -> bool:
     )
 
 
-#: Running text alone; and all places, for values that the caller's own code reads.
+#: Running text alone; and all regions, for values that the caller's own code reads.
 PROSE_ONLY, EVERY_PLACE = RestorePolicy(), RestorePolicy(frozenset({EVERYWHERE}))

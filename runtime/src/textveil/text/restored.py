@@ -1,4 +1,4 @@
-"""Define what restoring a reply returns: the text with its originals, and a report of what was not restored."""
+"""Results of restoring a reply: the text with its originals, and a report."""
 
 import sys
 from collections import Counter
@@ -14,7 +14,7 @@ class NotRestored(NamedTuple):
     """Surrogate that stays in a reply.
 
     Attributes:
-        written: The surrogate, as the reply has it.
+        written: The surrogate, as written in the reply.
         reason: Why it stays.
     """
 
@@ -24,12 +24,12 @@ class NotRestored(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreReport:
-    """What became of the surrogates of a reply. It contains words of the reply alone, no original.
+    """Report on the surrogates of a reply. It contains words of the reply alone, no original.
 
     Attributes:
-        restored: Surrogates that were replaced by their originals, as the reply has them.
+        restored: Surrogates that were replaced by their originals, as written in the reply.
         not_restored: Surrogates that stay, each with the reason.
-        unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text, where numbers of
+        unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text, if numbers of
             the text were replaced: a model may have computed them from surrogates.
     """
 
@@ -39,7 +39,7 @@ class RestoreReport:
 
     @classmethod
     def join(cls, reports: Iterable["RestoreReport"]) -> "RestoreReport":
-        """Return one report of several texts."""
+        """Return the combined report on several texts."""
         found = [*reports]
         return cls(
             restored=tuple(written for report in found for written in report.restored),
@@ -48,7 +48,7 @@ class RestoreReport:
         )
 
     def count_reasons(self) -> dict[SkipReason, int]:
-        """Return how many surrogates stay for each reason, most frequent first."""
+        """Return the number of surrogates that stay for each reason, most frequent first."""
         return dict(Counter(stays.reason for stays in self.not_restored).most_common())
 
     def to_dict(self) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class RestoreReport:
 
 
 class ReportViews:
-    """Properties of what has a ``report``: what was not restored, by groups of reasons."""
+    """Properties of objects with a ``report``: the surrogates that stay, grouped by reason."""
 
     __slots__ = ()
 
@@ -70,17 +70,17 @@ class ReportViews:
 
     @property
     def unplaced(self) -> tuple[str, ...]:
-        """Surrogates that stayed because they may be words of the reply's own."""
+        """Surrogates that stay because they may be words of the reply itself."""
         return self._select(SkipReason.WORD)
 
     @property
     def ambiguous(self) -> tuple[str, ...]:
-        """Surrogates that stayed because they stand for several originals."""
+        """Surrogates that stay because they have several originals."""
         return self._select(SkipReason.AMBIGUOUS)
 
     @property
     def skipped(self) -> tuple[NotRestored, ...]:
-        """Surrogates that stayed because of their place, each with the reason."""
+        """Surrogates that stay because of their position, each with the reason."""
         others = (SkipReason.WORD, SkipReason.AMBIGUOUS)
         return tuple(stays for stays in self.report.not_restored if stays.reason not in others)
 
@@ -89,10 +89,10 @@ class ReportViews:
 
 
 class _RefusesJson(type):
-    """Type whose instances are refused by ``json`` with an error of ours.
+    """Metaclass that makes ``json`` fail with an error of ours for instances of its classes.
 
-    ``json`` has no hook for what it cannot encode: its encoder puts the name of the type into a ``TypeError``. So the
-    name, asked for there, raises the error. Elsewhere it is the name.
+    ``json`` has no hook for objects that it cannot encode: its encoder puts the name of the class into a ``TypeError``.
+    So a read of the name by that encoder raises the error. Elsewhere the read returns the name.
     """
 
     @property
@@ -106,7 +106,7 @@ class _RefusesJson(type):
 
 
 class Restored(metaclass=_RefusesJson):
-    """A reply with the user's words, and a report of what was not restored.
+    """A reply with the user's words, and a report on the surrogates that were not restored.
 
     It acts as its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is no ``str``: ``json.dumps``
     raises ``RestoredNotJson``. Use ``.text``, or ``.to_dict()`` for text and report.
@@ -120,7 +120,7 @@ class Restored(metaclass=_RefusesJson):
 
     Attributes:
         text: The reply with the user's words. It is as private as the text that was sanitized.
-        report: What was restored and what was not.
+        report: Report on restored surrogates and on those that stay.
     """
 
     __slots__ = ("report", "text")
@@ -136,7 +136,7 @@ class Restored(metaclass=_RefusesJson):
         return self.text
 
     def __repr__(self) -> str:
-        """Return how much was restored, without a word of the text."""
+        """Return the numbers of restored and other surrogates, without a word of the text."""
         report = self.report
         return f"<Restored: {len(report.restored):,} restored, {len(report.not_restored):,} not restored>"
 

@@ -1,4 +1,4 @@
-"""``Sanitizer``: replaces the words of a text by random ones. The one class that applications use."""
+"""``Sanitizer``, the main class for applications, and the factory of its plans."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -30,13 +30,15 @@ _MAX_PLANS = 16
 
 
 class Sanitizer:
-    """Rewrites text under local differential privacy, offline, with the mechanisms of one bundle.
+    """Sanitizer of texts, offline, with the mechanisms of one bundle.
 
-    Safe to share between threads and to use after a fork: it holds no random state.
+    Mechanisms randomize words under local differential privacy; the mode ``names`` replaces words by random surrogates
+    of their types. An instance holds no random state, so it is safe to share between threads and to use after a fork.
 
     Args:
         bundle: An opened bundle.
-        also: On the rung names: reads each drawn output, and returns start and end of what else to hide in it.
+        also: Additional detector for the mode ``names``: reads each output, and returns start and end of further spans
+            to hide.
     """
 
     def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
@@ -45,30 +47,33 @@ class Sanitizer:
         self._plans: dict[object, DrawPlan | NamesPlan] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """What another process gets: no options of earlier calls, which may name words that were denied."""
+        """Return the state for pickling, without the options of earlier calls.
+
+        These options may contain denied words.
+        """
         return {**self.__dict__, "_plans": {}}
 
     @classmethod
     def load(cls, path: str | Path | None = None, **pins: Unpack[Pins]) -> "Sanitizer":
-        """Opens a bundle: hashes and structure of every file are checked.
+        """Open a bundle, and check hashes and structure of its files.
 
-        Those of the built-in bundle that only the rung ``names`` reads are checked when it is first used.
+        For the built-in bundle the files that only the mode ``names`` needs are checked at its first use.
 
         Args:
-            path: Folder of a bundle; the built-in English one if left out (its identity is pinned).
-            pins: What the bundle must be (``Pins``).
+            path: Folder of a bundle; the built-in English bundle if omitted (with its content hash as expected hash).
+            pins: Expected content hash or signer (``Pins``).
 
         Raises:
-            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge: The bundle cannot be used.
-            IdentityMismatch, NotTheMaker: It is not the one expected.
-            CryptoUnavailable: A maker is given, and the extra ``crypto`` is not installed.
+            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge: The bundle is unusable.
+            IdentityMismatch, NotTheMaker: The bundle is not the expected one.
+            CryptoUnavailable: ``pins`` has a signer, and the extra ``crypto`` is not installed.
         """
         if path is None and pins.get("expect_id") is None:
             pins = {**pins, "expect_id": DEFAULT_BUNDLE_ID}
         return cls(open_bundle(DEFAULT_BUNDLE if path is None else Path(path), TextBundle, **pins))
 
     def sanitize(self, text: str, **options: Unpack[Options]) -> Result:
-        """Sanitizes one text. The text is one document; its statement covers all of its tokens.
+        """Sanitize one text. The text is one document; its statement covers all of its tokens.
 
         Args:
             text: Any string.
@@ -78,20 +83,20 @@ class Sanitizer:
             The sanitized text with its statement.
 
         Raises:
-            OptionError: An option has a value that the bundle or the mechanism does not have.
+            OptionError: The bundle or the mechanism does not support the value of an option.
             InputError: ``text`` is not a string.
 
         Privacy:
-            Every call draws afresh: sanitizing the same text again is a second release and weakens the first.
+            Every call samples anew: sanitizing the same text again is a second release and weakens the first.
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string; sanitize_batch takes a list of texts")
         return self.sanitize_batch([text], **options)[0]
 
     def sanitize_batch(self, texts: Iterable[str], **options: Unpack[Options]) -> list[Result]:
-        """Sanitizes many texts, each its own document with its own statement.
+        """Sanitize many texts, each its own document with its own statement.
 
-        All tokens of all texts are drawn together, which is many times faster than one call per text. Arguments,
+        One batch randomizes all tokens of all texts together, many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.
         """
         terms, rows = self._rewrite(texts_of(texts), options)
@@ -101,10 +106,10 @@ class Sanitizer:
         ]
 
     def sanitize_documents(self, documents: Sequence[Sequence[str]], **options: Unpack[Options]) -> list[Document]:
-        """Sanitizes documents that have several texts each, such as the cells of a row.
+        """Sanitize documents of several texts each, such as the cells of a row.
 
-        With ``consistent``, equal words of all texts of a document become equal words and are charged once. Otherwise
-        the texts are sanitized as ``sanitize_batch`` does, and a document is charged their sum. Arguments, errors and
+        With ``consistent``, equal words in all texts of a document get equal outputs and are charged once. Otherwise
+        the result is that of ``sanitize_batch``, and a document is charged the sum of its texts. Arguments, errors and
         privacy are those of ``sanitize``.
         """
         _, rows = self._rewrite(lists_of_texts(documents), options)
@@ -114,12 +119,12 @@ class Sanitizer:
         ]
 
     def preview(self, text: str, **options: Unpack[Options]) -> list[tuple[str, str]]:
-        """Returns what the skeleton of a text shows, piece by piece. Nothing is drawn and nothing is released.
+        """Return the tokens and gaps of a text with their treatment, without sampling or a release.
 
         Returns:
-            Each piece of the text with what becomes of it: ``"gap"``, ``"visible"``, the name of a kind, ``"drawn"``,
-            or ``"unknown"``. Under ``santext+`` a word that is ``"drawn"`` may also be kept, by the coin. It is as
-            private as the text.
+            Pairs of token and treatment: ``"gap"``, ``"visible"`` (kept), the name of an entity type, ``"drawn"``
+            (randomized), or ``"unknown"``. Under ``santext+`` the coin may also keep a ``"drawn"`` word. The result is
+            as private as the text.
 
         Raises:
             OptionError: As ``sanitize``.
@@ -134,10 +139,13 @@ class Sanitizer:
         return [(swap.back(piece), what) for piece, what in found]
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
-        """Returns the share of a text's drawn words that the vocabulary lacks; 0 without mentions.
+        """Return the share of a text's randomized words that the vocabulary lacks; 0 without any.
 
-        On the rung ``names`` it is that of unlisted words among all but names, numbers and the like. It depends on the
-        text and is for the device alone. Above a half the text may be in another language.
+        In the mode ``names`` it is the share of unlisted words among all words except names, numbers and other
+        entities. Above a half the text may be in another language.
+
+        Privacy:
+            The share depends on the hidden words: keep it on the device.
         """
         pieces = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
@@ -147,13 +155,17 @@ class Sanitizer:
         return found.count("unknown") / max(1, len(found))
 
     def terms(self, **options: Unpack[Options]) -> Terms:
-        """Returns what a call with these options promises per token. Nothing is drawn."""
+        """Return the privacy terms per token of a call with these options, without sampling."""
         return self._plan(options).terms
 
     def canonical_options(self, **options: Unpack[Options]) -> dict[str, Any]:
-        """Returns all that decides how a call with these options draws, the identity of the bundle included.
+        """Return all parameters that determine the output distribution.
 
-        Options that were left out have the values they resolve to. Denied words are in it: it is not to be published.
+        The bundle's content hash is one of them. Omitted options have their default values; ``key`` becomes its
+        SHA-256.
+
+        Privacy:
+            The result contains denied words. Do not publish it.
         """
         plan = self._plan(options)
         own: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow", "draw")}
@@ -162,20 +174,20 @@ class Sanitizer:
         return {**asdict(plan.terms), "split": plan.split, **own}
 
     def names_plan(self, **options: Unpack[Options]) -> "NamesPlan":
-        """Returns how the rung ``names`` rewrites under these options, for what draws more than a call."""
+        """Return the plan of the mode ``names`` under these options, for code beside ``sanitize``."""
         return cast("NamesPlan", self._plan({**options, "protect": "names"}))
 
     def distribution(self, word: str, **options: Unpack[Options]) -> "Distribution":
-        """Returns the exact output distribution of one word: every output with its integer weight. Nothing is drawn.
+        """Return the exact output distribution of one word: every output with its integer weight.
 
         Args:
-            word: One word; one that is not in the vocabulary has the distribution of ``<unk>``. Under the staircase its
-                case counts: in lower case more words may come out.
+            word: One word. A word outside the vocabulary has the distribution of ``<unk>``. Under the staircase
+                mechanism its case matters: in lower case more outputs are possible.
             options: As in ``sanitize``.
 
         Raises:
             OptionError: An option is not supported, the mechanism has no weights (``fbdd``), ``word`` is more than
-                one token, or the staircase leaves it visible.
+                one token, or the staircase mechanism keeps it.
         """
         plan, swap = self._plan(options), self._swap([[word]], options)
         if swap is not None:
@@ -183,7 +195,9 @@ class Sanitizer:
         return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
-        """Returns the distance of two words in the metric of the guarantee; 1 is the median over pairs of words.
+        """Return the distance of two words in the metric of the guarantee.
+
+        The median over pairs of words is 1.
 
         Raises:
             OptionError: A word is more than one token.
@@ -192,7 +206,10 @@ class Sanitizer:
         return self.bundle.metric.distance(self._symbol(first), self._symbol(second))
 
     def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[Terms, Iterable[Any]]:
-        """What is promised, and what rewriters yield, read by the bundle's classes of characters."""
+        """Return the terms and the rows of a rewriter.
+
+        Texts are read by the bundle's character classes (see ``stand_ins``).
+        """
         plan, swap = self._plan(options), self._swap(documents, options)
         if swap is None:
             return plan.terms, plan.rewriter().rewrite(documents)
@@ -204,7 +221,7 @@ class Sanitizer:
         texts = [*chain(*words, *documents)]
         if all(map(str.isascii, texts)):
             return None
-        from textveil.text.stand_ins import swap_of  # nothing of it for ASCII alone
+        from textveil.text.stand_ins import swap_of  # ASCII texts do not need this import
 
         return swap_of(self.bundle.characters_json, texts)
 
@@ -219,17 +236,20 @@ class Sanitizer:
         return plan
 
     def _symbol(self, word: str) -> int:
-        """A symbol as it is printed, also one that text cannot look up (a WordPiece with digits), or a word."""
+        """Return the input id of a symbol as printed, or of a word.
+
+        A symbol may be one that no text yields, such as a WordPiece with digits.
+        """
         key = word if word in self.bundle.ids else self._makes.everything.rule.alone(word).key
         return self.bundle.symbols if key is None else self.bundle.ids.get(key, self.bundle.symbols)
 
 
 class Plans:
-    """Makes the plans of one bundle.
+    """Factory of the plans of one bundle.
 
     Args:
         bundle: The bundle.
-        also: Hides more of what came out on the rung names.
+        also: Additional detector for the outputs of the mode ``names``.
     """
 
     def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
@@ -238,40 +258,40 @@ class Plans:
             from textveil.text.stand_ins import require_settled
 
             require_settled(bundle.characters_json)
-        if bundle.staircase is not None and not bundle.is_builtin:  # what its lists hold is looked at once
+        if bundle.staircase is not None and not bundle.is_builtin:  # check the lists of a foreign bundle at once
             _ = self.staircase
 
     @cached_property
     def staircase(self) -> StaircasePlans:
-        """Makes plans of the staircase."""
+        """Factory of staircase plans."""
         return StaircasePlans(self._bundle)
 
     @cached_property
     def everything(self) -> "TokenPlans":
-        """Makes plans that draw everything; who draws by the staircase imports none of their mechanisms."""
+        """Factory of plans that randomize every token; lazy, since the staircase needs none of it."""
         from textveil.text.token_plans import TokenPlans
 
         return TokenPlans(self._bundle)
 
     @cached_property
     def names(self) -> "NamesPlans":
-        """Makes plans of the rung names; who draws words imports none of its rules."""
+        """Factory of plans of the mode ``names``; lazy, since other modes need none of it."""
         from textveil.text.names.plan import NamesPlans
 
         return NamesPlans(self._bundle, self._also)
 
     def make(self, options: Options) -> "DrawPlan | NamesPlan":
-        """Resolves options.
+        """Return the plan for the options of a call.
 
         Raises:
-            UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
-                not have; the message lists those it has.
+            UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
+                option; the message lists the supported values.
         """
         found = given(options)
         return self.names.plan(found) if _of_names(found) else self.drawn(found)
 
     def drawn(self, found: dict[str, Any]) -> DrawPlan:
-        """Resolves options of every rung but names."""
+        """Return the plan for checked options of every mode but ``names``."""
         if own := sorted(OF_NAMES.intersection(found)):
             raise OptionError(f"{', '.join(own)}: only with protect names")
         if self._also is not None:
@@ -286,10 +306,12 @@ def _of_names(found: dict[str, Any]) -> bool:
 
 
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> DrawPlan:
-    """Resolves options against a bundle, for whoever looks at draws: see ``Plans.make``.
+    """Return the plan that options select in a bundle, for code that analyzes sampling.
+
+    See ``Plans.make``.
 
     Raises:
-        OptionError: Also for the rung names, which draws no symbols.
+        OptionError: Also for the mode ``names``, which samples no symbols.
     """
     found = given(options)
     if _of_names(found):

@@ -1,4 +1,4 @@
-"""Turns the options of a call into a plan of the staircase: level, rung, what is denied."""
+"""Plans of the staircase mechanism: level, mode and denied words from the options of a call."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,14 +21,14 @@ _FOREIGN = ("replacement_probability",)
 
 
 class StaircasePlans:
-    """What all plans of one bundle share: its lists, its rules and the words that can be printed.
+    """Shared data of all staircase plans of one bundle: lists, rules and printable words.
 
     Args:
-        bundle: A bundle with a staircase.
+        bundle: A bundle with a staircase mechanism.
 
     Raises:
-        UnknownMechanism: The bundle has none.
-        BundleDamaged: A list of the skeleton is malformed.
+        UnknownMechanism: The bundle has no staircase mechanism.
+        BundleDamaged: A list of the rule is malformed.
     """
 
     def __init__(self, bundle: TextBundle) -> None:
@@ -43,21 +43,29 @@ class StaircasePlans:
         self._words = Words.of(bundle.vocabulary, self.rule(protect="all").lists)
 
     def rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> SkeletonRule:
-        """Returns the rule of the skeleton."""
+        """Return the rule for a mode and denied keys."""
         return SkeletonRule(
             function_words=self._function_words, kinds=self._kinds, visible=protect == "words", denied=denied
         )
 
     def outputs(self, *, protect: str, lower: bool = False) -> NDArray[np.bool_]:
-        """Returns which symbols may come out for drawn words, or for those in lower case, shape ``(symbols,)``."""
+        """Return for each symbol whether randomized words may become it, shape ``(symbols,)``.
+
+        Args:
+            protect: The mode, ``"words"`` or ``"all"``.
+            lower: Whether the slot is in lower case only.
+        """
         return self._table.outputs(visible=protect == "words", lower=lower)
 
     def staircase(self, level: StaircaseLevel, *, protect: str, lower: bool = False) -> Staircase:
-        """Returns the staircase of a level over the outputs that the rule leaves, and checks its certificate."""
+        """Return the staircase mechanism of a level over the permitted outputs.
+
+        The function checks the certificate of the level.
+        """
         return Staircase.of(self._table, level, self.outputs(protect=protect, lower=lower))
 
     def slots(self, level: StaircaseLevel, *, protect: str) -> SlotStaircase:
-        """Returns the staircases of a level, for slots of any case and for those in lower case."""
+        """Return the mechanisms of a level for slots of any case and for slots in lower case."""
         strict = self.staircase(level, protect=protect)
         lower = self.outputs(protect=protect, lower=True)
         if (lower == (strict.base > 0)).all():
@@ -65,11 +73,11 @@ class StaircasePlans:
         return SlotStaircase(strict, Staircase.of(self._table, level, lower))
 
     def plan(self, given: Mapping[str, Any]) -> DrawPlan:
-        """Resolves options that are given and checked (``options.given``).
+        """Return the plan for checked options (see ``options.given``).
 
         Raises:
-            UnknownLevel, OptionError: An option has a value that the bundle or the staircase does not have; the message
-                lists those it has.
+            UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an option; the message
+                lists the supported values.
         """
         foreign = sorted(set(given).intersection(_FOREIGN))
         if foreign:
@@ -107,7 +115,7 @@ class StaircasePlans:
 
 
 def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
-    """Whether draws are consistent, whether long documents are split, and their cap."""
+    """Return whether outputs are consistent, whether long documents are split, and the cap."""
     consistent, split = given.get("consistent", False), given.get("split", False)
     cap = given.get("consistent_cap", CONSISTENT_CAP)
     if consistent == "corpus":
@@ -118,10 +126,11 @@ def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
 
 
 def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> StaircaseLevel:
-    """Returns the level with that epsilon; the bundle's default if it is ``None``.
+    """Return the level with this epsilon; the bundle's default level for ``None``.
 
     Raises:
-        UnknownLevel: There is none; the message lists those there are.
+        UnknownLevel: No level has this epsilon; the message lists the epsilons of all levels.
+        OptionError: ``epsilon`` is not a number.
     """
     if epsilon is None:
         return next(level for level in bundle.staircase_levels if level.name == bundle.default_staircase_level)

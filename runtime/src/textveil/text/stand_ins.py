@@ -1,7 +1,8 @@
-"""Exchanges characters of which this Python or the library ``regex`` has other classes than a bundle.
+"""Replacement of characters that Python and the bundle classify differently.
 
-What reads text asks the two of them, which are quick; ``characters.json`` decides. Where they differ, on characters
-newer than one's Unicode, a call reads others of the same classes, and what comes out has the first ones again.
+The text code uses the character classes of Python and of the library ``regex``, which are fast; ``characters.json`` of
+the bundle is authoritative. They differ on characters newer than one side's Unicode version. For these a call reads
+other characters of the bundle's classes, and the output gets the original characters again.
 """
 
 import re
@@ -18,34 +19,39 @@ from textveil.bundle.layout import CHARACTER_CLASSES
 from textveil.errors import EngineFailed
 from textveil.lazy import LatePattern
 
-#: The others have the classes of every Unicode in every bundle (docs/format.md). Most texts are of them alone.
+#: All other characters have the same classes in every Unicode version and every bundle (docs/format.md). Most texts
+#: contain no others.
 _MAY_DIFFER = re.compile("[^\0-\u036f\u0400-\u052f\u2000-\u2064\u20ac\u2212\ufe0f\ufe6b\ufeff\uff20]")
 _PATTERNS = {name: LatePattern(regex.compile, found, regex.V1) for name, found in CHARACTER_CLASSES.items()}
-#: The last of ideographs that Unicode 15 has, and of characters without classes.
+#: The last ideograph of Unicode 15, and the last private-use character, which has no classes.
 _LAST, _LAST_PRIVATE = 0x2EBE0, 0xFFFFD
 
 
 class Swap:
-    """The characters of one call that others stand in for, by a mapping from each to what does."""
+    """Reversible exchange of characters for one call.
+
+    Args:
+        there: Replacement of each character.
+    """
 
     def __init__(self, there: Mapping[str, str]) -> None:
         self._there, self._back = str.maketrans(dict(there)), str.maketrans({new: old for old, new in there.items()})
 
     def there(self, text: str) -> str:
-        """Returns what is read in the place of a text."""
+        """Return a text with each such character replaced."""
         return text.translate(self._there) if self._there else text
 
     def back(self, text: str) -> str:
-        """Returns a text with its own characters."""
+        """Return a text with the original characters."""
         return text.translate(self._back) if self._back else text
 
     def options(self, options: Mapping[str, Any]) -> Any:
-        """Returns options with other lists of words."""
+        """Return the options with replaced characters in their lists of words."""
         lists = {name: [*map(self.there, options[name])] for name in ("deny", "allow") if options.get(name) is not None}
         return {**options, **lists}
 
     def rows(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
-        """Yields what a rewriter yields, with the characters of the texts."""
+        """Yield the rows of a rewriter with the original characters in texts and mappings."""
         for texts, tokens, mapping, *counts in rows:
             yield [*map(self.back, texts)], tokens, mapping and mapping.with_originals(self.back), *counts
 
@@ -54,15 +60,19 @@ NO_SWAP = Swap({})
 
 
 def swap_of(classes: bytes, texts: Iterable[str]) -> Swap | None:
-    """Returns what stands in for the characters of all texts and words of a call; ``None`` where nothing has to.
+    """Return the exchange of characters that a call needs, or ``None``.
+
+    Args:
+        classes: Content of the bundle's ``characters.json``.
+        texts: All texts and words of the call. A replacement is a character that occurs in none of them.
 
     Raises:
-        EngineFailed: Of the classes that the bundle (its ``characters.json``) has for a character there is no other.
+        EngineFailed: This Python has no free character of the classes that the bundle has for a character.
     """
     met: set[str] = set()
     for text in texts:
         if not text.isascii() and _MAY_DIFFER.search(text):
-            met.update(filter(_MAY_DIFFER.match, set(text)))  # a list of them all may be as long as the text
+            met.update(filter(_MAY_DIFFER.match, set(text)))  # a list of all matches may be as long as the text
     there: dict[str, str] = {}
     free: dict[frozenset[str], Iterator[str]] = {}
     for character in sorted(met):
@@ -76,13 +86,17 @@ def swap_of(classes: bytes, texts: Iterable[str]) -> Swap | None:
 
 
 def require_settled(classes: bytes) -> None:
-    """Raises ``EngineFailed`` unless a bundle has the classes of this Python for all that none may differ in."""
+    """Check that bundle and Python agree on all characters whose classes may not differ.
+
+    Raises:
+        EngineFailed: They differ.
+    """
     if any(_differs(classes, chr(place)) for place in range(0xFFFF) if not _MAY_DIFFER.match(chr(place))):
         raise EngineFailed("the bundle's classes of characters that every Unicode has are not those of this Python")
 
 
 def _free(classes: bytes, found: frozenset[str]) -> Iterator[str]:
-    """Characters that all say these classes of, and that have no case and combine with no other."""
+    """Yield caseless, non-combining characters of these classes, in bundle and engines alike."""
     ranges = next((v for name, v in _ranges(classes).items() if name in found), (_LAST + 1, _LAST_PRIVATE))
     for first, last in zip(ranges[-2::-2], ranges[::-2], strict=True):
         for place in range(min(last, _LAST if found else _LAST_PRIVATE), first - 1, -1):
@@ -110,7 +124,7 @@ def _of_bundle(classes: bytes, character: str) -> frozenset[str]:
 
 @lru_cache(1 << 16)
 def _of_engines(character: str) -> frozenset[str] | None:
-    """The classes by ``regex``; ``None`` where Python says anything else."""
+    """Return the classes of a character by ``regex``; ``None`` where Python disagrees."""
     found = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
     told = character.isalpha(), character.isdecimal(), character.isalnum()
     return found if told == ("L" in found, "Nd" in found, not found.isdisjoint("LN")) else None

@@ -1,8 +1,9 @@
-"""The promise of a release of text, in numbers and words, and the text that it is about.
+"""Privacy guarantee of a release of text, in figures and in words, and the released text.
 
-A promise is a function of the output and of public parameters only. A statement counts what the skeleton shows anyway.
-It never says how many words were changed, unknown or sensitive: that would be a second, unprotected release
-(docs/privacy.md).
+Privacy:
+    A statement is a function of the output and of public parameters only. It counts tokens that the template reveals
+    anyway, never how many words were changed, unknown or sensitive: such a count would be a second, unprotected release
+    (docs/privacy.md).
 """
 
 from collections.abc import Collection
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from textveil.text.restore import Restorer
     from textveil.text.restored import Restored
 
-#: Kinds of epsilon. Two kinds are never compared, added or printed as one another.
+#: Kinds of epsilon. Values of two kinds must not be compared, added or printed as one another.
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
 
 
 class Promise(Protocol):
-    """What a mechanism promises of one drawn token."""
+    """Interface of a mechanism's guarantee for one randomized token."""
 
     @property
     def epsilon(self) -> Decimal | float:
@@ -41,48 +42,53 @@ class Promise(Protocol):
         ...
 
     def charge(self, tokens: int) -> Charge:
-        """Returns what a ledger charges for so many tokens."""
+        """Return the spend in the privacy ledger for ``tokens`` tokens."""
         ...
 
     def unit(self, terms: "Terms") -> str:
-        """Returns what one token is called."""
+        """Return the name of the privacy unit, such as ``token``."""
         ...
 
     def facts(self, terms: "Terms") -> dict[str, Any]:
-        """Returns its figures, for JSON."""
+        """Return the figures of the guarantee, for JSON."""
         ...
 
     def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
-        """Returns the figures of a document of so many tokens and, on the rung names, drawn words, for JSON."""
+        """Return the figures of one document, for JSON.
+
+        Args:
+            tokens: Number of charged tokens.
+            drawn: In the mode ``names``, the number of randomized words.
+        """
         ...
 
     def not_protected(self, terms: "Terms") -> tuple[str, ...]:
-        """Returns what the release shows in spite of the noise, in plain words."""
+        """Return plain sentences on the information that the release reveals in spite of the noise."""
         ...
 
     def summary(self, terms: "Terms", tokens: int, drawn: int = 0) -> str:
-        """Returns the promise in full, as one paragraph."""
+        """Return the full guarantee as one paragraph."""
         ...
 
     def line(self, terms: "Terms", tokens: int, drawn: int = 0) -> str:
-        """Returns what is shown, replaced and drawn, in one short line."""
+        """Return one short line on the kept, replaced and randomized parts."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
 class Terms:
-    """The parameters under which any number of texts is sanitized.
+    """Parameters under which any number of texts is sanitized.
 
     Attributes:
         mechanism: Name of the mechanism.
-        level: The epsilon that its level is called by, as it is typed; ``None`` for mechanisms that have none.
-        promise: What it promises of one drawn token.
-        protect: The rung of the ladder, ``"words"`` or ``"all"``; ``None`` for mechanisms that draw everything.
-        consistent: Whether equal words of a document become equal words.
-        consistent_cap: The most drawn words, names and numbers that a document may have with ``consistent``.
+        level: The epsilon that selects the level, as typed; ``None`` for mechanisms without levels.
+        promise: Guarantee of the mechanism for one randomized token.
+        protect: The mode; ``None`` for mechanisms that randomize every token.
+        consistent: Whether equal words of a document get equal outputs.
+        consistent_cap: With ``consistent``, the most randomized words, names and numbers that a document may have.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too, and white space is not passed through.
-        bundle: Identity of the bundle.
+        bundle: Content hash of the bundle.
     """
 
     mechanism: str
@@ -102,17 +108,17 @@ class Terms:
 
     @property
     def unit(self) -> str:
-        """What is charged."""
+        """Name of the privacy unit."""
         return self.promise.unit(self)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """What the release shows in spite of the noise, in plain words."""
+        """Plain sentences on the information that the release reveals in spite of the noise."""
         return self.promise.not_protected(self)
 
     @property
     def visible_parts(self) -> tuple[str, ...]:
-        """What the text shows as it is: its skeleton."""
+        """Parts of the text that the output reveals: its template."""
         parts = ["function words"] if self.protect == "words" else []
         parts += [] if self.sanitize_punctuation else ["punctuation and white space"]
         parts += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
@@ -123,22 +129,27 @@ class Terms:
         return tuple(parts)
 
     def statement(self, tokens: int, drawn: int = 0) -> "PrivacyStatement":
-        """Returns the promise for a text of so many tokens and, on the rung names, drawn words."""
+        """Return the privacy statement for one text.
+
+        Args:
+            tokens: Number of charged tokens.
+            drawn: In the mode ``names``, the number of randomized words.
+        """
         return PrivacyStatement(self, tokens, drawn)
 
 
 @dataclass(frozen=True)
 class PrivacyStatement(Statement):
-    """The promise of one release. Safe to publish beside the output.
+    """Privacy statement of one release. It is safe to publish beside the output.
 
-    For any two texts of the same skeleton, the probabilities of any output differ by a factor of at most ``exp`` of the
-    sum of the losses of the drawn tokens in which they differ (docs/privacy.md). Where every token is drawn, the
-    skeleton is gaps, token boundaries and case patterns. Texts of different skeletons have no bound.
+    For any two texts of the same template, the probabilities of any output differ by a factor of at most ``exp`` of the
+    sum of the losses of the randomized tokens in which they differ (docs/privacy.md). Where every token is randomized,
+    the template is gaps, token boundaries and case patterns. Texts of different templates have no bound.
 
     Attributes:
         terms: Mechanism, epsilons and options.
-        tokens: Charged tokens of the document: all drawn ones; the distinct ones where draws are consistent.
-        drawn: On the rung names: words of the list that are drawn.
+        tokens: Charged tokens of the document: all randomized tokens; the distinct ones where outputs are consistent.
+        drawn: In the mode ``names``, the number of words of the list that are randomized.
     """
 
     terms: Terms
@@ -147,7 +158,7 @@ class PrivacyStatement(Statement):
 
     @property
     def identity(self) -> str:
-        """Identity of the bundle."""
+        """Content hash of the bundle."""
         return self.terms.bundle
 
     @property
@@ -157,26 +168,26 @@ class PrivacyStatement(Statement):
 
     @property
     def charge(self) -> Charge:
-        """The loss of every charged token; replaced ones cost nothing."""
+        """Privacy loss of all charged tokens; replaced tokens cost nothing."""
         return self.terms.promise.charge(self.tokens)
 
     @property
     def losses(self) -> tuple[Loss, ...]:
-        """The losses of one token, each of its own kind."""
+        """Losses of one token, each of its own kind."""
         return self.terms.promise.losses
 
     @property
     def not_protected(self) -> tuple[str, ...]:
-        """What the release shows in spite of the noise, in plain words."""
+        """Plain sentences on the information that the release reveals in spite of the noise."""
         return self.terms.not_protected
 
     @property
     def epsilon_document(self) -> Decimal | float:
-        """Sum of ``epsilon`` over all charged tokens: two texts that differ in every one of them."""
+        """Sum of ``epsilon`` over all charged tokens: the bound for texts that differ in all."""
         return self.tokens * self.terms.epsilon
 
     def to_dict(self) -> dict[str, Any]:
-        """Returns plain values for JSON."""
+        """Return the statement as plain values for JSON."""
         terms = self.terms
         return {
             "mechanism": terms.mechanism,
@@ -192,27 +203,27 @@ class PrivacyStatement(Statement):
         }
 
     def summary(self) -> str:
-        """Returns the promise in full, as one paragraph; ``d`` stands for the scaled distance of two words."""
+        """Return the full guarantee as one paragraph; ``d`` is the scaled distance of two words."""
         return self.terms.promise.summary(self.terms, self.tokens, self.drawn)
 
     def line(self) -> str:
-        """Returns what is shown, replaced and drawn, in one short line for a terminal."""
+        """Return one short line for a terminal on the kept, replaced and randomized parts."""
         return self.terms.promise.line(self.terms, self.tokens, self.drawn)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Result:
-    """A sanitized text and what it promises.
+    """A sanitized text and its privacy terms.
 
     Attributes:
         text: The sanitized text.
-        tokens: How many tokens are charged: all that are drawn, pieces of words each; distinct ones after
-            ``consistent`` draws.
+        tokens: Number of charged tokens: all randomized tokens, each piece of a word counted; distinct tokens with
+            ``consistent``.
         terms: Mechanism, epsilons and options.
-        mapping: What restores words after ``consistent`` draws; else ``None``. It undoes the protection: it is in no
-            ``repr`` and is left out of pickles.
-        drawn: On the rung ``names``: how many words of the list are drawn (``--draw``).
-        replaced_words: In the mode ``names``: how many words on no list are replaced; no names and numbers.
+        mapping: Mapping that restores words, with ``consistent``; else ``None``. It undoes the protection: no ``repr``
+            and no pickle contains it.
+        drawn: In the mode ``names``: number of words of the list that are randomized (``--draw``).
+        replaced_words: In the mode ``names``: number of replaced words that are on no list, without names and numbers.
     """
 
     text: str
@@ -223,7 +234,7 @@ class Result:
     replaced_words: int = 0
 
     def __str__(self) -> str:
-        """Return the sanitized text: what may be sent, and nothing else.
+        """Return the sanitized text, which is safe to send, and nothing else.
 
         >>> from textveil import Sanitizer
         >>> result = Sanitizer.load().sanitize("Anna paid.", protect="names")
@@ -239,36 +250,37 @@ class Result:
 
     @property
     def kept_words(self) -> "KeptWords | None":
-        """Return how many words the mode ``names`` kept and replaced; ``None`` in other modes."""
+        """Numbers of words that the mode ``names`` kept and replaced; ``None`` in other modes."""
         return KeptWords(self.tokens, self.replaced_words) if self.terms.mechanism == "names" else None
 
     @property
     def kept_share(self) -> float | None:
-        """Return the share of words that the mode ``names`` kept: below a half it may not be English.
+        """Share of words that the mode ``names`` kept: below a half the text may not be English.
 
-        Names, numbers and identifiers are not counted. It follows from the template, which the output shows, so it
-        reveals nothing more. ``None`` in other modes and without words.
+        Names, numbers and identifiers do not count. The share follows from the template, which the output reveals, so
+        it reveals nothing more. ``None`` in other modes and without words.
         """
         return None if self.kept_words is None else self.kept_words.share
 
     @property
     def statement(self) -> PrivacyStatement:
-        """Mechanism, epsilons, document total and what is not protected."""
+        """Privacy statement: mechanism, epsilons, document total and unprotected information."""
         return self.terms.statement(self.tokens, self.drawn)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the text and its statement as plain values for JSON, in the mode ``names`` with ``kept_share``."""
+        """Return text, statement and (mode ``names``) ``kept_share`` as plain values for JSON."""
         share = {"kept_share": self.kept_share} if self.kept_words is not None else {}
         return {"text": self.text, **share, "statement": self.statement.to_dict()}
 
     def restore(
         self, reply: str, *, restore_places: Collection[str] | str = (), restore_hosts: Collection[str] = ()
     ) -> "Restored":
-        """Return a reply about the sanitized text with its original words, on this device, and a report.
+        """Return a reply about the sanitized text with the original words, and a report.
 
-        Only words whose outputs stand for one original are restored, and only in running text: not in links, markup,
-        code, math or JSON (docs/restoring.md). ``result.restore(reply, restore_places={"code"})`` restores code too.
-        The result acts as its text; its ``report`` lists what was not restored, and why.
+        Restoring happens on this device. It restores only words whose outputs have one original, and only in running
+        text: not in links, markup, code, math or JSON (docs/restoring.md). ``result.restore(reply,
+        restore_places={"code"})`` restores code too. The result acts as its text; its ``report`` lists the words that
+        were not restored, with reasons.
 
         >>> from textveil import Sanitizer
         >>> result = Sanitizer.load().sanitize("Order 48213 is for Anna Novak.", protect="names")
@@ -278,16 +290,16 @@ class Result:
 
         Args:
             reply: The whole reply.
-            restore_places: Places that are restored too: ``code``, ``json``, ``math``; or ``all``, for a reply that
+            restore_places: Additional regions to restore: ``code``, ``json``, ``math``; or ``all``, for a reply that
                 nothing displays or fetches.
-            restore_hosts: Hosts in links to which words are restored.
+            restore_hosts: Hosts; words in links to these hosts are restored.
 
         Raises:
             OptionError: The text was not sanitized with ``consistent``, the result comes from another process, or an
-                option has a value that there is not.
+                option has an invalid value.
             InputError: The reply is not a string.
         """
-        from textveil.text.restore_policy import RestorePolicy  # who restores nothing does not load it
+        from textveil.text.restore_policy import RestorePolicy  # lazy: only restoring needs it
 
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
@@ -302,7 +314,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The texts of one document after the draw, the tokens charged for all of them, and the counts of ``Result``."""
+    """Sanitized texts of one document, with its charged tokens and the counts of ``Result``."""
 
     texts: list[str]
     tokens: int

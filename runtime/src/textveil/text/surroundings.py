@@ -1,8 +1,8 @@
-"""Tell by its surroundings whether a short surrogate in a reply is quoted from the sanitized text.
+"""Detection of quotations: is a short surrogate in a reply quoted from the sanitized text?
 
-A letter, a digit or a symbol in a reply may be the reply's own. So what stood before and behind such a surrogate in the
-sanitized text is kept, and the original is put where the reply repeats enough of that. Surroundings are compared
-without differences of case and of blanks.
+A letter, a digit or a symbol in a reply may belong to the reply itself. So the mapping stores the text before and after
+such a surrogate in the sanitized text, and the original is restored where the reply repeats enough of these
+surroundings. The comparison ignores case and blanks.
 """
 
 import re
@@ -12,38 +12,38 @@ from typing import NamedTuple
 
 from textveil.text.forms import BEHIND, Pair, folded
 
-#: Characters of the sanitized text that are kept before and behind a surrogate.
+#: Characters of the sanitized text that the mapping stores before and after a surrogate.
 MOST_BEFORE, MOST_AFTER = 32, 16
-#: Characters of a reply that are read behind a surrogate until its surroundings decide.
+#: Characters of a reply after a surrogate that its surroundings may need for a decision.
 AHEAD = 24
-#: Characters, blanks aside, that a reply must repeat; and how many a shared start or end of the whole text counts.
+#: Characters without blanks that a reply must repeat; weight of a shared start or end of the whole text.
 _LEAST, _EDGE = 8, 4
-#: Characters right beside a surrogate by which surroundings are looked up: one side has as many of any quotation.
+#: Characters directly beside a surrogate that index surroundings: any quotation has as many on one side.
 _KEY = 4
-#: Characters by which forms are looked up in a reply; a surrogate with fewer may be the beginning of a longer word.
+#: Characters by which a reply is searched for forms; a shorter surrogate may be the beginning of a longer word.
 _SHORTEST_BEGIN = 3
-#: Surroundings with the same key that are compared, so that no reply costs more than so many comparisons a surrogate.
+#: Most surroundings with one key that are compared, which bounds the cost per surrogate for any reply.
 _MOST_ALIKE = 16
-#: The start or the end of the text; within surroundings every run of blanks is one space.
+#: Start or end of the text; within surroundings every run of blanks is one space.
 EDGE = "\n"
 _BLANKS = re.compile(r"\s[\s>]*")
-#: The end of a line, or a tab, as JSON and code write it: a word may begin behind it.
+#: A line end or a tab as an escape in JSON or code: a word may begin after it.
 _ESCAPE = re.compile(r"(?:\A|[^\\])\\[nrt]")
 _APOSTROPHES = "'\u2019"
-#: What makes digits after it, or before it, a part of one number.
+#: Marks that join the digits after or before them into one number.
 _IN_NUMBERS = ".,:/-\u2013"
 _NUMBER = re.compile(r"[\d.,]+")
-#: What an emoji begins and ends with: unlike a word it stands alone between letters.
+#: First or last character of an emoji: unlike a word, an emoji is a token even between letters.
 _EMOJI_EDGE = re.compile("[\u2600-\u27bf\ufe0f\U0001f000-\U0001faff]")
 
 
 def fold_surroundings(text: str) -> str:
-    """Fold each character of a text by itself, and make every run of blanks one space."""
+    """Return ``text`` with each character folded by itself and runs of blanks as one space."""
     return _BLANKS.sub(" ", text.lower() if text.isascii() else "".join(map(folded, text)))
 
 
 def cut_before(text: str, *, is_start: bool) -> str:
-    """Return what is compared of the text before a surrogate.
+    """Return the comparable form of the text before a surrogate.
 
     Args:
         text: The characters before it.
@@ -56,10 +56,10 @@ def cut_before(text: str, *, is_start: bool) -> str:
 
 
 def cut_after(text: str, *, is_end: bool) -> str:
-    """Return what is compared of the text behind a surrogate.
+    """Return the comparable form of the text after a surrogate.
 
     Args:
-        text: The characters behind it.
+        text: The characters after it.
         is_end: Whether the whole text ends with them.
     """
     read = fold_surroundings(text[:AHEAD])
@@ -69,11 +69,11 @@ def cut_after(text: str, *, is_end: bool) -> str:
 
 
 class Quotation(NamedTuple):
-    """Result of looking up the surroundings of a surrogate.
+    """Result of a look-up of the surroundings of a surrogate.
 
     Attributes:
         pair: The pair of the surroundings that match best; ``None`` if none match.
-        needs_more: Whether more of the reply decides.
+        needs_more: Whether the decision needs more of the reply.
     """
 
     pair: Pair | None = None
@@ -83,12 +83,12 @@ class Quotation(NamedTuple):
 _NONE, _NEEDS_MORE = Quotation(), Quotation(needs_more=True)
 
 
-#: What stood before a surrogate, from its end on; what stood behind it; and the pair.
+#: Text before a surrogate, reversed; text after it; and the pair.
 _Entry = tuple[str, str, Pair]
 
 
 class QuotationIndex:
-    """Finds surroundings of surrogates.
+    """Index of the surroundings of surrogates.
 
     Args:
         pairs: Pairs with surroundings: all that have ``after``.
@@ -115,14 +115,14 @@ class QuotationIndex:
         return output in self._outputs
 
     def find(self, output: str, before: str, rest: str, *, is_end: bool, is_alone: bool) -> Quotation:
-        """Return the pair whose surroundings a reply repeats best, one side of them or both.
+        """Return the pair whose surroundings a reply repeats best, on one side or both.
 
-        It must repeat both sides if the surrogate is a part of a longer word, or has a pair that counts anywhere.
+        The reply must repeat both sides if the surrogate is a part of a longer word, or if its pair is not weak.
 
         Args:
             output: The surrogate, folded.
-            before: What ``cut_before`` returns of the reply.
-            rest: The reply behind the surrogate, as far as it is known.
+            before: Result of ``cut_before`` for the reply.
+            rest: The reply after the surrogate, as far as it is available.
             is_end: Whether the reply ends with ``rest``.
             is_alone: Whether the surrogate is not a part of a longer word or number.
         """
@@ -148,7 +148,7 @@ class QuotationIndex:
 
 
 def fold_output(output: str) -> str:
-    """Return a surrogate as it is looked up."""
+    """Return the folded form of a surrogate that the index uses as a key."""
     return " ".join(folded(output).split())
 
 
@@ -157,7 +157,10 @@ def _compact(text: str) -> str:
 
 
 def _match(one: str, other: str) -> int:
-    """Return how many characters two surroundings share from the surrogate on, in whole words and without blanks."""
+    """Return the number of characters that two surroundings share, beginning at the surrogate.
+
+    Only whole words count, without blanks; a shared start or end of the text counts ``_EDGE``.
+    """
     shared = 0
     for character, expected in zip(one, other, strict=False):
         if character != expected:
@@ -176,7 +179,7 @@ def _match(one: str, other: str) -> int:
 def stands_alone(text: str, place: int, end: int) -> bool:
     """Return whether a form is not a part of a longer word or number."""
     first, last, number = text[place], text[end - 1], _NUMBER.fullmatch(text, place, end) is not None
-    mixed = not number and any(map(str.isdigit, text[place:end]))  # such as a key, which code may have after __
+    mixed = not number and any(map(str.isdigit, text[place:end]))  # such as a key, which may follow __ in code
     before, after = text[max(0, place - 2) : place], text[end : end + 2]
     if first != "[" and before and _ESCAPE.fullmatch(text, max(0, place - 3), place) is None:
         if (_is_inside(before[-1]) and not _EMOJI_EDGE.match(first)) or (
@@ -202,7 +205,7 @@ def _is_inside(character: str) -> bool:
 
 
 def join_before(outputs: Sequence[str]) -> str:
-    """Return the last characters of some outputs that surroundings may need."""
+    """Return the last characters of consecutive outputs, as many as surroundings may need."""
     found = ""
     for output in reversed(outputs):
         found = output[-BEHIND - 1 :] + found
@@ -212,7 +215,7 @@ def join_before(outputs: Sequence[str]) -> str:
 
 
 def join_after(outputs: Sequence[str]) -> str:
-    """Return the first characters of some outputs that surroundings may need."""
+    """Return the first characters of consecutive outputs, as many as surroundings may need."""
     found = ""
     for output in outputs:
         found += output[: AHEAD + 1]

@@ -1,4 +1,4 @@
-"""Turns the options of a call into a plan that draws everything: SanText, SanText+, FBDD and randomized response."""
+"""Plans that randomize every token: SanText, SanText+, FBDD and randomized response."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -25,12 +25,12 @@ from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule
 from textveil.text.statement import PURE_LDP, TEXTBOOK, Terms
 
 _OF_STAIRCASE = ("protect", "consistent", "consistent_cap", "split")
-#: The mechanism, what its level is called by, and what it promises.
+#: The mechanism, the epsilon that selects its level, and its guarantee.
 _Chosen = tuple[Mechanism, str | None, TokenPromise]
 
 
 class TokenPlans:
-    """What all plans of one bundle that draw everything share.
+    """Factory of all plans of one bundle that randomize every token.
 
     Args:
         bundle: The bundle.
@@ -53,11 +53,11 @@ class TokenPlans:
         }
 
     def plan(self, given: Mapping[str, Any]) -> DrawPlan:
-        """Resolves options that are given and checked (``options.given``).
+        """Return the plan for checked options (see ``options.given``).
 
         Raises:
-            UnknownMechanism, UnknownLevel, OptionError: An option has a value that the bundle or the mechanism does
-                not have; the message lists those it has.
+            UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
+                option; the message lists the supported values.
         """
         mechanism = given.get("mechanism", self.bundle.default_mechanism)
         self._check(mechanism, given)
@@ -134,16 +134,20 @@ class TokenPlans:
 
 
 def pure_level(bundle: TextBundle, level: Level, mechanism: str) -> Decimal:
-    """Returns the pure LDP level of what a mechanism draws: a pinned bundle's certificate has it, else it is a bound.
+    """Return the pure LDP level of a mechanism at a level.
 
+    The certificate of a pinned bundle has it; otherwise the result is a bound:
     ``ln Pr[M(x) = y] - ln Pr[M(x') = y] <= 2 ln (max W / min W)``: with ``Pr[M(x) = y] = q(y) W[c] / Z(x)`` both the
-    weight of the output and the total ``Z`` change by that factor at most (docs/proofs/ledger.md). A certificate that
-    nobody pinned is a claim of whoever wrote the folder, and no account rests on it.
+    weight of the output and the total ``Z`` change by that factor at most (docs/proofs/ledger.md). The certificate of a
+    bundle that is not pinned is a claim of its author, and no privacy ledger relies on it.
 
     Args:
         bundle: The bundle.
         level: One of its levels.
         mechanism: ``"santext"``.
+
+    Returns:
+        The level per token; a bound is rounded up.
     """
     proven: Any = (bundle.certificate or {}).get("levels") if bundle.pinned else None
     for key in (level.name, mechanism, "epsilon_pure_ldp"):
@@ -153,4 +157,4 @@ def pure_level(bundle: TextBundle, level: Level, mechanism: str) -> Decimal:
     weights = level.parameters[mechanism].weights
     with localcontext(prec=50, rounding=ROUND_CEILING):
         ratio = Decimal(int(weights.max())) / int(weights.min())
-        return 2 * (ratio.ln() + Decimal("1e-40"))  # more than the logarithm can lose
+        return 2 * (ratio.ln() + Decimal("1e-40"))  # more than the error of the logarithm

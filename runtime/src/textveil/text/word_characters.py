@@ -1,7 +1,8 @@
-"""Letters, combining marks, decimal digits and symbols by tables that no version of Python or JavaScript changes.
+"""Platform-independent tables of letters, combining marks, decimal digits and symbols.
 
-They are the categories L, M and Nd of Unicode 14, but for characters that are not seen, such as variation selectors and
-fillers. Characters that are newer than that are none, so every platform checks a chunk of a reply alike.
+The tables contain the categories L, M and Nd of Unicode 14, without invisible characters such as variation selectors
+and fillers. They contain no newer characters. So every version of Python and JavaScript checks a chunk of a reply
+alike.
 """
 
 from bisect import bisect_right
@@ -72,7 +73,7 @@ ffda-ffdc 10000-1000b 1000d-10026 10028-1003a 1003c-1003d 1003f-1004d 10050-1005
 1ee67-1ee6a 1ee6c-1ee72 1ee74-1ee77 1ee79-1ee7c 1ee7e 1ee80-1ee89 1ee8b-1ee9b 1eea1-1eea3 1eea5-1eea9 1eeab-1eebb
 1fbf0-1fbf9 20000-2a6df 2a700-2b738 2b740-2b81d 2b820-2cea1 2ceb0-2ebe0 2f800-2fa1d 30000-3134a
 """
-#: Symbols and digits of a kind that no reader takes for a part of an address: arrows, signs, dingbats, emoji.
+#: Symbols and digit-like signs that no reader treats as a part of an address: arrows, signs, dingbats, emoji.
 _SYMBOLS = """
 a6-a7 a9 ac ae b0-b3 b6 b9 d7 f7 2020-2022 2030 2032-2033 2070 2074-2079 2116 2122 2190-2214 2217-2222 2224-222b
 2234-2235 2238-2328 232b-23ff 2460-2473 2500-2767 2776-27bf 27f0-27ff 2900-297f 2b00-2bff 1f1e6-1f1ff 1f300-1faff
@@ -84,7 +85,7 @@ def _parse_boundaries(ranges: str) -> list[int]:
     return [bound for first, last in spans for bound in (int(first, 16), int(last, 16) + 1)]
 
 
-#: First code point of each range, and the one behind its last, in turn.
+#: First code point of each range and first one after it, alternating.
 BOUNDARIES, SYMBOL_BOUNDARIES = _parse_boundaries(_RANGES), _parse_boundaries(_SYMBOLS)
 
 
@@ -94,5 +95,5 @@ def is_word_character(character: str) -> bool:
 
 
 def is_symbol(character: str) -> bool:
-    """Return whether a character is a symbol that stands beside words as a letter does."""
+    """Return whether a character is a symbol that, like a letter, may be next to words."""
     return character > "\x7f" and bisect_right(SYMBOL_BOUNDARIES, ord(character)) % 2 == 1

@@ -1,13 +1,13 @@
-"""BERT's uncased tokenization in pure Python: clean, fold, split, then greedy longest-match word pieces.
+"""BERT's uncased tokenization in pure Python: clean, fold, split, greedy longest match.
 
 Implements the BasicTokenizer and WordpieceTokenizer of Devlin et al. 2019 ("BERT: Pre-training of Deep
 Bidirectional Transformers") as the reference tokenizer, the ``tokenizers`` library, runs them; the tests
-compare the two id by id. The library itself is not used: it brings an HTTP client into an offline tool.
+compare the two id by id. This package does not use the library: it brings an HTTP client into an offline tool.
 
-The reference holds the categories of Unicode 8, decomposes and orders marks by Unicode 9 and lowers letters
-by Unicode 17; ``unicodedata`` holds Unicode 14 in Python 3.11 and later ones in later Pythons. Taken as it
-is, Python 3.11 would treat 508 assigned code points otherwise (385 marks, 105 punctuation, 13 format, 5 by
-decomposition or order) and drop the 829,834 unassigned ones, which the reference keeps (unknown words). The
+The reference has the categories of Unicode 8, decomposes and orders marks by Unicode 9, and converts to lower case by
+Unicode 17; ``unicodedata`` has Unicode 14 in Python 3.11 and later versions in later Pythons. Without correction,
+Python 3.11 would treat 508 assigned code points differently (385 marks, 105 punctuation, 13 format, 5 by
+decomposition or order), and would drop the 829,834 unassigned ones, which the reference keeps (unknown words). The
 decision: follow the reference without exception, so that a bundle gives the same ids on every Python.
 """
 
@@ -22,13 +22,13 @@ from textveil.errors import BundleDamaged
 
 
 def _bounds(ranges: str) -> list[int]:
-    """First and one-past-last code point of each hexadecimal range, flat and ascending."""
+    """Return first and one-past-last code point of each hexadecimal range, flat and ascending."""
     pairs = [[int(end, 16) for end in item.split("-")] for item in ranges.split()]
     return [bound for first, last in pairs for bound in (first, last + 1)]
 
 
-# Where the reference sees plain characters and newer versions (9 to 18) have marks, punctuation, format
-# characters or decompositions. Each range goes on while the reference's view stays plain, for later versions.
+# Plain characters of the reference that newer Unicode versions (9 to 18) define as marks, punctuation, format
+# characters or decompositions. Each range extends as far as the reference has plain characters, for later versions.
 _NEWER = _bounds(
     "5C8-5F2 61D-61D 7FA-815 85F-8E2 9E4-A00 A76-A80 AF1-B00 B4E-B55 C01-C3D C64-C80 C82-CBB CE4-D00 "
     "D02-D40 D64-DC9 EBA-EBA ECE-F03 1715-1731 180F-18A8 1ABE-1AFF 1B45-1B59 1B74-1B7F 1DF6-1DFB "
@@ -36,16 +36,16 @@ _NEWER = _bounds(
     "111CE-111DA 1123E-112A8 11302-1133B 11375-114B2 11644-116AA 116B8-1171C 1173F-1246F 12475-16A6D "
     "16B45-16F8E 16F93-1BC9C 1BCA4-1D15D 1D245-1D9FF 1E000-1E8CF 1E8D7-2F7FF 2FA1E-E0000 E01F0-EFFFF"
 )
-# Marks of Unicode 9 within _NEWER: the reference keeps them as plain, yet orders them among other marks.
+# Marks of Unicode 9 within _NEWER: plain for the reference, which nevertheless orders them among other marks.
 _ORDERED = _bounds("8D4-8E1 1DFB-1DFB 11442-11442 11446-11446 11C3F-11C3F 1E000-1E02A 1E944-1E94A")
-# Characters whose category changed after Unicode 8, with the category they had.
+# Characters whose category changed after Unicode 8, with their category there.
 _MOVED = {0x166D: "Po", 0x1734: "Mn", 0x111C9: "Po", 0x1171E: "Mn"}
-# Capitals of Unicode 16 and 17 that an older Python leaves alone.
+# Capitals of Unicode 16 and 17, which older Pythons do not convert to lower case.
 _SMALL = {chr(0x10D50 + i): chr(0x10D70 + i) for i in range(22)}
 _SMALL |= {chr(0x16EA0 + i): chr(0x16EBB + i) for i in range(25)}
 _SMALL |= {chr(capital): chr(capital + 1) for capital in (0x1C89, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA)}
 _SMALL |= {"\ua7cb": "\u0264", "\ua7dc": "\u019b"}
-# The reference's list, with its 2B920 where the Unicode block begins at 2B820.
+# The reference's list, including its 2B920 where the Unicode block begins at 2B820.
 _CJK = _bounds("3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B920-2CEAF 2F800-2FA1F")
 
 _ASCII_TOKEN = re.compile(f"[0-9A-Za-z]+|[{re.escape(punctuation)}]")
@@ -59,13 +59,16 @@ def _within(character: str, bounds: list[int]) -> bool:
 
 
 def _category(character: str) -> str:
-    """The general category the reference goes by; "Cn" for what it does not know."""
+    """Return the general category by the reference's tables; "Cn" for characters unknown to it."""
     known = "Cn" if _within(character, _NEWER) else unicodedata.category(character)
     return _MOVED.get(ord(character), known)
 
 
 def _cleaned(character: str) -> str:
-    """What cleaning makes of a non-ASCII character: itself, a blank, nothing, or itself between blanks."""
+    """Return the cleaned form of a non-ASCII character.
+
+    The form is the character itself, a space, an empty string, or the character between spaces.
+    """
     category = _category(character)
     if character == "\ufffd" or category in ("Cc", "Cf", "Co", "Cs"):
         return ""
@@ -75,34 +78,37 @@ def _cleaned(character: str) -> str:
 
 
 def _decomposes_late(character: str) -> bool:
-    """Whether ``unicodedata`` decomposes or orders a character that the reference leaves in its place."""
+    """Return whether ``unicodedata`` decomposes or orders a character, unlike the reference."""
     if not _within(character, _NEWER) or _within(character, _ORDERED):
         return False
     return unicodedata.combining(character) > 0 or unicodedata.normalize("NFD", character) != character
 
 
 def _decomposed(text: str) -> str:
-    """NFD of Unicode 9: later characters do not decompose, and no mark moves past them."""
+    """Return the NFD of Unicode 9.
+
+    Later characters do not decompose, and no mark moves past them.
+    """
     late = set(filter(_decomposes_late, _distinct(text)))
     if not late:
         return unicodedata.normalize("NFD", text)
-    # Not a regular expression: the re module would keep a pattern made of the text's characters.
+    # Not a regular expression: the re module would cache a pattern of the text's characters.
     runs = [(left, "".join(run)) for left, run in groupby(text, late.__contains__)]
     return "".join(run if left else unicodedata.normalize("NFD", run) for left, run in runs)
 
 
 def _distinct(text: str) -> list[str]:
-    """The distinct non-ASCII characters of a text."""
+    """Return the distinct non-ASCII characters of a text."""
     return [character for character in set(text) if character > "\x7f"]
 
 
 class WordPiece:
-    """Text to ids of a BERT vocabulary, as models are trained to read it. It keeps no text between calls.
+    """Tokenizer from text to ids of a BERT vocabulary, as in model training.
 
-    User text is plain text. The reference library searches the raw text for its added special tokens first,
-    so a literal ``[MASK]`` or ``[UNK]`` typed by a user becomes the control symbol itself. Here it is three
-    ordinary tokens (``[``, ``mask``, ``]``). This difference is intended and the only one. A lone surrogate,
-    which the reference cannot be given, is dropped as a control character.
+    It stores no text between calls. User text is plain text. The reference library searches the raw text for its added
+    special tokens first, so a literal ``[MASK]`` or ``[UNK]`` in a text becomes the control symbol itself. Here it is
+    three ordinary tokens (``[``, ``mask``, ``]``). This difference is intended and the only one. A lone surrogate,
+    which the reference does not support as input, is dropped as a control character.
 
     Attributes:
         unknown_id: Id of the unknown symbol, or None where the vocabulary has none.
@@ -120,9 +126,9 @@ class WordPiece:
         """Sort the vocabulary into pieces that begin a word and pieces that continue one.
 
         Args:
-            vocabulary: Piece to id. A piece that continues a word is written with a leading ``##``.
+            vocabulary: Piece to id. A piece that continues a word has a leading ``##``.
             unknown: The symbol for a token without pieces. The vocabulary may lack it.
-            lowercase: Whether to lower case and strip accents, as uncased models do. False does neither.
+            lowercase: Whether to convert to lower case and strip accents, as uncased models do. False does neither.
             max_word_chars: A basic token of more characters is unknown.
             special: Entries that no text may produce, such as ``[MASK]``. ``unknown`` is always one of them.
         """
@@ -139,10 +145,12 @@ class WordPiece:
         self._longest = max(map(len, [*self._starting, *self._continuing]), default=0)
 
     def basic_tokens(self, text: str) -> list[str]:
-        """Cleans, sets blanks around CJK characters, folds, then splits at white space and around punctuation.
+        """Return the basic tokens of a text.
 
-        Cleaning drops control, format and private-use characters and U+FFFD; all white space becomes blanks.
-        Folding is NFD without non-spacing marks, then lower case character by character (no final sigma).
+        The steps are: clean, put spaces around CJK characters, fold, split. Cleaning drops control, format and
+        private-use characters and U+FFFD, and converts all white space to spaces. Folding is NFD without non-spacing
+        marks, then lower case character by character (no final sigma). The split is at white space and around
+        punctuation.
         """
         if text.isascii():
             clean = text if text.isprintable() else text.translate(_ASCII_CLEAN)
@@ -161,7 +169,7 @@ class WordPiece:
         return text.translate(folds).split()
 
     def pieces(self, token: str) -> list[int] | None:
-        """Returns ids of the longest pieces that spell one basic token; None where BERT has [UNK]."""
+        """Return ids of the longest pieces that spell one basic token; None where BERT has [UNK]."""
         if len(token) > self._max_word_chars:
             return None
         numbers: list[int] = []
@@ -178,7 +186,9 @@ class WordPiece:
         return numbers
 
     def encode(self, text: str) -> list[int]:
-        """Returns ids of all pieces of a text, without [CLS] and [SEP]; ``unknown_id`` for a token without pieces.
+        """Return the ids of all pieces of a text, without [CLS] and [SEP].
+
+        A token without pieces becomes ``unknown_id``.
 
         Raises:
             BundleDamaged: A token has no pieces and the vocabulary no unknown symbol.
@@ -186,16 +196,16 @@ class WordPiece:
         return list(chain.from_iterable(self.encode_words(self.basic_tokens(text))))
 
     def encode_words(self, tokens: Sequence[str]) -> Iterator[list[int]]:
-        """Returns the ids of each word: all pieces of one basic token, or ``unknown_id`` alone.
+        """Yield the ids of each word: all pieces of one basic token, or ``unknown_id`` alone.
 
         Args:
             tokens: Elements of ``basic_tokens``, all of them or some.
 
         Yields:
-            For each of them at least one id.
+            At least one id for each token.
 
         Raises:
-            BundleDamaged: As ``encode``.
+            BundleDamaged: See ``encode``.
         """
         for position, token in enumerate(tokens, 1):
             whole = self._starting.get(token)

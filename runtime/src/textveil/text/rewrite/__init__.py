@@ -1,4 +1,7 @@
-"""Rewrites texts: a rule says what is drawn, a mechanism draws it, and what comes out is written into the gaps."""
+"""Sanitizing of texts with mechanisms that randomize words.
+
+A rule classifies tokens, a mechanism samples outputs, and the outputs are written between the original gaps.
+"""
 
 from typing import TYPE_CHECKING
 

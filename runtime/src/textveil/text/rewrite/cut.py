@@ -1,4 +1,8 @@
-"""Texts as arrays of numbers: every distinct segment of a call is looked up once, and has a number from then on."""
+"""Texts as arrays of integers.
+
+Each distinct segment of a call gets a number, so that it is looked up once. The classes here live for one call of the
+sanitizer.
+"""
 
 from array import array
 from collections import defaultdict
@@ -16,42 +20,42 @@ from textveil.text.segmentation import LONGEST_WORD, LOWER, apply_case, case_pat
 from textveil.text.segmentation.cut import cut, words_and_gaps
 from textveil.text.skeleton import DRAWN_BY_KEY, Pieces, Role, Token, sentence_start
 
-#: Roles of tokens; ``SHOWN`` tokens are visible, but not passed through as they are.
+#: Roles of tokens. ``SHOWN`` tokens are kept, but printed by key and case instead of passed through unchanged.
 AS_IT_IS, REPLACED, DRAWN, SHOWN = range(4)
-#: Entries of segments that are passed through: gaps, gaps that end a sentence, visible words.
+#: Entries of segments that pass through unchanged: gaps, gaps that end a sentence, kept words.
 GAP, END, VISIBLE = range(3)
-#: A call forgets what it has met when that is more than so many pieces.
+#: A call discards its numbers when it has more than this many pieces or segments.
 _MAX_PIECES = 1 << 18
-#: Numbers of two segments that every call knows: a single blank, and nothing.
+#: Numbers of two segments that every call has: a single space, and the empty string.
 _BLANK, _NOTHING = 0, 1
 
-#: Role, index (an input id, a kind, a visible word), case, identity and wholeness of one token.
+#: Role, index (an input id, an entity type, a kept word), case, identity and wholeness of one token.
 Row = tuple[int, int, int, int, int]
 _COLUMNS = 5
 
 
 class Segments:
-    """The distinct segments that a call has met, numbered, and what becomes of them.
+    """The distinct segments of a call, numbered, with the decisions on their tokens.
 
-    Every segment has an *entry*. From 0 on it is a row: that of the one token of the segment, or one of those for
-    segments that are passed through. Below 0 the segment is *special*: its tokens are several or none, or depend on
-    where a sentence starts.
+    Every segment has an *entry*. An entry from 0 on is a row: the row of the one token of the segment, or a row for
+    segments that pass through unchanged. A segment with an entry below 0 is *special*: it has several tokens or none,
+    or its tokens depend on the start of a sentence.
 
     Args:
-        plan: What becomes of tokens.
+        plan: The plan, whose rule decides on tokens.
 
     Attributes:
-        numbers: Number of each segment. A segment that is asked for has one; ``look_up`` gives it an entry.
+        numbers: Number of each segment. A lookup in this mapping adds a new segment; ``look_up`` then adds its entry.
         entries: Entry of each segment.
         ranges: First row and end of the tokens of the special segment of entry ``-1 - k``: inside a sentence at
             ``2 k``, at the start of one at ``2 k + 1``.
         gaps: Whether each special segment is a gap.
-        shown: What is printed of visible tokens that are not passed through as they are.
+        shown: Printed form of kept tokens that do not pass through unchanged.
         identities: Number of each identity.
-        spellings: Spelling of each identity where it was first met.
+        spellings: First spelling of each identity.
 
     Privacy:
-        It holds what the user wrote, and ends with the call.
+        An instance contains the user's text and must not outlive the call.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -75,7 +79,7 @@ class Segments:
         return np.array(self._rows).reshape(-1, _COLUMNS)
 
     def look_up(self) -> None:
-        """Finds the entries of new segments."""
+        """Add the entries of new segments."""
         ids, unknown, equal = self._plan.bundle.ids, self._unknown, self._identity if self._consistent else None
         entries, rows, new = self.entries, self._rows, [*islice(self.numbers, len(self.entries), None)]
         plain = [segment.isascii() and segment.isalpha() and len(segment) <= LONGEST_WORD for segment in new]
@@ -83,7 +87,7 @@ class Segments:
         keys = [*map(str.lower, words)]
         cases = [LOWER if key == word else case_pattern(word) for key, word in zip(keys, words, strict=True)]
         said = zip(keys, cases, self._plan.rule.plain(keys, cases), strict=True)
-        more: list[int] = []  # rows that are yet to be added
+        more: list[int] = []  # rows to add together
         for segment, is_plain in zip(new, plain, strict=True):
             if is_plain:
                 key, case, kind = next(said)
@@ -119,14 +123,14 @@ class Segments:
         return self._add_special([[self._row(mark) for mark in marks]], gap=True)
 
     def _add(self, rows: list[Row]) -> int:
-        """Adds rows and returns the number of the first."""
+        """Add rows and return the number of the first."""
         first = len(self._rows) // _COLUMNS
         for row in rows:
             self._rows.extend(row)
         return first
 
     def _add_special(self, ways: list[list[Row]], *, gap: bool = False) -> int:
-        """Adds the tokens inside a sentence, and those at the start of one where they differ."""
+        """Add the tokens inside a sentence, and the tokens at the start of one if they differ."""
         found = [(first := self._add(rows), first + len(rows)) for rows in ways]
         self.ranges += found[0], found[-1]
         self.gaps.append(gap)
@@ -136,7 +140,7 @@ class Segments:
         return [self._row(token, spelled) for spelled, token in pieces]
 
     def _row(self, token: Token, spelled: str | None = None) -> Row:
-        """The row of a token; one that has no spelling is equal to no other."""
+        """Return the row of a token; a token without a spelling is equal to no other."""
         if token.role is Role.SHOWN:
             self.shown.append(self._shown(token))
             return SHOWN, len(self.shown) - 1, LOWER, -1, True
@@ -145,7 +149,10 @@ class Segments:
         return role, index, token.case, identity, token.whole
 
     def _identity(self, role: int, index: int, spelled: str) -> int:
-        """A number that equal symbols, equal unknown words and equal members of a kind have."""
+        """Return a number that is common to equal tokens.
+
+        Equal are tokens with equal symbols, equal unknown words, and equal entities of one type.
+        """
         if role == DRAWN and index < self._unknown:
             folded: tuple[int, object] = -1, index
         else:
@@ -156,7 +163,7 @@ class Segments:
         return identity
 
     def _shown(self, token: Token) -> str:
-        """A visible token as it is printed: by its key and case pattern."""
+        """Return a kept token as printed, from its key and case pattern."""
         key = token.key or ""
         return apply_case(key, token.case) if self._keeps_case else key
 
@@ -166,7 +173,7 @@ class Cut(NamedTuple):
 
     Attributes:
         numbers: Numbers of the segments of all documents, shape ``(segments,)``.
-        ends: Where each document ends, shape ``(documents,)``.
+        ends: End of each document in ``numbers``, shape ``(documents,)``.
     """
 
     numbers: Integers
@@ -174,19 +181,22 @@ class Cut(NamedTuple):
 
 
 class Reader:
-    """Cuts texts into numbers of segments: as ``segmentation.segments``, but each distinct piece once.
+    """Segmentation of texts into numbers of segments.
 
-    A *piece* stands between single blanks, and no string touches it. No word goes over a blank, and gaps are cut
-    there: the words are those of ``segmentation.segments``, the gaps between them the same in several segments.
+    The result is that of ``segmentation.segments``, but each distinct piece is split once.
+
+    A *piece* is a part of a text between single spaces that touches no string. No word contains a space, and pieces
+    split gaps at spaces: so the words are those of ``segmentation.segments``, and the gaps between them the same, in
+    several segments.
 
     Args:
-        plan: What becomes of tokens.
+        plan: The plan of the call.
 
     Attributes:
-        segments: The distinct segments that the call has met.
+        segments: The distinct segments of the call.
 
     Privacy:
-        As ``Segments``.
+        As for ``Segments``.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -195,16 +205,17 @@ class Reader:
 
     def _begin(self) -> None:
         self.segments: Segments = Segments(self._plan)
-        #: Number of each piece. A string is one that is not cut, and has a blank at its end here: no other piece has.
+        #: Number of each piece. A string is never split; here a space at its end distinguishes it from all other
+        #: pieces.
         self._numbers = defaultdict(count().__next__)
-        self._inside = array("q")  # the segments of all pieces, each piece with a blank after it
-        self._starts = array("q", [0])  # where each piece begins there, and where the last one ends
+        self._inside = array("q")  # the segments of all pieces, each piece followed by a space
+        self._starts = array("q", [0])  # start of each piece in ``_inside``, and the end of the last
 
     def read(self, texts: Iterable[str]) -> Cut:
-        """Cuts texts."""
+        """Segment texts and return the numbers of their segments."""
         self._forget()
         pieces, ends = array("q"), array("q")
-        last = array("q")  # number of pieces up to each one with no blank after it
+        last = array("q")  # for each part before a part without a space between: the number of pieces up to it
         find = self._numbers.__getitem__
         for text in texts:
             for start, end, is_one in cut(text, lone_clitics=self._plan.keeps_lone_clitics):
@@ -219,7 +230,7 @@ class Reader:
         return self._joined(np.array(pieces), np.array(last), np.array(ends))
 
     def _cut(self) -> None:
-        """Cuts new pieces into segments."""
+        """Split new pieces into segments."""
         find, apart = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
         inside, starts = self._inside, self._starts
         for piece in islice(self._numbers, len(starts) - 1, None):
@@ -227,7 +238,7 @@ class Reader:
                 inside.append(find(piece))
             elif piece.endswith(" "):
                 inside.append(find(piece[:-1]))
-            elif piece.endswith((",", ".")) and piece.isascii() and piece[:-1].isalpha():  # most of the rest
+            elif piece.endswith((",", ".")) and piece.isascii() and piece[:-1].isalpha():  # fast path
                 inside.extend((find(piece[:-1]), find(piece[-1])))
             else:
                 inside.extend(map(find, words_and_gaps(piece, marks_apart=apart)))
@@ -236,17 +247,17 @@ class Reader:
         self.segments.look_up()
 
     def _joined(self, pieces: Integers, last: Integers, ends: Integers) -> Cut:
-        """The segments of pieces, with blanks between those that no string touches."""
+        """Return the segments of pieces, with spaces between those that touch no string."""
         starts = np.array(self._starts)
         sizes = np.diff(starts)[pieces]
-        after = np.cumsum(sizes)  # where the segments of each piece end
+        after = np.cumsum(sizes)  # end of the segments of each piece
         inside = np.arange(sizes.sum()) + np.repeat(starts[pieces] - (after - sizes), sizes)
         numbers = np.array(self._inside)[inside]
         numbers[after[last - 1] - 1] = _NOTHING
         return Cut(numbers, after[ends - 1])
 
     def read_segments(self, documents: Iterable[Iterable[str]]) -> Cut:
-        """Gives the numbers of documents that are cut already, each a list of segments."""
+        """Return the numbers of documents that are lists of segments already."""
         self._forget()
         numbers, ends = array("q"), array("q")
         for document in documents:
@@ -256,11 +267,11 @@ class Reader:
         return Cut(np.array(numbers), np.array(ends))
 
     def _forget(self) -> None:
-        """Keeps memory bounded, whatever the texts are."""
+        """Discard all numbers if there are too many, so that memory is bounded for any text."""
         if max(len(self._numbers), len(self.segments.numbers)) > _MAX_PIECES:
             self._begin()
 
 
 def _short(key: str) -> str | bytes:
-    """What stands for the key of an unknown word: itself, or its hash where folding made it very long."""
+    """Return the key of an unknown word, or its SHA-256 if case folding made the key very long."""
     return key if len(key) <= LONGEST_WORD else sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -1,4 +1,7 @@
-"""Draws what the skeleton does not show: drawn tokens by the mechanism, replaced ones from the lists of their kinds."""
+"""Sampling of outputs: by the mechanism for randomized tokens, uniformly for replaced ones.
+
+A replaced token becomes a surrogate of its type, independently of the token.
+"""
 
 from typing import NamedTuple
 
@@ -13,12 +16,12 @@ from textveil.text.segmentation import LOWER
 
 
 class Places(NamedTuple):
-    """Where the new draws of a reading stand: ``textveil.mechanisms.protocol.Slots``.
+    """Slots of the new draws of a reading, as ``textveil.mechanisms.protocol.Slots``.
 
     Attributes:
         read: The reading.
-        drawn: Which of its new draws are made by the mechanism.
-        all_lower: Which new draws stand in slots of lower case alone.
+        drawn: Indices of the new draws that the mechanism makes.
+        all_lower: For each new draw whether all of its slots are in lower case.
     """
 
     read: Reading
@@ -27,27 +30,31 @@ class Places(NamedTuple):
 
     @property
     def lower(self) -> NDArray[np.bool_]:
-        """Implements ``Slots.lower``: a function of the skeleton, and of which tokens are equal."""
+        """Whether each slot is in lower case: a function of the template and of equalities."""
         return self.all_lower[self.drawn]
 
     @property
     def whole(self) -> NDArray[np.bool_]:
-        """Implements ``Slots.whole``."""
+        """Whether each token is a word in one piece (``Slots.whole``)."""
         return self.read.whole[self.read.draws.first[self.drawn]]
 
 
 def draw(read: Reading, lower: NDArray[np.bool_] | None = None) -> Integers:
-    """Returns the word that every token becomes, an index of the plan's words, with the operating system's entropy.
+    """Return the output of every token, sampled with the operating system's entropy.
 
     Args:
         read: The tokens.
-        lower: Which new draws stand in slots of lower case alone, where not all of those slots are read.
+        lower: For each new draw whether all of its slots are in lower case, where ``read`` contains only a part of
+        them.
+
+    Returns:
+        Indices of the plan's words, shape ``(tokens,)``.
 
     Raises:
-        DocumentTooLong: Draws are consistent, and a document has more words, names and numbers than the cap.
+        DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
 
     Privacy:
-        The release itself.
+        This is the release.
     """
     plan, draws = read.plan, read.draws
     if lower is None:
@@ -64,13 +71,13 @@ def draw(read: Reading, lower: NDArray[np.bool_] | None = None) -> Integers:
 
 
 def lower_alone(cases: Integers, copies: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Tells which draws stand in slots of lower case alone, shape ``(draws,)``.
+    """Return for each draw whether all of its slots are in lower case, shape ``(draws,)``.
 
-    A function of the skeleton: of the cases of mentions and of which are equal, never of a word.
+    The result is a function of the template: of the cases of mentions and of their equality, never of a word.
 
     Args:
-        cases: Case that the output is written in, of every mention, shape ``(n,)``.
-        copies: The draw of each mention, from 0 on without a gap, shape ``(n,)``.
+        cases: Case of the output of every mention, shape ``(n,)``.
+        copies: Draw of each mention, numbered from 0 without gaps, shape ``(n,)``.
     """
     capitals = np.bincount(copies, weights=cases != LOWER)
     return capitals == 0

@@ -1,7 +1,7 @@
-"""Rewrites a document that is too long for arrays of all its tokens: in chunks.
+"""Sanitizing of a document that is too long for arrays of all its tokens, in chunks.
 
-Each chunk is told what came before (``Carried``). So the law of outputs, and the charge, are those of the document
-drawn at once: functions of its skeleton. Only the order of random words differs.
+Each chunk gets the state of the chunks before it (``Carried``). So the output distribution and the spend are those of
+the document in one piece: functions of its template. Only the order of random words differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,25 +19,25 @@ from textveil.text.rewrite.write import written
 from textveil.text.segmentation import is_gap
 from textveil.text.skeleton import sentence_start
 
-#: Segments of a chunk.
+#: Number of segments of a chunk.
 CHUNK_SEGMENTS = 1 << 15
 
 
 class LongDocument:
-    """Draws one document, chunk by chunk.
+    """Sanitizing of one document, chunk by chunk.
 
     Args:
-        plan: What becomes of tokens.
-        texts: The texts that it has, each of which begins a sentence. Where draws are consistent, all are read before
-            any is drawn.
+        plan: The plan.
+        texts: Texts of the document, each of which begins a sentence. Where outputs are consistent, the constructor
+            reads all texts before any sampling.
 
     Attributes:
-        tokens: Tokens that are charged so far.
-        mapping: What each output so far stands for; empty unless draws are consistent. The case of an original may be
-            that of another mention of the word than in a document that is drawn at once.
+        tokens: Number of tokens that are charged so far.
+        mapping: Originals of the outputs so far; empty unless outputs are consistent. The case of an original may be
+            that of another mention of the word than in a document in one piece.
 
     Raises:
-        DocumentTooLong: As ``draw``.
+        DocumentTooLong: See ``draw``.
     """
 
     def __init__(self, plan: Plan, texts: Sequence[str]) -> None:
@@ -47,10 +47,10 @@ class LongDocument:
         self.mapping: Restorer = Restorer()
 
     def rewrite(self) -> list[str]:
-        """Draws all texts, once.
+        """Return the sanitized texts; call this once.
 
         Privacy:
-            As ``draw``.
+            As for ``draw``.
         """
         blank = " " if self._plan.terms.sanitize_punctuation else ""
         return [joined(self._parts(text), blank) for text in self._texts]
@@ -72,7 +72,7 @@ class LongDocument:
 
 
 def _lower_alone(plan: Plan, texts: Iterable[str]) -> NDArray[np.bool_]:
-    """Tells which draws of a document stand in slots of lower case alone, a byte for each."""
+    """Return for each draw of a document whether all of its slots are in lower case."""
     capitals, opened = bytearray(), Open()
     for text in texts:
         for chunk, before in _chunks(plan, text):
@@ -87,7 +87,10 @@ def _lower_alone(plan: Plan, texts: Iterable[str]) -> NDArray[np.bool_]:
 
 
 def _chunks(plan: Plan, text: str) -> Iterator[tuple[list[str], str | None]]:
-    """Yields some segments of a text at a time, with what the gap before them tells (``None`` at its start)."""
+    """Yield the segments of a text in chunks, each with the state of the gap before it.
+
+    The state is ``None`` at the start of the text, else see ``_gap_after``.
+    """
     found = segmentation.iterate_segments(
         text, marks_apart=plan.terms.sanitize_punctuation, lone_clitics=plan.keeps_lone_clitics
     )
@@ -98,10 +101,14 @@ def _chunks(plan: Plan, text: str) -> Iterator[tuple[list[str], str | None]]:
 
 
 def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
-    """What the gap at the end of some segments tells those that follow: whether it ends a sentence.
+    """Return the state of the gap after some segments: does it end a sentence?
 
-    ``before`` is the same for the gap before these segments, ``None`` where no word was met yet. It is short: a gap may
-    go on for as long as the text does.
+    Args:
+        segments: The segments.
+        before: The state of the gap before them; ``None`` before the first word of the text.
+
+    Returns:
+        ``"."`` or ``""``, or ``None`` before the first word: short, because a gap may be as long as the text.
     """
     ended = False
     for segment in reversed(segments):
@@ -112,10 +119,10 @@ def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
 
 
 def joined(parts: Iterable[str], blank: str = "") -> str:
-    """Returns parts of a long text as one, with a blank between two of them.
+    """Return the concatenation of the parts of a long text, with ``blank`` between two parts.
 
-    ``str.join`` would hold the parts and all of them together. In a ``for`` loop a string that nothing else refers to
-    grows where it is.
+    ``str.join`` would hold the parts and the result together. A string in a ``for`` loop to which nothing else refers
+    grows in place.
     """
     text = ""
     for part in parts:

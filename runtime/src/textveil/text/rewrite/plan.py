@@ -1,4 +1,4 @@
-"""What one set of options stands for: a rule that says what is drawn, a mechanism that draws it, and the terms."""
+"""Plan of a call: rule, mechanism, printable words and privacy terms."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 class Words(NamedTuple):
-    """All words that can be printed: symbols of the vocabulary by id, then the outputs of each kind.
+    """All printable words: symbols of the vocabulary by id, then the surrogates of each type.
 
     Attributes:
         lower: All words in lower case.
-        starts: Where the outputs of each kind begin.
-        counts: How many each kind has.
+        starts: Index of the first surrogate of each type.
+        counts: Number of surrogates of each type.
     """
 
     lower: NDArray[np.object_]
@@ -35,14 +35,17 @@ class Words(NamedTuple):
 
     @classmethod
     def of(cls, vocabulary: Sequence[str], kinds: Sequence[Kind]) -> "Words":
-        """Returns the words of a vocabulary and of the outputs of kinds."""
+        """Return the words of a vocabulary and the surrogates of entity types."""
         counts = np.array([len(kind.outputs) for kind in kinds], dtype=np.int64)
         every = chain(vocabulary, *(kind.outputs for kind in kinds))
         lower = np.fromiter(every, dtype=object, count=len(vocabulary) + int(counts.sum()))
         return cls(lower, len(vocabulary) + np.cumsum(counts) - counts, counts)
 
     def printed(self, words: Integers, cases: Integers) -> NDArray[np.object_]:
-        """Returns words, each in its case. No other spelling is held: most words of a bundle are never printed."""
+        """Return words, each in its case.
+
+        The object stores no other spelling than lower case: most words of a bundle are never printed.
+        """
         found = self.lower[words]
         for case in (TITLE, UPPER):
             places = np.flatnonzero(cases == case)
@@ -52,15 +55,15 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Plan:
-    """How texts are rewritten under one set of options.
+    """Plan for all texts under one set of options.
 
     Attributes:
-        bundle: Vocabulary.
-        rule: What is shown, replaced or drawn.
-        mechanism: Draws what is drawn.
-        words: What is printed.
-        terms: What statements say.
-        split: Whether a document above the cap of consistent draws is split, or refused.
+        bundle: The bundle, with its vocabulary.
+        rule: Classifies tokens as kept, replaced or randomized.
+        mechanism: Samples the outputs of randomized tokens.
+        words: The printable words.
+        terms: Privacy terms, for statements.
+        split: Whether a document above the cap of consistent outputs is split; otherwise it is an error.
     """
 
     bundle: TextBundle
@@ -72,30 +75,37 @@ class Plan:
 
     @property
     def keeps_case(self) -> bool:
-        """Whether outputs are written in the case of their tokens."""
+        """Whether outputs get the case of their tokens."""
         return self.terms.case == "carry" and not self.terms.sanitize_punctuation
 
     @property
     def keeps_lone_clitics(self) -> bool:
-        """Whether a clitic behind a blank is kept. Where punctuation is sanitized, it would show its apostrophe."""
+        """Whether a clitic after a blank is kept: never where punctuation is sanitized.
+
+        There a kept clitic would reveal its apostrophe.
+        """
         return self.rule.shows_clitics and not self.terms.sanitize_punctuation
 
     def symbol(self, token: Token) -> int:
-        """Returns the input id of a drawn token."""
+        """Return the input id of a randomized token."""
         return self.bundle.symbols if token.key is None else self.bundle.ids.get(token.key, self.bundle.symbols)
 
     def starts_sentence(self, gap: str | None) -> bool:
-        """Tells whether a token starts a sentence, by the whole gap before it; ``None`` for the first one of a text.
+        """Return whether a token starts a sentence, given the whole gap before it.
 
-        Where punctuation is sanitized the first one alone does: what becomes of a word must not tell the marks before.
+        Where punctuation is sanitized only the first token does: the treatment of a word must not reveal the marks
+        before it.
+
+        Args:
+            gap: The gap; ``None`` for the first token of a text.
         """
         return gap is None if self.terms.sanitize_punctuation else sentence_start(gap)
 
     def distribution(self, word: str) -> "Distribution":
-        """Returns the exact output distribution of one word inside a sentence.
+        """Return the exact output distribution of one word inside a sentence.
 
         Raises:
-            OptionError: It is more than one token or is shown, or the mechanism has no weights (``fbdd``).
+            OptionError: The text is more than one token, the rule keeps it, or the mechanism has no weights (``fbdd``).
         """
         from textveil.mechanisms.distribution import Distribution
 
@@ -108,7 +118,7 @@ class Plan:
         return Distribution.of(self.bundle.vocabulary, channel, self.symbol(token))
 
     def preview(self, text: str) -> list[tuple[str, str]]:
-        """Returns each piece of a text with what becomes of it (``Sanitizer.preview``)."""
+        """Return each token and gap of a text with its treatment (see ``Sanitizer.preview``)."""
         found: list[tuple[str, str]] = []
         gap: str | None = None
         for segment in segmentation.segments(text, lone_clitics=self.keeps_lone_clitics):

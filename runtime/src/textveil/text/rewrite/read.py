@@ -1,4 +1,4 @@
-"""Reads the tokens of texts into arrays: what becomes of each, and which of them share a draw."""
+"""Tokens of texts as arrays: their classes, and which of them share a draw."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,11 +19,11 @@ from textveil.text.segmentation import LOWER
 
 @dataclass(frozen=True)
 class Open:
-    """The part of a document of consistent draws that may go on.
+    """State of the unfinished part of a document with consistent outputs.
 
     Attributes:
-        counted: Tokens of the document up to here that count toward the cap.
-        values: What is known of each draw of that part, by what equal tokens have in common. Private.
+        counted: Number of tokens of the document so far that count toward the cap.
+        values: Value of each draw of that part, by the identity of its tokens. Private.
     """
 
     counted: int = 0
@@ -32,13 +32,14 @@ class Open:
 
 @dataclass(frozen=True)
 class Carried:
-    """What is known of a document outside of what is read: all that the law of its next chunk depends on.
+    """State of a document outside of the tokens that are read.
 
-    So a chunk's edge is seen neither in what comes out nor in what is charged: where it falls depends on hidden words.
+    It is all that the output distribution of the next chunk depends on. With it a chunk's edge, which depends on hidden
+    words, affects neither the output nor the spend.
 
     Attributes:
-        before: The gap before the first segment; ``None`` where the text begins there.
-        open: What equal tokens of the chunks before became.
+        before: Gap before the first segment; ``None`` at the start of a text.
+        open: Outputs of equal tokens in earlier chunks.
     """
 
     before: str | None = None
@@ -49,13 +50,13 @@ NOTHING = Carried()
 
 
 class Draws(NamedTuple):
-    """Which tokens are drawn, and which of them share a draw. Draws are numbered in the order of the text.
+    """Randomized and replaced tokens, and which of them share a draw, numbered in text order.
 
     Attributes:
-        tokens: The tokens that are drawn, members of kinds among them, in the order of the text, shape ``(tokens,)``.
-        copies: The draw of each of them, shape ``(tokens,)``. Those that were made before come first.
-        first: The first token of each draw that is new, shape ``(draws,)``.
-        made: What is known of each draw that was made before.
+        tokens: The randomized and the replaced tokens, in the order of the text, shape ``(tokens,)``.
+        copies: Draw of each of them, shape ``(tokens,)``. Earlier draws have the lower numbers.
+        first: First token of each new draw, shape ``(draws,)``.
+        made: Value of each earlier draw.
     """
 
     tokens: NDArray[np.intp]
@@ -65,27 +66,27 @@ class Draws(NamedTuple):
 
 
 class Reading:
-    """The tokens of some documents, as arrays. Tokens of special segments come after all others.
+    """Tokens of some documents as arrays. Tokens of special segments follow all others.
 
     Args:
-        plan: What becomes of tokens.
+        plan: The plan.
         cut: The texts.
-        known: The segments that are numbered there.
-        carried: What is known of the document outside of what is read, if that is a chunk of one.
-        sizes: How many of the texts each document has, in order; one each if left out.
+        known: The numbered segments of ``cut``.
+        carried: State of the document outside of these texts, if they are a chunk of one.
+        sizes: Number of texts of each document, in order; one each if omitted.
 
     Attributes:
-        plan, known, carried: As given.
-        segments: The number of every segment of all texts, one after the other.
-        ends: Where each text ends there.
+        plan, known, carried: The arguments.
+        segments: Number of every segment of all texts, one text after the other.
+        ends: End of each text in ``segments``.
         roles: ``REPLACED``, ``DRAWN`` or ``SHOWN``, shape ``(tokens,)``.
-        indices: Input id of a drawn token, index of a kind.
-        cases: Case that the output of each token is written in.
-        identities: A number that equal tokens have; -1 for what is equal to no other.
-        part_of: The place of the segment of every token.
-        singles: How many tokens are all of their segment.
-        document: The document of every token.
-        documents: How many there are.
+        indices: Input id of a randomized token, type of a replaced one, index in ``known.shown`` of a kept one.
+        cases: Case of the output of each token.
+        identities: A number that is common to equal tokens; -1 for a token that is equal to no other.
+        part_of: Position of the segment of every token.
+        singles: Number of tokens that are the only token of their segment.
+        document: Document of every token.
+        documents: Number of documents.
     """
 
     def __init__(
@@ -115,7 +116,7 @@ class Reading:
             self.documents = len(sizes)
 
     def _special(self) -> tuple[Integers, Integers]:
-        """The part and the row of every token of special segments, in order."""
+        """Return position and row of every token of special segments, in order."""
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
             return parts, parts
@@ -123,11 +124,11 @@ class Reading:
         ranges = np.array(self.known.ranges, dtype=np.int64).reshape(-1, 2)
         first, end = ranges[2 * special + self._starts_sentence(parts)].T
         counts = end - first
-        token = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)  # its number in its part
+        token = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)  # its index in its segment
         return np.repeat(parts, counts), np.repeat(first, counts) + token
 
     def _starts_sentence(self, parts: Integers) -> NDArray[np.bool_]:
-        """Tells whether some special parts start a sentence, by the whole gap before each one."""
+        """Return whether special segments start a sentence, given the whole gap before each."""
         is_token = self._entries > END
         is_token[parts] = ~np.array(self.known.gaps, dtype=bool)[-1 - self._entries[parts]]
         token_before = _last_before(parts, np.flatnonzero(is_token))
@@ -144,27 +145,27 @@ class Reading:
 
     @cached_property
     def in_text_order(self) -> NDArray[np.intp]:
-        """The numbers of all tokens, in the order of the text: the order in which they are drawn."""
+        """Indices of all tokens in text order, which is the order of sampling."""
         return np.argsort(self.part_of, kind="stable")
 
     @property
     def text_of_segments(self) -> Integers:
-        """The text of every segment: a document, or one of those that it has."""
+        """Text of every segment: a document, or one text of a document."""
         return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
 
     @cached_property
     def draws(self) -> Draws:
-        """Which tokens are drawn, and which of them share a draw.
+        """Randomized and replaced tokens, and which of them share a draw.
 
         Raises:
-            DocumentTooLong: Draws are consistent, and a document has more words, names and numbers than the cap.
+            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
         """
         order = self.in_text_order
         tokens = order[(self.roles[order] == DRAWN) | (self.roles[order] == REPLACED)]
         if not self.plan.terms.consistent:
             return Draws(tokens, np.arange(len(tokens)), tokens, np.empty(0, dtype=np.int64))
         identity, documents = self.identities[tokens], self._parts(tokens)
-        alone = np.flatnonzero(identity < 0)  # a mark of punctuation is equal to no other
+        alone = np.flatnonzero(identity < 0)  # a punctuation mark is equal to no other token
         identity[alone] = len(self.known.identities) + np.arange(len(alone))
         most = len(self.known.identities) + len(alone)
         made = self.carried.open
@@ -180,9 +181,16 @@ class Reading:
         return Draws(tokens, copies, first, np.fromiter(made.values.values(), dtype=np.int64, count=len(made.values)))
 
     def _parts(self, tokens: NDArray[np.intp]) -> Integers:
-        """The part of a document that some tokens, in the order of the text, are in: a number that no other part has.
+        """Return the part of a document that contains each token, as a number unique to the part.
 
-        Each part of a document but its last has as many tokens as the cap. What is equal to no other does not count.
+        Each part of a document but its last has as many counted tokens as the cap. A token that is equal to no other
+        does not count.
+
+        Args:
+            tokens: Tokens in text order.
+
+        Raises:
+            DocumentTooLong: A document has more than one part, and the plan does not split.
         """
         cap, counts = self.plan.terms.consistent_cap, self.identities[tokens] >= 0
         documents, before = self.document[tokens], np.cumsum(counts) - counts
@@ -196,10 +204,10 @@ class Reading:
         return documents * (int(parts.max(initial=0)) + 1) + parts
 
     def open_part(self, values: Integers) -> Open:
-        """Returns what the next chunk of a document of consistent draws has to know of this one.
+        """Return the state that the next chunk of a document with consistent outputs needs.
 
         Args:
-            values: What is known of the draw of each of ``draws.tokens``.
+            values: Value of the draw of each of ``draws.tokens``.
         """
         cap, made = self.plan.terms.consistent_cap, self.carried.open
         identity = self.identities[self.draws.tokens]
@@ -214,17 +222,17 @@ class Reading:
 
 
 def _last_before(parts: Integers, places: Integers) -> Integers:
-    """The last of the places, ascending, before each part; -1 where there is none."""
+    """Return the last of the ascending ``places`` before each part; -1 where there is none."""
     return np.concatenate([[-1], places])[np.searchsorted(places, parts)]
 
 
 def read_segments(plan: Plan, segments: Iterable[str], carried: Carried = NOTHING) -> Reading:
-    """Reads a text that is cut already, or a chunk of one; nothing is drawn.
+    """Return the tokens of a segmented text, or of a chunk of one, without sampling.
 
     Args:
-        plan: What becomes of tokens.
-        segments: Its segments.
-        carried: What is known of the document outside of these.
+        plan: The plan.
+        segments: Segments of the text or chunk.
+        carried: State of the document outside of these segments.
     """
     reader = Reader(plan)
     return Reading(plan, reader.read_segments([segments]), reader.segments, carried)

@@ -1,4 +1,4 @@
-"""Rewrites documents under one plan: the one path for text whose words are drawn, whatever the mechanism is."""
+"""Sanitizing of documents under one plan, for all mechanisms that randomize words."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,44 +17,46 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DrawPlan(Plan):
-    """A plan that draws words."""
+    """Plan of a mechanism that randomizes words."""
 
     def rewriter(self) -> "Rewriter":
-        """Returns what rewrites the documents of one call."""
+        """Return a rewriter for the documents of one call."""
         return Rewriter(self)
 
 
-#: Texts are drawn in batches of about this many characters, and a longer text in chunks: this bounds memory. It depends
-#: on hidden words, so neither what comes out nor what is charged may depend on it, but for the order of random words.
+#: Texts are processed in batches of about this many characters, and a longer text in chunks: this bounds memory. The
+#: split depends on hidden words, so neither outputs nor spend may depend on it, except for the order of random words.
 BATCH_CHARACTERS, LONG_CHARACTERS = 1 << 20, 1 << 17
 
-#: The texts of a document after the draw, how many tokens are charged for all of them together, what restores words
-#: after consistent draws (it undoes the protection), and two counts of ``Result``, both of the mode ``names`` alone:
+#: Sanitized texts of a document, the number of tokens charged for all of them together, the mapping that restores words
+#: of consistent outputs (it undoes the protection), and two counts of ``Result`` for the mode ``names`` alone:
 #: ``drawn`` and ``replaced_words``.
 Drawn = tuple[Sequence[str], int, "Restorer | None", int, int]
 
 
 class Rewriter:
-    """Rewrites the documents of one call.
+    """Sanitizing of the documents of one call.
 
     Args:
-        plan: How they are rewritten.
+        plan: The plan.
 
     Privacy:
-        It holds what the user wrote, and ends with the call.
+        An instance contains the user's text and must not outlive the call.
     """
 
     def __init__(self, plan: Plan) -> None:
         self._plan, self._reader = plan, Reader(plan)
 
     def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[Drawn]:
-        """Draws documents of any number of texts, each of which begins a sentence.
+        """Yield the sanitized documents.
+
+        A document has any number of texts, each of which begins a sentence.
 
         Raises:
-            DocumentTooLong: Draws are consistent, and a document has more words, names and numbers than the cap.
+            DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
 
         Privacy:
-            The release itself, with the operating system's entropy.
+            This is the release, sampled with the operating system's entropy.
         """
         for batch in _batches(documents):
             if len(batch) == 1 and _is_long(batch[0]):
@@ -82,7 +84,7 @@ class Rewriter:
 
 
 def _batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
-    """Documents of several texts in batches of about ``BATCH_CHARACTERS``; a long one is a batch of its own."""
+    """Yield batches of about ``BATCH_CHARACTERS``; a long document is a batch of its own."""
     batch: list[Sequence[str]] = []
     characters = 0
     for texts in documents:
@@ -100,5 +102,5 @@ def _batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]
 
 
 def _is_long(texts: Sequence[str]) -> bool:
-    """Whether the texts of a document are drawn in chunks."""
+    """Return whether a document is processed in chunks."""
     return sum(map(len, texts)) > LONG_CHARACTERS

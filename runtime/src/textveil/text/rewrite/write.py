@@ -1,7 +1,7 @@
-"""Writes what was drawn for the tokens of texts back into their gaps.
+"""Output texts: sampled words between the original gaps.
 
-What comes out for a token is a function of its symbol or kind, its case pattern and fresh randomness. The user's
-spelling is never printed, not even where a word is drawn as itself.
+The output of a token is a function of its symbol or type, its case pattern and fresh randomness. The user's spelling is
+never printed, not even for a word that is randomized to itself.
 """
 
 from collections.abc import Collection
@@ -20,13 +20,15 @@ Strings = NDArray[np.object_]
 
 
 class Rewritten(NamedTuple):
-    """Documents, or parts of one, after the draw; other lists than the texts have an entry for each document.
+    """Sanitized documents, or parts of one.
+
+    ``tokens`` and ``pairs`` have one entry per document.
 
     Attributes:
-        texts: What comes out; a document of several texts has an entry for each of them.
-        tokens: Tokens that are charged: all drawn ones, or the distinct ones where draws are consistent.
-        pairs: Folded output and original spelling of every distinct token that changed hands; empty unless draws are
-            consistent. Private.
+        texts: The output texts; a document of several texts has an entry for each of them.
+        tokens: Number of charged tokens: all randomized tokens, or the distinct ones where outputs are consistent.
+        pairs: Folded output and original spelling of every distinct replaced or randomized token; empty unless outputs
+            are consistent. Private.
     """
 
     texts: list[str]
@@ -35,11 +37,11 @@ class Rewritten(NamedTuple):
 
 
 def written(read: Reading, outputs: Integers) -> Rewritten:
-    """Writes the words that were drawn into the gaps.
+    """Return the texts with the sampled words between the original gaps.
 
     Args:
         read: The tokens.
-        outputs: What each token becomes, an index of the plan's ``words``; ignored for ``SHOWN`` tokens.
+        outputs: Output of each token, an index of the plan's ``words``; ignored for ``SHOWN`` tokens.
     """
     words = read.plan.words.printed(outputs, read.cases)
     shown = np.flatnonzero(read.roles == SHOWN)
@@ -55,7 +57,7 @@ def written(read: Reading, outputs: Integers) -> Rewritten:
 
 
 def filled(read: Reading, words: Strings) -> Strings:
-    """Returns the segments, with the words of their tokens in the place of those that have any."""
+    """Return the segments, where the outputs of their tokens replace the segments with tokens."""
     apart, part_of = read.plan.terms.sanitize_punctuation, read.part_of
     parts = _strings([""] * len(read.segments)) if apart else spelled(read)
     first = np.ones(len(part_of), dtype=bool)
@@ -70,18 +72,21 @@ def filled(read: Reading, words: Strings) -> Strings:
 
 
 def spelled(read: Reading) -> Strings:
-    """Returns the segments as they were read. Private."""
+    """Return the segments in their original spelling. Private."""
     return _strings(read.known.numbers)[read.segments]
 
 
 def _charged(read: Reading) -> list[int]:
-    """Charged tokens of every document."""
+    """Return the number of charged tokens of every document."""
     first = read.draws.first
     return np.bincount(read.document[first[read.roles[first] == DRAWN]], minlength=read.documents).tolist()
 
 
 def _pairs(read: Reading, words: Strings) -> list[list[tuple[str, str]]]:
-    """Folded output and original spelling of every distinct token of each document, of draws that are new."""
+    """Return output and original of each distinct token of each document, from new draws only.
+
+    Outputs are folded; originals have the spelling of their first mention.
+    """
     pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(read.documents)]
     tokens = read.draws.tokens[read.draws.copies >= len(read.draws.made)]
     found: list[int] = tokens[read.identities[tokens] >= 0].tolist()
@@ -92,5 +97,5 @@ def _pairs(read: Reading, words: Strings) -> list[list[tuple[str, str]]]:
 
 
 def _strings(strings: Collection[str]) -> Strings:
-    """An array of strings."""
+    """Return an array of strings."""
     return np.fromiter(strings, dtype=object, count=len(strings))

@@ -1,6 +1,12 @@
-"""Divides text into words, strings and gaps: ``cut`` does this where words are drawn (format-staircase.md).
+"""Tokenizer of the modes that randomize words.
 
-The rung ``names`` cuts in ``textveil.text.names.chunks``.
+The definitions are in docs/format-staircase.md. The mode ``names`` has its own tokenizer,
+``textveil.text.names.chunks``. Terms:
+
+- *segment*: any part of the result; the segments concatenate to the text.
+- *gap*: a segment of white space and punctuation between tokens.
+- *word*, *string*: a segment that is a token, of ordinary letters or of more than that.
+- *chunk*: text between blanks.
 """
 
 from textveil.text.segmentation.cut import is_gap, is_string, iterate_segments, segments

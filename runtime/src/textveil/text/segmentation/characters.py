@@ -1,4 +1,7 @@
-"""Sets of characters that text is cut by, and the pattern of an ordinary word (format-staircase.md, "Segments")."""
+"""Sets of characters for the tokenizer, and the pattern of an ordinary word.
+
+The definitions are in docs/format-staircase.md, "Segments".
+"""
 
 from typing import NamedTuple
 
@@ -6,12 +9,12 @@ import regex
 
 from textveil.lazy import LatePattern
 
-HARD = r'"“”„«»'  # with white space: what ends a URL
+HARD = r'"“”„«»'  # a URL ends at these marks and at white space
 SOFT = r"‹›()\[\]{};—…"
 TRIM = r".,:!?'‘’*_"
 TRIMMED = ".,:!?'‘’*_"
 TRIMMED_URL = TRIMMED + "‹›()[]{};—…"
-#: What may stand between two numbers of a group.
+#: Characters that may separate two numbers of a group.
 BETWEEN = "() \u00a0\u2009\u202f"
 
 #: Start and end of a part of a text.
@@ -24,10 +27,10 @@ class Classes(NamedTuple):
     blank: str  # White_Space
     mark: str  # general category P
     letter: str  # letters of ordinary words
-    attached: str  # what goes on after a letter; none in ASCII
+    attached: str  # may follow a letter; empty in ASCII
     connector: str  # underscores
-    inner: str  # marks that may stand between two letters of one word
-    first: str  # what a trigger may begin with
+    inner: str  # marks that may be between two letters of one word
+    first: str  # first characters of a trigger
 
 
 ANY = Classes(
@@ -43,16 +46,17 @@ ASCII = Classes(r" \t-\r", r"!-#%-*,-/:;?@\[-\]_{}", "A-Za-z", "", "_", ".:'", r
 
 
 def two_letters(c: Classes) -> str:
-    """Returns the pattern of two letters, the first with what is attached to it."""
+    """Return the pattern of two letters, the first with its attached characters."""
     return f"[{c.letter}]" + (f"[{c.attached}]*+" if c.attached else "") + f"[{c.letter}]"
 
 
 def word(c: Classes) -> str:
-    """Returns the pattern of ordinary letters, with single marks between two of them (UAX #29: WB4 to WB7).
+    """Return the pattern of an ordinary word: letters, with single marks between two letters.
 
-    Dots of a domain name are none of these marks. A word without marks is told first, since most have none. The other
-    way takes a character at a time up to the first place where a word may end, and repeats no group: a group that is
-    repeated takes memory for each time, and CPython 3.11.0 to 3.11.4 misread a possessive one.
+    The rules are WB4 to WB7 of UAX #29. Dots of a domain name are none of these marks. The first alternative is a word
+    without marks, the most frequent case. The second advances one character at a time to the first position where a
+    word may end, and repeats no group: a repeated group needs memory for each repetition, and CPython 3.11.0 to 3.11.4
+    match a possessive one incorrectly.
     """
     solid = f"{c.letter}{c.attached}"
     goes_on = rf"(?!(?!\.{two_letters(c)}|(?<=[wW]{{3}})\.)[{c.inner}][{c.letter}])"
@@ -61,5 +65,5 @@ def word(c: Classes) -> str:
     return f"(?:{letters}|{marked})"
 
 
-#: Searches back for the last break before a place.
+#: Searches backward for the last break before a position.
 BREAK_BEFORE = LatePattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD}{SOFT}]")

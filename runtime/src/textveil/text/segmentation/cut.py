@@ -1,8 +1,10 @@
-"""Divides text into segments: gaps, which pass through unchanged, and words and strings, which never do.
+"""Segmentation of text into gaps, words and strings.
 
-A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* is of ordinary letters,
-cut at the default word boundaries of UAX #29; whatever is more than that is a *string*. No two words or strings touch,
-and segments always concatenate to the text (docs/format-staircase.md, "Segments").
+Gaps pass through the sanitizer unchanged; words and strings never do.
+
+A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* consists of ordinary letters
+between default word boundaries of UAX #29; a *string* is a token that is more than that. No two words or strings touch,
+and the segments always concatenate to the text (docs/format-staircase.md, "Segments").
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,11 +18,11 @@ __all__ = ["cut", "is_gap", "is_string", "iterate_segments", "segments", "words_
 
 
 def cut(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bool]]:
-    """Cuts a text into its strings, and what is between them: whatever reads a text to draw its words begins here.
+    """Split a text into its strings and the parts between them, the first segmentation step.
 
     Args:
         text: Any string.
-        lone_clitics: Whether a clitic behind a blank, as in ``they 're``, is one segment with its apostrophe.
+        lone_clitics: Whether a clitic after a blank, as in ``they 're``, is one segment with its apostrophe.
 
     Returns:
         Start and end of each part, in order, and whether it is one segment: a string, or a lone clitic. An empty text
@@ -28,7 +30,7 @@ def cut(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bo
     """
     whole: Iterable[Span] = find_strings(text)
     if lone_clitics and ("'" in text or "\u2019" in text):
-        # No string has a part of a lone clitic: only blanks, and marks that no string begins with, are around it.
+        # No string contains a part of a lone clitic: around it are only blanks, and marks that begin no string.
         clitics = (match.span() for match in patterns(text).lone_clitic.finditer(text))
         whole = merge(whole, clitics)
     return _parts(text, whole) if whole else ((0, len(text), False),)
@@ -46,18 +48,18 @@ def _parts(text: str, strings: Iterable[Span]) -> Iterator[tuple[int, int, bool]
 
 
 def words_and_gaps(part: str, *, marks_apart: bool) -> list[str]:
-    """Cuts what is between strings into words and gaps."""
+    """Split a part between strings into words and gaps."""
     return _pattern(part, marks_apart).findall(part)
 
 
 def segments(text: str, *, marks_apart: bool = False, lone_clitics: bool = False) -> list[str]:
-    """Cuts ``text`` into segments whose concatenation is ``text``.
+    """Split ``text`` into segments whose concatenation is ``text``.
 
     Args:
-        text: Any string, lone surrogates and control characters included.
-        marks_apart: Whether each mark is a segment, and blanks are in none. So a text is cut where punctuation is
-            sanitized: as many segments as there are words and marks, however it is spaced.
-        lone_clitics: As ``cut``.
+        text: Any string, including lone surrogates and control characters.
+        marks_apart: Whether each mark is a segment and blanks are omitted (then the concatenation lacks the blanks).
+            This is the segmentation for sanitized punctuation: the number of segments does not depend on spacing.
+        lone_clitics: See ``cut``.
 
     Returns:
         Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
@@ -71,7 +73,7 @@ def segments(text: str, *, marks_apart: bool = False, lone_clitics: bool = False
 
 
 def iterate_segments(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
-    """Yields the segments one by one, for texts so long that a list of them all would not fit in memory."""
+    """Yield the segments one by one, for texts whose list of segments would not fit in memory."""
     words = _pattern(text, marks_apart).finditer
     for start, end, is_one in cut(text, lone_clitics=lone_clitics):
         if is_one:

@@ -1,14 +1,19 @@
-r"""Finds strings in text: whatever is more than ordinary words, and is one segment each (format-staircase.md).
+r"""Search for strings: tokens that are more than ordinary words.
 
-A *run* is what stands between two breaks, less the marks at its ends. It is a string if there is a *trigger* in it: a
-digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Three things
-reach over breaks: URLs, numbers written in groups, and words in brackets as in ``name(at)host``. Quotation marks always
-end a string: were ``"Mary Smith"@host`` one, the marks in it would pair with others of its line.
+The definition is in docs/format-staircase.md, "Segments".
 
-Every rule here keeps strings exchangeable (format-staircase.md): whether a string is found depends on breaks and marks
-around it, never on which string of its shape it is. So all strings but URLs end at the same breaks, all numbers join
-their neighbors, and a trigger never rests on the letters of one word alone while the next one decides too. All strings
-but emoticons end as an ordinary run does, and those that begin with a bracket touch no run before it.
+A *run* is the text between two breaks, without the marks at its ends. It is a string if it contains a *trigger*: a
+digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Each string is one
+segment. Three kinds of strings continue across breaks: URLs, numbers written in groups, and words in brackets as in
+``name(at)host``. Quotation marks always end a string: if ``"Mary Smith"@host`` were one string, the marks in it would
+pair with others of its line.
+
+Privacy:
+    Each rule here keeps strings exchangeable (docs/format-staircase.md): whether text is a string depends on the breaks
+    and marks around it, never on which string of its shape it is. So all strings but URLs end at the same breaks, all
+    numbers join their neighbors, and no trigger depends on the letters of one word alone while the next word decides
+    too. All strings but emoticons end like an ordinary run, and strings that begin with a bracket touch no run before
+    them.
 """
 
 import re
@@ -39,9 +44,10 @@ from textveil.text.segmentation.characters import (
 #: Years, and ordinals in digits.
 YEAR = LatePattern(re.compile, r"1[5-9][0-9]{2}|20[0-9]{2}")
 ORDINAL = LatePattern(re.compile, r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
-#: Longer words are strings of no kind: folding one may take eighteen times its characters.
+#: Longer words count as strings of no type: folding one may produce eighteen times its characters.
 LONGEST_WORD = 1000
-#: Domains that make a dotted name a URL. None is a common English word: a blank is often missing after a full stop.
+#: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
+#: stop.
 TOP_LEVEL = (
     "com org net io gov edu mil int info biz co uk de fr nl eu ru ch au ca jp cn br es pl se dk app dev xyz museum рф"
 )
@@ -49,22 +55,29 @@ _DOMAINS = "|".join(TOP_LEVEL.split())
 
 
 def _glued(c: Classes) -> str:
-    """After a bracket: the rest of a word in brackets without a blank on either side, as in ``name(at)host``."""
+    """Return the pattern, after an opening bracket, of a bracketed word as in ``name(at)host``.
+
+    No blank may be on either side of the brackets.
+    """
     solid = rf"[^{c.blank}{HARD}{SOFT}{TRIM}]"
     return rf"(?<={solid}[(\[{{]){word(c)}[)\]}}](?={solid})"
 
 
 def _emoticon(c: Classes) -> str:
-    """After its eyes: the mouth of an emoticon, of marks or any word. It stands alone between blanks.
+    """Return the pattern of the mouth of an emoticon, after its eyes: marks or any word.
 
-    It has to be any word: were ``:D`` a string and ``:Cat`` none, the gap would tell something about the word.
+    A blank or the end of the text must follow, after sentence marks if any. The mouth may be any word: if ``:D`` were a
+    string and ``:Cat`` not, the gap would reveal something about the word.
     """
     mouth = rf"(?:'?-?(?:[)(\]\[{{}}]++|[/\\*])|-?{word(c)}:?)"
     return rf"(?<=[:;])(?<![^{c.blank}][:;]){mouth}(?=[.,!?]*+(?:[{c.blank}]|\Z))"
 
 
 def _trigger(c: Classes) -> str:
-    """One character that may be the first of a trigger, then what makes it one: the search is fast on the first."""
+    """Return the pattern of a trigger: a possible first character, then its condition.
+
+    The search is fast because most characters fail the first test.
+    """
     letter, solid = f"[{c.letter}]", f"[{c.letter}{c.attached}]"
     odd = f"^{c.blank}{c.mark}{c.letter}{c.attached}"
     ways = [
@@ -83,17 +96,17 @@ def _trigger(c: Classes) -> str:
 
 
 class _Patterns:
-    """The patterns of one engine."""
+    """Compiled patterns for one regular expression engine."""
 
     def __init__(self, compile: Any, c: Classes) -> None:
         self.trigger: Any = compile(_trigger(c))
         self.emoticon: Any = LatePattern(compile, f"[:;]{_emoticon(c)}")
-        # A part of a run: plain characters, and then what reaches over a break.
+        # A part of a run: plain characters, then a bracketed word if one follows.
         self.run: Any = compile(rf"[^{c.blank}{HARD}{SOFT}]*+(?:[(\[{{]{_glued(c)}|)")
         self.url: Any = compile(f"[^{c.blank}{HARD}]*+")
-        #: Words, and what is between them. No gap of several marks begins as an emoticon does.
+        #: Words, and the text between them. No gap of several marks begins like an emoticon.
         self.segment: Any = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
-        #: A clitic behind a blank, if only marks of a sentence are between it and a blank or the end.
+        #: A clitic after a blank, if only sentence marks are between it and the next blank or the end.
         self.lone_clitic: Any = LatePattern(
             compile, rf"(?<=[{c.blank}])['’](?:s|m|d|re|ve|ll)(?=[.,;:!?\")]*+(?:[{c.blank}]|\Z))"
         )
@@ -101,7 +114,8 @@ class _Patterns:
         self.word_or_mark: Any = LatePattern(compile, f"{word(c)}|[^{c.letter}{c.blank}]")
 
 
-#: Texts, their segments were there no strings, and what begins at each trigger: versions of Python misread patterns.
+#: Self-test: texts, their segments if there were no strings, and the string at each trigger. Some versions of Python
+#: match these patterns incorrectly.
 _KNOWN = (
     ("Dr. O'Neil's..o'e e-mail 'w.w'", "Dr|. |O'Neil's|..|o'e| |e|-|mail| '|w.w|'", ""),
     ("to a.b@c.de, 1(x)2 ", "to| |a.b|@|c|.|de|, 1(|x|)2 ", "@c.de,|@c.de,|.de,|.de,|1(x)|1(x)2|(x)|(x)2|2|2"),
@@ -133,7 +147,11 @@ def _general() -> _Patterns:
 
 
 def _checked(found: _Patterns, known: tuple[tuple[str, str, str], ...]) -> _Patterns:
-    """Returns patterns that find what they have to; whatever they are, this takes few steps."""
+    """Return ``found`` after a self-test on known texts of a few characters.
+
+    Raises:
+        EngineFailed: The engine matches a known text incorrectly.
+    """
     for text, segments, strings in known:
         places = [match.start() for match in found.trigger.finditer(text)]
         read = [text[at : pattern.match(text, at).end()] for at in places for pattern in (found.run, found.url)]
@@ -143,12 +161,15 @@ def _checked(found: _Patterns, known: tuple[tuple[str, str, str], ...]) -> _Patt
 
 
 def patterns(text: str) -> _Patterns:
-    """Returns the patterns that are right for ``text``, made at first use: those for ASCII are several times faster."""
+    """Return the patterns for ``text``, compiled at first use.
+
+    The patterns for ASCII are several times faster.
+    """
     return _fast() if text.isascii() else _general()
 
 
 def is_string(segment: str) -> bool:
-    """Tells whether a segment is a string: always an unknown word, whatever the vocabulary holds."""
+    """Return whether a segment is a string; a string is an unknown word in every vocabulary."""
     if not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None:
         return is_emoticon(segment)
     if len(segment) > LONGEST_WORD:
@@ -157,36 +178,43 @@ def is_string(segment: str) -> bool:
 
 
 def is_letters(text: str) -> bool:
-    """Tells whether a text is ordinary letters only: a word that is one segment, and no string."""
+    """Return whether a text consists of ordinary letters only, and so is one word and no string."""
     return _LETTERS.fullmatch(text) is not None
 
 
 def is_solid(text: str) -> bool:
-    """Tells whether a text plainly is one string: a digit or an at sign in it, no break, and no mark at its ends.
+    """Return whether a text is evidently one string, without a full search.
 
-    Other texts may be one string too. These are known without a search.
+    Such a text contains a digit or an at sign, no break, and no mark at its ends. ``False`` decides nothing: other
+    texts may be one string too.
     """
     return _SOLID_STRING.fullmatch(text) is not None
 
 
 def is_emoticon(segment: str) -> bool:
-    """Tells whether a segment is an emoticon, which is a string also where it is of punctuation only."""
+    """Return whether a segment is an emoticon, which is a string even if it is only punctuation."""
     return segment[:1] in (":", ";") and patterns(segment).emoticon.fullmatch(segment) is not None
 
 
 def is_gap(segment: str) -> bool:
-    """Tells whether a segment is white space and punctuation only, and no emoticon."""
+    """Return whether a segment is only white space and punctuation, and no emoticon."""
     return not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None and not is_emoticon(segment)
 
 
 def is_numeric(string: str) -> bool:
-    """Tells whether a string is a number, or numbers in groups: digits, signs, currencies, joiners and brackets."""
+    """Return whether a string is a number, or numbers in groups.
+
+    Its characters are digits, signs, currency symbols, joiners, spaces and round brackets.
+    """
     return _GROUPED.fullmatch(string) is not None
 
 
 def is_url(string: str) -> bool:
-    """Tells whether a string is a URL or a domain name: it may hold brackets and goes on to a blank or a quote."""
-    if "." not in string and "://" not in string:  # as in most strings
+    """Return whether a string is a URL or a domain name.
+
+    Such a string may contain brackets, and continues to the next blank or quotation mark.
+    """
+    if "." not in string and "://" not in string:  # fast path: most strings have neither
         return False
     end = _end(patterns(string).run, string, 0)
     return _names_a_host(string[:end].strip(TRIMMED))
@@ -201,7 +229,7 @@ def _names_a_host(run: str) -> bool:
 
 
 def find_strings(text: str) -> Iterable[Span]:
-    """Yields start and end of every string of ``text``, in order; no two of them touch."""
+    """Return start and end of every string of ``text``, in order; no two of them touch."""
     found = patterns(text)
     first = found.trigger.search(text)
     return () if first is None else _strings(text, found, first)
@@ -229,7 +257,7 @@ def _strings(text: str, found: _Patterns, first: Any) -> Iterator[Span]:
 
 
 def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:
-    """Strings before numbers are joined."""
+    """Yield the strings before adjacent numbers are joined."""
     position = 0
     while match is not None:
         trigger = match.start()
@@ -254,14 +282,14 @@ def _single_strings(text: str, found: _Patterns, match: Any) -> Iterator[Span]:
 
 
 def _end(part: Any, text: str, position: int) -> int:
-    """Where a run ends, of which a part after the other is matched."""
+    """Return the end of a run: the end of the last of the consecutive matches of ``part``."""
     while (end := part.match(text, position).end()) > position:
         position = end
     return position
 
 
 def _holds_trigger(found: _Patterns, match: Any, text: str, start: int, end: int) -> bool:
-    """Whether a run without the marks at its ends is a string. Punctuation alone is none."""
+    """Return whether a run without the marks at its ends is a string; punctuation alone is none."""
     if text[match.start()] in "@＠﹫\\:/" and _GAP.fullmatch(text, start, end) is not None:
         return False
     inside = start <= match.start() and match.end() <= end
@@ -269,7 +297,7 @@ def _holds_trigger(found: _Patterns, match: Any, text: str, start: int, end: int
 
 
 def _trim(text: str, start: int, end: int, marks: str) -> Span:
-    """A span without the marks at its end, and those of the shorter list at its start."""
+    """Return a span without ``marks`` at its end and without ``TRIMMED`` marks at its start."""
     while start < end and text[start] in TRIMMED:
         start += 1
     while end > start and text[end - 1] in marks:
@@ -278,10 +306,18 @@ def _trim(text: str, start: int, end: int, marks: str) -> Span:
 
 
 def date(marks: str) -> LatePattern:
-    """Returns the pattern of three numbers with the same one of some marks between each two, a hyphen first."""
+    """Return the pattern of a date: three numbers, separated twice by the same one of ``marks``.
+
+    Args:
+        marks: Inside of a character class of separators; a hyphen must be the first.
+    """
     return LatePattern(re.compile, rf"\d\d?([{marks}])\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([{marks}])\d\d?\2\d\d?")
 
 
 def time(minutes: str = "") -> LatePattern:
-    """Returns the pattern of hours with a colon, or with ``am`` and, before that, what a pattern of minutes allows."""
+    """Return the pattern of a time: hours with a colon and minutes, or with ``am`` or ``pm``.
+
+    Args:
+        minutes: Pattern of the minutes between the hours and ``am`` or ``pm``.
+    """
     return LatePattern(re.compile, rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{{1,2}}{minutes}[ap]\.?m", re.IGNORECASE)

@@ -1,4 +1,7 @@
-"""Keys of words, clitics, and the case patterns of words (docs/format-staircase.md, "Keys and case")."""
+"""Look-up keys of words, clitics and case patterns.
+
+The definitions are in docs/format-staircase.md, "Keys and case".
+"""
 
 import re
 import unicodedata
@@ -7,10 +10,10 @@ from textveil.text.segmentation.strings import LONGEST_WORD
 
 _CLITIC = re.compile(r"(.+?)(n't|'(?:s|m|d|re|ve|ll))", re.DOTALL)
 
-#: Clitics: parts of words that stand without a blank after the word they belong to.
+#: Clitics: parts of words that follow their word without a blank.
 CLITICS = frozenset({"n't", "'s", "'m", "'d", "'re", "'ve", "'ll"})
 
-#: The clitic that reads well after an auxiliary only, and the stems that it stands after.
+#: The clitic that is grammatical only after an auxiliary, and the stems that it follows.
 NOT = "n't"
 AUXILIARIES = frozenset(
     "do does did is are was were am ai has have had wo ca sha could would should must might may need dare ought".split()
@@ -18,11 +21,11 @@ AUXILIARIES = frozenset(
 
 LOWER, TITLE, UPPER = range(3)
 
-#: Some editors write it before the first line of a file; a list that is read by its lines then has it in a word.
+#: Some editors write this mark before the first line of a file; it then belongs to the first word of a list.
 BYTE_ORDER_MARK = "\ufeff"
 
 
-#: What people and devices write for an apostrophe inside a word, beside U+0027: U+2019, U+2018 and U+02BC.
+#: Characters that people and devices write as an apostrophe inside a word, beside U+0027: U+2019, U+2018 and U+02BC.
 APOSTROPHES = "'\u2019\u2018\u02bc"
 _TO_ASCII = dict.fromkeys(map(ord, APOSTROPHES), "'")
 
@@ -33,7 +36,10 @@ def fold_apostrophes(word: str) -> str:
 
 
 def key(word: str) -> str:
-    """Returns the look-up key of a word: NFKC, lower case, one apostrophe; a word that is too long itself."""
+    """Return the look-up key of a word: NFKC, lower case, apostrophes as U+0027.
+
+    A word of more than ``LONGEST_WORD`` characters is its own key.
+    """
     if len(word) > LONGEST_WORD:
         return word
     if word.isascii():
@@ -42,18 +48,27 @@ def key(word: str) -> str:
 
 
 def is_folded(text: str) -> bool:
-    """Tells whether every word of a text is its own key."""
+    """Return whether every word of a text is its own key."""
     return text.lower() == text and fold_apostrophes(text) == text and unicodedata.is_normalized("NFKC", text)
 
 
 def split_clitic(key: str) -> tuple[str, str] | None:
-    """Splits ``"don't"`` into ``("do", "n't")`` and ``"john's"`` into ``("john", "'s")``; ``None`` without a clitic."""
+    """Split ``"don't"`` into ``("do", "n't")`` and ``"john's"`` into ``("john", "'s")``.
+
+    Returns:
+        Stem and clitic; ``None`` if the key ends with no clitic.
+    """
     match = _CLITIC.fullmatch(key)
     return None if match is None else (match[1], match[2])
 
 
 def case_pattern(word: str) -> int:
-    """Returns ``UPPER`` if every letter of two or more is upper case, ``TITLE`` if the first is, else ``LOWER``."""
+    """Return the case pattern of a word.
+
+    Returns:
+        ``UPPER`` if the word has two or more characters and all of its letters are upper case, ``TITLE`` if its first
+        letter is upper case, else ``LOWER``.
+    """
     if word.islower():
         return LOWER
     if len(word) > 1 and word.isupper():
@@ -63,7 +78,7 @@ def case_pattern(word: str) -> int:
 
 
 def apply_case(word: str, pattern: int) -> str:
-    """Writes a lower-case word in a case pattern."""
+    """Return a lower-case word in a case pattern."""
     if pattern == LOWER:
         return word
     return word.upper() if pattern == UPPER else word[:1].upper() + word[1:]

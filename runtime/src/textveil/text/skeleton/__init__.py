@@ -1,6 +1,6 @@
-"""Rules: what of a text is shown, what is replaced without a look, and what is drawn.
+"""Rules that classify each token as kept, replaced without a look at it, or randomized.
 
-The rules that draw everything are imported when they are asked for: the staircase has its own.
+The rules that randomize every token are imported lazily: the staircase mechanism uses its own rule.
 """
 
 from typing import TYPE_CHECKING

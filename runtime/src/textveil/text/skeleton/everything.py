@@ -1,7 +1,8 @@
-"""The rule that draws everything, as SanText does: no word is shown, none is replaced by its kind.
+"""Rule of the SanText family, which randomizes every token: it keeps and replaces none.
 
-A segment that is not a gap becomes one or more tokens. Words are looked up by their key; what is not in the vocabulary
-is ``<unk>``, and no path leads from its spelling to the output (docs/format-santext.md, "From words to inputs").
+A segment that is not a gap becomes one or more tokens. The rule looks words up by their key. A word outside the
+vocabulary becomes ``<unk>``, and no path leads from its spelling to the output (docs/format-santext.md, "From words to
+inputs").
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,30 +19,30 @@ from textveil.text.wordpiece import WordPiece
 
 @dataclass(frozen=True)
 class EverythingRule:
-    """Draws every word by its spelling in a vocabulary of words.
+    """Rule that randomizes every word by its spelling in a vocabulary of words.
 
     Attributes:
-        ids: Id by spelling.
+        ids: Input id by spelling.
     """
 
     ids: Mapping[str, int] = field(repr=False)
 
     @property
     def lists(self) -> Sequence[Kind]:
-        """There are no kinds."""
+        """Entity types of ``Rule.lists``: none."""
         return ()
 
     @property
     def shows_clitics(self) -> bool:
-        """Implements ``Rule.shows_clitics``: nothing is shown."""
+        """Whether clitics are kept (``Rule.shows_clitics``): never."""
         return False
 
     def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Implements ``Rule.plain``."""
+        """Return the decision for each plain word, as ``Rule.plain``: randomize all of them by key."""
         return [DRAWN_BY_KEY] * len(keys)
 
     def tokens(self, segment: str, *, starts_sentence: bool = False) -> Pieces:
-        """Implements ``Rule.tokens``: a word, or a stem and its clitic."""
+        """Return the tokens of a segment, as ``Rule.tokens``: one word, or a stem and its clitic."""
         case = case_pattern(segment)
         if is_string(segment):
             return [(segment, Token(Role.DRAWN, case, whole=False))]
@@ -58,11 +59,11 @@ class EverythingRule:
         return [(spelled, Token(Role.DRAWN, case, stem)), (segment[len(stem) :], Token(Role.DRAWN, of_clitic, clitic))]
 
     def mark(self, mark: str) -> Token:
-        """Implements ``Rule.mark``: a mark is looked up as it is."""
+        """Return the token of a mark, as ``Rule.mark``: the key is the mark itself."""
         return Token(Role.DRAWN, LOWER, mark, whole=False)
 
     def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
-        """Implements ``Rule.joined``: a blank between two outputs, unless the second one is a clitic."""
+        """Join outputs, as ``Rule.joined``, with a space between two unless the second is a clitic."""
         if apart:
             return " ".join(words)
         written = [words[0]]
@@ -71,7 +72,13 @@ class EverythingRule:
         return "".join(written)
 
     def alone(self, word: str) -> Token:
-        """Implements ``Rule.alone``; a spelling of the vocabulary may be several words, or a mark."""
+        """Return the token of one word, as ``Rule.alone``.
+
+        An entry of the vocabulary may be several words, or a mark.
+
+        Raises:
+            OptionError: The word is not one token.
+        """
         segments = segmentation.segments(word)
         key = segmentation.key(word)
         if key in self.ids and not any(map(is_string, segments)):
@@ -82,7 +89,7 @@ class EverythingRule:
         return found[0]
 
     def keys_of(self, entry: str) -> list[str | None]:
-        """Returns the keys of a denied entry: one spelling, or a text of any number of words."""
+        """Return the keys of a denied entry: one spelling, or a text of any number of words."""
         entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK)
         for spelling in (entry, segmentation.key(entry)):
             if spelling in self.ids:
@@ -101,11 +108,11 @@ class EverythingRule:
 
 @dataclass(frozen=True)
 class EveryPieceRule(EverythingRule):
-    """Draws the WordPieces of every word.
+    """Rule that randomizes every WordPiece of every word.
 
     Attributes:
         vocabulary: Pieces by id.
-        tokenizer: Cuts words into pieces of the vocabulary.
+        tokenizer: Tokenizer that splits words into pieces of the vocabulary.
     """
 
     vocabulary: Sequence[str] = field(repr=False)
@@ -113,26 +120,29 @@ class EveryPieceRule(EverythingRule):
 
     @classmethod
     def of(cls, vocabulary: Sequence[str], ids: Mapping[str, int]) -> "EveryPieceRule":
-        """Returns the rule of a vocabulary."""
+        """Return the rule for a vocabulary."""
         return cls(ids, vocabulary, WordPiece(ids, lowercase=True))
 
     @property
     def shows_clitics(self) -> bool:
-        """Implements ``Rule.shows_clitics``: nothing is shown."""
+        """Whether clitics are kept (``Rule.shows_clitics``): never."""
         return False
 
     def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Implements ``Rule.plain``: any word may be several pieces."""
+        """Return ``None`` for each word, as ``Rule.plain``: any word may have several pieces."""
         return [None] * len(keys)
 
     def tokens(self, segment: str, *, starts_sentence: bool = False) -> Pieces:
-        """Implements ``Rule.tokens``: the pieces of a word, of which only a word in one piece is whole."""
+        """Return the pieces of a word, as ``Rule.tokens``.
+
+        Only the piece of a one-piece word is whole.
+        """
         case = case_pattern(segment)
         keys: list[str | None] = []
         if not is_string(segment):
             for word in self.tokenizer.basic_tokens(segment):
                 keys += [self.vocabulary[piece] for piece in self.tokenizer.pieces(word) or ()] or [None]
-        # BERT drops control characters; here they are unknown tokens like everything that is not a gap.
+        # BERT removes control characters. Here they become unknown tokens, as everything that is not a gap.
         first, *others = keys or [None]
         later = UPPER if case == UPPER else LOWER
         return [
@@ -141,17 +151,20 @@ class EveryPieceRule(EverythingRule):
         ]
 
     def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
-        """Implements ``Rule.joined``: the pieces of a word have nothing between them."""
+        """Join the pieces of a word, as ``Rule.joined``, without anything between them."""
         return "".join(words)
 
 
 def filter_words(segments: Sequence[str]) -> list[str]:
-    """Returns the segments that are not gaps."""
+    """Return the segments that are not gaps."""
     return [segment for segment in segments if not is_gap(segment)]
 
 
 def _after(before: str, token: str) -> str:
-    """A printed output right after another one, with the blank that stands between them, if any."""
+    """Return an output as printed after another one, with a space before it where one is due.
+
+    ``n't`` becomes ``not`` unless an auxiliary precedes it.
+    """
     spelled = token.lower()
     if spelled not in CLITICS:
         return " " + token

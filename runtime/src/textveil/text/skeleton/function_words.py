@@ -1,20 +1,23 @@
-"""The rule of the staircase: function words are shown, members of kinds replaced, all other words drawn.
+"""Rule of the staircase mechanism for all words of a text.
 
-The skeleton of a text is released as it is, so what holds for two texts of one skeleton is only worth something if the
-rule is
+The rule keeps function words (or randomizes them too, in the mode ``all``), replaces entities by surrogates of their
+types, and randomizes all other words.
 
-- *local*: what a token is depends on its own string and on the gap before it, and
-- *exchangeable*: any string that would be the same entry in its place leaves the rest of the skeleton as it is.
+The release contains the template of a text unchanged, and the guarantee holds between texts of one template. So it is
+meaningful only if the rule is
 
-Three exceptions are seen in the gaps. Emoticons are strings that fit between blanks only. Strings of over 1,000
-characters are unknown words, as other words are. And where two tokens touch, the second one is a clitic: any clitic, if
-function words are drawn.
+- *local*: the class of a token depends on its own string and on the gap before it, and
+- *exchangeable*: another string with the same template entry at that position leaves the rest of the template as is.
 
-A clitic behind a blank (``they 're``) is shown. The blanks and marks around it show that it is one, so no hidden word
-is one of its six in such a place; a drawn word may come out as one there.
+The gaps reveal three exceptions. Emoticons are strings that occur between blanks only. Strings of more than 1,000
+characters are unknown words, like other unknown words. And where two tokens touch, the second one is a clitic: any
+clitic, if the mode randomizes function words.
 
-In a bundle without kinds, strings are not exchangeable with words: numbers join each other, and a string takes in what
-touches it.
+The rule keeps a clitic after a blank (``they 're``). The blanks and marks around it reveal that it is a clitic, so no
+hidden word is one of its six clitics at such a position; but the output of a randomized word there may be one.
+
+In a bundle without entity types, strings are not exchangeable with words: adjacent numbers join, and a string absorbs
+the text that touches it.
 """
 
 import unicodedata
@@ -43,54 +46,58 @@ from textveil.text.skeleton.rule import DRAWN_BY_KEY, MARKS, Pieces, Role, Token
 
 NAME_LIKE = "name-like"
 _APOSTROPHES = (*APOSTROPHES, "\uff07")
-#: What a clitic behind a blank begins with.
+#: First characters of a clitic after a blank.
 _LONE = "'\u2019"
 
 
 @dataclass(frozen=True, kw_only=True)
 class SkeletonRule:
-    """The public rule of a bundle's lists.
+    """Rule that follows from the public lists of a bundle.
 
     Attributes:
-        function_words: Lower-case function words, clitics and their stems; ``True`` for those that may be a name when
-            they are in Title case, even at the start of a sentence.
-        kinds: The kinds.
-        visible: Whether function words are visible. They are drawn otherwise.
-        denied: Keys that are unknown words in this call (``denied_keys``).
+        function_words: Lower-case function words, clitics and their stems; the value is ``True`` for words that may be
+            a name in Title case, even at the start of a sentence.
+        kinds: The entity types.
+        visible: Whether function words are kept; otherwise they are randomized.
+        denied: Keys that count as unknown words in this call (see ``denied_keys``). Private.
     """
 
     function_words: Mapping[str, bool]
     kinds: Kinds
     visible: bool
-    denied: frozenset[str] = field(default=frozenset(), repr=False)  # words of the user's own
+    denied: frozenset[str] = field(default=frozenset(), repr=False)  # private words of the user
 
     @property
     def lists(self) -> Sequence[Kind]:
-        """The kinds, and that of punctuation marks."""
+        """The entity types, and the type of punctuation marks as the last."""
         return (*self.kinds.kinds, MARKS)
 
     @property
     def shows_clitics(self) -> bool:
-        """Implements ``Rule.shows_clitics``."""
+        """Whether clitics are kept (``Rule.shows_clitics``)."""
         return self.visible
 
     def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Implements ``Rule.plain``: nothing is cut off such a word, and no sentence decides."""
+        """Return the decision for each plain word, as ``Rule.plain``.
+
+        Such a word has no clitic, and its position in the sentence does not matter; function words and denied words get
+        ``None``.
+        """
         return [
             None if key in self.function_words or key in self.denied else DRAWN_BY_KEY if kind is None else kind
             for key, kind in zip(keys, self.kinds.of_words(keys, cases), strict=True)
         ]
 
     def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
-        """Implements ``Rule.tokens``; denied words are unknown ones."""
+        """Return the tokens of a segment, as ``Rule.tokens``; denied words become unknown words."""
         first, *clitics = self.classify(segment, starts_sentence=starts_sentence)
         if not clitics and not self.denied:
             return [(segment, first)]
-        keys = [token.key or "" for token in clitics]  # as long as what they are keys of
+        keys = [token.key or "" for token in clitics]  # each key is as long as its part of the segment
         end = len(segment) - sum(map(len, keys))
         stem = segment[:end]
         if self.denied:
-            # A denied word shows nothing but its place: a clitic after it that few words have would tell more.
+            # A denied word reveals its position only. A clitic after it would reveal more: few words have that clitic.
             whole = segmentation.key(segment) in self.denied or not self.denied.isdisjoint(keys)
             if segmentation.key(stem) in self.denied:
                 first, whole = Token(Role.DRAWN, first.case), whole or NOT in keys
@@ -103,18 +110,22 @@ class SkeletonRule:
         return found
 
     def mark(self, mark: str) -> Token:
-        """Implements ``Rule.mark``: which mark it is does not matter."""
+        """Return the token of a mark, as ``Rule.mark``, which is the same for every mark."""
         return Token(Role.REPLACED, LOWER, kind=len(self.kinds.kinds))
 
     def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
-        """Implements ``Rule.joined``: a visible clitic is glued to its stem, a drawn one follows after a blank."""
+        """Join outputs, as ``Rule.joined``, with a space before randomized tokens only."""
         written = words[0]
         for word, is_shown in zip(words[1:], shown[1:], strict=True):
             written += word if is_shown and not apart else " " + word
         return written
 
     def alone(self, word: str) -> Token:
-        """Implements ``Rule.alone``; a visible word has no distribution."""
+        """Return the token of one word, as ``Rule.alone``.
+
+        Raises:
+            OptionError: The text is not one token, or the rule keeps the word, so that it has no distribution.
+        """
         found = segmentation.segments(word)
         pieces = self.tokens(word, starts_sentence=False) if len(found) == 1 and not is_gap(word) else ()
         if len(pieces) != 1:
@@ -125,7 +136,7 @@ class SkeletonRule:
         return token
 
     def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
-        """Returns the tokens of one segment that is not a gap: one, or a stem and its clitics.
+        """Return the tokens of one segment that is not a gap: one token, or a stem and its clitics.
 
         Args:
             segment: A word or a string of ``segmentation.segments``.
@@ -133,20 +144,20 @@ class SkeletonRule:
         """
         if len(segment) > LONGEST_WORD:
             return (Token(Role.DRAWN, LOWER),)
-        if segment.isascii() and segment.isalpha():  # most of all words: no string, and nothing to cut off
+        if segment.isascii() and segment.isalpha():  # fast path: most words are neither a string nor have a clitic
             return (self._word(segment, starts_sentence),)
         if is_string(segment):
             kind = self.kinds.of_string(segment)
             return (Token(Role.DRAWN if kind is None else Role.REPLACED, LOWER, kind=kind),)
         if self.visible and segment[0] in _LONE and (clitic := segmentation.key(segment)) in CLITICS:
-            return (Token(Role.SHOWN, LOWER, clitic),)  # behind a blank: no other word begins with an apostrophe
+            return (Token(Role.SHOWN, LOWER, clitic),)  # after a blank: no other word begins with an apostrophe
         stem, clitics = _split_clitics(segment)
         token = self._word(stem, starts_sentence)
         if self.visible and (auxiliary := _before_not(stem)) is not None:
             first = self._word(auxiliary, starts_sentence)
             if first.role is Role.SHOWN:
                 token, clitics = first, (NOT, *clitics)
-            else:  # cut off here, "n't" would tell that the drawn word before it is an auxiliary
+            else:  # a separate "n't" would reveal that the randomized word before it is an auxiliary
                 token = Token(Role.DRAWN, token.case)
         if not clitics:
             return (token,)
@@ -154,28 +165,28 @@ class SkeletonRule:
         return (token, *(Token(role, case, clitic) for clitic in clitics))
 
     def outputs_allowed(self, symbol: str, *, lower: bool = False) -> bool:
-        """Tells whether a word of the vocabulary may be an output of drawn words.
+        """Return whether a word of the vocabulary may be an output of randomized words.
 
-        It may if it is a drawn word itself however it is printed, so that what was sanitized keeps its skeleton if it
-        is sanitized again.
+        It may if the rule randomizes it in every case in which it is printed. So a sanitized text keeps its template
+        when it is sanitized again.
 
         Args:
-            symbol: The word, as it is printed in lower case.
-            lower: Whether it comes out in lower case only.
+            symbol: The word, as printed in lower case.
+            lower: Whether it is printed in lower case only.
         """
         for case in (LOWER,) if lower else (LOWER, TITLE, UPPER):
             printed = apply_case(symbol, case)
             if segmentation.segments(printed) != [printed] or is_gap(printed) or is_string(printed):
                 return False
-            token, *clitics = self.classify(printed, starts_sentence=True)  # what is shown elsewhere is shown here too
+            token, *clitics = self.classify(printed, starts_sentence=True)  # keeps all that a later position does
             if clitics or token.role is not Role.DRAWN or token.key is None:
                 return False
         return symbol not in CLITICS
 
     def skeleton(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
-        """Returns what is released of a text: its gaps, and the entry of each token."""
+        """Return the template of a text, its public part: the gaps, and the entry of each token."""
         found: list[str | tuple[object, ...]] = []
-        gap: str | None = None  # before the first token there may be nothing, a gap or several segments of one
+        gap: str | None = None  # the first token may follow nothing, a gap, or several segments of a gap
         first = True
         for segment in segments:
             if is_gap(segment):
@@ -189,7 +200,7 @@ class SkeletonRule:
         return [*found, gap] if gap else found
 
     def _word(self, word: str, starts_sentence: bool) -> Token:
-        """A word, or a stem, without clitics."""
+        """Return the token of a word, or of a stem, without clitics."""
         key, case = segmentation.key(word), case_pattern(word)
         kind = self.kinds.of_word(key, case)
         if kind is not None:
@@ -206,10 +217,16 @@ class SkeletonRule:
 
 
 def function_words(text: str) -> dict[str, bool]:
-    """Reads the content of ``function-words.txt``: a word a line, after a tab ``name-like``.
+    """Parse the content of ``function-words.txt``.
+
+    Each line is a word, optionally followed by a tab and ``name-like``.
+
+    Returns:
+        For each word whether it is name-like.
 
     Raises:
-        BundleDamaged: There is no word, a word is there twice, is not folded or is not one word, or a mark is unknown.
+        BundleDamaged: A line is empty, repeats a word, has a word that is not folded or not one word, or an unknown
+            mark.
     """
     found: dict[str, bool] = {}
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
@@ -223,7 +240,7 @@ def function_words(text: str) -> dict[str, bool]:
 
 
 def denied_keys(entries: Collection[str]) -> frozenset[str]:
-    """Returns the keys of denied entries: the whole of each, and every word in it."""
+    """Return the keys of denied entries: of each entry as a whole, and of every word in it."""
     return frozenset(key for entry in entries for key in _keys(entry))
 
 
@@ -242,7 +259,7 @@ def _is_function_word(word: str) -> bool:
 
 
 def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
-    """The stem of a word and its clitics, but for ``n't``."""
+    """Return the stem of a word and its clitics, except ``n't``."""
     clitics: list[str] = []
     end = len(word)
     while (place := _apostrophe(word, end)) > 0 and end - place in (2, 3):
@@ -255,13 +272,13 @@ def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _before_not(word: str) -> str | None:
-    """The auxiliary that ``n't`` is written after, as it is spelled, or ``None``."""
+    """Return the auxiliary before ``n't`` as spelled, or ``None`` if the word has another form."""
     stem = word[:-3]
     ends = len(word) > 3 and segmentation.key(word[-3:]) == NOT and segmentation.key(stem) in AUXILIARIES
     return stem if ends else None
 
 
 def _apostrophe(word: str, end: int) -> int:
-    """The last place before ``end`` where an apostrophe is, near enough for a clitic; -1 if there is none."""
+    """Return the last position of an apostrophe within three characters before ``end``, or -1."""
     marks = _APOSTROPHES[:1] if word.isascii() else _APOSTROPHES
     return max([word.rfind(mark, max(0, end - 3), end) for mark in marks])

@@ -1,8 +1,10 @@
-"""Kinds: names, places, numbers, addresses and the like, of which a text shows the kind and nothing else.
+"""Entity types: names, places, numbers, addresses and others.
 
-A kind is recognized by the shape of a string or by a public list of words. Its outputs are drawn from a public list,
-without looking at the string. Every string is of exactly one shape (``shape_of``). Strings that are found in text in
-different ways are of different shapes, so any string of a kind may stand where another one stands.
+The output reveals the type of an entity and nothing else about it.
+
+The shape of a string or a public list of words determines the type of a token. The surrogates of a type are drawn from
+a public list, independently of the token. Every string has exactly one shape (``shape_of``). Strings that the
+segmentation recognizes in different ways have different shapes, so any string of a type may replace any other one.
 """
 
 import re
@@ -21,17 +23,18 @@ from textveil.lazy import LatePattern
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, strings
 
-#: Marks of an entry: it is one in Title case and ALL CAPS only; it is a member only, no output. Of what is behind an
-#: entry the second alone ends in its letter so far behind a tab or a comma.
+#: Marks of a list entry: the entry counts in Title case and ALL CAPS only; the entry is recognized but is no surrogate.
+#: ``outputs`` recognizes the second mark by its last letter, with a tab or a comma right before its length: no other
+#: text after an entry ends so.
 CAPITALIZED, MEMBER_ONLY = "capitalized", "member-only"
-#: What stands after an entry.
+#: Permitted text after an entry.
 _MARKS = ("", f"\t{MEMBER_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{MEMBER_ONLY}")
 _IN_CAPITALS = f"\t{CAPITALIZED}".encode()
-#: An entry's code: eight of its bytes and the next eight, as numbers, one XOR the other.
+#: Hash code of an entry: the XOR of its first eight bytes and its next eight, as big-endian integers.
 _HALF = 8
 _HEAD, _HALVES = Struct(f"{2 * _HALF}s"), Struct(">QQ")
 _TAB, _LINE_FEED = b"\t\n"
-#: Entries that are looked at together: many at once are quick, and all of a list would be held several times.
+#: Number of entries that one batch checks: batches are fast, and one batch of a whole list would need several copies.
 _BLOCK = 1 << 8
 
 _EMAIL = LatePattern(re.compile, r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
@@ -43,7 +46,7 @@ _GROUPED = LatePattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[.
 
 
 def shape_of(string: str) -> str:
-    """Returns the shape of a string of ``segmentation.segments``: the name of exactly one of ``SHAPES``."""
+    """Return the shape of a string of ``segmentation.segments``: exactly one name of ``SHAPES``."""
     if strings.is_numeric(string):
         return _numeric_shape(string)
     if string[0] in "@＠﹫":
@@ -61,7 +64,10 @@ def shape_of(string: str) -> str:
 
 
 def _numeric_shape(string: str) -> str:
-    """Numbers in groups are of these shapes alone: they join their neighbors, which no other string does."""
+    """Return the shape of a number or of numbers in groups.
+
+    Grouped numbers have one of these shapes alone: they join their neighbors, which no other string does.
+    """
     if strings.YEAR.fullmatch(string):
         return "year"
     if _DATE.fullmatch(string):
@@ -76,7 +82,7 @@ def _has_shape(name: str, string: str) -> bool:
     return shape_of(string) == name
 
 
-#: Shapes that a kind may have. ``other`` is every string that is of none of the rest.
+#: Shapes that an entity type may have. ``other`` is every string that has none of the other shapes.
 SHAPES: dict[str, Callable[[str], bool]] = {
     name: partial(_has_shape, name)
     for name in "email url handle path date time phone year number ordinal-number other".split()
@@ -84,13 +90,13 @@ SHAPES: dict[str, Callable[[str], bool]] = {
 
 
 class Kind(NamedTuple):
-    """One kind.
+    """One entity type.
 
     Attributes:
-        name: Its name, as it is printed.
-        shape: A name of ``SHAPES`` for a kind of strings; ``None`` for a kind by list.
-        lines: Folded words of the list, each with its marks after it: the bytes of the file.
-        outputs: Folded outputs, each drawn with the same probability.
+        name: Its name, as printed.
+        shape: A name of ``SHAPES`` for a type of strings; ``None`` for a type by list.
+        lines: Bytes of the list file: folded words, each followed by its marks; empty for a type by shape.
+        outputs: Folded surrogates, each with the same probability.
     """
 
     name: str
@@ -100,14 +106,14 @@ class Kind(NamedTuple):
 
 
 class Kinds:
-    """The kinds of a bundle in their public order, which settles what is on two lists.
+    """Entity types of a bundle in their public order; the first type that lists a word applies.
 
     Args:
-        kinds: Any number of kinds. Either all shapes are there or none: a string of a shape that is missing would be
-            told from others by what it does to its neighbors.
+        kinds: Any number of types, with all shapes or none: if one shape were missing, its strings would differ from
+            others in their effect on their neighbors.
 
     Raises:
-        BundleDamaged: A name or a shape is there twice, is unknown, or shapes are missing.
+        BundleDamaged: Two types share a name or a shape, or some shapes are missing.
     """
 
     def __init__(self, kinds: Sequence[Kind]) -> None:
@@ -121,30 +127,30 @@ class Kinds:
         self._listed = Listed([kind.lines for kind in kinds])
 
     def of_string(self, string: str) -> int | None:
-        """Returns the index of the kind of a string, or ``None`` if there are no kinds by shape."""
+        """Return the index of the type of a string, or ``None`` if the bundle has no types by shape."""
         return self._shapes[shape_of(string)] if self._shapes else None
 
     def of_word(self, key: str, case: int) -> int | None:
-        """Returns the index of the first kind that lists a word in its case pattern, or ``None``."""
+        """Return the index of the first type that lists a word in its case pattern, or ``None``."""
         return self._listed.find(key, case)
 
     def of_words(self, keys: Sequence[str], cases: Sequence[int]) -> list[int | None]:
-        """Returns the same of many words, most of which no kind lists."""
+        """Return the result of ``of_word`` for many words; fast where no type lists most of them."""
         return self._listed.find_each(keys, cases)
 
 
 def read_kind(name: str, shape: str | None, utf_8: bytes, *, checked: bool = False) -> Kind:
-    """Reads the content of ``kind.NAME.txt``.
+    """Parse the content of ``kind.NAME.txt``.
 
     Args:
-        name: Name of the kind.
-        shape: Its shape, ``None`` for a kind by list.
-        utf_8: The file: an entry a line, after a tab its marks.
-        checked: Whether its entries were looked at before. The lists of the built-in bundle were, by the tests of this
-            package; its hash tells that they are these.
+        name: Name of the type.
+        shape: Its shape; ``None`` for a type by list.
+        utf_8: Content of the file: one entry per line, optionally a tab and its marks.
+        checked: Whether the entries need no check. The tests of this package have checked the lists of the built-in
+            bundle, which its content hash identifies.
 
     Raises:
-        BundleDamaged: There is no output, an entry is there twice or is not what the kind can hold, or a mark or the
+        BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown mark; or the
             shape is unknown.
     """
     if shape is not None and shape not in SHAPES:
@@ -175,7 +181,7 @@ def _check(lines: Sequence[str], shape: str | None) -> None:
 
 
 def _first_wrong(entries: Sequence[str], shape: str | None) -> int | None:
-    """The number of the first entry that a list, or a kind of a shape, cannot hold."""
+    """Return the index of the first invalid entry of a list, or of a type of this shape."""
     if shape is not None:
         return next((n for n, entry in enumerate(entries) if not _is_output(entry, shape)), None)
     for start in range(0, len(entries), _BLOCK):
@@ -187,8 +193,11 @@ def _first_wrong(entries: Sequence[str], shape: str | None) -> int | None:
 
 
 def _odd(entries: Sequence[str]) -> Sequence[int]:
-    """The numbers of the entries that need a second look: not of those that are folded, and of letters only."""
-    together = "\n".join(entries)  # a line feed is folded to itself, and combines with nothing
+    """Return the indices of entries that need a full check.
+
+    Folded entries of letters only need none.
+    """
+    together = "\n".join(entries)  # A line feed is its own folded form, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))
     marks = {mark for mark in set(together) if not strings.is_letters(mark)} - {"\n"}
@@ -196,7 +205,10 @@ def _odd(entries: Sequence[str]) -> Sequence[int]:
 
 
 def _is_listable(entry: str) -> bool:
-    """One folded word that nothing is cut off from: it could never be found otherwise."""
+    """Return whether an entry is one folded word without a clitic.
+
+    Otherwise no token of a text could match it.
+    """
     if not entry or segmentation.key(entry) != entry:
         return False
     if strings.is_letters(entry):
@@ -207,7 +219,10 @@ def _is_listable(entry: str) -> bool:
 
 
 def _is_output(entry: str, shape: str) -> bool:
-    """One folded string of the shape. Emoticons stand between blanks only, so they are not outputs."""
+    """Return whether an entry is one folded string of a shape.
+
+    Emoticons occur between blanks only, so they are no surrogates.
+    """
     if not entry or segmentation.key(entry) != entry:
         return False
     if strings.is_solid(entry):
@@ -218,12 +233,13 @@ def _is_output(entry: str, shape: str) -> bool:
 
 
 class Listed:
-    """The words of some lists, found in the bytes of their files: as objects they would take five times the memory.
+    """Index of the words of several lists over the bytes of their files.
 
-    Lines are in order of the codes of their entries. Those of one code are few, and are compared.
+    As Python objects the words would need five times the memory. The index sorts lines by the hash code of their entry;
+    few entries share a code, and a comparison decides between them.
 
     Args:
-        lists: Each in UTF-8, an entry a line, after a tab its marks. The last line is complete.
+        lists: Each in UTF-8, one entry per line, optionally a tab and its marks. The last line ends with a line feed.
     """
 
     def __init__(self, lists: Sequence[bytes]) -> None:
@@ -236,7 +252,7 @@ class Listed:
         self._starts = array("I", np.concatenate([np.empty(0, np.uint32), *starts])[order].tobytes())
 
     def find(self, word: str, case: int) -> int | None:
-        """Returns the number of the first list that has a word in its case pattern, or ``None``."""
+        """Return the index of the first list that contains a word in its case pattern, or ``None``."""
         entry, codes = word.encode("utf-8", "surrogatepass"), self._codes
         first, second = _HALVES.unpack(_HEAD.pack(entry))
         code = first ^ second
@@ -244,7 +260,7 @@ class Listed:
         return self._first(place, entry, case) if place < len(codes) and codes[place] == code else None
 
     def find_each(self, words: Sequence[str], cases: Sequence[int]) -> list[int | None]:
-        """Returns what ``find`` does of each word."""
+        """Return the result of ``find`` for each word."""
         entries = [word.encode("utf-8", "surrogatepass") for word in words]
         halves, listed = np.array(entries, f"S{2 * _HALF}").view(">u8"), np.frombuffer(self._codes, np.uint64)
         codes = halves[::2] ^ halves[1::2]
@@ -256,12 +272,12 @@ class Listed:
         return found
 
     def _first(self, place: int, entry: bytes, case: int) -> int | None:
-        """What ``find`` returns, from the first place of the entry's code on."""
+        """Return the result of ``find``, given the first position of the entry's hash code."""
         codes, code = self._codes, self._codes[place]
         while place < len(codes) and codes[place] == code:
             number, start = self._numbers[place], self._starts[place]
             lines, stop = self._lists[number], start + len(entry)
-            is_it = lines.startswith(entry, start) and lines[stop] in (_TAB, _LINE_FEED)  # a tab, or the line's end
+            is_it = lines.startswith(entry, start) and lines[stop] in (_TAB, _LINE_FEED)  # the entry ends here
             if is_it and (case != LOWER or not lines.startswith(_IN_CAPITALS, stop)):
                 return number
             place += 1
@@ -269,7 +285,7 @@ class Listed:
 
 
 def outputs(lines: bytes) -> tuple[str, ...]:
-    """Returns the entries of a list but for members only."""
+    """Return the entries of a list without those marked as member-only."""
     starts, ends = _lines(lines)
     letters = np.frombuffer(lines, np.uint8)
     before = letters[ends - np.minimum(ends, len(MEMBER_ONLY) + 1)]
@@ -279,13 +295,13 @@ def outputs(lines: bytes) -> tuple[str, ...]:
 
 
 def _lines(lines: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Where the lines of a list start and end."""
+    """Return start and end of every line of a list, each of shape ``(lines,)``."""
     ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == _LINE_FEED).astype(np.uint32)
     return np.insert(ends[:-1] + 1, 0, 0)[: len(ends)], ends
 
 
 def _codes(lines: bytes, starts: NDArray[np.uint32]) -> NDArray[np.uint64]:
-    """The code of every entry."""
+    """Return the hash code of every entry, shape ``(lines,)``."""
     letters = np.frombuffer(lines + bytes(2 * _HALF), np.uint8)
     codes, inside = np.zeros(len(starts), np.uint64), np.ones(len(starts), np.bool_)
     for place in range(2 * _HALF):

@@ -1,7 +1,7 @@
-"""What a rule says of each token: whether it is shown, replaced without a look, or drawn.
+"""Interface of a rule, which classifies each token as kept, replaced or randomized.
 
-A rule is public and fixed before a text is seen. What it shows of a text, with the gaps, is the *skeleton*. It is
-released as it is, and everything that is promised is promised between texts of one skeleton.
+A rule is public and fixed before a text is read. The kept tokens, the gaps, and case and type of the others are the
+*template* of a text. The release contains the template unchanged, and every guarantee is between texts of one template.
 """
 
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ from typing import NamedTuple, Protocol
 from textveil.text.skeleton.kinds import Kind
 
 _ENDS_SENTENCE = frozenset(".!?\n\r\x0b\x0c\x85\u2028\u2029")
-#: What a punctuation mark becomes where a rule replaces it: any of these, without a look at it.
+#: Pool of surrogates for a punctuation mark, where a rule replaces marks: any of these, whatever the mark is.
 MARKS = Kind("punctuation mark", None, b"", tuple(".,;:!?-()'\""))
 
 
 class Role(Enum):
-    """What becomes of a token: it is shown, replaced by a member of its kind without a look, or drawn."""
+    """Class of a token: kept, replaced by a random surrogate of its type, or randomized."""
 
     SHOWN = "shown"
     REPLACED = "replaced"
@@ -24,16 +24,16 @@ class Role(Enum):
 
 
 class Token(NamedTuple):
-    """What a rule says of one token.
+    """Decision of a rule on one token.
 
     Attributes:
-        role: Whether it is shown, replaced or drawn.
+        role: Whether it is kept, replaced or randomized.
         case: Its case pattern.
-        key: The key of a shown word, which is printed in its case, or of a drawn one; ``None`` for a drawn token that
-            takes the row of ``<unk>``, and for replaced ones.
-        kind: The index of the kind of a replaced one.
-        whole: Whether a drawn one is a word in one piece, or a stem with its clitic: not a part of a word that the
-            vocabulary lacks, nor a mark.
+        key: Key of a kept word, which is printed in its case, or of a randomized word; ``None`` for replaced tokens and
+            for randomized tokens with the row of ``<unk>``.
+        kind: Index of the type of a replaced token.
+        whole: Whether a randomized token is a word in one piece, or a stem with its clitic; ``False`` for a part of a
+            word that the vocabulary lacks, and for a mark.
     """
 
     role: Role
@@ -44,72 +44,78 @@ class Token(NamedTuple):
 
     @property
     def entry(self) -> tuple[object, ...]:
-        """What the skeleton has of it: a drawn word and a member of a kind leave their case only."""
+        """Template entry of the token: unless it is kept, its role, case and type only."""
         return (self.role, self.case, self.kind, self.key if self.role is Role.SHOWN else None)
 
 
-#: What ``Rule.plain`` says of a word that is drawn by its key, as a whole.
+#: Result of ``Rule.plain`` for a word that is randomized by its key, as a whole.
 DRAWN_BY_KEY = -1
 #: Tokens of a segment, each with its spelling.
 Pieces = Sequence[tuple[str, Token]]
 
 
 class Rule(Protocol):
-    """Says what becomes of tokens. Rules know nothing of mechanisms, and mechanisms nothing of rules."""
+    """Classification of tokens. Rules are independent of mechanisms, and mechanisms of rules."""
 
     @property
     def lists(self) -> Sequence[Kind]:
-        """The kinds that replaced tokens are of, by index."""
+        """Entity types of replaced tokens, by index."""
         ...
 
     @property
     def shows_clitics(self) -> bool:
-        """Whether clitics are shown, whatever word is before them."""
+        """Whether clitics are kept, whatever word precedes them."""
         ...
 
     def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Tells what becomes of words of ASCII letters no longer than ``LONGEST_WORD``: of most of all words, quickly.
+        """Return the decisions for words of ASCII letters of at most ``LONGEST_WORD`` characters.
+
+        This is the fast path for most words.
 
         Args:
             keys: Their keys.
             cases: Their case patterns.
 
         Returns:
-            Of each the index of its kind where it is replaced, ``DRAWN_BY_KEY``, or ``None`` if ``tokens`` has to be
-            asked.
+            For each word the index of its type if it is replaced, ``DRAWN_BY_KEY``, or ``None`` if the caller must call
+            ``tokens``.
         """
         ...
 
     def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
-        """Returns the tokens of one segment that is not a gap, at least one, each with its spelling.
+        """Return the tokens of one segment that is not a gap: at least one, each with its spelling.
 
-        Only tokens that are drawn as ``<unk>`` inside a sentence may be others at the start of one.
+        The start of a sentence may change only tokens that are randomized as ``<unk>`` inside a sentence.
         """
         ...
 
     def mark(self, mark: str) -> Token:
-        """Returns the token of a punctuation mark, where punctuation is sanitized."""
+        """Return the token of a punctuation mark, where punctuation is sanitized."""
         ...
 
     def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
-        """Writes what the tokens of one segment became.
+        """Return the outputs of the tokens of one segment as text.
 
         Args:
-            words: As they are printed.
-            shown: Which of them are shown.
-            apart: Whether all tokens of the text stand apart, as where punctuation is sanitized.
+            words: The outputs, as printed.
+            shown: For each output whether its token is kept.
+            apart: Whether spaces separate all tokens of the text, as where punctuation is sanitized.
         """
         ...
 
     def alone(self, word: str) -> Token:
-        """Returns the token of one word inside a sentence, to tell its distribution.
+        """Return the token of one word inside a sentence, for its output distribution.
 
         Raises:
-            OptionError: It is not one token.
+            OptionError: The text is not one token.
         """
         ...
 
 
 def sentence_start(gap: str | None) -> bool:
-    """Tells whether a token starts a sentence, by the whole gap before it; ``None`` for the first token of a text."""
+    """Return whether a token starts a sentence, given the whole gap before it.
+
+    Args:
+        gap: The gap; ``None`` for the first token of a text.
+    """
     return gap is None or not _ENDS_SENTENCE.isdisjoint(gap)
