@@ -346,7 +346,7 @@ def test_names_of_tools_in_every_form() -> None:
     assert langchain_messages.find_tool_names(None) == []
 
 
-GUESSES = [f"Zorblax{letter}" for letter in "abcdefgh"]
+NAMES_GUESSED = [f"Zorblax{letter}" for letter in "abcdefgh"]
 
 
 def ask_about_guesses(reply: AIMessage) -> str:
@@ -357,7 +357,7 @@ def ask_about_guesses(reply: AIMessage) -> str:
         seen.append(messages)
         return reply
 
-    talk, said = Converse(RunnableLambda(answer), Conversation()), HumanMessage(f"I met {GUESSES[3]} in Boston.")
+    talk, said = Converse(RunnableLambda(answer), Conversation()), HumanMessage(f"I met {NAMES_GUESSED[3]} in Boston.")
     came = talk.invoke([said])
     errors = [
         ToolMessage(f"Invalid arguments: {call['args']}", tool_call_id=call["id"]) for call in came.invalid_tool_calls
@@ -370,7 +370,13 @@ def ask_about_guesses(reply: AIMessage) -> str:
 @pytest.mark.parametrize("identifier", ["call_1", "call_2"])
 def test_an_invalid_call_under_the_identifier_of_another_tests_no_guess(identifier: str) -> None:
     call = {"name": "find", "args": {}, "id": "call_1", "type": "tool_call"}
-    broken = {"name": "find", "args": f'{{"q": {GUESSES}', "id": identifier, "error": None, "type": "invalid_tool_call"}
+    broken = {
+        "name": "find",
+        "args": f'{{"q": {NAMES_GUESSED}',
+        "id": identifier,
+        "error": None,
+        "type": "invalid_tool_call",
+    }
     reply = AIMessage(content="", tool_calls=[call], invalid_tool_calls=[broken])  # pyright: ignore[reportArgumentType]
     assert ask_about_guesses(reply) == ""
 
