@@ -1,4 +1,4 @@
-"""Reads first names of many locales, for the list that pass 3 alone reads: it decides types, never what is replaced."""
+"""Read first names of thirty locales. The list decides which type a replaced name has, never whether it is replaced."""
 
 import importlib
 from collections.abc import Iterable, Iterator

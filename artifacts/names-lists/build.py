@@ -1,4 +1,4 @@
-"""Builds the public lists of the rung `names`: common words, what is shown in capitals, kinds, and pools.
+"""Build the public lists of the mode `names`: common words, kept capitals, members of types, and surrogates.
 
     pip install -r artifacts/names-lists/requirements.txt
     python artifacts/names-lists/build.py lists --scowl /usr/share/dict/scowl

@@ -102,14 +102,14 @@ class WordNet:
         for part, of_part in lines.items():
             for line in of_part:
                 if not line.startswith("  "):  # the license
-                    self._read(part, line.split(" | ")[0].split())
+                    self._read_synset(part, line.split(" | ")[0].split())
         self._numbers: dict[tuple[str, Synset], int] = {}
         for line in senses:
             sense, offset, number, _ = line.split()
             word, rest = sense.split("%")
             self._numbers[word, ("nvara"[int(rest[0]) - 1], offset)] = int(number)
 
-    def _read(self, part: str, fields: Sequence[str]) -> None:
+    def _read_synset(self, part: str, fields: Sequence[str]) -> None:
         here, count = (part, fields[0]), int(fields[3], 16)
         # "galore(ip)" has its place in a sentence behind it.
         self.words[here] = [re.sub(r"\(.*\)$", "", word).lower() for word in fields[4 : 4 + 2 * count : 2]]
@@ -127,7 +127,7 @@ class WordNet:
         return {word for at in synsets for word in self.words[at] if self._numbers.get((word, at), USUAL + 1) <= USUAL}
 
     def under(self, top: Synset) -> Iterator[Synset]:
-        """Yields a synset, what is below it, below that, and so on."""
+        """Yield a synset and its hyponyms at any depth."""
         yield top
         for one in self.below[top]:
             yield from self.under(one)
@@ -141,7 +141,7 @@ def antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
 
 
 def below_antonyms(net: WordNet, forms: Forms) -> Iterator[Line]:
-    """Yields verbs and nouns of antonyms together with what is directly below them."""
+    """Yield verbs and nouns of antonyms together with their direct hyponyms."""
     for one, other in net.antonyms:
         sides = [net.usual((at, *net.below[at])) for at in (one, other)]
         if one[0] == other[0] and one[0] in "nv" and max(map(len, sides)) <= MOST_BELOW:
@@ -160,7 +160,7 @@ def colors(net: WordNet, forms: Forms) -> Iterator[Line]:
         yield here, there
 
 
-def prefixed(words: frozenset[str]) -> Iterator[Line]:
+def find_prefixed_opposites(words: frozenset[str]) -> Iterator[Line]:
     """Yields words with a prefix that turns them into their opposite."""
     for word in sorted(words):
         for prefix in PREFIXES:
@@ -194,22 +194,24 @@ def build(words: Sequence[str], folder: Path, by_hand: Sequence[str]) -> str:
     Raises:
         ValueError: A source is not the version that is named above.
     """
-    with gzip.open(checked("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8") as file:
+    with gzip.open(
+        require_source_file("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8"
+    ) as file:
         forms = Forms(words, csv.reader(file))
     data = {}
     for name, digest in WORDNET.items():
         path = same(folder / "dict" / name, digest)
         data[PARTS[name.removeprefix("data.")]] = path.read_text(encoding="latin-1").splitlines()
     net = WordNet(data, same(folder / "dict" / "index.sense", SENSES).read_text(encoding="utf-8").splitlines())
-    vader = checked("vaderSentiment", "vader_lexicon.txt", VADER).read_text(encoding="utf-8").splitlines()
+    vader = require_source_file("vaderSentiment", "vader_lexicon.txt", VADER).read_text(encoding="utf-8").splitlines()
     lines = [*antonyms(net, forms), *below_antonyms(net, forms), *colors(net, forms)]
-    lines += [*prefixed(forms.words), polar(forms.words, vader)]
+    lines += [*find_prefixed_opposites(forms.words), polar(forms.words, vader)]
     for entry in by_hand:
         lines += forms.pair(*entry.split())
     return written(lines)
 
 
-def checked(package: str, name: str, digest: str) -> Path:
+def require_source_file(package: str, name: str, digest: str) -> Path:
     """Returns a file of a package; the package itself is not imported."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:

@@ -58,7 +58,7 @@ SOURCES = {
 WORDNET = "a09db263da96dbb3273064c60546530dee5927a2e5a39c90fb576cdbebbb1a22"
 
 
-def counted(lines: Iterable[str]) -> Counter[tuple[str, str]]:
+def count_senses(lines: Iterable[str]) -> Counter[tuple[str, str]]:
     """Returns how often WordNet's tagged texts have a base form as each part of speech.
 
     Args:
@@ -72,7 +72,7 @@ def counted(lines: Iterable[str]) -> Counter[tuple[str, str]]:
     return counts
 
 
-def inflected(
+def mark_inflections(
     words: Sequence[str], rows: Iterable[Sequence[str]], counts: Mapping[tuple[str, str], int]
 ) -> NDArray[np.float64]:
     """Marks the forms that each word can be by how often it is one, and scales every row to length 1.
@@ -120,7 +120,9 @@ def valences(words: Sequence[str], lines: Iterable[str]) -> NDArray[np.float64]:
     return np.clip([ratings.get(word, 0.0) / LARGEST_VALENCE for word in words], -1, 1)
 
 
-def filled(vectors: NDArray[np.float64], other: NDArray[np.float32], may: NDArray[np.bool_]) -> NDArray[np.float64]:
+def fill_missing_vectors(
+    vectors: NDArray[np.float64], other: NDArray[np.float32], may: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     """Gives rows of zeros the mean of the rows that other vectors put next to them.
 
     Args:
@@ -172,11 +174,11 @@ def build(words: Sequence[str], wordnet: Path) -> str:
     senses = wordnet / "dict" / "index.sense"
     if hashlib.sha256(senses.read_bytes()).hexdigest() != WORDNET:
         raise ValueError("index.sense is not the one that this script reads")
-    counts = counted(senses.read_text(encoding="latin-1").splitlines())
+    counts = count_senses(senses.read_text(encoding="latin-1").splitlines())
     with gzip.open(paths["resources/infl_lu.csv.gz"], "rt", encoding="utf-8") as file:
-        forms = inflected(words, csv.reader(file), counts)
+        forms = mark_inflections(words, csv.reader(file), counts)
     lexicon = paths["vader_lexicon.txt"].read_text(encoding="utf-8").splitlines()
-    vectors = rounded(filled(glove, minilm.vectors, has_letter), forms, valences(words, lexicon))
+    vectors = rounded(fill_missing_vectors(glove, minilm.vectors, has_letter), forms, valences(words, lexicon))
     return "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, vectors.tolist(), strict=True))
 
 

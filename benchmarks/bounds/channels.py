@@ -186,7 +186,7 @@ def standard_error(accuracy: float, decisions: int) -> float:
 
 
 def exceeds(accuracy: float, decisions: int, bound: float, standard_errors: float = STANDARD_ERRORS) -> bool:
-    """Tells whether a reported accuracy is above its ceiling by more than chance: a fault in noise or accounting.
+    """Return whether a reported accuracy exceeds its ceiling by more than chance: a fault in noise or accounting.
 
     ``accuracy > bound + standard_errors * sqrt(bound (1 - bound) / n)``. One report in 30,000 would be above four
     standard errors if its true accuracy were the ceiling itself.

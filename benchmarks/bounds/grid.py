@@ -110,7 +110,7 @@ class Grid:
         self._prior = np.bincount(task.test.labels.numpy(), minlength=len(task.labels))
 
     def run(self, cells: Sequence[Cell]) -> None:
-        """Runs what is missing: bounds first, then the cells in their order.
+        """Compute the records that are missing: bounds first, then the cells in their order.
 
         Raises:
             OutputError: The file cannot be written.
@@ -218,7 +218,7 @@ class Grid:
         return {"description": asdict(description), "levels": levels}
 
     def _placement(self, cell: Cell) -> ClassCodes:
-        """Codes from the dev split: what is measured on test must not have seen it."""
+        """Return codes that are learned on the dev split, so that figures on test are held out."""
         key = (cell.mode, cell.dimension, cell.levels, cell.word_dropout, cell.delta)
         if key not in self._codes:
             confusion = self._confusion(cell.word_dropout, "dev")

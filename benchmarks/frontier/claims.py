@@ -107,7 +107,7 @@ def symbols_of(release: WordRelease, outputs: Array) -> Array:
 
 
 def first_drawn(reading: ReadElements, count: int, most: int) -> Array:
-    """Returns the places of the first drawn elements in lower case of each document that has so many."""
+    """Return the places of the first randomized words in lower case, for documents with enough of them."""
     places = np.flatnonzero((reading.role == RANDOMIZED) & reading.lower)
     document = reading.document[places]
     starts = np.flatnonzero(np.r_[True, document[1:] != document[:-1]])

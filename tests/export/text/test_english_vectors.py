@@ -19,7 +19,7 @@ VECTORS = WORDS / "english-3-vectors.txt.gz"
 
 
 def forms_of(words, rows):
-    marks = build_vectors.inflected(words, rows, {})
+    marks = build_vectors.mark_inflections(words, rows, {})
     return [{build_vectors.COLUMNS[i] for i in np.flatnonzero(row)} for row in marks]
 
 
@@ -34,17 +34,17 @@ def test_a_word_is_marked_with_the_forms_that_it_can_be():
     ]
     words = ["took", "taken", "walked", "walks", "best", "abbases", "'d", "will"]
     assert forms_of(words, rows) == ([{"VBD"}, {"VBN"}, {"VBD", "VBN"}, {"VBZ", "NNS"}, {"JJS"}, {"NNS"}, set(), set()])
-    lengths = np.linalg.norm(build_vectors.inflected(words, rows, {}), axis=1)
+    lengths = np.linalg.norm(build_vectors.mark_inflections(words, rows, {}), axis=1)
     assert lengths.tolist() == pytest.approx([1] * 6 + [0] * 2)
 
 
 def test_a_form_counts_as_often_as_its_base_form_is_that_part_of_speech():
-    counts = build_vectors.counted(
+    counts = build_vectors.count_senses(
         ["walk%2:38:00:: 01904930 1 10", "walk%2:38:01:: 01912159 2 1", "walk%1:04:00:: 0 3 4"]
     )
     assert counts == {("walk", "verb"): 11, ("walk", "noun"): 4}
     rows = [["walk", "verb", "walked", "", "walking", "walks"], ["walk", "noun", "walks"], ["Walk", "propn", "Walks"]]
-    (walks,) = build_vectors.inflected(["walks"], rows, counts)
+    (walks,) = build_vectors.mark_inflections(["walks"], rows, counts)
     of = {tag: walks[build_vectors.COLUMNS.index(tag)] for tag in ("VBZ", "NNS", "NNPS")}
     assert of["NNS"] / of["VBZ"] == pytest.approx(4.5 / 11.5)
     assert of["NNPS"] / of["VBZ"] == pytest.approx(0.2 / 11.5)
@@ -62,7 +62,7 @@ def test_a_missing_word_gets_the_mean_of_its_neighbors_elsewhere():
     other[11:] = -1
     may = np.ones(14, dtype=bool)
     may[1] = False
-    found = build_vectors.filled(vectors, other, may)
+    found = build_vectors.fill_missing_vectors(vectors, other, may)
     assert found[0].tolist() == pytest.approx([0, 0] + [0.1] * 10 + [0, 0])
     assert np.array_equal(found[1:], vectors[1:])
 
