@@ -16,7 +16,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from build_opposites import FORMS, Forms, checked, same, written
+from build_opposites import FORMS, Forms, require_source_file, same, written
 
 Pair = tuple[str, str]
 #: Repository, commit and folder of the files of each list, and the SHA-256 of each file.
@@ -83,7 +83,9 @@ def main(words: Path, folder: Path, target: Path) -> None:
     """Writes the lists; prints the entries of each."""
     from textveil_export.text.word_vectors import read_list
 
-    with gzip.open(checked("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8") as file:
+    with gzip.open(
+        require_source_file("lemminflect", "resources/infl_lu.csv.gz", FORMS), "rt", encoding="utf-8"
+    ) as file:
         forms = Forms(read_list(words), csv.reader(file))
     target.mkdir(exist_ok=True)
     for name, (_, files) in SOURCES.items():

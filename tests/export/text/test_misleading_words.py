@@ -91,7 +91,9 @@ def test_usual_words_directly_below_antonyms_and_those_of_different_colors() -> 
 
 
 def test_prefixes_and_valence() -> None:
-    assert list(build_opposites.prefixed(frozenset(("unhappy", "happy", "inn", "n", "under", "der")))) == [
+    assert list(
+        build_opposites.find_prefixed_opposites(frozenset(("unhappy", "happy", "inn", "n", "under", "der")))
+    ) == [
         (frozenset(["under"]), frozenset(["der"])),
         (frozenset(["unhappy"]), frozenset(["happy"])),
     ]
