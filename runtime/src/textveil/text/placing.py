@@ -254,6 +254,15 @@ class Stream(ReportViews):
         """Read text that contains no surrogate."""
         if self._numbers is not None:
             self._numbers.feed(text)
+        if any(scanner.awaits_outcome for scanner in self._scanners):  # a blank ends the chunk, which decides
+            blank = _SEPARATOR.search(text)
+            end = len(text) if blank is None else blank.end()
+            self._read_parts(text[:end])
+            text = text[end:]
+        self._read_parts(text)
+
+    def _read_parts(self, text: str) -> None:
+        """Read text without a surrogate, all of it by one view of the regions."""
         if self._joined is not None:
             self._joined.feed(text)
         if self._policy.everywhere:
@@ -316,8 +325,20 @@ class Stream(ReportViews):
 
     def _give_up_chunk(self) -> None:
         """Write out a spoiled chunk early, unless it may be an address of a permitted host."""
+        self._settle_tags(is_replaced=False)
         if self._pending and (not self._policy.hosts or self._chunk.too_long):
             self._flush()
+
+    @property
+    def _scanners(self) -> list[Scanner]:
+        """Scanners of this text: of it alone, and of it after the earlier texts."""
+        return [self._scanner] if self._joined is None else [self._scanner, self._joined]
+
+    def _settle_tags(self, *, is_replaced: bool) -> None:
+        """Inform the scanners whether the chunk restores its tags."""
+        for scanner in self._scanners:
+            if scanner.awaits_outcome:
+                scanner.settle_tag(is_replaced=is_replaced)
 
     def _end_chunk(self) -> None:
         if not self._chunk.length:
@@ -325,6 +346,8 @@ class Stream(ReportViews):
         self._chunk.end()
         if self._pending:
             self._flush()
+        else:
+            self._settle_tags(is_replaced=not self._chunk.spoiled)
         self._chunk = Chunk()
 
     def _flush(self) -> None:
@@ -334,10 +357,11 @@ class Stream(ReportViews):
         self._continued, path = False, None
         if self._policy.hosts and not self._chunk.too_long:
             path = self._policy.find_bare_path("".join(self._chunk.text))
-        apart = self._find_joined()
+        apart, kept = self._find_joined(), len(self.not_restored)
         for at, part in enumerate(self._pending):
             self._out.append(part if isinstance(part, str) else self._settle(part, path, at in apart))
         self._pending.clear()
+        self._settle_tags(is_replaced=len(self.not_restored) == kept)
 
     def _find_joined(self) -> set[int]:
         """Return the pending surrogates, by index, that an address in their chunk forbids to restore.
@@ -419,7 +443,7 @@ class Stream(ReportViews):
             self._chunk.spoil()
         if self._chunk.spoiled:
             self._give_up_chunk()
-        elif reason is None and written[-1] == "]":
+        elif reason is None and written[-1] == "]" and original[-1:] != "]":
             for scanner in prose:
                 scanner.mark_tag()
 

@@ -129,6 +129,8 @@ class Scanner:
         #: Readers disagree up to the end of the reply on code or on HTML.
         self._disputed, self._angle_at_start, self._abbreviation = False, False, False
         self._tag, self._after_tag, self._tag_colon = False, False, False
+        #: Text from a bracket directly after a tag on, while nobody knows whether the tag is replaced; else empty.
+        self._tag_link = ""
         self._phase, self._quotes, self._column, self._marked, self._empty = _START, 0, 0, False, True
         self._last, self._line_label = "", False
         self._slash, self._name, self._doubled, self._odd = _NONE, "", False, False
@@ -188,6 +190,7 @@ class Scanner:
 
     def feed(self, text: str) -> None:
         """Read more text; afterwards ``region`` and ``role`` are those of its last character."""
+        self._record_tag_link(text)
         at, end = 0, len(text)
         while at < end:
             if self._tainted and not self._frames:
@@ -196,13 +199,13 @@ class Scanner:
             pattern = self._skippable() if self._phase == _BODY else None
             match = None if pattern is None else pattern.match(text, at)
             if match is None:
-                self.step(text[at])
+                self._step(text[at])
                 at += 1
                 continue
             at = match.end()
             if not self._frames:
                 self._note_address(match[0])
-            self._last, self._odd = text[at - 1], False
+            self._last, self._odd, self._after_tag = text[at - 1], False, False
             self.role = Role.TEXT
             self.region = self._frames[-1].region if self._frames else Region.PROSE
 
@@ -211,8 +214,48 @@ class Scanner:
         self._opener = ""
 
     def mark_tag(self) -> None:
-        """Mark the end of the text as a tag to replace, so that ``[person 1]: `` defines no link."""
+        """Mark the end of the text as a tag to replace, so that ``[person 1]: `` and ``[person 1](`` begin no link.
+
+        The caller passes the outcome to ``settle_tag`` where the chunk ends, or once it keeps its surrogates.
+        """
         self._tag, self._bracket_closed = True, False
+
+    @property
+    def awaits_outcome(self) -> bool:
+        """Whether the region of the text depends on the outcome of the chunk of the last tag."""
+        return self._tag or self._tag_link != ""
+
+    def settle_tag(self, *, is_replaced: bool) -> None:
+        """Apply the outcome of the chunk of the last tag.
+
+        A tag that stays makes a link of a bracket directly after it, up to what has been read since.
+        """
+        text, self._tag_link = self._tag_link, ""
+        if is_replaced:
+            return
+        self._bracket_closed = self._bracket_closed or self._after_tag
+        self._tag = self._after_tag = False
+        if not text:
+            return
+        if self._frames or self._tainted or "](" in text:  # a reader of the link sees no region begin in it
+            if not self._frames or self._frames[-1].kind != _UNKNOWN:
+                self._give_up(Region.LINK)
+            return
+        state, last = (self._slash, self._opener, self._dollar), self._last
+        frame = self._push(_LINK, Region.LINK)
+        for at, character in enumerate(text[1:]):
+            self._last = text[at]
+            self._read_link(frame, _LINK, character, False)
+            if not self._frames or self._frames[-1] is not frame:
+                break
+        self._last = last
+        if not self._frames:
+            self._slash, self._opener, self._dollar = state
+
+    def _record_tag_link(self, text: str) -> None:
+        """Record the text from a bracket directly after a tag on, for ``settle_tag``."""
+        if self._tag_link or (self._tag and text[:1] == "(" and not self._frames):
+            self._tag_link += text
 
     def mark_surrogate(self) -> None:
         """Mark the end of the text as a surrogate, whose original may be an address."""
@@ -247,6 +290,10 @@ class Scanner:
 
     def step(self, character: str) -> Region:
         """Read one character and return its region."""
+        self._record_tag_link(character)
+        return self._step(character)
+
+    def _step(self, character: str) -> Region:
         self.role = Role.TEXT
         if self._tainted and not self._frames:
             self.region = Region.MARKUP
@@ -834,7 +881,8 @@ class Scanner:
             else:
                 self._stray = True
             return
-        if (last == "]" or self._bracket_closed) and character == "(" and kind not in (_LINK, _DEFINITION):
+        opens_link = (last == "]" or self._bracket_closed) and character == "(" and kind not in (_LINK, _DEFINITION)
+        if opens_link and not (self._after_tag and self._tag_link):  # else the outcome of the tag decides
             self._push(_LINK, Region.LINK).nested = last != "]"
             return
         in_link = kind in (_LINK, _DEFINITION)
