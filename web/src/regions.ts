@@ -152,6 +152,8 @@ export class Scanner {
   #tag = false;
   #afterTag = false;
   #tagColon = false;
+  /** Text from a bracket directly after a tag on, while it is open whether the tag is replaced; else empty. */
+  #tagLink = "";
   #phase = START;
   #quotes = 0;
   #column = 0;
@@ -219,6 +221,7 @@ export class Scanner {
 
   /** Reads more text. */
   feed(text: string): void {
+    this.#recordTagLink(text);
     let at = 0;
     while (at < text.length) {
       if (this.#tainted && this.#frames.length === 0) {
@@ -232,13 +235,13 @@ export class Scanner {
         if (this.#frames.length === 0) this.#noteAddress(text.slice(at, pattern.lastIndex));
         at = pattern.lastIndex;
         this.#last = text.charAt(at - 1);
-        this.#odd = false;
+        this.#odd = this.#afterTag = false;
         this.role = "text";
         this.region = this.#top?.region ?? "prose";
         continue;
       }
       const character = (text.codePointAt(at) ?? 0) > 0xffff ? text.slice(at, at + 2) : text.charAt(at);
-      this.step(character);
+      this.#step(character);
       at += character.length;
     }
   }
@@ -258,10 +261,55 @@ export class Scanner {
     this.#opener = "";
   }
 
-  /** Notes that the text so far ends with a tag that is replaced, so that `[person 1]: ` defines no link. */
+  /**
+   * Marks the end of the text as a tag to replace, so that `[person 1]: ` and `[person 1](` begin no link. The caller
+   * passes the outcome to `settleTag` where the chunk ends, or once it keeps its surrogates.
+   */
   markTag(): void {
     this.#tag = true;
     this.#bracketClosed = false;
+  }
+
+  /** Whether the region of the text depends on the outcome of the chunk of the last tag. */
+  get awaitsOutcome(): boolean {
+    return this.#tag || this.#tagLink !== "";
+  }
+
+  /** Applies the outcome of the chunk of the last tag: a tag that stays makes a link of a bracket directly after it. */
+  settleTag(isReplaced: boolean): void {
+    const text = this.#tagLink;
+    this.#tagLink = "";
+    if (isReplaced) return;
+    this.#bracketClosed ||= this.#afterTag;
+    this.#tag = this.#afterTag = false;
+    if (text === "") return;
+    // A reader of the link sees no region begin in it.
+    if (this.#frames.length > 0 || this.#tainted || text.includes("](")) {
+      if (this.#top?.kind !== "unknown") this.#giveUp("link");
+    } else {
+      this.#reopenLink([...text]);
+    }
+  }
+
+  /** Opens a link at the first character, and reads the others in it. */
+  #reopenLink(text: readonly string[]): void {
+    const [slash, opener, dollar, last] = [this.#slash, this.#opener, this.#dollar, this.#last];
+    const frame = this.#push("link", "link");
+    for (const [at, character] of text.entries()) {
+      if (at > 0) this.#readLink(frame, character, false);
+      if (this.#top !== frame) break;
+      this.#last = character;
+    }
+    this.#last = last;
+    if (this.#frames.length > 0) return;
+    this.#slash = slash;
+    this.#opener = opener;
+    this.#dollar = dollar;
+  }
+
+  /** Records the text from a bracket directly after a tag on, for `settleTag`. */
+  #recordTagLink(text: string): void {
+    if (this.#tagLink !== "" || (this.#tag && text.startsWith("(") && this.#frames.length === 0)) this.#tagLink += text;
   }
 
   /** Notes that the text so far ends with a surrogate, whose original may be an address. */
@@ -289,6 +337,11 @@ export class Scanner {
 
   /** Reads one character; returns its region. */
   step(character: string): Region {
+    this.#recordTagLink(character);
+    return this.#step(character);
+  }
+
+  #step(character: string): Region {
     this.role = "text";
     if (this.#tainted && this.#frames.length === 0) {
       this.region = "markup";
@@ -932,7 +985,9 @@ export class Scanner {
       }
       return;
     }
-    if ((last === "]" || this.#bracketClosed) && character === "(" && !isLink(kind)) {
+    const opensLink = (last === "]" || this.#bracketClosed) && character === "(" && !isLink(kind);
+    // Else the outcome of the tag decides.
+    if (opensLink && !(this.#afterTag && this.#tagLink !== "")) {
       this.#push("link", "link").nested = last !== "]";
       return;
     }

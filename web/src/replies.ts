@@ -156,6 +156,14 @@ export class RestoreStream {
   /** Reads text that is no surrogate. */
   #readText(text: string): void {
     this.#numbers?.feed(text);
+    const blank = this.#scanner.awaitsOutcome ? SEPARATORS.exec(text) : null;
+    const end = blank === null ? 0 : blank.index + 1; // a blank ends the chunk, which decides on its tags
+    if (end > 0) this.#readParts(text.slice(0, end));
+    this.#readParts(text.slice(end));
+  }
+
+  /** Reads text without a surrogate, all of it by one view of the regions. */
+  #readParts(text: string): void {
     if (this.#policy.everywhere) {
       this.#out.push(text);
     } else if (this.#policy.places.size > 0) {
@@ -220,13 +228,20 @@ export class RestoreStream {
 
   /** Lets out a chunk that holds no original, unless it may be an address that may have one. */
   #giveUpChunk(): void {
+    this.#settleTags(false);
     if (this.#pending.length > 0 && (this.#policy.hosts.size === 0 || this.#chunk.tooLong)) this.#flush();
+  }
+
+  /** Informs the scanner whether the chunk restores its tags. */
+  #settleTags(isReplaced: boolean): void {
+    if (this.#scanner.awaitsOutcome) this.#scanner.settleTag(isReplaced);
   }
 
   #endChunk(): void {
     if (this.#chunk.length === 0) return;
     this.#chunk.end();
     if (this.#pending.length > 0) this.#flush();
+    else this.#settleTags(!this.#chunk.spoiled);
     this.#chunk = new Chunk();
   }
 
@@ -234,11 +249,13 @@ export class RestoreStream {
     const known = this.#policy.hosts.size > 0 && !this.#chunk.tooLong;
     const path = known ? this.#policy.findBarePath(this.#chunk.text) : undefined;
     const address = this.#findAddress();
+    const kept = this.#notRestored.length;
     for (const part of this.#pending) {
       const joined = address !== undefined && part !== address;
       this.#out.push(typeof part === "string" ? part : this.#settle(part, path, joined));
     }
     this.#pending = [];
+    this.#settleTags(this.#notRestored.length === kept);
   }
 
   /** The surrogate whose original looks like an address, if there is one: it stands alone in its chunk. */
@@ -318,7 +335,8 @@ export class RestoreStream {
     this.#chunk.addSurrogate(characters.length);
     if (roles.includes("spoiler") || (this.#inAddress && first === "json")) this.#chunk.spoiled = true;
     if (this.#chunk.spoiled) this.#giveUpChunk();
-    else if (reason === undefined && first === "prose" && written.endsWith("]")) scanner.markTag();
+    else if (reason === undefined && first === "prose" && written.endsWith("]") && !original.endsWith("]"))
+      scanner.markTag();
   }
 
   /** The longest form that begins at a place and ends where a word does; `more` where it is not known yet. */
