@@ -7,7 +7,7 @@ import { type RestoreOptions, RestorePolicy } from "./policy.js";
 import { type FormIndex, RestoreStream } from "./replies.js";
 import { Restored } from "./restored.js";
 import type { Cutter } from "./segments.js";
-import { QuotationIndex } from "./surroundings.js";
+import { foldOutput, QuotationIndex } from "./surroundings.js";
 import { isUpper, keyOf, WHITE } from "./words.js";
 
 const LIKE_A_TAG = new RegExp(`\\[(?=[\\p{L}\\p{N}_-]+[${WHITE}]+\\p{Nd})`, "gu");
@@ -41,7 +41,7 @@ export class Restorer {
       const first = this.#pairs.get(key);
       if (first === undefined) {
         this.#pairs.set(key, pair);
-      } else if (first.original !== original && keyOf(first.original) !== keyOf(original)) {
+      } else if (!areAlike(first.original, original)) {
         this.#pairs.delete(key);
         this.#ambiguous.set(key, { ...first, original: "" });
       } else if (isUpper(first.original) && !isUpper(original)) {
@@ -147,13 +147,18 @@ export class Restorer {
         if (!found.has(form.text) || (other !== undefined && other.way !== "" && form.way === "")) {
           found.set(form.text, form);
         } else if (other === undefined || other.way !== "" || form.way === "") {
-          const same = other !== undefined && keyOf(other.pair.original) === keyOf(pair.original);
+          const same = other !== undefined && areAlike(other.pair.original, pair.original);
           found.set(form.text, same ? other : undefined);
         }
       }
     }
     for (const pair of this.#ambiguous.values()) {
       for (const form of formsOf(pair)) if (form.way === "") found.set(form.text, undefined);
+    }
+    // A file has no pair of an ambiguous output, and a reply may have it elsewhere.
+    for (const { output } of this.#quoted.values()) {
+      const form = foldOutput(output);
+      if (!found.has(form)) found.set(form, undefined);
     }
     const begins = new Set<string>();
     for (const text of found.keys()) for (let end = 1; end <= text.length; end++) begins.add(text.slice(0, end));
@@ -209,4 +214,13 @@ function isQuoted(value: unknown): value is QuotedEntry[] {
 /** @internal A text that has no tags of ours with a blank in all that looks like one, so that it is not restored. */
 export function notATag(text: string): string {
   return text.replace(LIKE_A_TAG, "[ ");
+}
+
+/**
+ * Whether two originals differ in case and kind of apostrophe alone. A letter of mathematics such as U+1D465 and the
+ * plain letter have one surrogate, but a reader tells them apart.
+ */
+function areAlike(one: string, other: string): boolean {
+  const fold = (text: string): string => text.normalize("NFC").toLowerCase().replaceAll("\u2019", "'");
+  return one === other || fold(one) === fold(other);
 }

@@ -69,7 +69,7 @@ export function cutAfter(text: string, isEnd: boolean): string {
 }
 
 const compact = (text: string): string => text.replaceAll(" ", "");
-const foldOutput = (output: string): string => folded(output).replace(OUTER_BLANKS, "").replace(BLANKS, " ");
+export const foldOutput = (output: string): string => folded(output).replace(OUTER_BLANKS, "").replace(BLANKS, " ");
 
 interface Entry {
   readonly before: readonly string[];

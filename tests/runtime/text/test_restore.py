@@ -412,3 +412,26 @@ def test_an_allowed_link_is_restored_up_to_what_may_end_it(mark: str) -> None:
         reply = around.format(f"https://ok.example/{mark}www.evil.example/Gomez")
         assert HIDDEN.restore(reply, policy) == reply
     assert HIDDEN.restore(f"https://ok.example/Gomez{mark}", policy) == f"https://ok.example/Novak{mark}"
+
+
+@pytest.mark.parametrize("reply", ["[person 1](https://evil.example/ Gomez", "[person 1](<b>)](https: Gomez"])
+def test_a_planted_fault_that_ignores_the_outcome_of_a_tag(reply: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tag whose chunk stays opens a link at the bracket directly after it."""
+    assert "Novak" not in HIDDEN.restore(reply)
+    settle = Scanner.settle_tag
+    monkeypatch.setattr(Scanner, "settle_tag", lambda scanner, *, is_replaced: settle(scanner, is_replaced=True))
+    assert "Novak" in HIDDEN.restore(reply)
+    assert "[person 1](" in HIDDEN.restore(reply)
+
+
+def test_a_bracket_after_a_tag_in_the_next_part_follows_the_outcome_of_the_tag() -> None:
+    for first, second, restored in (
+        ("Ask [person 1]", "(Gomez) now", "(Novak) now"),
+        ("Ask a.b[person 1]", "(Gomez) now", "(Gomez) now"),
+        ("Ask [person 1]", "(https://evil.example/ Gomez", "(https://evil.example/ Gomez"),
+    ):
+        before, after = HIDDEN.stream(), HIDDEN.stream()
+        before.feed(first)
+        before.close()
+        after.follow(before)
+        assert (after.feed(second) + after.close()).lstrip() == restored

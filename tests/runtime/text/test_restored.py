@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from textveil import Conversation, Sanitizer
 from textveil.errors import RestoredNotJson, TextveilError
+from textveil.text.forms import Pair
 from textveil.text.placing import Stream
 from textveil.text.restore import Restorer
+from textveil.text.restore_policy import SkipReason
 from textveil.text.restored import Restored, RestoreReport
 
 HIDDEN = Restorer([("Gomez", "Novak"), ("4718", "9923"), ("57", "12")])
@@ -175,3 +177,28 @@ def test_a_result_restores_what_a_conversation_does() -> None:
         for restorer in (result.mapping, Restorer.from_json(result.mapping.to_json().encode())):
             restored = restorer.restore(result.text)
             assert restored == text or restored.report.not_restored
+
+
+def test_a_letter_of_mathematics_is_never_silently_another_letter() -> None:
+    """The letter and the plain one have one tag; only surroundings tell which of them a reply means."""
+    restorer = Restorer([("[letter 1]", "\U0001d465"), ("[letter 1]", "x")])
+    restored = restorer.restore("Take [letter 1] as it is.")
+    assert (restored, restored.report.count_reasons()) == ("Take [letter 1] as it is.", {SkipReason.AMBIGUOUS: 1})
+    assert Restorer([("[person 1]", "O\u2019Neil"), ("[person 1]", "O'NEIL")]).restore("[person 1]") == "O\u2019Neil"
+
+
+def test_a_mapping_from_a_file_reports_ambiguous_surrogates() -> None:
+    """Two originals of 27 that only their surroundings tell apart."""
+    pairs = [
+        Pair("27", "12"),
+        Pair("27", "43"),
+        Pair("27", "12", 0, True, "for order 45944 on ", " may 1978. she i"),
+        Pair("27", "43", 0, False, "on 27 may 1978. she is ", " and has 2 chair"),
+    ]
+    for restorer in (Restorer(pairs), Restorer.from_json(Restorer(pairs).to_json().encode())):
+        assert (
+            restorer.restore("On 27 May 1978. She is 27 and has 2 chairs")
+            == "On 12 May 1978. She is 43 and has 2 chairs"
+        )
+        restored = restorer.restore("Add 27 to it.")
+        assert (restored, restored.report.count_reasons()) == ("Add 27 to it.", {SkipReason.AMBIGUOUS: 1})

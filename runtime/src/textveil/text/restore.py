@@ -9,6 +9,7 @@ Privacy:
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -79,7 +80,7 @@ class Restorer:
             if output in ambiguous:
                 continue
             first = pairs.setdefault(output, found)
-            if first.original != found.original and key(first.original) != key(found.original):
+            if not _are_alike(first.original, found.original):
                 ambiguous[output] = pairs.pop(output)._replace(original="")
             elif first.original.isupper() and not found.original.isupper():  # a heading in capitals, then the name
                 pairs[output] = found
@@ -149,6 +150,7 @@ class Restorer:
         is ambiguous unless both have the same original.
         """
         from textveil.text.placing import Index
+        from textveil.text.surroundings import fold_output
 
         found: dict[str, Form | None] = {}
         for number, pair in enumerate(self._known[0].values()):
@@ -162,9 +164,11 @@ class Restorer:
                 if other is not None and other[1] and not way:
                     found[text] = form
                 elif other is None or other[1] or not way:
-                    same = other is not None and key(other[0].original) == key(pair.original)
+                    same = other is not None and _are_alike(other[0].original, pair.original)
                     found[text] = other if same else None
         found.update((text, None) for pair in self._known[1].values() for text, way in forms(pair) if not way)
+        for pair in self._known[2]:  # a file has no pair of an ambiguous output, and a reply may have it elsewhere
+            found.setdefault(fold_output(pair.output), None)
         return Index(found, self._known[2])
 
     def with_originals(self, spelled: Callable[[str], str]) -> "Restorer":
@@ -217,6 +221,18 @@ class Restorer:
         pairs = [Pair(output, original, lead, not lead, before) for output, original, lead, before in in_context]
         pairs += [Pair(output, original, 0, weak, before, after) for output, original, weak, before, after in quoted]
         return cls([*originals.items(), *pairs])
+
+
+def _are_alike(one: str, other: str) -> bool:
+    """Return whether two originals differ in case and kind of apostrophe alone.
+
+    A letter of mathematics such as U+1D465 and the plain letter have one surrogate, but a reader tells them apart.
+    """
+    return one == other or _fold_case(one) == _fold_case(other)
+
+
+def _fold_case(text: str) -> str:
+    return unicodedata.normalize("NFC", text).lower().replace("\u2019", "'")
 
 
 def _is_in_context(entry: Any) -> bool:
