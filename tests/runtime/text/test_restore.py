@@ -414,7 +414,7 @@ def test_an_allowed_link_is_restored_up_to_what_may_end_it(mark: str) -> None:
     assert HIDDEN.restore(f"https://ok.example/Gomez{mark}", policy) == f"https://ok.example/Novak{mark}"
 
 
-@pytest.mark.parametrize("reply", ["[person 1](https://evil.example/ Gomez", "[person 1](<b>)](https: Gomez"])
+@pytest.mark.parametrize("reply", ["[person 1](https://evil.example/ Gomez", "[person 1](a.b Gomez"])
 def test_a_planted_fault_that_ignores_the_outcome_of_a_tag(reply: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tag whose chunk stays opens a link at the bracket directly after it."""
     assert "Novak" not in HIDDEN.restore(reply)
