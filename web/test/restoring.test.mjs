@@ -199,6 +199,26 @@ test("a restored reply acts as its text, is refused by JSON, and reports numbers
   assert.deepEqual(numbers.restore("57 and 60, of 8", {}, "57 of 8").report.unknownNumbers, ["60"]);
 });
 
+test("all control characters are treated alike, and come back", () => {
+  const replies = [
+    "Gomez\f",
+    "\fGomez",
+    "Go\fmez",
+    "\f Gomez \f",
+    "[\f](Gomez)",
+    "<\fi Gomez>",
+    "[x]:\f Gomez",
+    "`\f` Gomez",
+  ];
+  const restoreWith = (reply, control) =>
+    hidden.restore(reply.replaceAll("\f", control)).text.replaceAll(control, "\f");
+  for (const reply of replies) {
+    const expected = restoreWith(reply, "\x01");
+    assert.equal(expected.replaceAll("Novak", "Gomez"), reply);
+    for (const control of ["\x02", "\x03", "\0", "\x7f"]) assert.equal(restoreWith(reply, control), expected);
+  }
+});
+
 test("a saved mapping restores as the one in memory, whole and streamed", () => {
   const content = {
     format: "textveil-mapping",
