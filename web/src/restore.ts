@@ -76,6 +76,7 @@ export class Restorer {
       .map(({ output, original, lead = 0, before = "" }) => [output, original, lead, before]);
     const more = {
       ...(inContext.length > 0 ? { in_context: inContext } : {}),
+      ...(this.#ambiguous.size > 0 ? { ambiguous: [...this.#ambiguous.values()].map(({ output }) => output) } : {}),
       ...(this.#quoted.size > 0 ? { quoted: [...this.#quoted.values()].map(quotedEntry) } : {}),
     };
     return `${JSON.stringify({ format: FORMAT, format_version: VERSION, originals, ...more })}\n`;
@@ -95,6 +96,7 @@ export class Restorer {
       originals,
       in_context: inContext = [],
       quoted = [],
+      ambiguous = [],
     } = (found ?? {}) as Record<string, unknown>;
     const entries = typeof originals === "object" && originals !== null ? Object.entries(originals) : undefined;
     const sound = entries?.every((entry): entry is [string, string] => typeof entry[1] === "string");
@@ -104,7 +106,8 @@ export class Restorer {
       entries === undefined ||
       !sound ||
       !isInContext(inContext) ||
-      !isQuoted(quoted)
+      !isQuoted(quoted) ||
+      !isStrings(ambiguous)
     ) {
       throw new InputError("the mapping is not one that textveil has written");
     }
@@ -116,7 +119,12 @@ export class Restorer {
       before,
     }));
     for (const [output, original, weak, before, after] of quoted) pairs.push({ output, original, weak, before, after });
-    return new Restorer([...entries, ...pairs], cutter);
+    const restorer = new Restorer([...entries, ...pairs], cutter);
+    for (const output of ambiguous) {
+      restorer.#pairs.delete(keyOf(output));
+      restorer.#ambiguous.set(keyOf(output), { output, original: "" });
+    }
+    return restorer;
   }
 
   /**
@@ -137,21 +145,25 @@ export class Restorer {
     return new RestoreStream(this.#index(), this.#cutter, new RestorePolicy(options), sanitized);
   }
 
-  /** All forms; nothing for one that stands for several originals. Where two pairs share one, that counts which came so. */
+  /**
+   * Returns all forms; `undefined` for a form with several originals. Of two pairs with one form, the pair with that form
+   * as its unchanged output takes precedence. The order of the pairs has no effect: a file keeps none.
+   */
   #index(): FormIndex {
     if (this.#forms !== undefined) return this.#forms;
     const found = new Map<string, Form | undefined>();
+    const unchanged = new Map<string, Form | undefined>();
     for (const pair of this.#pairs.values()) {
       for (const form of formsOf(pair)) {
-        const other = found.get(form.text);
-        if (!found.has(form.text) || (other !== undefined && other.way !== "" && form.way === "")) {
-          found.set(form.text, form);
-        } else if (other === undefined || other.way !== "" || form.way === "") {
-          const same = other !== undefined && areAlike(other.pair.original, pair.original);
-          found.set(form.text, same ? other : undefined);
-        }
+        const sameText = form.way === "" ? unchanged : found;
+        const other = sameText.get(form.text);
+        if (!sameText.has(form.text)) sameText.set(form.text, form);
+        else if (other === undefined || !areAlike(other.pair.original, pair.original)) {
+          sameText.set(form.text, undefined);
+        } else if (isPreferred(form, other)) sameText.set(form.text, form);
       }
     }
+    for (const [text, form] of unchanged) found.set(text, form);
     for (const pair of this.#ambiguous.values()) {
       for (const form of formsOf(pair)) if (form.way === "") found.set(form.text, undefined);
     }
@@ -179,6 +191,19 @@ function isInContext(value: unknown): value is [string, string, number, string][
       return Number.isSafeInteger(lead) && lead >= 0 && lead < [...output].length;
     })
   );
+}
+
+const isStrings = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((entry) => typeof entry === "string");
+
+/** Returns whether a form ranks before another one of the same text, whose original differs in case at most. */
+function isPreferred(form: Form, other: Form): boolean {
+  const [ranks, others] = [form, other].map(({ pair, way }) => {
+    const { lead = 0, weak = false, output, original, before = "" } = pair;
+    return [lead, weak, isUpper(original), output, original, before, way];
+  });
+  const at = ranks?.findIndex((rank, place) => rank !== others?.[place]) ?? -1;
+  return at >= 0 && (ranks?.[at] ?? 0) < (others?.[at] ?? 0);
 }
 
 /** Whether a pair has a number for another one; a tag tells no number. */

@@ -199,6 +199,48 @@ test("a restored reply acts as its text, is refused by JSON, and reports numbers
   assert.deepEqual(numbers.restore("57 and 60, of 8", {}, "57 of 8").report.unknownNumbers, ["60"]);
 });
 
+test("all control characters are treated alike, and come back", () => {
+  const replies = [
+    "Gomez\f",
+    "\fGomez",
+    "Go\fmez",
+    "\f Gomez \f",
+    "[\f](Gomez)",
+    "<\fi Gomez>",
+    "[x]:\f Gomez",
+    "`\f` Gomez",
+  ];
+  const restoreWith = (reply, control) =>
+    hidden.restore(reply.replaceAll("\f", control)).text.replaceAll(control, "\f");
+  for (const reply of replies) {
+    const expected = restoreWith(reply, "\x01");
+    assert.equal(expected.replaceAll("Novak", "Gomez"), reply);
+    for (const control of ["\x02", "\x03", "\0", "\x7f"]) assert.equal(restoreWith(reply, control), expected);
+  }
+});
+
+test("a saved mapping restores as the one in memory, whole and streamed", () => {
+  const content = {
+    format: "textveil-mapping",
+    format_version: 1,
+    originals: { Gomez: "Novak", 1200: "6", "1,200": "5", clinic: "Zorblax", Straße: "acme", STRASSE: "ACME" },
+    ambiguous: ["clinics", "dirty"],
+  };
+  const reply = "Gomez dirty clinics clinic 1200.00 1,200 Strasse";
+  const mapping = sanitizer.readMapping(JSON.stringify(content));
+  const again = sanitizer.readMapping(mapping.toText());
+  assert.deepEqual([again.size, again.ambiguous, again.toText()], [6, 2, mapping.toText()]);
+  const stream = again.stream();
+  const streamed = [...reply].map((character) => stream.feed(character)).join("") + stream.close();
+  for (const restored of [mapping.restore(reply), again.restore(reply), { text: streamed, report: stream.report }]) {
+    assert.equal(restored.text, "Novak dirty clinics zorblax 1200.00 5 acme");
+    assert.deepEqual(restored.report.ambiguous, ["dirty", "clinics", "1200.00"]);
+  }
+  for (const ambiguous of [{}, [5], null]) {
+    assert.throws(() => sanitizer.readMapping(JSON.stringify({ ...content, ambiguous })), { code: "input" });
+  }
+});
+
 test("a short surrogate is restored where a reply quotes it", () => {
   const quoted = [["7", "3", true, "\na pump of ", "v and a lamp.\n"]];
   const content = {

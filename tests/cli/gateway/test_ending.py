@@ -36,6 +36,20 @@ textveil.bundle.atomic.os.fsync = flush_slowly
 from textveil_cli.main import main
 main()
 """
+#: A gateway whose first conversation computes in Python until the process ends, and never checks whether to stop.
+ENDLESS_WORK = """
+import sys
+from textveil import Conversation
+
+def compute(conversation, *arguments):
+    print("computing", file=sys.stderr, flush=True)
+    while True:
+        pass
+
+Conversation.exchange = compute
+from textveil_cli.main import main
+main()
+"""
 #: Ends a test that would wait for ever; nothing here takes a tenth of it.
 PATIENCE = 60
 
@@ -199,3 +213,20 @@ def test_it_ends_while_an_upstream_does_not(
         assert waiting.exception() is not None  # no reply that looks whole
     (file,) = folders[0].iterdir()
     assert opens_with(file, folders[1])
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
+@pytest.mark.parametrize("signals", [1, 2])
+def test_it_ends_while_a_thread_computes(up: Upstream, tmp_path: Path, signals: int) -> None:
+    """The client waits, or has left. A second signal ends it at once."""
+    command = ["-c", ENDLESS_WORK, "gateway", "--port", "0", "--upstream", up.url, "--seconds", "1"]
+    with served(tmp_path, *command) as server, ThreadPoolExecutor(1) as clients:
+        waiting = clients.submit(ask, server, KEY)
+        end = time.monotonic() + PATIENCE
+        while "computing" not in server.said:
+            assert time.monotonic() < end, server.said
+            time.sleep(0.01)
+        for _ in range(signals - 1):
+            server.process.send_signal(signal.SIGTERM)
+        assert server.stop() == 0
+        assert waiting.exception() is not None or waiting.result() != 200

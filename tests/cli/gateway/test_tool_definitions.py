@@ -48,6 +48,8 @@ KEPT: list[tuple[str, Any]] = [
     (MESSAGES, {"type": "web_fetch_20250910", "name": "web_fetch", "citations": {"enabled": True}}),
     (MESSAGES, {"type": "computer_20250124", "name": "computer", "display_width_px": 9, "display_height_px": 9}),
     (MESSAGES, {"type": "mcp_toolset", "mcp_server_name": "Zqxw", "configs": {"find": {"enabled": True}}}),
+    (MESSAGES, {"type": "mcp_toolset", "mcp_server_name": "a", "default_config": {"defer_loading": True}}),
+    (MESSAGES, {"type": "web_search_20250305", "name": "web_search", "allowed_domains": ["a.example", "b.example:8"]}),
     (MESSAGES, {"type": "advisor_20260301", "name": "advisor", "model": "m-1", "max_uses": 1}),
 ]  # fmt: skip
 LOCATION = {"type": "approximate", "city": "Zqxw", "country": "HU", "timezone": "Europe/Budapest"}
@@ -79,6 +81,28 @@ REFUSED: list[tuple[str, Any, str]] = [
     (MESSAGES, {"name": "f", "input_schema": {}, "searchDepth": "Zqxw"}, "searchDepth"),
     (MESSAGES, {"name": "f", "input_schema": {}, "Zqxw": 5}, "field 3 of a tool"),
     (MESSAGES, {"type": "met Zqxw today", "name": "f"}, "type"),
+    *((MESSAGES, {"type": "web_search_20250305", "name": "web_search", field: [domain]}, field)
+      for field in ("allowed_domains", "blocked_domains")
+      for domain in ("a.example/Zqxw", "https://a.example", "Zqxw=a.example", "Zqxw:1@a.example", "a.example|Zqxw")),
+    (RESPONSES, {"type": "web_search", "filters": {"allowed_domains": ["a.example/Zqxw"]}}, "filters"),
+    (RESPONSES, {"type": "code_interpreter", "container": {"type": "auto", "network_policy": {
+        "type": "allowlist", "allowed_domains": ["a.example/Zqxw"]}}}, "container"),
+    (CHAT, {"type": "openrouter:web_search", "parameters": {"allowed_domains": ["a.example/Zqxw"]}}, "allowed_domains"),
+    *((CHAT, {"type": "openrouter:web_search", "parameters": inner}, next(iter(inner)))
+      for inner in (
+          {"name": "Zqxw"}, {"description": "Zqxw of Szeged"}, {"title": "Zqxw"}, {"schema": {"Zqxw": "Szeged"}},
+          {"format": "Zqxw"}, {"input_schema": {"a": "Zqxw"}}, {"input_schema": "Zqxw"})),
+    *((CHAT, {"type": "openrouter:web_search", "parameters": {nested: [inner]}}, next(iter(inner)))
+      for nested in ("custom", "function", "tools")
+      for inner in ({"name": "Zqxw"}, {"description": "Zqxw"}, {"parameters": {"Zqxw": "a"}})),
+    (MESSAGES, {"type": "mcp_toolset", "mcp_server_name": "a", "configs": {"Zqxw": {"enabled": True}}}, "configs"),
+    (MESSAGES, {"type": "mcp_toolset", "mcp_server_name": "a", "configs": {"find": {"Zqxw": True}}}, "configs"),
+    (MESSAGES, {"type": "mcp_toolset", "mcp_server_name": "a", "configs": {"find": {"name": "Zqxw"}}}, "configs"),
+    (MESSAGES, {"type": "mcp_toolset", "mcp_server_name": "a", "default_config": {"Zqxw": 5}}, "default_config"),
+    (MESSAGES, {"name": "f", "input_schema": {}, "cache_control": {"type": "ephemeral", "Zqxw": 5}}, "cache_control"),
+    (RESPONSES, {"type": "file_search", "ranking_options": {"Zqxw": 5}}, "ranking_options"),
+    (RESPONSES, {"type": "mcp", "server_label": "a", "require_approval": {"never": {"Zqxw": ["a"]}}},
+     "require_approval"),
 ]  # fmt: skip
 
 
@@ -153,7 +177,7 @@ def test_tools_of_another_shape_are_refused(sanitizer: Sanitizer, tools: Any) ->
 
 def test_planted_checks(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     faults: list[tuple[Any, str, Callable[..., Any]]] = [
-        (tool_definitions, "_has_refused", lambda value, passes: False),
+        (tool_definitions, "_has_refused", lambda *given: False),
         (tool_definitions, "_is_public", lambda *given: True),
         (fields, "rewrite_examples", lambda tools, passes, rewrite: tools),
         (tool_definitions, "_keep_public", lambda value, rewritten, public: rewritten),

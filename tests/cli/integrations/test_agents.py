@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import pytest
-from textveil import Sanitizer
+from textveil import Conversation, Sanitizer
 from textveil.errors import InputError, OptionError, TracingRefused
 
 pytest.importorskip("langchain.agents", reason="needs the extra agents: make integrations")
@@ -17,11 +17,12 @@ from langchain.agents.structured_output import ProviderStrategy, ToolStrategy  #
 from langchain.tools import tool  # pyright: ignore[reportMissingImports]
 from langchain_core.callbacks import BaseCallbackHandler, UsageMetadataCallbackHandler
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, AIMessageChunk
+from langchain_core.messages import AIMessage, AIMessageChunk, HumanMessage
 from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResult
 from langchain_core.tracers import LangChainTracer
 from langgraph.checkpoint.memory import InMemorySaver  # pyright: ignore[reportMissingImports]
 from pydantic import BaseModel
+from textveil_cli.integrations import agents
 from textveil_cli.integrations.agents import ConverseMiddleware
 
 SAID = "I am Zorblaxia Novak, order 88213."
@@ -141,6 +142,30 @@ async def _in_time(agent: Any) -> str:
 
 def texts(said: Any) -> str:
     return "".join(message.text for message in said["messages"])
+
+
+@pytest.mark.parametrize("streams", [False, True])
+def test_stop_sequences_are_rewritten_as_the_model_writes_them(streams: bool) -> None:
+    """A model never writes an original; a token of the model stays."""
+    stops: list[list[str]] = []
+
+    class Stops(Model):
+        def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
+            stops.append(stop)
+            return super()._generate(messages, stop, run_manager, **kwargs)
+
+        def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
+            stops.append(stop)
+            yield from super()._stream(messages, stop, run_manager, **kwargs)
+
+    model, talk = Stops(seen=[]), Conversation(sanitizer())
+    wrapped = agents._Model(inner=model, talk=talk)
+    call = wrapped.stream if streams else wrapped.invoke
+    list(call([HumanMessage("I met Zorblaxia Novak.")], stop=["Zorblaxia Novak", "</s>", "\n"]))
+    (stop,) = stops
+    assert stop[1:] == ["</s>", "\n"]
+    assert stop[0] in model.seen[0][0].text
+    assert "Novak" not in stop[0]
 
 
 WAYS: dict[str, Callable[[Any], str]] = {

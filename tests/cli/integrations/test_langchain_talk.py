@@ -64,6 +64,33 @@ def test_a_model_is_talked_with(tracer: Tracer) -> None:
         assert word not in tracer.everything + repr(talk)
 
 
+@pytest.mark.parametrize("way", ["invoke", "stream", "ainvoke", "bound"])
+def test_stop_sequences_are_rewritten_as_the_model_writes_them(way: str) -> None:
+    """A model never writes an original; a token of the model stays."""
+    given: list[tuple[str, Any]] = []
+
+    class Stops(Echo):
+        def _generate(self, messages: Any, stop: Any = None, *args: Any, **kwargs: Any) -> Any:
+            given.append((messages[-1].text, stop))
+            return super()._generate(messages, stop, *args, **kwargs)
+
+        def _stream(self, messages: Any, stop: Any = None, *args: Any, **kwargs: Any) -> Any:
+            given.append((messages[-1].text, stop))
+            return super()._stream(messages, stop, *args, **kwargs)
+
+    model, stop = Stops(responses=["unused"]), ["Zorblaxia Novak", "</s>", "Observation:"]
+    talk = Converse(model.bind(stop=stop) if way == "bound" else model, Conversation())
+    settings = {} if way == "bound" else {"stop": stop}
+    if way == "ainvoke":
+        asyncio.run(talk.ainvoke(HELLO, **settings))
+    else:
+        list((talk.stream if way == "stream" else talk.invoke)(HELLO, **settings))
+    ((sent, stops),) = given
+    assert stops[0] in sent
+    assert stops[1:] == stop[1:]
+    assert "Novak" not in f"{stops}"
+
+
 def test_a_talk_that_begins_with_a_stream() -> None:
     assert "".join(chunk.text for chunk in Converse(Echo(responses=[""]), Conversation()).stream(SAID)).endswith(SAID)
 

@@ -15,6 +15,7 @@ from textveil.errors import InputError, OptionError
 from textveil.text import placing
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.chunks import Chunk
+from textveil.text.forms import Pair
 from textveil.text.regions import Region, Scanner
 from textveil.text.restore import FORMAT, MOST_BYTES, VERSION, Restorer
 from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy, SkipReason
@@ -120,10 +121,51 @@ def test_a_mapping_survives_its_file() -> None:
     assert again.restore("A b") == "L'aîné \udcff"
 
 
+SAVED = [
+    Pair("Gomez", "Novak"), Pair("gomez", "NOVAK"), Pair("clinic", "Zorblax"), Pair("clinics", "ward"),
+    Pair("Clinics", "room"), Pair("Straße", "acme"), Pair("STRASSE", "ACME"), Pair("1,200", "5"), Pair("1200", "6"),
+    Pair("7", "3", weak=True, before="room"), Pair("7 beds", "3", lead=1), Pair("A.", "b.", weak=True), Pair("a", "C"),
+    Pair("[person 1]", "Hale"), Pair("dirty", "spelt"), Pair("DIRTY", "qwyx"),
+    Pair("7", "4", 0, True, "\na pump of ", "v and a lamp.\n"),
+    Pair("7", "5", 0, True, "\na pump of ", "v and a lamp.\n"),
+]  # fmt: skip
+WRITTEN = [
+    "Gomez", "GOMEZ", "clinic", "Clinics", "clinicses", "Strasse", "Straße", "1,200", "1200.00", "room 7", "7 beds",
+    "a", "A.", "[person 1]", "(person 1)", "dirty", "Dirties", "A pump of 7V and a lamp.",
+]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    pairs=st.lists(st.sampled_from(SAVED), max_size=8),
+    words=st.lists(st.sampled_from(WRITTEN), max_size=6),
+    policy=st.sampled_from([PROSE_ONLY, EVERY_PLACE]),
+)
+def test_a_saved_mapping_restores_as_the_one_in_memory(
+    pairs: list[Pair], words: list[str], policy: RestorePolicy
+) -> None:
+    """In text and report, whole and in single characters; also outputs with several originals."""
+    restorer, reply = Restorer(pairs), " ".join(words)
+    again = Restorer.from_json(restorer.to_json().encode())
+    assert (len(again), again.ambiguous, again.to_json()) == (len(restorer), restorer.ambiguous, restorer.to_json())
+    whole = restorer.restore(reply, policy)
+    assert (whole.text, whole.report) == ((loaded := again.restore(reply, policy)).text, loaded.report)
+    stream = again.stream(policy)
+    assert "".join(map(stream.feed, reply)) + stream.close() == whole.text
+    assert (stream.report.restored, stream.report.not_restored) == (whole.report.restored, whole.report.not_restored)
+
+
+def test_a_saved_mapping_knows_outputs_with_several_originals() -> None:
+    restorer = Restorer(PAIRS)
+    again = Restorer.from_json(restorer.to_json().encode())
+    assert again.restore("dirty").report.not_restored == restorer.restore("dirty").report.not_restored != ()
+
+
 WRONG: list[Any] = [
     b"", b"null", b"[]", b"{", b"\xff", b"\xef\xbb\xbf{}", b"[" * 100_000, b"{}", b'{"a": NaN}',
     {"format": "other"}, {"format_version": 2}, {"format_version": True}, {"format_version": "1"},
     {"originals": None}, {"originals": []}, {"originals": {"a": 5}}, {"originals": {"a": None}}, {"originals": "Zorb"},
+    {"ambiguous": {}}, {"ambiguous": [5]}, {"ambiguous": None},
 ]  # fmt: skip
 
 

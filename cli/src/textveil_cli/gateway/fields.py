@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from textveil import Conversation
-from textveil.conversation import SETTINGS, list_tool_names
+from textveil.conversation import SETTINGS, list_tool_names, rewrite_stop_sequences
 from textveil.errors import InputError
 
 from textveil_cli.gateway.settings import is_known_setting
@@ -77,11 +77,6 @@ PATHS: Mapping[str, Mapping[str, int]] = {
 _IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
 _NAME = re.compile(r"[\w.$-]{1,64}", re.ASCII)
 _REFERENCE = "item_reference"
-#: Model tokens that apps use as stop sequences. A changed token would stop nothing.
-_MARKS = frozenset(
-    "</s> <s> <|im_end|> <|im_start|> <|eot_id|> <|eom_id|> <|end_of_text|> <|endoftext|> <|end|> <|user|> "
-    "<|assistant|> <end_of_turn> <start_of_turn> [INST] [/INST]".split()
-)
 #: As many ids as a conversation stores.
 _MOST_REFERENCES = 2_000
 _MOST_DEEP, _MOST_ENTRIES, _MOST_INTEGER = 6, 2_000, 1 << 64
@@ -197,10 +192,7 @@ def rewritten(asked: Asked, exchange: Conversation, key: bytes) -> dict[str, Any
         elif what == _TOOLS and value:
             body[name] = rewrite_examples(value, asked.passes, lambda _: next(sent)["value"])
         elif what == _TEXTS and value:
-            written = [
-                text if text in _MARKS else exchange.outgoing_text(text)
-                for text in ([value] if isinstance(value, str) else value)
-            ]
+            written = rewrite_stop_sequences(exchange, [value] if isinstance(value, str) else value)
             body[name] = written[0] if isinstance(value, str) else written
         elif what == _PERSON and value:
             body[name] = hmac.digest(key, b"person" + value.encode("utf-8", "surrogatepass"), "sha256").hex()[:32]

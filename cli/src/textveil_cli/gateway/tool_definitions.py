@@ -1,10 +1,11 @@
 """Checks and rewriting of the tool definitions in a request.
 
 Names, descriptions and schemas are the developer's and stay unchanged. Input examples are rewritten as JSON values. A
-setting is a number, a flag or an id. A field for the location of a person, an address, a header or a value is refused
-by its name.
+setting is a number, a flag or an id; its keys are field names, and its domains are hosts without a path. A field for
+the location of a person, an address, a header or a value is refused by its name.
 """
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
@@ -28,6 +29,10 @@ _SETTINGS = frozenset(
     """.split()
 )
 _EXAMPLES, _DOMAINS = "input_examples", frozenset(("allowed_domains", "blocked_domains"))
+#: A host of a domain list. A path, a query or a user name in front of the host may be text of the user.
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?", re.ASCII)
+#: Keys inside settings that are the APIs' own, beside the known fields and names made of common words.
+_KEYS = frozenset("ttl enabled tool_names read_only never always ranker score_threshold hybrid_search".split())
 #: Types of tools whose ``parameters`` are a schema. For any other type they are settings of a tool of the provider.
 _FUNCTIONS = (None, "function", "custom", "tool_search")
 #: Fields of settings with secrets or files.
@@ -66,7 +71,7 @@ def check_tools(
     for tool in tools:
         if not isinstance(tool, Mapping):
             raise InputError("a tool that is an object of JSON is wanted")
-        _check_fields(tool, passes, is_setting, is_field_name, _MOST_DEEP)
+        _check_fields(tool, passes, is_setting, is_field_name, _MOST_DEEP, is_definition=True)
 
 
 def rewrite_examples(tools: Any, passes: Collection[str], rewrite: Callable[[list[Any]], Any]) -> Any:
@@ -130,7 +135,10 @@ def _check_fields(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool],
     depth: int,
+    *,
+    is_definition: bool,
 ) -> None:
+    """Check the fields of a definition, or of the settings of a provider's tool, which has no text of the developer."""
     for number, (name, value) in enumerate(tool.items(), 1):
         if name in passes:
             continue
@@ -138,19 +146,29 @@ def _check_fields(
             raise InputError(f"field {number} of a tool is not known: leave it out, or name it with --pass-through")
         if value is None or isinstance(value, bool | int | float) or value in ("", [], {}):
             continue
-        if _is_public(name, value, tool.get("type"), passes, is_setting):
+        kind = tool.get("type")
+        is_developers = is_definition or name not in _TEXTS | _SCHEMAS
+        if is_developers and _is_public(name, value, kind, passes, is_setting, is_field_name):
             continue
         inside = [value] if isinstance(value, Mapping) else value
-        is_nested = _is_nested(name, tool.get("type"))
+        is_nested = _is_nested(name, kind)
         if not (is_nested and depth and isinstance(inside, list) and all(isinstance(one, Mapping) for one in inside)):
             raise InputError(
                 f"{name} of a tool may have words of the user: leave it out, or --pass-through {name} lets it out"
             )
         for entry in inside:
-            _check_fields(entry, passes, is_setting, is_field_name, depth - 1)
+            is_inner_definition = is_definition and name != "parameters"
+            _check_fields(entry, passes, is_setting, is_field_name, depth - 1, is_definition=is_inner_definition)
 
 
-def _is_public(name: str, value: Any, kind: Any, passes: Collection[str], is_setting: Callable[[Any], bool]) -> bool:
+def _is_public(
+    name: str,
+    value: Any,
+    kind: Any,
+    passes: Collection[str],
+    is_setting: Callable[[Any], bool],
+    is_field_name: Callable[[str], bool],
+) -> bool:
     """Return whether a field is the developer's, a setting, or examples, which are rewritten."""
     if name == _EXAMPLES:
         return isinstance(value, list)
@@ -161,15 +179,32 @@ def _is_public(name: str, value: Any, kind: Any, passes: Collection[str], is_set
     is_one = name in _SETTINGS or (isinstance(value, str) and name == "environment")
     if name == "filters" and isinstance(value, Mapping):
         is_one = value.keys() <= _DOMAINS
-    return is_one and is_setting(value) and not _has_refused(value, passes)
+    return is_one and is_setting(value) and not _has_refused(name, value, passes, is_field_name)
 
 
-def _has_refused(value: Any, passes: Collection[str]) -> bool:
-    """Return whether a setting has a field of secrets or files at any depth."""
+def _has_refused(field: str, value: Any, passes: Collection[str], is_field_name: Callable[[str], bool]) -> bool:
+    """Return whether a setting has a text, a secret, a file, an unknown key or a domain with more than a host.
+
+    Args:
+        field: Name of the setting, or of the field inside it.
+        value: Its value.
+        passes: Names of fields that may be sent unchanged.
+        is_field_name: Function that returns whether a key is made of common words.
+    """
+    if isinstance(value, str):
+        return field in _DOMAINS and _HOST.fullmatch(value) is None
     if isinstance(value, list):
-        return any(_has_refused(entry, passes) for entry in value)
-    return isinstance(value, Mapping) and any(
-        (name in _REFUSED and name not in passes) or _has_refused(entry, passes) for name, entry in value.items()
+        return any(_has_refused(field, entry, passes, is_field_name) for entry in value)
+    if not isinstance(value, Mapping):
+        return False
+    return any(
+        name not in passes
+        and (
+            name in _REFUSED | _TEXTS | _SCHEMAS
+            or not (name in _KEYS or name in _KNOWN or is_field_name(name))
+            or _has_refused(name, entry, passes, is_field_name)
+        )
+        for name, entry in value.items()
     )
 
 

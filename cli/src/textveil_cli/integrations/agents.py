@@ -32,7 +32,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("agents", "langchain") from error
 
-from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names, outgoing, restored
+from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names, outgoing, restored, rewrite_stops
 from textveil_cli.integrations.rewriter import loaded
 
 #: Packages whose callback handlers only forward the stream of the caller, except for the tracer that sends runs away.
@@ -167,18 +167,24 @@ class _Model(BaseChatModel):
     def _sent(self, messages: list[BaseMessage]) -> list[BaseMessage]:
         return outgoing(self.talk, messages)
 
+    def _with_stops(self, stop: list[str] | None, settings: dict[str, Any]) -> dict[str, Any]:
+        bound = getattr(self.inner, "kwargs", None)
+        return {**settings, "stop": stop, **rewrite_stops(self.talk, bound, settings, {"stop": stop})}
+
     def _result(self, reply: Any) -> ChatResult:
         return ChatResult(generations=[ChatGeneration(message=restored(self.talk, reply))])
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        return self._result(self.inner.invoke(self._sent(messages), _quiet(), stop=stop, **kwargs))
+        sent = self._sent(messages)
+        return self._result(self.inner.invoke(sent, _quiet(), **self._with_stops(stop, kwargs)))
 
     async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        return self._result(await self.inner.ainvoke(self._sent(messages), _quiet(), stop=stop, **kwargs))
+        sent = self._sent(messages)
+        return self._result(await self.inner.ainvoke(sent, _quiet(), **self._with_stops(stop, kwargs)))
 
     def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
         sent, pieces = self._sent(messages), Pieces(self.talk)
-        for chunk in self.inner.stream(sent, _quiet(), stop=stop, **kwargs):
+        for chunk in self.inner.stream(sent, _quiet(), **self._with_stops(stop, kwargs)):
             yield ChatGenerationChunk(message=pieces.feed(chunk))
         yield ChatGenerationChunk(message=pieces.close())
 
@@ -186,7 +192,7 @@ class _Model(BaseChatModel):
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
         sent, pieces = self._sent(messages), Pieces(self.talk)
-        async for chunk in self.inner.astream(sent, _quiet(), stop=stop, **kwargs):
+        async for chunk in self.inner.astream(sent, _quiet(), **self._with_stops(stop, kwargs)):
             yield ChatGenerationChunk(message=pieces.feed(chunk))
         yield ChatGenerationChunk(message=pieces.close())
 

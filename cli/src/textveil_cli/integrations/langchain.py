@@ -25,7 +25,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.of("langchain", "langchain-core") from error
 
-from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names, outgoing, restored
+from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names, outgoing, restored, rewrite_stops
 
 
 class SanitizeFirst(Runnable[Any, Any]):
@@ -190,16 +190,21 @@ class Converse(Runnable[Any, Any]):
             TracingRefused: A run around this one is traced.
             InputError: Messages or the reply have an unknown shape.
         """
-        return restored(self.conversation, self.model.invoke(self._outgoing(input, config), config, **kwargs))
+        return restored(
+            self.conversation, self.model.invoke(self._outgoing(input, config), config, **self._with_stops(kwargs))
+        )
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
         """Return the restored reply as ``invoke``, asynchronously."""
-        return restored(self.conversation, await self.model.ainvoke(self._outgoing(input, config), config, **kwargs))
+        return restored(
+            self.conversation,
+            await self.model.ainvoke(self._outgoing(input, config), config, **self._with_stops(kwargs)),
+        )
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[AIMessageChunk]:
         """Yield pieces of the restored reply; the last one has the tool calls."""
         sent, pieces = self._outgoing(input, config), Pieces(self.conversation)
-        for chunk in self.model.stream(sent, config, **kwargs):
+        for chunk in self.model.stream(sent, config, **self._with_stops(kwargs)):
             yield pieces.feed(chunk)
         yield pieces.close()
 
@@ -208,9 +213,13 @@ class Converse(Runnable[Any, Any]):
     ) -> AsyncIterator[AIMessageChunk]:
         """Yield pieces as ``stream``, asynchronously."""
         sent, pieces = self._outgoing(input, config), Pieces(self.conversation)
-        async for chunk in self.model.astream(sent, config, **kwargs):
+        async for chunk in self.model.astream(sent, config, **self._with_stops(kwargs)):
             yield pieces.feed(chunk)
         yield pieces.close()
+
+    def _with_stops(self, settings: dict[str, Any]) -> dict[str, Any]:
+        bound = getattr(self.model, "kwargs", None)
+        return {**settings, **rewrite_stops(self.conversation, bound, settings)}
 
     def _outgoing(self, given: Any, config: RunnableConfig | None) -> list[Any]:
         _refuse_traced(config)

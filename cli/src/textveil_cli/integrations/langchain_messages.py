@@ -5,7 +5,13 @@ from itertools import chain
 from typing import Any
 
 from textveil import Conversation
-from textveil.conversation import Incoming, ReplyStream, find_shown_texts, list_tool_names
+from textveil.conversation import (
+    Incoming,
+    ReplyStream,
+    find_shown_texts,
+    list_tool_names,
+    rewrite_stop_sequences,
+)
 from textveil.errors import ExtraMissing, InputError
 
 try:
@@ -22,6 +28,8 @@ except ImportError as error:
 
 #: Fields of ``Incoming`` in the report of a reply; ``skipped`` has pairs of a surrogate and the reason.
 _STAYED = ("unplaced", "ambiguous", "tools", "skipped")
+#: Settings of a model with stop sequences.
+_STOPS = ("stop", "stop_sequences")
 #: Types of parts with tool calls, which LangChain also has outside the content.
 _CALLS = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
 #: Types of tool results, which LangChain converts to messages of their own. None is attributed to the model.
@@ -230,3 +238,19 @@ class Pieces:
         for name, stayed in _list_stayed(stream.incoming).items():
             self._told[name] += stayed
         return rest
+
+
+def rewrite_stops(conversation: Conversation, *settings: Any) -> dict[str, Any]:
+    """Return the stop sequences among settings of a model, as the model may write them; later settings count.
+
+    Args:
+        conversation: The conversation whose mapping they get.
+        settings: Keyword arguments of calls of the model, or ``None``.
+    """
+    found: dict[str, Any] = {}
+    for given in settings:
+        for name in _STOPS:
+            stop = given.get(name) if isinstance(given, Mapping) else None
+            if isinstance(stop, str | list | tuple):
+                found[name] = rewrite_stop_sequences(conversation, [stop] if isinstance(stop, str) else stop)
+    return found

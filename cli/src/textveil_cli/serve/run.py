@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from pathlib import Path
+from threading import Timer
 from types import FrameType
 from typing import Any, ClassVar
 
@@ -29,6 +30,8 @@ except ImportError as error:
 
 _TOKEN_CHARACTERS = 32
 _BACKLOG = 512
+#: Seconds that the process may take to end after the responses in progress.
+_END_SECONDS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,11 +185,16 @@ class _Protocol(H11Protocol):
 class _Server(uvicorn.Server):
     """uvicorn server that shuts down cleanly after a signal instead of raising it again.
 
-    A second signal ends it without waiting.
+    A second signal ends it without waiting. A thread that does not stop delays the end by some seconds at most: the
+    process exits then as it is, which leaves each file either whole or as it was.
     """
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self.force_exit, self.should_exit = self.should_exit, True
+        wait = 0 if self.force_exit else self.config.timeout_graceful_shutdown or 0
+        timer = Timer(wait + _END_SECONDS, os._exit, (0,))
+        timer.daemon = True
+        timer.start()
 
 
 class _Lines(logging.Handler):

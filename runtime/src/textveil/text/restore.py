@@ -147,25 +147,23 @@ class Restorer:
         """Index of all forms of all outputs.
 
         If two pairs share a form, the pair with that form as its unchanged output takes precedence; otherwise the form
-        is ambiguous unless both have the same original.
+        is ambiguous unless both have the same original. The order of the pairs has no effect: a file keeps none.
         """
         from textveil.text.placing import Index
         from textveil.text.surroundings import fold_output
 
         found: dict[str, Form | None] = {}
+        unchanged: dict[str, Form | None] = {}
         for number, pair in enumerate(self._known[0].values()):
             if not number % STEP:
                 check_work()
             for text, way in forms(pair):
-                form = pair, way
-                other = found.setdefault(text, form)
-                if other is form:
-                    continue
-                if other is not None and other[1] and not way:
-                    found[text] = form
-                elif other is None or other[1] or not way:
-                    same = other is not None and _are_alike(other[0].original, pair.original)
-                    found[text] = other if same else None
+                form, same_text = (pair, way), found if way else unchanged
+                other = same_text.setdefault(text, form)
+                if other is not form:
+                    is_same = other is not None and _are_alike(other[0].original, pair.original)
+                    same_text[text] = min(other, form, key=_preference) if other is not None and is_same else None
+        found.update(unchanged)
         found.update((text, None) for pair in self._known[1].values() for text, way in forms(pair) if not way)
         for pair in self._known[2]:  # a file has no pair of an ambiguous output, and a reply may have it elsewhere
             found.setdefault(fold_output(pair.output), None)
@@ -191,6 +189,8 @@ class Restorer:
         in_context = [[*pair[:3], pair.before] for pair in pairs if pair.lead or pair.weak]
         if in_context:  # output, original, number of output characters that count (0: all), the word before it
             content["in_context"] = in_context
+        if self._known[1]:  # without them an output with several originals counts as a word of the reply
+            content["ambiguous"] = [pair.output for pair in self._known[1].values()]
         if self._known[2]:  # output, original, whether one side is enough, the text before and after it
             content["quoted"] = [[*pair[:2], pair.weak, *pair[4:]] for pair in self._known[2]]
         return json.dumps(content) + "\n"  # escapes: a text may contain lone surrogates, which UTF-8 cannot encode
@@ -207,6 +207,7 @@ class Restorer:
         except (BundleDamaged, BundleTooLarge):
             found = {}
         originals, in_context, quoted = found.get("originals"), found.get("in_context", []), found.get("quoted", [])
+        ambiguous = found.get("ambiguous", [])
         if (
             found.get("format") != FORMAT
             or (type(found.get("format_version")), found["format_version"]) != (int, VERSION)
@@ -216,11 +217,23 @@ class Restorer:
             or not all(map(_is_in_context, in_context))
             or not isinstance(quoted, list)
             or not all(map(_is_quoted, quoted))
+            or not isinstance(ambiguous, list)
+            or not all(isinstance(output, str) for output in ambiguous)
         ):
             raise InputError("the mapping is not one that textveil has written")
         pairs = [Pair(output, original, lead, not lead, before) for output, original, lead, before in in_context]
         pairs += [Pair(output, original, 0, weak, before, after) for output, original, weak, before, after in quoted]
-        return cls([*originals.items(), *pairs])
+        restorer = cls([*originals.items(), *pairs])
+        for output in ambiguous:
+            restorer._known[0].pop(key(output), None)
+            restorer._known[1][key(output)] = Pair(output, "")
+        return restorer
+
+
+def _preference(form: Form) -> tuple[Any, ...]:
+    """Return the rank of a form among forms with one text, whose originals differ in case at most."""
+    pair, way = form
+    return pair.lead, pair.weak, pair.original.isupper(), pair.output, pair.original, pair.before, way
 
 
 def _are_alike(one: str, other: str) -> bool:

@@ -1,0 +1,22 @@
+"""Rewriting of stop sequences under the mapping of a conversation.
+
+A model that receives surrogates never writes an original, so a stop sequence with an original would stop nothing, and
+would tell the original.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textveil.conversation.conversation import Conversation
+
+#: Tokens of models that apps use as stop sequences. A changed token would stop nothing.
+STOP_TOKENS = frozenset(
+    "</s> <s> <|im_end|> <|im_start|> <|eot_id|> <|eom_id|> <|end_of_text|> <|endoftext|> <|end|> <|user|> "
+    "<|assistant|> <end_of_turn> <start_of_turn> [INST] [/INST]".split()
+)
+
+
+def rewrite_stop_sequences(conversation: "Conversation", sequences: Iterable[str]) -> list[str]:
+    """Return stop sequences with surrogates in place of originals; tokens of models stay."""
+    return [text if text in STOP_TOKENS else conversation.outgoing_text(text) for text in sequences]
