@@ -47,7 +47,7 @@ READ_FAULTS: dict[str, Fault] = {
     "a list of names decides what is shown": (
         Lexicon,
         "_capital",
-        ("plain and folded not in _NAME_LIKE", 'plain and folded not in self._capitalized and folded[0] != "z"'),
+        ("plain and folded not in rules.name_like", 'plain and folded not in self._capitalized and folded[0] != "z"'),
         (
             'return new(Token, (CAPITAL, word, folded, case, "", "", bits))',
             "return Token(CAPITAL if folded[0] < 'n' else ALONE, word, folded, case, 'word', bits=bits)",
@@ -127,7 +127,7 @@ READ_FAULTS: dict[str, Fault] = {
     "a title of a woman has a layout of its own": (
         Lexicon,
         "_capital",
-        ('TITLE_LAYOUTS.get(folded, "") if', 'TITLE_LAYOUTS.get(folded, "") * (folded != "mrs") if'),
+        ('rules.title_layouts.get(folded, "") if', 'rules.title_layouts.get(folded, "") * (folded != "mrs") if'),
     ),
     "the length of a word before a separator decides whether it is one": (
         chunks.Chunks,

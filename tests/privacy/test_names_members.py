@@ -14,8 +14,8 @@ import pytest
 from names_soup import skeleton, soup
 from textveil import Sanitizer
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, STRICT
+from textveil.bundle.rules import english_rules
 from textveil.text.names import rewrite
-from textveil.text.names.lexicon import TITLE_LAYOUTS
 from textveil.text.names.plan import NamesPlan, NamesPlans
 from textveil.text.segmentation import key, split_clitic
 
@@ -150,7 +150,7 @@ def test_every_name_in_lower_case_is_as_any_other(plan: NamesPlan) -> None:
 
 def layout_of(kind: str, word: str) -> str:
     """The layout of a word of a closed list: of some titles whether they are of a woman or a man."""
-    return TITLE_LAYOUTS.get(word, "") if kind == "title" else ""
+    return english_rules().title_layouts.get(word, "") if kind == "title" else ""
 
 
 def test_every_word_of_a_closed_list_is_as_any_other(plan: NamesPlan) -> None:

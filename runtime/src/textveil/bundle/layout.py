@@ -9,6 +9,8 @@ STAIRCASE = "staircase.safetensors"
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 #: Lists of the mode ``names``, patterns of file names per entity type, and flags of common words in the order of bits.
 COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS = "common-words.txt", "shown-capitals.txt", "symbols.txt"
+#: Rules of the language of the mode ``names``; a bundle without this file has those of English.
+RULES = "rules.json"
 NAMES_KIND, NAMES_POOL = "names.kind.{}.txt", "names.pool.{}.txt"
 NAMES_MARKS = ("strict", "start", "emphasis", "opener", "name", "function", "rare")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2

@@ -4,6 +4,7 @@ The limits count bytes, because an entry of one letter takes eighty times its by
 takes four bytes for every character of its string.
 """
 
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 
 from textveil.bundle.files import is_printable
@@ -14,6 +15,13 @@ from textveil.errors import BundleDamaged, BundleTooLarge
 #: and one more byte per ``BYTES_OF_A_BYTE``.
 MAX_ENTRIES, MAX_LIST_BYTES, MAX_LINE_BYTES = 1 << 18, 8_000_000, 1 << 12
 BYTES_OF_AN_ENTRY, BYTES_OF_A_BYTE = 256, 16
+#: Characters that a lookup key replaces by U+0027.
+_APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
+
+
+def fold(entry: str) -> str:
+    """Return the lookup key of an entry."""
+    return (entry if entry.isascii() else unicodedata.normalize("NFKC", entry).translate(_APOSTROPHES)).lower()
 
 
 def count_lists(contents: Mapping[str, bytes], names: Iterable[str]) -> None:

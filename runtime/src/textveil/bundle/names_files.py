@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from textveil.bundle.files import is_printable
-from textveil.bundle.layout import COMMON_WORDS, NAMES_KIND, NAMES_MARKS, NAMES_POOL, SHOWN_CAPITALS, SYMBOLS
-from textveil.bundle.lists import MAX_LINE_BYTES
+from textveil.bundle.layout import COMMON_WORDS, NAMES_KIND, NAMES_MARKS, NAMES_POOL, RULES, SHOWN_CAPITALS, SYMBOLS
+from textveil.bundle.lists import MAX_LINE_BYTES, fold
+from textveil.bundle.rules import Rules, english_rules, read_rules
+from textveil.data import ENTITY_TYPES, load_data
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 #: Flags of common words (docs/format.md): kept in a text without capitals too; kept at the start of a sentence; kept in
@@ -17,10 +19,8 @@ from textveil.errors import BundleDamaged, BundleTooLarge
 STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE = (1 << bit for bit in range(len(NAMES_MARKS)))
 #: Entity types with a complete list of members. Common words are kept in lower case, so only flagged members of these
 #: types may also be common words.
-CLOSED_KINDS = ("weekday", "month", "title", "group")
+CLOSED_KINDS = tuple(load_data(ENTITY_TYPES)["closed"])
 
-#: Characters that a lookup key replaces by U+0027.
-_APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
 _BITS = {mark: 1 << bit for bit, mark in enumerate(NAMES_MARKS)}
 #: Flags of a member that is also a common word, in lists of names and in word lists of rules.
 _MEMBER_MARKS = frozenset({"capitalized", "common"})
@@ -38,6 +38,7 @@ class NamesLists:
         symbols: Single characters that are kept.
         kinds: By entity type its listed members, folded; a member may be a phrase.
         pools: By entity type its surrogates as printed, most frequent first.
+        rules: Rules of the language: those of the bundle, or of English.
     """
 
     common: dict[str, int]
@@ -45,6 +46,7 @@ class NamesLists:
     symbols: frozenset[str]
     kinds: dict[str, frozenset[str]]
     pools: dict[str, tuple[str, ...]]
+    rules: Rules
 
     @property
     def shown_names(self) -> tuple[str, ...]:
@@ -61,9 +63,10 @@ def read_names(kinds: Iterable[str], pools: Iterable[str], contents: Mapping[str
         contents: The bytes of the files, by name.
 
     Raises:
-        BundleDamaged: A list is malformed. The message has the file and the line.
-        BundleTooLarge: A line is too long.
+        BundleDamaged: A list or the file of rules is malformed. The message has the file and the line.
+        BundleTooLarge: A line or the file of rules is too long.
     """
+    rules = read_rules(contents[RULES]) if RULES in contents else english_rules()
     common = _common_words(contents)
     members = {kind: _marked(contents, NAMES_KIND.format(kind), _MEMBER_MARKS) for kind in kinds}
     for kind in CLOSED_KINDS:
@@ -76,6 +79,7 @@ def read_names(kinds: Iterable[str], pools: Iterable[str], contents: Mapping[str
         symbols=_symbols(contents),
         kinds={kind: frozenset(found) for kind, found in members.items()},
         pools={kind: _outputs(contents, NAMES_POOL.format(kind)) for kind in pools},
+        rules=rules,
     )
 
 
@@ -174,8 +178,7 @@ def _require_order(name: str, number: int, before: str, entry: str) -> None:
 
 def _require_folded(name: str, number: int, entry: str) -> None:
     """Raise an error if an entry differs from its lookup key, so that no lookup finds it."""
-    folded = entry if entry.isascii() else unicodedata.normalize("NFKC", entry).translate(_APOSTROPHES)
-    if folded.lower() != entry:
+    if fold(entry) != entry:
         raise _damaged(name, number, "is not in lower case, or not as words are looked up")
 
 

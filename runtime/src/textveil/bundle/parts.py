@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from textveil.bundle.fields import an_array, record, text
 from textveil.bundle.files import Contents
-from textveil.bundle.layout import COMMON_WORDS, LAW, NAMES_KIND, NAMES_POOL, SHOWN_CAPITALS, SYMBOLS
+from textveil.bundle.layout import COMMON_WORDS, LAW, NAMES_KIND, NAMES_POOL, RULES, SHOWN_CAPITALS, SYMBOLS
 from textveil.errors import BundleDamaged
 
 if TYPE_CHECKING:
@@ -150,6 +150,7 @@ def open_names(contents: Contents, entry: object, *, checked: bool = False) -> N
         from textveil.bundle.lists import count_lists
 
         count_lists(contents, names)
+    names += [RULES] if RULES in contents else []
     return NamesPart(names=NamesFiles(kinds, pools, contents.only(names)))
 
 

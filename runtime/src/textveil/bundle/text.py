@@ -18,6 +18,7 @@ from textveil.bundle.layout import (
     EMBEDDINGS,
     LAW,
     MANIFEST,
+    RULES,
     STAIRCASE,
     STATISTICS,
     STATISTICS_FORMAT,
@@ -235,7 +236,9 @@ def _check_deciding(law: dict[str, Any], lists: list[str], listed: dict[str, Any
     if law["staircase"] is not None:
         named += [STAIRCASE]
     if "names" in law:
-        named += names_files(law["names"])
+        named += [*names_files(law["names"]), *([RULES] if RULES in listed else [])]
+    elif RULES in listed:
+        raise BundleDamaged(f"{MANIFEST}: lists rules without the lists of the rung names")
     for name in named:
         if name not in listed:
             raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")

@@ -9,13 +9,14 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from textveil.bundle.rules import english_rules
 from textveil.text.segmentation import TITLE, UPPER, apply_case, case_pattern, is_string, key
 
 #: A number: whole part, with or without commas between groups of three digits, and optional decimals.
 _NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?")
-_MONTHS = "January February March April May June July August September October November December".split()
+_MONTHS = english_rules().months
 _BY_NAME = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
-_BY_NAME["sept"] = 9
+_BY_NAME |= english_rules().short_months
 _PHONE = re.compile(r"(\d{3})-(\d{3})-(\d{4})")
 _ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)")
 _DAY_FIRST = re.compile(r"(?P<d>\d\d?) (?P<month>[a-z]+)\.?(?: (?P<y>\d{4}))?", re.IGNORECASE)

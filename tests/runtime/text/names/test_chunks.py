@@ -2,10 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import pytest
 from textveil import Sanitizer
+from textveil.bundle.rules import Patterns
+from textveil.lazy import LatePattern
 from textveil.text.names import chunks as module
 from textveil.text.names import strings
 from textveil.text.names.chunks import Chunks
@@ -61,9 +64,10 @@ def test_a_word_that_is_plainly_shown_is_read_as_any_other() -> None:
     assert len(plain) > 50_000
 
 
-def differences() -> Iterator[str]:
+def differences(patterns: Patterns = strings.ENGLISH) -> Iterator[str]:
     """Chunks of ASCII of which a short way says another thing than the pattern whose place it takes."""
-    chunks, never = read(), re.compile("(?!)")
+    chunks, slow = read(), replace(patterns, plain_number=LatePattern(re.compile, "(?!)"))
+    chunks._patterns = patterns
     short = [*map("".join, product("a1-.,'\\/:oO3=<^_; ", repeat=3)), *map("".join, product("12-.,/", repeat=4))]
     for chunk in filter(
         str.strip, [*short, "a-b-c", "a\\b\\c", "12,345", "1,234.5", "1,2345", "a--b", "a-b's", "1-2-12", "1.2.1.2"]
@@ -76,12 +80,11 @@ def differences() -> Iterator[str]:
                 yield chunk
         elif (start, end) != (begins - module._prefix(chunk, begins), tail.start() if tail else len(chunk)):
             yield chunk
-        if strings.PLAIN_NUMBER.fullmatch(chunk):
-            told = strings.string_kind(chunk), [*chunks._core(chunk)]
+        if patterns.plain_number.fullmatch(chunk):
+            told = strings.string_kind(chunk, patterns), [*chunks._core(chunk)]
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(strings, "PLAIN_NUMBER", never)
-                patch.setattr(module, "PLAIN_NUMBER", never)
-                if (strings.string_kind(chunk), [*chunks._core(chunk)]) != told:
+                patch.setattr(chunks, "_patterns", slow)
+                if (strings.string_kind(chunk, slow), [*chunks._core(chunk)]) != told:
                     yield chunk
         if chunk[0].isalpha() and set(chunk).isdisjoint("1.,;:=&") and len(module._SLASHES.findall(chunk)) < 2:
             pieces = module._pieces(chunk)
@@ -94,6 +97,5 @@ def test_short_ways_say_what_the_patterns_say(monkeypatch: pytest.MonkeyPatch) -
     with monkeypatch.context() as patch:
         patch.setattr(module, "punctuation", "!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~")
         assert [*differences()] != []
-    for place in (strings, module):
-        monkeypatch.setattr(place, "PLAIN_NUMBER", re.compile("[0-9]+(?:[-./,][0-9]+)*"))
-    assert [*differences()] != []
+    wrong = LatePattern(re.compile, "[0-9]+(?:[-./,][0-9]+)*")
+    assert [*differences(replace(strings.ENGLISH, plain_number=wrong))] != []

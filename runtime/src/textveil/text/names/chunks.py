@@ -11,26 +11,23 @@ from string import punctuation
 
 import regex
 
+from textveil.bundle.rules import Patterns
+from textveil.data import CHARACTERS, load_data
 from textveil.text.names.emoji import find_kind, find_sequences
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.spelled import LEAST_SPELLED
-from textveil.text.names.strings import PLAIN_NUMBER, code_half, string_kind, with_unit
+from textveil.text.names.strings import code_half, string_kind, with_unit
 from textveil.text.names.tokens import ALONE, AT_START, CAPITAL, DIGITS, GAP, INITIALS, NUMBER, SHOWN, Token, new
 from textveil.text.segmentation import LONGEST_WORD, LOWER, TITLE, UPPER, case_pattern, key
 from textveil.work_limits import STEP, check_work
 
-_EMOTICON = re.compile(r"[:;=]['\u2019]?-?(?:[)(\]\[}{|/*]+|D+|[PpOo])|<3|\^_*\^|-_+-|:'\(|\\o/|[oO]_[oO]")
+_PATTERNS = load_data(CHARACTERS)["patterns"]
+_EMOTICON = re.compile(_PATTERNS["emoticon"])
 _ASCII_DIGITS = frozenset("0123456789")
 _PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
 #: HTML entities, and their remains without marks. By number only marks are kept, since other numbers spell letters.
-_ENTITY = re.compile(
-    r"&(?:amp|quot|lt|gt|nbsp|apos|mdash|ndash|hellip);|\b(?:quot|amp|lt|gt);"
-    r"|(?:&amp;|&)?#(?:3[3-9]|4[0-7]|58|59|6[0-4]|9[1-6]|12[3-6]|14[5-8]|15[01]|160|82(?:1[12]|1[67]|2[0126]|30));"
-)
+_ENTITY = re.compile(rf"{_PATTERNS['entity']}|\b(?:{_PATTERNS['entity_name']})")
 _BY_NUMBER = re.compile(r"#[0-9]+;")
-_CLITIC_PIECES = frozenset("s t d m ll re ve".split())
-#: A clitic after a blank, as tokenizers write it (``they 're``), and the marks after it.
-_LONE_CLITIC = re.compile(r"(['\u2019\u2018](?:s|m|d|re|ve|ll))([.,;:!?\")]*)")
 _LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
 _JOINED = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019\u2018]*+)|([^\p{L}]+)")
 #: Marks that join two separate words.
@@ -39,10 +36,6 @@ _JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u201
 _SLASHES = re.compile(r"[/\\]")
 _DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
 _INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
-#: Common words that are not letters with single marks between them.
-_SHOWN_WHOLE = frozenset(
-    "a.m p.m i.e e.g e-mail e-mails e-book e-books x-ray x-rays t-shirt t-shirts u-turn 24/7".split()
-)
 _PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019\u2018]*+)"
 _WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_PART}(?:-{_PART})+")
 #: Words with marks between them, a separator, and the rest: ``user=`` and a name, the cells of a row.
@@ -81,6 +74,11 @@ class Chunks:
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon, self.plain, self.listed = lexicon, lexicon.plain, lexicon.listed_pieces
+        rules = lexicon.rules
+        self._patterns, self._kept_whole, self._clitics = rules.patterns, rules.kept_whole, rules.clitics.pieces
+        #: A clitic after a blank, as tokenizers write it (``they 're``), and the marks after it.
+        after = "|".join(sorted(re.escape(clitic[1:]) for clitic in rules.clitics.after)) or "(?!)"
+        self._lone_clitic = re.compile(rf"(['\u2019\u2018](?:{after}))([.,;:!?\")]*)")
 
     def word(self, chunk: str) -> tuple[str, Sequence[Token], str] | None:
         """Return the marks before a word or number, its tokens and the marks after it.
@@ -91,7 +89,7 @@ class Chunks:
             return "", self._lexicon.word(chunk), ""
         if chunk[:1] in _ASCII_DIGITS:  # same result as ``read``, without a dozen patterns
             core = chunk.rstrip(_PLAIN_MARKS)
-            if len(core) <= LONGEST_WORD and PLAIN_NUMBER.fullmatch(core):
+            if len(core) <= LONGEST_WORD and self._patterns.plain_number.fullmatch(core):
                 return "", (self._number(core),), chunk[len(core) :]
         lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
         core = chunk[lead:].rstrip(_PLAIN_MARKS)
@@ -116,7 +114,7 @@ class Chunks:
     def _parts(self, chunk: str) -> Sequence[Token]:
         if _EMOTICON.fullmatch(chunk):
             return (gap(chunk),)
-        if (clitic := _LONE_CLITIC.fullmatch(chunk)) and not self._lexicon.is_denied(clitic[1][1:]):
+        if (clitic := self._lone_clitic.fullmatch(chunk)) and not self._lexicon.is_denied(clitic[1][1:]):
             return (Token(SHOWN, clitic[1], key(clitic[1])), *map(gap, clitic[2] and (clitic[2],)))
         if "#" in chunk and _BY_NUMBER.search(_ENTITY.sub("", chunk)):
             return (Token(ALONE, chunk, key(chunk), LOWER, "key"),)
@@ -128,7 +126,7 @@ class Chunks:
             position = entity.end()
         rest = chunk[position:]
         end = len(rest.rstrip(_PLAIN_MARKS)) if position else 0
-        if rest[:end].lower() in _CLITIC_PIECES:
+        if rest[:end].lower() in self._clitics:
             found.append(Token(SHOWN, rest[:end], rest[:end].lower()))
             rest = rest[end:]
         return [*found, *self._solid(rest)]
@@ -172,12 +170,12 @@ class Chunks:
         """Return the tokens of a chunk without the marks at its ends."""
         if len(core) > LONGEST_WORD:
             return (Token(ALONE, core, key(core), LOWER, "other"),)
-        if PLAIN_NUMBER.fullmatch(core):
+        if self._patterns.plain_number.fullmatch(core):
             return (self._number(core),)
         if core.replace("'", "").isalpha() and core[0] != "'" if core.isascii() else _LETTERS.fullmatch(core):
             return self._lexicon.word(core)
         if core[0].isalpha() or core[0].isdigit():
-            if core.isascii() and core.lower() in _SHOWN_WHOLE and not self._lexicon.is_denied(core.lower()):
+            if core.isascii() and core.lower() in self._kept_whole and not self._lexicon.is_denied(core.lower()):
                 return (Token(SHOWN, core, core.lower(), case_pattern(core)),)
             words = core.split(mark := "-" if "-" in core else "\\")
             if core.isascii() and all(map(str.isalpha, words)) and (mark == "-" or len(words) == 2):
@@ -190,19 +188,19 @@ class Chunks:
                 return shown
             if not _SEPARATORS.isdisjoint(core) and _SEPARATED.fullmatch(core):
                 return self._separated(core)
-            if (pieces := _cut_code(core)) is not None:
+            if (pieces := _cut_code(core, self._patterns)) is not None:
                 return [token for piece in pieces for token in self._solid(piece)]
             if any(map(str.isdigit, core)):
                 return self._with_digits(core)
             if len(_SLASHES.findall(core)) < 2 and (pieces := _pieces(core)) is not None:
                 return self._joined(pieces)
-        return (_string(core),)
+        return (_string(core, self._patterns),)
 
     def _number(self, core: str) -> Token:
         """Return the token of a plain number; an expression such as ``24/7`` is kept."""
-        if core in _SHOWN_WHOLE and not self._lexicon.is_denied(core):
+        if core in self._kept_whole and not self._lexicon.is_denied(core):
             return new(Token, (SHOWN, core, core, LOWER, "", "", 0))
-        return number(core)
+        return number(core, self._patterns)
 
     def _joined(self, pieces: Sequence[str]) -> Sequence[Token]:
         found: list[Token] = []
@@ -226,7 +224,7 @@ class Chunks:
 
         Otherwise the result is empty and the core is one string.
         """
-        if string_kind(core)[0] in ("url", "file"):
+        if string_kind(core, self._patterns)[0] in ("url", "file"):
             return ()
         found: list[Token] = []
         words = core.split(".")
@@ -244,17 +242,17 @@ class Chunks:
         return found
 
     def _with_digits(self, core: str) -> Sequence[Token]:
-        split = with_unit(core)
+        split = with_unit(core, self._patterns)
         if split is not None and not self._lexicon.is_denied(split[1].lower()):
-            return number(split[0]), Token(SHOWN, split[1], split[1].lower())
+            return number(split[0], self._patterns), Token(SHOWN, split[1], split[1].lower())
         if _WITH_HYPHENS.fullmatch(core):
             parts = core.split("-")
-            read = [(number(part),) if part.isdigit() else self._lexicon.word(part) for part in parts]
+            read = [(number(part, self._patterns),) if part.isdigit() else self._lexicon.word(part) for part in parts]
             spelled = all(token.cls == DIGITS or token.bits & NUMBER for tokens in read for token in tokens)
             if _is_code(parts) and not spelled:
-                return (_string(core),)
+                return (_string(core, self._patterns),)
             return [token for tokens in read for token in (gap("-"), *tokens)][1:]
-        return (_string(core),)
+        return (_string(core, self._patterns),)
 
 
 def _is_code(parts: Sequence[str]) -> bool:
@@ -271,18 +269,18 @@ def gap(text: str) -> Token:
     return new(Token, (GAP, text, text, LOWER, "", "", 0))
 
 
-def number(digits: str) -> Token:
+def number(digits: str, patterns: Patterns) -> Token:
     """Return the token of a number."""
-    kind, layout = string_kind(digits)
+    kind, layout = string_kind(digits, patterns)
     joins = digits.isdigit() or kind in ("account", "digits", "phone", "card", "ssn")
     return Token(DIGITS if joins else ALONE, digits, digits, LOWER, kind, layout)
 
 
-def _string(core: str) -> Token:
-    kind, layout = string_kind(core)
+def _string(core: str, patterns: Patterns) -> Token:
+    kind, layout = string_kind(core, patterns)
     if kind in ("number", "year", "account", "digits", "phone", "card", "ssn"):
-        return number(core)
-    return Token(ALONE, core, key(core), LOWER, kind, layout, code_half(core) if kind == "id" else 0)
+        return number(core, patterns)
+    return Token(ALONE, core, key(core), LOWER, kind, layout, code_half(core, patterns) if kind == "id" else 0)
 
 
 def _prefix(chunk: str, start: int) -> int:
@@ -295,7 +293,7 @@ def _prefix(chunk: str, start: int) -> int:
     return 1 if before.endswith("/") else 0
 
 
-def _cut_code(core: str) -> list[str] | None:
+def _cut_code(core: str, patterns: Patterns) -> list[str] | None:
     """Cut a chunk at its code marks.
 
     Only marks, and which pieces are addresses or files, affect the decision. The result is ``None`` if the chunk has no
@@ -306,8 +304,8 @@ def _cut_code(core: str) -> list[str] | None:
     pieces = _CODE_MARKS.split(core)
     if any(not _WHOLE.isdisjoint(p) for p in pieces[::2]):
         return None
-    kind = string_kind(core)[0]
-    is_file = kind == "file" and (len(pieces[-1]) < 2 or string_kind(pieces[-1])[0] != "file")
+    kind = string_kind(core, patterns)[0]
+    is_file = kind == "file" and (len(pieces[-1]) < 2 or string_kind(pieces[-1], patterns)[0] != "file")
     return None if is_file or kind in ("url", "email") else [piece for piece in pieces if piece]
 
 

@@ -9,69 +9,41 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from textveil.text.names.emoji import KEYCAP
+from textveil.bundle.rules import Rules
+from textveil.data import ENTITY_TYPES, load_data
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
-from textveil.text.names.spelled import SPELLED_LETTERS, SPELLED_NUMBER
 from textveil.text.names.strings import CARD_DIGITS, number_kind
 from textveil.text.names.tokens import AT_SENTENCE, DOTTED, DRAWN, INITIAL, INITIALS, Token, new
 from textveil.text.segmentation import UPPER, case_pattern, key
 
 #: Lists of whole names, in order of precedence: the first list that contains a run gives its type.
-_WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
+_TYPES = load_data(ENTITY_TYPES)
+_WHOLE = tuple(_TYPES["whole"])
 #: Lists of words that end a name, each with the type of such a name.
-_LAST = (
-    ("firm-word", "organization"),
-    ("institution-word", "organization"),
-    ("street-word", "street"),
-    ("place-word", "place"),
-)
-#: Prepositions of place: an unlisted name after one of them has the type of a place.
-_PLACE_BEFORE = frozenset("in at from near".split())
+_LAST = tuple((name, kind) for name, kind in _TYPES["last"])
 _LONGEST_ACRONYM = 5
 #: A common word in capitals that is shorter has the type ``acronym``, for example "WHO".
 _SHORTEST_WORD = 4
 #: List of first names that only this module reads. It affects the type of a slot, never whether a string is replaced.
-_ABROAD = "given-abroad"
+_ABROAD = _TYPES["first_names_only"]
 #: Lists of whole names that exclude persons: a run with a word of one of them names no person.
-_NO_PERSONS = frozenset(("country", "the-country", "state", "organization", "place"))
+_NO_PERSONS = frozenset(_TYPES["no_persons"])
 #: Lists of the first and the last word of a run that may equally be the name of a person.
 _PERSONS = frozenset((("given", "given"), ("given", "family")))
 #: Replacement types for names in a document without capitals. Surrogates of ``organization`` and ``place`` may consist
 #: of common words, which a second pass over the output would keep.
-_SMALL = {"organization": "acronym", "place": "city"}
+_SMALL = _TYPES["without_capitals"]
 #: Types of runs that name a person. Common words before the name belong to none of their parts.
 _OF_PERSONS = ("person", "given", "family")
 #: Types without a list of members. An unlisted string may be a name, so ``keep`` never covers these types.
-UNLISTED = frozenset(("acronym", "street"))
-#: Entries of the lists of places, groups and firms that are also common first or family names. Each is on one list
-#: only.
-PEOPLE_TOO = frozenset(
-    """
-adelaide al alberta alexandria america asia aurora austin black brittany brown candelaria carolina chad chanda chas
-christian cleveland columbus dakota dallas denver devon diego duke england florida francisco geneva georgia green
-guadalupe holland houston hull india israel jena jordan kent kenya kira lancaster lida lyon mariana milan modesto
-orlando paris raleigh rhodes rico rosario santa santiago sofia soledad sydney trinidad trujillo valencia valenzuela
-victoria virginia washington white york
-""".split()
-)
+UNLISTED = frozenset(_TYPES["unlisted"])
 _BETWEEN = re.compile(r"[^0-9]+")
 #: Types that a caller may assign to a whole text.
 CALLED_BY_OTHERS = frozenset(("person", "city", "organization", "group", "word"))
 #: Name of each type in tags and options: one name for the types of personal names, and for types that a reader need not
 #: distinguish. Types that are not in this table keep their own name.
-CALLED = {
-    **dict.fromkeys(("given", "family", "initial"), "person"),
-    **{
-        "the-country": "country",
-        "digits": "number",
-        "year-range": "year",
-        "season": "year",
-        KEYCAP: "number",
-        SPELLED_NUMBER: "number",
-        SPELLED_LETTERS: "letter",
-    },
-}
+CALLED: dict[str, str] = _TYPES["called"]
 
 
 class Part(NamedTuple):
@@ -178,6 +150,7 @@ class Kinds:
     Args:
         kinds: Members of each type, by name of the list.
         common: Words of the public list, without the denied words.
+        rules: Rules of the language.
         keep: Types whose listed members are kept, named as in tags.
         told: Types that stay the same in a document without capitals (no replacement by ``_SMALL``).
         denied: Words that are always replaced.
@@ -187,10 +160,12 @@ class Kinds:
         self,
         kinds: Mapping[str, frozenset[str]],
         common: Collection[str],
+        rules: Rules,
         keep: Collection[str] = (),
         told: Collection[str] = (),
         denied: frozenset[str] = frozenset(),
     ) -> None:
+        self._rules, self._place_before = rules, rules.place_prepositions
         self._common, self._keep, self._told, self._denied = common, keep, told, denied
         self._kinds, self._abroad = kinds, kinds[_ABROAD]
         self._given = kinds["given"] | kinds[_ABROAD]
@@ -201,7 +176,7 @@ class Kinds:
     def _shown(self) -> frozenset[str]:
         """Names that are only on lists of types that ``keep`` names."""
         lists = [(CALLED.get(name, name) in self._keep, self._kinds[name]) for name in _WHOLE]
-        lists += [("person" in self._keep, self._kinds["particle"] | PEOPLE_TOO)]
+        lists += [("person" in self._keep, self._kinds["particle"] | self._rules.also_persons)]
         shown, hidden = (frozenset[str]().union(*(of for kept, of in lists if kept == way)) for way in (True, False))
         return shown - hidden
 
@@ -216,7 +191,7 @@ class Kinds:
         if sort == GROUP and len(tokens) >= CARD_DIGITS:  # same result as ``number_kind``, without scanning megabytes
             return self._one(slot, "card", "")
         if sort == GROUP:
-            kind, layout = number_kind(_BETWEEN.sub("-", slot.text.strip("+(")))
+            kind, layout = number_kind(_BETWEEN.sub("-", slot.text.strip("+(")), self._rules.patterns)
             return self._one(slot, kind, layout)
         if sort == LONE_INITIAL:
             return self._one(slot, "initial", "")
@@ -231,11 +206,11 @@ class Kinds:
             return self._one(slot, slot.kind, slot.layout)
         if kind is None:
             kind = self._of_several(slot) if len(tokens) > 1 else self._of_one(slot, folded)
-        if kind == "family" and slot.before in _PLACE_BEFORE:
+        if kind == "family" and slot.before in self._place_before:
             kind = "city"
         first = self._name(slot) if kind in _OF_PERSONS else 0
         if kind not in ("person", "given") and not first:
-            return self._one(slot, kind, ending(folded) if kind == "word" else "", folded)
+            return self._one(slot, kind, ending(folded, self._rules) if kind == "word" else "", folded)
         parts = self._persons_parts(slot, first) if kind == "person" else [_part(slot, kind, first)]
         case = UPPER if all(part.kind == "initial" for part in parts) else slot.case  # the case of an omitted word
         return Mention(kind, case, tuple(parts), slot, _spelled(slot, first))
@@ -306,7 +281,7 @@ class Kinds:
         if len(keys) - name == 2 and last == "family" and first in (None, "family"):
             return "person"
         listed = keys[name] in self._abroad
-        if not listed and slot.before in _PLACE_BEFORE:
+        if not listed and slot.before in self._place_before:
             return "city"
         if self._is_body(slot, name):
             return "organization"

@@ -11,7 +11,8 @@ from typing import Any
 import regex
 
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, RARE, START, STRICT, NamesLists
-from textveil.text.names.spelled import NUMBER_WORDS
+from textveil.bundle.rules import Rules
+from textveil.data import ENTITY_TYPES, load_data
 from textveil.text.names.tokens import (
     ALONE,
     AT_SENTENCE,
@@ -41,6 +42,7 @@ from textveil.text.segmentation import (
     TITLE,
     UPPER,
     case_pattern,
+    clitic_pattern,
     fold_apostrophes,
     key,
     split_clitic,
@@ -49,45 +51,10 @@ from textveil.text.segmentation import (
 #: Types of single words that do not depend on the context. The first list with a word gives its type. Words of the
 #: second line have the type in lower case only: with a capital they are treated as parts of names. Words of the third
 #: line have it in Title case and in capitals only, like all words that are also common words.
-_ANY_CASE = ("weekday", "number-word", "group")
-_LOWER = ("particle",)
-_CAPITALIZED = ("month", "title", "office")
-#: Titles that reveal the sex of a person, with their layout: the surrogate of *Mrs* is *Ms*, and that of *Ms* never
-#: *Mr*.
-TITLE_LAYOUTS = {
-    **dict.fromkeys("ms mrs miss missus madam madame mme mlle frau senora señora señorita".split(), "ms"),
-    **dict.fromkeys("mr mister monsieur herr senor señor".split(), "mr"),
-}
-#: Endings that the surrogate of a word keeps. They are public in the template.
-_ENDINGS = ("ing", "ed", "ly", "s")
-#: Letters that are clitics after a lost blank, as in ``it' s``.
-_CLITICS = frozenset("dmst")
+_ANY_CASE, _LOWER, _CAPITALIZED = (
+    tuple(load_data(ENTITY_TYPES)[name]) for name in ("any_case", "lower_case", "capitalized")
+)
 _SHORTEST_WITH_ENDING = 5
-#: Short forms at the beginning of names.
-_BEGIN_NAMES = frozenset(("st", "mt", "ft"))
-#: Legal forms of firms. ``CO`` in capitals is Colorado instead.
-_FORMS, _NO_FORM = frozenset("co corp gmbh inc llc llp ltd plc".split()), "CO"
-#: Function words that are also names or stand for places: their position never keeps them.
-_NAME_LIKE = frozenset("am may mine us will".split())
-#: First words of requests and notes, which are kept before a name unless a list of names has them.
-REQUESTS = frozenset(
-    """
-accept add advise answer apologize ask asked assign assume attach attend avoid blame borrow bring build buy call
-called cancel change check choose compare confirm congratulate consider contact convince copy create delete deliver
-describe discuss download draft email emailed encourage ensure exclude explain fetch find fix follow forgive forward
-gave give greet heard hire identify ignore include inform interview introduce invite invoice join keep leave left lend
-list locate mail make meet mention message met move nominate notify open order organize owe pay persuade phone pick
-ping plan postpone prepare promote propose provide put quote read rebook recommend refer refund reject remind remove
-rename repeat replace report request reschedule resend respond return review rewrite save saw say schedule select sell
-send share show sign speak spoke start stop suggest summarize suppose talk teach text texted told took transfer
-translate update upload use verify visit visited warn wish write
-""".split()
-)
-#: Common words that are verbs after a name.
-_VERBS = REQUESTS | set(
-    "ate became began bought came drove fell felt flew got held hit kept knew know lost love made need ran said sat "
-    "spent thought want went won wrote".split()
-)
 
 
 class Lexicon:
@@ -98,6 +65,9 @@ class Lexicon:
         allowed: Keys that are kept in any case pattern.
         denied: Keys that are replaced as unlisted words, whatever list has them.
         drawn: Keys that are randomized in lower case; none is denied.
+
+    Attributes:
+        rules: Rules of the language.
     """
 
     def __init__(
@@ -107,14 +77,18 @@ class Lexicon:
         denied: Collection[str] = (),
         drawn: Collection[str] = (),
     ) -> None:
+        self.rules = rules = lists.rules
         self._common, self._capitals = lists.common, lists.capitals
+        self._clitic, self._negation = clitic_pattern(rules.clitics), rules.clitics.negation
+        #: Letters that are clitics after a lost blank, as in ``it' s``.
+        self._clitic_letters = frozenset(piece for piece in rules.clitics.pieces if len(piece) == 1)
         self._symbols, self._persons = lists.symbols, lists.kinds["given"] | lists.kinds["family"]
         self._small = _kind_of(lists.kinds, _ANY_CASE + _LOWER)
         self._capitalized = _kind_of(lists.kinds, _ANY_CASE + _CAPITALIZED)
         self._begins = dict.fromkeys(lists.kinds["first-word"], FIRST) | dict.fromkeys(lists.kinds["unit-word"], UNIT)
         self._allowed, self._denied, self._drawn = frozenset(allowed), frozenset(denied), frozenset(drawn)
         self._listed = self._denied | self._drawn
-        self._apart = self._capitals | self._allowed | self._listed | self._begins.keys() | NUMBER_WORDS.keys()
+        self._apart = self._capitals | self._allowed | self._listed | self._begins.keys() | rules.number_words.keys()
         #: Cached tokens of public words, each with the mark after it: a function of the lists and options.
         self.listed_pieces: dict[str, Any] = {}
 
@@ -134,7 +108,7 @@ class Lexicon:
         """Return whether the user's denied words contain a word, or its stem before a clitic."""
         if folded in self._denied or not self._denied or "'" not in folded:
             return folded in self._denied
-        parts = split_clitic(folded)
+        parts = split_clitic(folded, self._clitic)
         return parts is not None and parts[0] in self._denied
 
     @cached_property
@@ -167,14 +141,14 @@ class Lexicon:
             return (found,)
         folded = word.lower() if word.isascii() else key(word)
         if "'" in folded and not self._denies(folded):
-            parts = split_clitic(folded)
+            parts = split_clitic(folded, self._clitic)
             shown = folded in self._common or folded in self._allowed
             if shown and (parts is None or parts[0] not in self._drawn):
                 parts = None
-            # Only a few stems precede "n't", so a separate clitic would reveal the stem.
+            # Only a few stems precede the negation, so a separate clitic would reveal the stem.
             end = len(word) - len(parts[1]) if parts is not None else 0
             # A kept clitic has ASCII letters only: a look-alike letter would be an open channel.
-            if parts is not None and parts[1] != "n't" and word[end + 1 :].isascii():
+            if parts is not None and parts[1] != self._negation and word[end + 1 :].isascii():
                 case = UPPER if len(word) > 2 and word.isupper() else LOWER
                 return self._stem(word[:end], parts[0]), Token(SHOWN, word[end:], parts[1], case)
         return (self._stem(word, folded),)
@@ -185,7 +159,7 @@ class Lexicon:
             if folded in self._drawn and case == LOWER:
                 return Token(ALONE, word, folded, LOWER, "word", DRAWN)
             if self._denies(folded) or folded in self._drawn:  # with a capital a randomized word may be a name
-                return self.unlisted(word, folded) if case == LOWER else unknown(word, folded, case)
+                return self.unlisted(word, folded) if case == LOWER else _capitalized(word, folded, case)
         if folded in self._allowed or fold_apostrophes(word) in self._capitals:
             return Token(SHOWN, word, folded, case)
         if case == LOWER and word == word.lower():
@@ -201,7 +175,7 @@ class Lexicon:
                 return found
             number = NUMBER if kind == "number-word" else 0
             return found._replace(kind=kind, layout="", bits=found.bits & NAMED | number)
-        number = NUMBER if folded in NUMBER_WORDS else 0
+        number = NUMBER if folded in self.rules.number_words else 0
         if marks & (STRICT | FUNCTION):
             bits = self._begins.get(folded, 0) | number
             return Token(SHOWN, word, folded, LOWER, self._noun(folded, marks), "", bits)
@@ -210,15 +184,21 @@ class Lexicon:
 
     def unlisted(self, word: str, folded: str) -> Token:
         """Return the token of a replaced word in lower case."""
-        found = unknown(word, folded, LOWER)
+        found = self._unknown(word, folded)
         return found._replace(bits=NAMED) if folded in self._persons and found.kind == "word" else found
+
+    def _unknown(self, word: str, folded: str) -> Token:
+        """Return the token of a replaced word in lower case, whose ending is public."""
+        if len(word) == 1:
+            return Token(ALONE, word, folded, LOWER, "letter", bits=CLITIC if folded in self._clitic_letters else 0)
+        return new(Token, (ALONE, word, folded, LOWER, "word", ending(folded, self.rules), 0))
 
     def _noun(self, word: str, marks: int) -> str:
         """Return the role that a kept word may have after a name in lower case.
 
         It is ``NAME``, ``NOUN`` or empty. Most verbs have none.
         """
-        if marks & (FUNCTION | OPENER) or word[-1] == "s" or ending(word) or word in _VERBS:
+        if marks & (FUNCTION | OPENER) or word[-1] == "s" or ending(word, self.rules) or word in self.rules.verbs:
             return ""
         return NAME if word in self._persons else NOUN
 
@@ -226,40 +206,40 @@ class Lexicon:
         if len(word) == 1:
             bits = AT_START if self._common.get(folded, 0) & FUNCTION else 0
             return Token(INITIAL, word, folded, TITLE, bits=bits)
-        marks, bits = self._common.get(folded, 0), 0
+        marks, bits, rules = self._common.get(folded, 0), 0, self.rules
         plain = marks and fold_apostrophes(word) in (folded.upper(), folded[:1].upper() + folded[1:])
-        if plain and folded not in _NAME_LIKE:
-            if marks & OPENER or (marks & START and folded in REQUESTS):
+        if plain and folded not in rules.name_like:
+            if marks & OPENER or (marks & START and folded in rules.requests):
                 bits |= AT_START | NO_TITLE
             if marks & FUNCTION:
                 bits = AT_START
             starts = marks & (START | FUNCTION | OPENER) and not (marks & RARE and case != UPPER)
             bits |= AT_SENTENCE if starts else 0
             bits |= EMPHATIC if marks & EMPHASIS else 0
-        bits |= DOTTED if folded in _BEGIN_NAMES else FORM if folded in _FORMS and word != _NO_FORM else 0
+        if folded in rules.first_short_forms:
+            bits |= DOTTED
+        elif folded in rules.legal_forms and word not in rules.no_legal_forms:
+            bits |= FORM
         kind = self._capitalized.get(folded)
         if kind is not None:
-            layout = TITLE_LAYOUTS.get(folded, "") if kind == "title" else ""
+            layout = rules.title_layouts.get(folded, "") if kind == "title" else ""
             bits = bits & AT_SENTENCE | (kind == "number-word") * NUMBER
             return Token(ALONE, word, folded, case, kind, layout, bits)
-        bits |= NUMBER if plain and folded in NUMBER_WORDS else 0
+        bits |= NUMBER if plain and folded in rules.number_words else 0
         return new(Token, (CAPITAL, word, folded, case, "", "", bits))
 
 
-def unknown(word: str, folded: str, case: int) -> Token:
-    """Return the token of a replaced word. Its ending is public if it is in lower case."""
-    if case != LOWER:
-        return new(Token, (CAPITAL, word, folded, case, "", "", 0))
-    if len(word) == 1:
-        return Token(ALONE, word, folded, LOWER, "letter", bits=CLITIC if folded in _CLITICS else 0)
-    return new(Token, (ALONE, word, folded, LOWER, "word", ending(folded), 0))
+def _capitalized(word: str, folded: str, case: int) -> Token:
+    """Return the token of a replaced word with a capital."""
+    return new(Token, (CAPITAL, word, folded, case, "", "", 0))
 
 
-def ending(folded: str) -> str:
+def ending(folded: str, rules: Rules) -> str:
     """Return the public ending of a word; an empty string if it has none."""
-    if len(folded) < _SHORTEST_WITH_ENDING or not folded.isascii() or folded.endswith("ss"):
+    if len(folded) < _SHORTEST_WITH_ENDING or not folded.isascii() or folded.endswith(rules.no_endings):
         return ""
-    return next((end for end in _ENDINGS if folded.endswith(end)), "") if folded.endswith(_ENDINGS) else ""
+    ends = rules.endings
+    return next((end for end in ends if folded.endswith(end)), "") if folded.endswith(ends) else ""
 
 
 def _kind_of(kinds: Mapping[str, Collection[str]], names: Sequence[str]) -> dict[str, str]:

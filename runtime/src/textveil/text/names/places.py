@@ -9,8 +9,10 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
+from textveil.bundle.rules import Rules
+from textveil.data import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names.slots import ENDS_IN_INITIAL, GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Entry, Slot
-from textveil.text.names.spelled import JOINS_DIGITS, SPELLED_NUMBER
+from textveil.text.names.spelled import JOINS_DIGITS
 from textveil.text.names.tokens import (
     ALONE,
     AT_SENTENCE,
@@ -40,13 +42,8 @@ from textveil.work_limits import STEP, check_work
 
 #: Number of words in Title case from which a line counts as a headline; a shorter line may be a title or a band.
 _LONG_HEADLINE = 7
-#: Words that headlines write in lower case.
-_SMALL = frozenset(
-    "a an the and or but nor for of in on at to by from with as is it its vs via over after into up".split()
-)
 #: Types of lower-case strings that do not occur in headlines.
-_SMALL_KINDS = frozenset(("word", "group", "number-word", "weekday", SPELLED_NUMBER))
-_CONNECTORS = frozenset(("of", "the"))
+_SMALL_KINDS = frozenset(load_data(ENTITY_TYPES)["headline"])
 _MOST_CONNECTORS = 3
 #: Number of strings per join.
 _JOINED = 1 << 14
@@ -55,7 +52,8 @@ _AGES = frozenset(("1", "2", "3"))
 #: Gaps between digits that open or close a bracket.
 _OPENS_BRACKET, _CLOSES_BRACKET = " (", frozenset((")", ") "))
 #: Characters before the number of a list item on its line, blanks after its mark, and the most digits of such a number.
-_BEFORE_LISTED, _BLANKS, _LONGEST_LISTED = "#*>_( \t\u00a0", frozenset(" \t\u00a0\r\n"), 2
+_BEFORE_LISTED, _LONGEST_LISTED = load_data(CHARACTERS)["gaps"]["before_listed"], 2
+_BLANKS = frozenset(load_data(CHARACTERS)["gaps"]["blanks_listed"])
 _WITH_PLUS = frozenset((GROUP, "phone", "account"))
 
 
@@ -67,13 +65,14 @@ class Places(Words):
         breaks: Whether the text has a line break.
         capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
             replaced.
+        rules: Rules of the language.
 
     Attributes:
         shown: Number of kept words; final after the last of ``entries``.
     """
 
-    def __init__(self, windows: Iterable[Window], *, breaks: bool, capitals: bool) -> None:
-        super().__init__([], [], capitals=capitals)
+    def __init__(self, windows: Iterable[Window], *, breaks: bool, capitals: bool, rules: Rules) -> None:
+        super().__init__([], [], capitals=capitals, rules=rules)
         self._windows, self._breaks = windows, breaks
         self._spelled, self._special = list[str](), array("I")
         self._first = self._begin = 0  # first word of these lines, and first word after the last slot
@@ -123,7 +122,7 @@ class Places(Words):
         if self._breaks:
             special = special[bisect_left(special, start) : bisect_left(special, end)]
         capitals = self._capitals_of(special, end)
-        has_lower = not capitals or any(_is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
+        has_lower = not capitals or any(self._is_lower(words[at]) for at in range(start, end) if gaps[at] != "-")
         if capitals:
             self._hide(capitals, has_lower, end)
         for number, place in enumerate(special):
@@ -286,7 +285,7 @@ class Places(Words):
             and after - place < _MOST_CONNECTORS
             and words[after].cls == SHOWN
             and words[after].case == LOWER
-            and words[after].key in _CONNECTORS
+            and words[after].key in self._rules.connectors
             and gaps[after] == " "
         ):
             after += 1
@@ -389,6 +388,14 @@ class Places(Words):
         text = self._joined_text(2 * start + 1, 2 * end)
         return new(Slot, (kind, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
 
+    def _is_lower(self, token: Token) -> bool:
+        """Return whether a token is a lower-case word that does not occur in headlines."""
+        if token.case != LOWER:
+            return False
+        if token.cls == SHOWN:
+            return token.key not in self._rules.headline_words and token.key[0].isalpha()
+        return token.cls == LOOSE or (token.cls == ALONE and token.kind in _SMALL_KINDS)
+
 
 def _is_noun(token: Token) -> bool:
     """Return whether a kept word may be a part of the name before it."""
@@ -397,12 +404,3 @@ def _is_noun(token: Token) -> bool:
 
 def _is_title(token: Token) -> bool:
     return token.cls == CAPITAL and token.case == TITLE
-
-
-def _is_lower(token: Token) -> bool:
-    """Return whether a token is a lower-case word that does not occur in headlines."""
-    if token.case != LOWER:
-        return False
-    if token.cls == SHOWN:
-        return token.key not in _SMALL and token.key[0].isalpha()
-    return token.cls == LOOSE or (token.cls == ALONE and token.kind in _SMALL_KINDS)

@@ -10,6 +10,7 @@ from typing import Any
 from textveil.bundle.layout import LAW
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text import TextBundle
+from textveil.data import ENTITY_TYPES, load_data
 from textveil.errors import BundleDamaged, OptionError
 from textveil.text import segmentation
 from textveil.text.names.also import Detector
@@ -30,14 +31,7 @@ from textveil.text.statement import Terms
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
-KINDS = frozenset(
-    "city country family firm-word first-word given given-abroad group institution-word month number-word office "
-    "organization particle place place-word state street-word the-country title unit-word weekday".split()
-)
-POOLS = frozenset(
-    "acronym city country family given group month number-word office organization particle place state street "
-    "the-country title unit weekday word word-ed word-ing word-ly word-s".split()
-)
+KINDS, POOLS = (frozenset(load_data(ENTITY_TYPES)[name]) for name in ("lists", "pools"))
 #: Minimum length in bytes of the key that links equal strings of a corpus.
 SHORTEST_KEY = 16
 _PIECES = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
@@ -77,7 +71,7 @@ class NamesPlan:
         common = self.lists.common
         common = common.keys() - self.denied if self.denied else common
         told = self.style.keep | self.style.tag | self.style.drop | {*(("organization", "place") * self.style.tags)}
-        return Kinds(self.lists.kinds, common, self.style.keep, told, self.denied)
+        return Kinds(self.lists.kinds, common, self.lists.rules, self.style.keep, told, self.denied)
 
     @cached_property
     def _lexicon(self) -> Lexicon:
@@ -85,7 +79,7 @@ class NamesPlan:
 
     def reader(self) -> TextReader:
         """Return a reader for the texts of one call."""
-        return TextReader(Chunks(self._lexicon), self._kinds)
+        return TextReader(Chunks(self._lexicon), self._kinds, self.lists.rules)
 
     def read_strictly(self, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
         """Yield the entries of a text that was read, with all parts hidden that only context keeps."""
@@ -137,10 +131,11 @@ class NamesPlans:
 
     def __init__(self, bundle: TextBundle, also: Detector | None = None) -> None:
         self._bundle, self._lists, self._also = bundle, bundle.require_names(), also
-        for needed, lists in ((KINDS, self._lists.kinds), (POOLS, self._lists.pools)):
+        pools = POOLS.union(f"word-{ending}" for ending in self._lists.rules.endings)
+        for needed, lists in ((KINDS, self._lists.kinds), (pools, self._lists.pools)):
             if missing := sorted(needed - lists.keys()):
                 raise BundleDamaged(f"{LAW}: the rung names lacks the list {missing[0]}")
-        self._surrogates = Surrogates(self._lists.pools)
+        self._surrogates = Surrogates(self._lists.pools, self._lists.rules)
 
     def plan(self, given: Mapping[str, Any]) -> NamesPlan:
         """Return the plan for options that ``options.given`` has checked.

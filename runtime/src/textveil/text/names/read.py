@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import regex
 
+from textveil.bundle.rules import Rules
 from textveil.text.names.chunks import Chunks, gap
 from textveil.text.names.json_blocks import COPIED, NUMBER, JsonPart, may_have_json, split_json, write_escapes
 from textveil.text.names.kinds import Kinds, Mention
@@ -100,13 +101,14 @@ class TextReader:
     Args:
         chunks: Reader of chunks.
         kinds: Classifier of slots.
+        rules: Rules of the language.
 
     Privacy:
         The object caches chunks of the texts. It must not outlive the call.
     """
 
-    def __init__(self, chunks: Chunks, kinds: Kinds) -> None:
-        self._chunks, self._kinds = chunks, kinds
+    def __init__(self, chunks: Chunks, kinds: Kinds, rules: Rules) -> None:
+        self._chunks, self._kinds, self._rules = chunks, kinds, rules
         self._known: dict[str, _Piece] = {}
         self._older: dict[str, _Piece] = {}
 
@@ -124,7 +126,7 @@ class TextReader:
         capitals = _find_capital(texts, windows)
         found: list[Read] = []
         for text, of_text in zip(texts, windows, strict=True):
-            places = Places(of_text, breaks=_has_line_breaks(text), capitals=capitals)
+            places = self._places(of_text, text, capitals)
             entries = [*self._mentions(places, capitals)]
             found.append(Read(entries, places.shown))
         return found
@@ -135,8 +137,11 @@ class TextReader:
             return self._stream_json(text, self._has_capital(text))
         windows = [self._windows(text)]
         capitals = _find_capital([text], windows)
-        places = Places(windows[0], breaks=_has_line_breaks(text), capitals=capitals)
+        places = self._places(windows[0], text, capitals)
         return ReadStream(places, self._mentions(places, capitals))
+
+    def _places(self, windows: Iterator[Window], text: str, capitals: bool) -> Places:
+        return Places(windows, breaks=_has_line_breaks(text), capitals=capitals, rules=self._rules)
 
     def _has_capital(self, text: str) -> bool:
         """Return whether a word of a text with JSON has a capital letter."""
@@ -167,7 +172,7 @@ class TextReader:
                 continue
             found = known.get(part.text)
             if found is None:
-                places = Places(self._windows(part.text), breaks=_has_line_breaks(part.text), capitals=capitals)
+                places = self._places(self._windows(part.text), part.text, capitals)
                 entries: Iterable[str | Mention] = self._mentions(places, capitals)
                 if len(part.text) <= _SHORT and len(known) < _MOST_PIECES:
                     entries = tuple(entries)
@@ -222,17 +227,17 @@ class TextReader:
                 spelled.append(before + lead if lead else before)
                 spelled += rest
                 before = tail
-            if breaks and (end := _last_line(words, spelled, looked)):
+            if breaks and (end := _last_line(words, spelled, looked, self._rules)):
                 rest = words[end - 1 :], ["", "", *spelled[2 * end :]], array("I")
                 first = bisect_left(special, end)
                 rest[2].extend(place - end + 1 for place in special[first:])
                 del words[end:], spelled[2 * end + 1 :], special[first:]
-                join_spelled(words, spelled, special)
+                join_spelled(words, spelled, special, self._rules)
                 yield Window(words, spelled, special)
                 words, spelled, special = rest
             looked = max(1, len(words) - 1)
         spelled.append(before[:-1])
-        join_spelled(words, spelled, special)
+        join_spelled(words, spelled, special, self._rules)
         yield Window(words, spelled, special)
 
     def _new_piece(self, piece: str) -> "_Piece":
@@ -318,19 +323,20 @@ def _has_line_breaks(text: str) -> bool:
     return not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
 
 
-def _last_line(words: Sequence[Token], spelled: Sequence[str], looked: int) -> int:
+def _last_line(words: Sequence[Token], spelled: Sequence[str], looked: int, rules: Rules) -> int:
     """Return the start of the last line that shares no spelled number or name with the previous.
 
     Args:
         words: Tokens of a text.
         spelled: The gap before each token, and the text of the token, in turn.
         looked: Lower bound of the search: the result is above it.
+        rules: Rules of the language.
 
     Returns:
         The index of the first word of that line; 0 if there is none.
     """
     for place in range(len(words) - 1, looked, -1):
-        if not LINE_BREAKS.isdisjoint(spelled[2 * place]) and not may_reach_over(words, spelled, place):
+        if not LINE_BREAKS.isdisjoint(spelled[2 * place]) and not may_reach_over(words, spelled, place, rules):
             return place
     return 0
 

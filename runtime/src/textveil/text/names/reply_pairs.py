@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+from textveil.bundle.rules import english_rules
 from textveil.text.forms import Pair, word_before
 from textveil.text.names.emoji import KEYCAP
 from textveil.text.names.kinds import Mention, Piece
@@ -23,7 +24,7 @@ _NEVER = frozenset(("particle",))
 #: Types with so few surrogates that long texts reuse them for other originals.
 _REPEATED = frozenset("weekday month state the-country day age ordinal decade year time".split())
 #: Months that are also other words.
-_WORDS = frozenset(("march", "may"))
+_WORDS = english_rules().month_words
 _DATES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
 _BEGIN_DATES = frozenset(kinds[0] for kinds in _DATES)
 _IN_DATES = frozenset((" ", ", ", ". "))

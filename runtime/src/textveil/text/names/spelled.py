@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+from textveil.bundle.rules import Rules
+from textveil.data import CHARACTERS, load_data
 from textveil.text.names.tokens import (
     ALONE,
     CAPITAL,
@@ -31,31 +33,20 @@ SPELLED_NUMBER, SPELLED_LETTERS = "spelled-number", "spelled-letters"
 ONES, LISTED, SCALE, TIMES, AND, POINT = "dwsxap"
 #: Element class of digits before merging. Adjacent digits are one element, since they may be one number.
 DIGITS_TOO = "n"
-#: Element class by word, for words that no list of the bundle has as ``number-word`` in lower case.
-NUMBER_WORDS = {
-    **dict.fromkeys("zero one two three four five six seven eight nine ten oh".split(), ONES),
-    **dict.fromkeys("hundred thousand million billion trillion".split(), SCALE),
-    **dict.fromkeys("double triple treble".split(), TIMES),
-}
-#: Words between two elements.
-CONNECTORS = {"and": AND, "point": POINT}
-#: Words that form no number by themselves: *oh oh oh*.
-WEAK = frozenset(("oh", "o", "double", "triple", "treble"))
 #: The fewest elements that are merged, and the most in one token.
 LEAST_SPELLED, MOST_SPELLED = 3, 12
 #: Marks of which one may separate two elements: of numbers, and of letters. Blanks are allowed in addition.
-JOINS_SPELLED = frozenset("-\u2010\u2011\u2013\u2014,/")
-JOINS_LETTERS = JOINS_SPELLED | {"."}
+_GAPS = load_data(CHARACTERS)["gaps"]
+JOINS_SPELLED, JOINS_LETTERS = frozenset(_GAPS["joins_spelled"]), frozenset(_GAPS["joins_letters"])
 #: Gaps between digits of one group, as in the search for slots.
-JOINS_DIGITS = frozenset((" ", "-", "\u00a0", ") ", ")", " (", "\u2013"))
+JOINS_DIGITS = frozenset(_GAPS["joins_digits"])
 #: Number of tokens per move.
 _BLOCK = 1 << 10
-_BLANKS = " \u00a0\t\r\n"
+_BLANKS = _GAPS["blanks"]
 #: Marks after which a single letter is a clitic.
-APOSTROPHES = ("'", "\u2019", "\u2018", "\u00b4")
+APOSTROPHES = tuple(_GAPS["apostrophes"])
 #: Gaps that join the words of a name, and gaps that join initials to the name after them.
-_JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
-_JOINS_NAMES = frozenset((" ", ". ", ".", "-", "\u00a0"))
+_JOINS, _JOINS_NAMES = frozenset(_GAPS["joins"]), frozenset(_GAPS["joins_names"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +64,7 @@ class _Span:
     classes: Sequence[str] = ()
 
 
-def join_spelled(words: list[Token], spelled: list[str], special: "array[int]") -> None:
+def join_spelled(words: list[Token], spelled: list[str], special: "array[int]", rules: Rules) -> None:
     """Merge each spelled number or name of a text into one token, in place.
 
     A merged token replaces its first element, and later tokens move up. No list is copied, since the lists need many
@@ -83,12 +74,13 @@ def join_spelled(words: list[Token], spelled: list[str], special: "array[int]") 
         words: Tokens of the text that are not gaps.
         spelled: The gap before each token and its text, in turn, and the gap at the end.
         special: Indices of the tokens that are not plainly kept.
+        rules: Rules of the language.
     """
     numbers = any(words[at].bits & NUMBER for at in special)
     letters = any(_is_letter(words[at]) for at in special)
     if not numbers and not letters:
         return
-    reader = _Reader(words, spelled)
+    reader = _Reader(words, spelled, rules)
     found, looked = array("I"), 0  # the new ``special``, and the number of its old entries that are done
     last, filled, position = spelled[-1], 0, 0  # tokens before ``position`` have moved to the range before ``filled``
     for span in chain(reader.spans(special, numbers=numbers, letters=letters), (None,)):
@@ -111,21 +103,22 @@ def join_spelled(words: list[Token], spelled: list[str], special: "array[int]") 
     special[:] = found
 
 
-def may_reach_over(words: Sequence[Token], spelled: Sequence[str], place: int) -> bool:
+def may_reach_over(words: Sequence[Token], spelled: Sequence[str], place: int, rules: Rules) -> bool:
     """Return whether a spelled number or name may extend over the gap before a token."""
 
     def may_be_of_one(token: Token) -> bool:
-        return token.bits & NUMBER > 0 or token.cls == DIGITS or _is_letter(token) or token.key in CONNECTORS
+        is_number = token.bits & NUMBER > 0 or token.cls == DIGITS or token.key in rules.number_connectors
+        return is_number or _is_letter(token)
 
     both = may_be_of_one(words[place - 1]) and may_be_of_one(words[place])
-    return both and _Reader(words, spelled).joins(place, JOINS_LETTERS)
+    return both and _Reader(words, spelled, rules).joins(place, JOINS_LETTERS)
 
 
 class _Reader:
     """Finder of spelled numbers and names among the tokens of a text."""
 
-    def __init__(self, words: Sequence[Token], spelled: Sequence[str]) -> None:
-        self._words, self._spelled = words, spelled
+    def __init__(self, words: Sequence[Token], spelled: Sequence[str], rules: Rules) -> None:
+        self._words, self._spelled, self._rules = words, spelled, rules
 
     def spans(self, special: Sequence[int], *, numbers: bool, letters: bool) -> Iterator[_Span]:
         """Yield the spans to merge, from left to right; numbers have precedence over letters."""
@@ -156,7 +149,7 @@ class _Reader:
                 token = Token(ALONE, text, "".join(keys), case, span.kind, str(len(places)))
             else:
                 layout = "".join(span.classes[first:after])
-                token = Token(ALONE, text, " ".join(keys), _case_of(tokens), span.kind, layout)
+                token = Token(ALONE, text, " ".join(keys), self._case_of(tokens), span.kind, layout)
             yield start, stop, token
 
     # --- numbers
@@ -165,10 +158,10 @@ class _Reader:
         """Return the element class of a token of a number; an empty string for any other token."""
         token = self._words[place]
         if token.bits & NUMBER:
-            return NUMBER_WORDS.get(token.key, LISTED) if token.kind != "number-word" else LISTED
+            return self._rules.number_words.get(token.key, LISTED) if token.kind != "number-word" else LISTED
         if self._is_digits(place):
             return DIGITS_TOO
-        return ONES if token.key == "o" and _is_letter(token) else ""
+        return ONES if token.key in self._rules.number_letters and _is_letter(token) else ""
 
     def _is_digits(self, place: int) -> bool:
         """Return whether a token is digits without a unit after them."""
@@ -188,7 +181,7 @@ class _Reader:
                 classes.append("" if of == DIGITS_TOO and classes[-1] in ("", of) else of)
             elif self._connects(place):
                 places.append(place)
-                classes += CONNECTORS[words[place].key], self._element(place + 1)
+                classes += self._rules.number_connectors[words[place].key], self._element(place + 1)
                 place += 1
             else:
                 break
@@ -199,7 +192,7 @@ class _Reader:
             classes.pop()
         del places[len(classes) :]
         count = sum(of not in ("", AND, POINT) for of in classes)
-        strong = any(words[at].bits & NUMBER and words[at].key not in WEAK for at in places)
+        strong = any(words[at].bits & NUMBER and words[at].key not in self._rules.weak_numbers for at in places)
         if count < LEAST_SPELLED or not strong:
             return None, stop
         last = places[-1] + 1
@@ -210,7 +203,9 @@ class _Reader:
     def _connects(self, place: int) -> bool:
         """Return whether a word is a connector between two elements."""
         token, after = self._words[place], place + 1
-        if token.cls != SHOWN or token.case != LOWER or token.key not in CONNECTORS or after == len(self._words):
+        if token.cls != SHOWN or token.case != LOWER or after == len(self._words):
+            return False
+        if token.key not in self._rules.number_connectors:
             return False
         return self.joins(after, JOINS_SPELLED) and self._element(after) != ""
 
@@ -271,20 +266,22 @@ class _Reader:
         rest = gap.strip(_BLANKS)
         return gap == "." or (gap != "" and (not rest or rest in marks) and gap.count("\n") <= 1)
 
+    def _case_of(self, tokens: Sequence[Token]) -> int:
+        """Return the case pattern of a number in words.
+
+        It is the pattern of its first word, but capitals only if all words have them.
+        """
+        connectors = self._rules.number_connectors
+        words = [
+            token for token in tokens if len(token.text) > 1 and token.cls != DIGITS and token.key not in connectors
+        ]
+        if words and all(token.case == UPPER for token in words):
+            return UPPER
+        return LOWER if tokens[0].case == LOWER else TITLE
+
 
 def _is_letter(token: Token) -> bool:
     """Return whether a token is a single letter, or initials with dots."""
     if len(token.text) > 1:
         return token.bits & INITIALS > 0
     return token.cls in (SHOWN, LOOSE, INITIAL) or token.kind in ("letter", "particle")
-
-
-def _case_of(tokens: Sequence[Token]) -> int:
-    """Return the case pattern of a number in words.
-
-    It is the pattern of its first word, but capitals only if all words have them.
-    """
-    words = [token for token in tokens if len(token.text) > 1 and token.cls != DIGITS and token.key not in CONNECTORS]
-    if words and all(token.case == UPPER for token in words):
-        return UPPER
-    return LOWER if tokens[0].case == LOWER else TITLE

@@ -1,9 +1,10 @@
 """Surrogate pools: numbered, equally likely surrogates for each type and layout.
 
-This module never receives the original string of a slot. Identifiers come from ranges without an owner: phone numbers
-for fiction (555-0100 to 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area
-000 of social security numbers, postal codes of an area XX, and card numbers that fail the check of ISO/IEC 7812.
-Unlisted symbols become emoji of animals, food, plants and vehicles.
+This module never receives the original string of a slot. The rules of the language have a template for most types of
+strings. Identifiers come from ranges without an owner; in English these are phone numbers for fiction (555-0100 to
+555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of social security
+numbers, and postal codes of an area XX. Card numbers fail the check of ISO/IEC 7812. Unlisted symbols become emoji of
+animals, food, plants and vehicles.
 """
 
 import re
@@ -11,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 
+from textveil.bundle.rules import Field, Rules, parse_template
+from textveil.data import ENTITY_TYPES, load_data
 from textveil.text.names.emoji import EMOJI, KEYCAP, count_surrogates, make_surrogate
-from textveil.text.names.lexicon import TITLE_LAYOUTS
-from textveil.text.names.spelled import AND, LISTED, ONES, POINT, SCALE, SPELLED_LETTERS, SPELLED_NUMBER, TIMES
+from textveil.text.names.spelled import LISTED, SPELLED_LETTERS, SPELLED_NUMBER
 from textveil.text.names.tokens import JSON_NUMBER
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
@@ -21,29 +23,10 @@ from textveil.text.segmentation import LOWER, TITLE, UPPER
 #: the surrogates would reveal the strings.
 SMALLEST_CONSISTENT = 200
 #: Number-like and other small types. They are never consistent, even with a large pool.
-_NUMBERS = frozenset(
-    "number digits year year-range season day age time date ordinal decade initial letter title".split()
-)
-_DOMAINS = ("example.com", "example.org", "example.net")
-_AREAS = tuple(range(201, 1000, 2))
-_DAYS, _FIRST_YEAR, _YEARS, _LONGEST_RANGE = 28, 1950, 80, 10
-_NETS = ("192.0.2", "198.51.100", "203.0.113")
-#: Letters of initials, without the letters that are words.
-_INITIALS = "BCDEFGHJKLMNOPRSTVW"
-_LETTERS = "bcdefghjklmnpqrtvwxyz"
-#: Letters of postal codes. No two of them form a unit or the ending of an ordinal.
-_CODE = "ABDEJQUWXZ"
-#: Surrogates of the elements of a number in words; ``_MOST_LISTED`` is how many entries of the list of number words
-#: count.
-_SPELLED = {
-    ONES: "zero one two three four five six seven eight nine".split(),
-    SCALE: ["hundred", "thousand", "million"],
-    TIMES: ["double", "triple"],
-    AND: ["and"],
-    POINT: ["point"],
-}
+_NUMBERS = frozenset(load_data(ENTITY_TYPES)["never_consistent"])
+_FIRST_YEAR, _YEARS, _LONGEST_RANGE = 1950, 80, 10
+#: Number of entries of the list of number words that are surrogates of an element.
 _MOST_LISTED = 20
-_UNREADABLE = "(unreadable)"
 _GROUP = re.compile("0+")
 _TWO_TIMES = re.compile("([0:.apmAPM]+)([^0:.apmAPM])(.+)")
 #: Two numbers and the mark between them.
@@ -55,15 +38,18 @@ class Surrogates:
 
     Args:
         pools: Surrogates by name of the pool, in the case in which they are written.
+        rules: Rules of the language.
     """
 
-    def __init__(self, pools: Mapping[str, Sequence[str]]) -> None:
-        titles = pools["title"]
+    def __init__(self, pools: Mapping[str, Sequence[str]], rules: Rules) -> None:
+        titles, self._rules = pools["title"], rules
         self._pools = {
             **pools,
-            "title": [title for title in titles if title.lower() not in TITLE_LAYOUTS] or titles,
-            **{f"title-{layout}": [title] for layout, title in _TITLES.items()},
+            "title": [title for title in titles if title.lower() not in rules.title_layouts] or titles,
+            **{f"title-{layout}": [title] for layout, title in rules.titles.items()},
         }
+        choices = {**rules.choices, **{name: pools[name] for name in _PRINTED}}
+        self._templates = {kind: Template(template, choices) for kind, template in rules.templates.items()}
 
     @property
     def kinds(self) -> frozenset[str]:
@@ -88,7 +74,7 @@ class Surrogates:
         if kind == SPELLED_NUMBER:
             return prod(len(self._elements[of]) for of in layout)
         if kind == SPELLED_LETTERS:
-            return int(len(_LETTERS) ** int(layout))
+            return int(len(self._rules.choices["letter"]) ** int(layout))
         return self._sizes[kind]
 
     def consistent(self, kind: str, layout: str) -> bool:
@@ -142,7 +128,9 @@ class Surrogates:
             return make_surrogate(layout, index)
         if kind in (SPELLED_NUMBER, SPELLED_LETTERS):
             letters = kind == SPELLED_LETTERS
-            of_each = [_LETTERS] * int(layout) if letters else [self._elements[of] for of in layout]
+            of_each = (
+                [self._rules.choices["letter"]] * int(layout) if letters else [self._elements[of] for of in layout]
+            )
             found = " ".join(_chosen(of_each, index))
             return found.upper() if case == UPPER else found[:1].upper() + found[1:] if case == TITLE else found
         return self._made(kind, index)
@@ -150,61 +138,64 @@ class Surrogates:
     @cached_property
     def _elements(self) -> Mapping[str, Sequence[str]]:
         """Surrogates by class of the elements of a number in words."""
-        return {**_SPELLED, LISTED: self._pools["number-word"][:_MOST_LISTED]}
+        return {**self._rules.spelled, LISTED: self._pools["number-word"][:_MOST_LISTED]}
 
     @cached_property
     def _sizes(self) -> dict[str, int]:
-        given, family = len(self._pools["given"]), len(self._pools["family"])
         return {
-            "year": _YEARS,
+            **{kind: template.size for kind, template in self._templates.items()},
             "season": _YEARS,
             "year-range": (_YEARS - _LONGEST_RANGE) * _LONGEST_RANGE,
-            "day": _DAYS,
-            "age": 72,
-            "date": 12 * _DAYS * _YEARS,
-            "ordinal": 98,
-            "decade": 8,
-            "initial": len(_INITIALS),
-            "letter": len(_LETTERS),
-            "phone": len(_AREAS) * 100,
             "card": 10**9,
-            "ssn": 99 * 9999,
-            "account": 10**8,
-            "iban": 10**10,
-            "postcode": 99_000,
-            "ip": 254 * len(_NETS),
-            "mac": 256,
-            "email": given * family * len(_DOMAINS),
-            "handle": given * 900,
-            "hashtag": given * 900,
-            "url": given * 900,
-            "path": 9000,
-            "file": 9000,
-            "hash": 16**8,
-            "key": 10**8,
-            "id": 26 * 10**5,
             KEYCAP: 10,
             "symbol": count_surrogates(""),
-            "other": 1,
         }
 
     def _made(self, kind: str, index: int) -> str:
-        given = self._pools["given"]
-        if kind == "email":
-            index, domain = divmod(index, len(_DOMAINS))
-            first, last = divmod(index, len(self._pools["family"]))
-            return f"{given[first].lower()}.{_folded(self._pools['family'][last])}@{_DOMAINS[domain]}"
-        if kind in ("handle", "hashtag", "url"):
-            first, number = divmod(index, 900)
-            name = f"{given[first].lower()}{100 + number}"
-            return {"handle": f"@{name}", "hashtag": f"#{name}", "url": f"https://www.example.com/{name}"}[kind]
-        return _MADE[kind](index)
+        if kind == "card":
+            return _card(index)
+        if kind == KEYCAP:
+            return f"{index}\ufe0f\u20e3"
+        if kind == "symbol":
+            return make_surrogate("", index)
+        return self._templates[kind].write(index)
 
 
-#: Prefixes of the names of pools with a layout, and the surrogate of each title that reveals the sex of a person.
-_WITH_LAYOUT, _TITLES = ("word-", "title-"), {"ms": "Ms", "mr": "Mr"}
+class Template:
+    """Template of surrogates: text and fields, each with a number of values.
+
+    The index of a surrogate is a mixed-radix number whose last field is the least significant.
+
+    Args:
+        template: The template in the syntax of the rules.
+        choices: Values of the named fields.
+    """
+
+    def __init__(self, template: str, choices: Mapping[str, Sequence[str]]) -> None:
+        self._fields: list[tuple[Field, Sequence[str]]] = [
+            (field, choices.get(field.name, ())) for field in parse_template(template)
+        ]
+        self.size: int = prod(len(values) if field.name else field.count for field, values in self._fields)
+
+    def write(self, index: int) -> str:
+        """Return the surrogate with an index below ``size``."""
+        found: list[str] = []
+        for field, values in reversed(self._fields):
+            if field.name:
+                index, place = divmod(index, len(values))
+                found.append(_PRINTED[field.name](values[place]) if field.name in _PRINTED else values[place])
+            elif field.format:
+                index, place = divmod(index, field.count)
+                found.append(f"{field.first + field.step * place:{field.format}}")
+            else:
+                found.append(field.text)
+        return "".join(reversed(found))
+
+
+#: Prefixes of the names of pools with a layout.
+_WITH_LAYOUT = ("word-", "title-")
 #: Types whose pools are spelled in lower case.
-_WRITTEN_SMALL = frozenset(("word", "number-word", "particle", "group", "unit"))
+_WRITTEN_SMALL = frozenset(load_data(ENTITY_TYPES)["lower_pools"])
 _LAYOUT = re.compile(r"(\d+)(g?)(?:([.,])(\d))?")
 #: By number of digits: the least integer part, and the number of integer parts. Four digits exclude years.
 _WHOLES = {
@@ -232,6 +223,10 @@ def _pool(kind: str, layout: str) -> str:
 
 def _folded(name: str) -> str:
     return "".join(filter(str.isalpha, name)).lower()
+
+
+#: Pools that a template may name, each with the spelling of an entry in the template.
+_PRINTED: dict[str, Callable[[str], str]] = {"given": str.lower, "family": _folded}
 
 
 def _number_size(layout: str) -> int:
@@ -329,53 +324,3 @@ def _card(index: int) -> str:
     total = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(digits))
     digits += str((10 - total % 10 + 5) % 10)
     return "-".join(digits[start : start + 4] for start in range(0, 16, 4))
-
-
-def _phone(index: int) -> str:
-    area, line = divmod(index, 100)
-    return f"{_AREAS[area]}-555-01{line:02d}"
-
-
-def _date(index: int) -> str:
-    index, day = divmod(index, _DAYS)
-    year, month = divmod(index, 12)
-    return f"{_FIRST_YEAR + year}-{1 + month:02d}-{1 + day:02d}"
-
-
-def _id(index: int) -> str:
-    letter, number = divmod(index, 10**5)
-    return f"X{chr(ord('A') + letter)}{number:05d}"
-
-
-_MADE: dict[str, Callable[[int], str]] = {
-    "year": lambda index: str(_FIRST_YEAR + index),
-    "day": lambda index: str(1 + index),
-    "age": lambda index: str(18 + index),
-    "date": _date,
-    "ordinal": lambda index: ordinal(2 + index),
-    "decade": lambda index: f"{1930 + 10 * index}s",
-    "initial": lambda index: _INITIALS[index],
-    "letter": lambda index: _LETTERS[index],
-    "phone": _phone,
-    "card": _card,
-    "ssn": lambda index: f"000-{1 + index // 9999:02d}-{1 + index % 9999:04d}",
-    "account": lambda index: f"00{index:08d}",
-    "iban": lambda index: f"XX00TEST{index:010d}",
-    "postcode": lambda index: f"XX{1 + index // 1000} {index // 100 % 10}{_CODE[index // 10 % 10]}{_CODE[index % 10]}",
-    "ip": lambda index: f"{_NETS[index // 254]}.{1 + index % 254}",
-    "mac": lambda index: f"00:00:5e:00:53:{index:02x}",
-    "path": lambda index: f"/srv/files/item-{1000 + index}",
-    "file": lambda index: f"document-{1000 + index}.txt",
-    "hash": lambda index: f"00000000{index:08x}",
-    "key": lambda index: f"EXAMPLEKEY{index:08d}",
-    "id": _id,
-    KEYCAP: lambda index: f"{index}\ufe0f\u20e3",
-    "symbol": lambda index: make_surrogate("", index),
-    "other": lambda index: _UNREADABLE,
-}
-
-
-def ordinal(number: int) -> str:
-    """Return a number as an ordinal: ``22nd``."""
-    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{ending}"

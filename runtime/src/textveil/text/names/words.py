@@ -4,6 +4,8 @@ Like all of pass 2 the rules read classes, case patterns and gaps, and of a kept
 that is replaced.
 """
 
+from textveil.bundle.rules import Rules
+from textveil.data import CHARACTERS, load_data
 from textveil.text.names.spelled import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     ALONE,
@@ -25,17 +27,9 @@ from textveil.text.names.tokens import (
 )
 from textveil.text.segmentation import LOWER, UPPER
 
-LINE_BREAKS = frozenset("\n\r\x0b\x0c\x85\u2028\u2029")
-_ENDS_SENTENCE = frozenset(".!?\u2026\u3002")
-_OPENS = _ENDS_SENTENCE | LINE_BREAKS | frozenset(':;"\u201c\u201d\u00ab\u00bb\u2018([{*\u2022>|\u2013\u2014~')
-#: Words that a hyphen attaches to a name without making them a part of it.
-_SUFFIXES = frozenset("based born style like led backed owned speaking area wide run made bound related".split())
-JOINS = frozenset((" ", "-", "\u00a0", "\u2010", "\u2011", " & "))
-JOINS_INITIALS = frozenset((". ", "."))
-_JOINS_FORMS = frozenset((", ", ". "))
-#: Abbreviations whose full stop ends no sentence.
-_ABBREVIATIONS = frozenset("etc inc ltd dept est approx fig vol feat incl no vs st".split())
-_YEARS = frozenset("year years yr yrs month months week weeks".split())
+_GAPS = load_data(CHARACTERS)["gaps"]
+LINE_BREAKS, _ENDS_SENTENCE, _OPENS = (frozenset(_GAPS[name]) for name in ("line_breaks", "ends_sentence", "opens"))
+JOINS, JOINS_INITIALS, _JOINS_FORMS = (frozenset(_GAPS[name]) for name in ("joins", "joins_initials", "joins_forms"))
 _LETTERS_TO_END = 2
 
 
@@ -47,10 +41,11 @@ class Words:
         gaps: The gap before each word, and the gap at the end.
         capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
             replaced.
+        rules: Rules of the language.
     """
 
-    def __init__(self, words: list[Token], gaps: list[str], *, capitals: bool) -> None:
-        self._capitals = capitals
+    def __init__(self, words: list[Token], gaps: list[str], *, capitals: bool, rules: Rules) -> None:
+        self._capitals, self._rules = capitals, rules
         self.load_words(words, gaps)
 
     def load_words(self, words: list[Token], gaps: list[str]) -> None:
@@ -103,7 +98,7 @@ class Words:
             # A paragraph, or the name of a form field.
             return gap.count("\n") > 1 or ("\n" in gap and self._gaps[place + 1][:1] == ":")
         if not self._hidden[place - 1] and (before.cls == SHOWN or (before.cls == LOOSE and self._capitals)):
-            return len(before.key) >= _LETTERS_TO_END and before.key not in _ABBREVIATIONS
+            return len(before.key) >= _LETTERS_TO_END and before.key not in self._rules.abbreviations
         return "." not in gap or (before.cls != INITIAL and before.kind not in ("title", "letter", SPELLED_LETTERS))
 
     def _is_loud(self, place: int) -> bool:
@@ -139,7 +134,7 @@ class Words:
             and words[place].cls in (SHOWN, LOOSE, ALONE)
         ):
             token = words[place]
-            if token.cls == SHOWN and token.key in _SUFFIXES:
+            if token.cls == SHOWN and token.key in self._rules.suffixes:
                 break
             if token.cls == ALONE and token.kind != "word":
                 break
@@ -178,13 +173,13 @@ class Words:
 
     def _is_age(self, place: int, start: int, end: int) -> bool:
         words, gaps = self._words, self._gaps
-        if place > start and self._is_seen(place - 1, end) and words[place - 1].key in ("aged", "age"):
+        if place > start and self._is_seen(place - 1, end) and words[place - 1].key in self._rules.ages_before:
             return self._before_digits(place) == " "
         if place + 1 >= end or not self._is_seen(place + 1, end) or gaps[place + 1] not in (" ", "-", ""):
             return False
         unit = words[place + 1].key
-        if unit in ("yo", "y/o"):
+        if unit in self._rules.ages_short:
             return True
-        if unit not in _YEARS or place + 2 >= end or gaps[place + 2] not in (" ", "-"):
+        if unit not in self._rules.age_units or place + 2 >= end or gaps[place + 2] not in (" ", "-"):
             return False
-        return self._is_seen(place + 2, end) and words[place + 2].key == "old"
+        return self._is_seen(place + 2, end) and words[place + 2].key in self._rules.ages_behind

@@ -7,15 +7,16 @@ from typing import NamedTuple
 
 import regex
 
+from textveil.data import CHARACTERS, load_data
 from textveil.lazy import LatePattern
 
-HARD = r'"“”„«»'  # a URL ends at these marks and at white space
-SOFT = r"‹›()\[\]{};—…"
-TRIM = r".,:!?'‘’*_"
-TRIMMED = ".,:!?'‘’*_"
-TRIMMED_URL = TRIMMED + "‹›()[]{};—…"
+_MARKS = load_data(CHARACTERS)["marks"]
+HARD = _MARKS["hard"]  # a URL ends at these marks and at white space
+SOFT = _MARKS["soft"].replace("[", r"\[").replace("]", r"\]")
+TRIM = TRIMMED = _MARKS["trimmed"]
+TRIMMED_URL = TRIMMED + _MARKS["soft"]
 #: Characters that may separate two numbers of a group.
-BETWEEN = "() \u00a0\u2009\u202f"
+BETWEEN = load_data(CHARACTERS)["gaps"]["between_numbers"]
 
 #: Start and end of a part of a text.
 Span = tuple[int, int]

@@ -23,6 +23,7 @@ from typing import Any
 
 import regex
 
+from textveil.bundle.rules import english_rules
 from textveil.errors import EngineFailed
 from textveil.lazy import LatePattern
 from textveil.text.segmentation.characters import (
@@ -42,16 +43,14 @@ from textveil.text.segmentation.characters import (
 )
 
 #: Years, and ordinals in digits.
-YEAR = LatePattern(re.compile, r"1[5-9][0-9]{2}|20[0-9]{2}")
+YEAR = english_rules().patterns.year
 ORDINAL = LatePattern(re.compile, r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
 #: Longer words count as strings of no type: folding one may produce eighteen times its characters.
 LONGEST_WORD = 1000
 #: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
 #: stop.
-TOP_LEVEL = (
-    "com org net io gov edu mil int info biz co uk de fr nl eu ru ch au ca jp cn br es pl se dk app dev xyz museum рф"
-)
-_DOMAINS = "|".join(TOP_LEVEL.split())
+_DOMAINS = "|".join(english_rules().word_domains)
+_LONE_CLITICS = "|".join(sorted(clitic[1:] for clitic in english_rules().clitics.after))
 
 
 def _glued(c: Classes) -> str:
@@ -108,7 +107,7 @@ class _Patterns:
         self.segment: Any = compile(f"{word(c)}|[^{c.letter}:;]++|[:;]")
         #: A clitic after a blank, if only sentence marks are between it and the next blank or the end.
         self.lone_clitic: Any = LatePattern(
-            compile, rf"(?<=[{c.blank}])['’](?:s|m|d|re|ve|ll)(?=[.,;:!?\")]*+(?:[{c.blank}]|\Z))"
+            compile, rf"(?<=[{c.blank}])['’](?:{_LONE_CLITICS})(?=[.,;:!?\")]*+(?:[{c.blank}]|\Z))"
         )
         #: Words, and each mark between them.
         self.word_or_mark: Any = LatePattern(compile, f"{word(c)}|[^{c.letter}{c.blank}]")
@@ -314,10 +313,6 @@ def date(marks: str) -> LatePattern:
     return LatePattern(re.compile, rf"\d\d?([{marks}])\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([{marks}])\d\d?\2\d\d?")
 
 
-def time(minutes: str = "") -> LatePattern:
-    """Return the pattern of a time: hours with a colon and minutes, or with ``am`` or ``pm``.
-
-    Args:
-        minutes: Pattern of the minutes between the hours and ``am`` or ``pm``.
-    """
-    return LatePattern(re.compile, rf"\d{{1,2}}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{{1,2}}{minutes}[ap]\.?m", re.IGNORECASE)
+def time() -> LatePattern:
+    """Return the pattern of a time: hours with a colon and minutes, or with ``am`` or ``pm``."""
+    return LatePattern(re.compile, r"\d{1,2}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{1,2}[ap]\.?m", re.IGNORECASE)

@@ -6,18 +6,21 @@ The definitions are in docs/format-staircase.md, "Keys and case".
 import re
 import unicodedata
 
+from textveil.bundle.rules import Clitics, english_rules
 from textveil.text.segmentation.strings import LONGEST_WORD
 
-_CLITIC = re.compile(r"(.+?)(n't|'(?:s|m|d|re|ve|ll))", re.DOTALL)
 
-#: Clitics: parts of words that follow their word without a blank.
-CLITICS = frozenset({"n't", "'s", "'m", "'d", "'re", "'ve", "'ll"})
+def clitic_pattern(clitics: Clitics) -> "re.Pattern[str]":
+    """Return the pattern of a key that ends with a clitic: its stem and the clitic."""
+    return re.compile(rf"(.+?)({'|'.join(map(re.escape, sorted(clitics.all)))})", re.DOTALL)
+
+
+#: Clitics of English: parts of words that follow their word without a blank.
+CLITICS = english_rules().clitics.all
+_CLITIC = clitic_pattern(english_rules().clitics)
 
 #: The clitic that is grammatical only after an auxiliary, and the stems that it follows.
-NOT = "n't"
-AUXILIARIES = frozenset(
-    "do does did is are was were am ai has have had wo ca sha could would should must might may need dare ought".split()
-)
+NOT, AUXILIARIES = english_rules().clitics.negation, english_rules().clitics.negation_stems
 
 LOWER, TITLE, UPPER = range(3)
 
@@ -52,13 +55,17 @@ def is_folded(text: str) -> bool:
     return text.lower() == text and fold_apostrophes(text) == text and unicodedata.is_normalized("NFKC", text)
 
 
-def split_clitic(key: str) -> tuple[str, str] | None:
+def split_clitic(key: str, pattern: "re.Pattern[str]" = _CLITIC) -> tuple[str, str] | None:
     """Split ``"don't"`` into ``("do", "n't")`` and ``"john's"`` into ``("john", "'s")``.
+
+    Args:
+        key: Look-up key of a word.
+        pattern: Clitics of the language (``clitic_pattern``).
 
     Returns:
         Stem and clitic; ``None`` if the key ends with no clitic.
     """
-    match = _CLITIC.fullmatch(key)
+    match = pattern.fullmatch(key)
     return None if match is None else (match[1], match[2])
 
 

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol
 
+from textveil.data import CHARACTERS, load_data
 from textveil.text.skeleton.kinds import Kind
 
-_ENDS_SENTENCE = frozenset(".!?\n\r\x0b\x0c\x85\u2028\u2029")
+_MARKS = load_data(CHARACTERS)["marks"]
+_ENDS_SENTENCE = frozenset(_MARKS["sentence_ends"])
 #: Pool of surrogates for a punctuation mark, where a rule replaces marks: any of these, whatever the mark is.
-MARKS = Kind("punctuation mark", None, b"", tuple(".,;:!?-()'\""))
+MARKS = Kind("punctuation mark", None, b"", tuple(_MARKS["punctuation"]))
 
 
 class Role(Enum):

@@ -1,0 +1,399 @@
+"""Rules of a language for the mode ``names``: words, patterns and surrogates (docs/format-rules.md).
+
+The rules of English are package data. A bundle may have a file ``rules.json`` of its own, which replaces all of them.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from math import prod
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from textveil.bundle.fields import an_array, an_object, boolean, integer, record, text
+from textveil.bundle.files import parse_json
+from textveil.bundle.layout import RULES
+from textveil.bundle.lists import fold
+from textveil.data import load_data
+from textveil.errors import BundleDamaged, BundleTooLarge
+from textveil.lazy import LatePattern
+
+#: Limits of a file of rules.
+MAX_RULES_BYTES, MAX_RULE_WORDS, MAX_RULE_TEXT = 65_536, 1024, 512
+#: Classes of elements of numbers in words, by key in the file.
+NUMBER_CLASSES = {"and": "a", "digits": "d", "multipliers": "x", "point": "p", "scales": "s"}
+#: Pools that a template may name beside its choices; most surrogates of a template without these pools.
+POOLS_OF_TEMPLATES, MAX_SURROGATES = ("given", "family"), 1 << 40
+_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+_NAME = re.compile(r"[a-z]+(?:_[a-z]+)*")
+#: Pieces of a pattern. Python's ``re`` and JavaScript (flag ``s``) match each alike, on all strings: no class of
+#: characters depends on Unicode, and no quantifier is possessive.
+_PIECE = re.compile(
+    r"""\((?:\?[:=!])?|\)|\||\.
+    |\[\^?(?:[^\\\[\]^]|\\[\\/.()\[\]{}*+?|^$-])+\]
+    |\\[1-9](?![0-9])|\\[\\/.()\[\]{}*+?|^$]
+    |\{[a-z_]+\}
+    |[^\\()\[\]{}*+?|^$.\n]""",
+    re.VERBOSE,
+)
+_QUANTIFIER = re.compile(r"(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??")
+_REFERENCE = re.compile(r"\{([a-z_]+)\}")
+_GROUP = re.compile(r"\((?!\?)")
+_FIELD = re.compile(
+    r"\{(?:(?P<name>[a-z]+)|(?P<low>[A-Za-z])-(?P<high>[A-Za-z])|0x(?P<hex>[0-9a-f]{1,10})-0x(?P<to>[0-9a-f]{1,10})"
+    r"|(?P<first>[0-9]{1,12})-(?P<last>[0-9]{1,12})(?:/(?P<step>[1-9][0-9]?))?)\}"
+)
+
+
+class Clitics(NamedTuple):
+    """Parts of words that follow or precede their word without a blank.
+
+    Attributes:
+        after: Clitics after their word, each with its apostrophe, without ``negation``.
+        negation: Clitic that only a few words precede, for example ``n't``; it may be empty.
+        negation_stems: The words before it.
+    """
+
+    after: frozenset[str]
+    negation: str
+    negation_stems: frozenset[str]
+
+    @property
+    def all(self) -> frozenset[str]:
+        """All clitics."""
+        return self.after | {self.negation} if self.negation else self.after
+
+    @property
+    def pieces(self) -> frozenset[str]:
+        """Letters of each clitic from the apostrophe on."""
+        return frozenset(clitic.partition("'")[2] for clitic in self.all)
+
+
+class Field(NamedTuple):
+    """A part of a template: text that all surrogates have, or a field that is different in each.
+
+    Attributes:
+        text: Text; empty for a field.
+        name: Pool or choice of a field; empty for a range.
+        first, step, count: Values of a range. Text has one value.
+        format: Format of a value; ``c`` for letters.
+    """
+
+    text: str
+    name: str = ""
+    first: int = 0
+    step: int = 1
+    count: int = 1
+    format: str = ""
+
+
+def parse_template(template: str) -> list[Field]:
+    """Return the parts of a template, in order; malformed fields are text with a brace.
+
+    A field is in braces: the name of a pool or a choice, or a range of letters (``A-Z``), of hexadecimal numbers
+    (``0x00-0xff``) or of decimal numbers with an optional step (``1930-2000/10``). Numbers have at least as many digits
+    as the first.
+    """
+    found, position = [], 0
+    for match in _FIELD.finditer(template):
+        found.append(Field(template[position : match.start()]))
+        position = match.end()
+        name, low, high, hex, to, first, last, step = match.groups()
+        if name:
+            found.append(Field("", name))
+        elif low:
+            found.append(Field("", "", ord(low), 1, max(0, ord(high) - ord(low) + 1), "c"))
+        elif hex:
+            found.append(Field("", "", int(hex, 16), 1, max(0, int(to, 16) - int(hex, 16) + 1), f"0{len(hex)}x"))
+        else:
+            count = max(0, (int(last) - int(first)) // int(step or 1) + 1)
+            found.append(Field("", "", int(first), int(step or 1), count, f"0{len(first)}d"))
+    return [*found, Field(template[position:])]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patterns:
+    """Patterns of strings that are more than a word; a string matches as a whole."""
+
+    dash: LatePattern
+    date: LatePattern
+    decade: LatePattern
+    digit_groups: LatePattern
+    email: LatePattern
+    file: LatePattern
+    hash: LatePattern
+    iban: LatePattern
+    ip: LatePattern
+    mac: LatePattern
+    number: LatePattern
+    number_with_unit: LatePattern
+    ordinal: LatePattern
+    path: LatePattern
+    plain_number: LatePattern
+    postcode_end: LatePattern
+    postcode_start: LatePattern
+    season: LatePattern
+    ssn: LatePattern
+    time: LatePattern
+    time_range: LatePattern
+    uuid: LatePattern
+    year: LatePattern
+    year_range: LatePattern
+    url: LatePattern
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rules:
+    """Rules of a language.
+
+    Attributes:
+        language: Language tag.
+        ages_before, ages_behind, ages_short, age_units: Words that mark the digits beside them as an age: ``aged 7``,
+            ``7 years old`` (unit, then ``ages_behind``), ``7 yo``.
+        clitics: Clitics by their side.
+        domains: Domains that make a dotted name a URL in the mode ``names``; ``word_domains`` in other modes.
+        endings: Endings of a word that its surrogate keeps; words with an ending in ``no_endings`` have none.
+        kept_whole: Common words that are not letters with single marks between them.
+        months: Names of the twelve months. ``short_months`` has abbreviations beside the first three letters, and
+            ``month_words`` months that are also other words.
+        also_persons: Entries of the lists of places, groups and firms that are also common names of persons.
+        connectors: Words inside a name, as in ``Bank of America``.
+        first_short_forms: Short forms at the beginning of a name, as in ``St. Louis``.
+        name_like: Function words that are also names or stand for places: their position never keeps them.
+        legal_forms: Legal forms of firms, folded; ``no_legal_forms`` has spellings with another meaning.
+        place_prepositions: Words before a place.
+        suffixes: Words that a hyphen attaches to a name without making them a part of it.
+        title_layouts: Titles that reveal the sex of a person, with the name of their layout.
+        titles: Surrogate of each layout of titles.
+        number_words: Class of the element by word of a number in words, without connectors.
+        number_connectors: Class by word between two elements.
+        number_letters: Letters that are spoken for a digit.
+        weak_numbers: Words that form no number by themselves.
+        spelled: Surrogates by class of the elements of a number.
+        patterns: Patterns of strings.
+        abbreviations: Abbreviations whose full stop ends no sentence.
+        headline_words: Words that headlines write in lower case.
+        requests: First words of requests and notes, which are kept before a name.
+        verbs: Common words that are verbs after a name, with the requests.
+        choices: Words that a template may choose from, by name.
+        templates: Template of the surrogates, by entity type.
+    """
+
+    language: str
+    ages_before: frozenset[str]
+    ages_behind: frozenset[str]
+    ages_short: frozenset[str]
+    age_units: frozenset[str]
+    clitics: Clitics
+    domains: tuple[str, ...]
+    word_domains: tuple[str, ...]
+    endings: tuple[str, ...]
+    no_endings: tuple[str, ...]
+    kept_whole: frozenset[str]
+    months: tuple[str, ...]
+    short_months: Mapping[str, int]
+    month_words: frozenset[str]
+    also_persons: frozenset[str]
+    connectors: frozenset[str]
+    first_short_forms: frozenset[str]
+    name_like: frozenset[str]
+    legal_forms: frozenset[str]
+    no_legal_forms: frozenset[str]
+    place_prepositions: frozenset[str]
+    suffixes: frozenset[str]
+    title_layouts: Mapping[str, str]
+    titles: Mapping[str, str]
+    number_words: Mapping[str, str]
+    number_connectors: Mapping[str, str]
+    number_letters: frozenset[str]
+    weak_numbers: frozenset[str]
+    spelled: Mapping[str, tuple[str, ...]]
+    patterns: Patterns
+    abbreviations: frozenset[str]
+    headline_words: frozenset[str]
+    requests: frozenset[str]
+    verbs: frozenset[str]
+    choices: Mapping[str, tuple[str, ...]]
+    templates: Mapping[str, str]
+
+
+@cache
+def english_rules() -> Rules:
+    """Return the rules of English, which the tests of this package check."""
+    return _build(load_data(RULES))
+
+
+def read_rules(content: bytes) -> Rules:
+    """Parse and check a file of rules.
+
+    The file has exactly the keys of the rules of English, and values of the same types; ``titles``, ``short`` and
+    ``choices`` have names of their own.
+
+    Raises:
+        BundleDamaged: The file is no JSON object, repeats a key, or has other keys or types; or a word is not folded,
+            a pattern is beyond the subset that all readers match alike, or a template is malformed.
+        BundleTooLarge: The file, a list or a text is too large.
+    """
+    found = parse_json(content, RULES, most=MAX_RULES_BYTES)
+    _check_shape(found, load_data(RULES), ())
+    for name in found["patterns"]:
+        _check_pattern(found["patterns"], name)
+    _check_words(found)
+    _check_surrogates(found)
+    return _build(found)
+
+
+def _build(found: Mapping[str, Any]) -> Rules:
+    ages, clitics, months, names = found["ages"], found["clitics"], found["months"], found["names"]
+    numbers, sentences, surrogates = found["numbers"], found["sentences"], found["surrogates"]
+    classes = {numbers_class: numbers[key] for key, numbers_class in NUMBER_CLASSES.items()}
+    words = {word: of for of, entry in classes.items() for word in entry["words"]}
+    connectors = {word: of for word, of in words.items() if of in ("a", "p")}
+    titles = names["titles"]
+    requests = frozenset(sentences["requests"])
+    return Rules(
+        language=found["language"],
+        ages_before=frozenset(ages["before"]),
+        ages_behind=frozenset(ages["behind"]),
+        ages_short=frozenset(ages["short"]),
+        age_units=frozenset(ages["units"]),
+        clitics=Clitics(frozenset(clitics["after"]), clitics["negation"], frozenset(clitics["negation_stems"])),
+        domains=tuple(found["domains"]["names"]),
+        word_domains=tuple(found["domains"]["words"]),
+        endings=tuple(found["endings"]["kept"]),
+        no_endings=tuple(found["endings"]["except"]),
+        kept_whole=frozenset(found["kept_whole"]),
+        months=tuple(months["names"]),
+        short_months=MappingProxyType(months["short"]),
+        month_words=frozenset(months["also_words"]),
+        also_persons=frozenset(names["also_persons"]),
+        connectors=frozenset(names["connectors"]),
+        first_short_forms=frozenset(names["first_short_forms"]),
+        name_like=frozenset(names["function_words"]),
+        legal_forms=frozenset(names["legal_forms"]),
+        no_legal_forms=frozenset(names["no_legal_forms"]),
+        place_prepositions=frozenset(names["place_prepositions"]),
+        suffixes=frozenset(names["suffixes"]),
+        title_layouts={word: layout for layout, entry in titles.items() for word in entry["words"]},
+        titles={layout: entry["surrogate"] for layout, entry in titles.items()},
+        number_words={word: of for word, of in words.items() if word not in connectors},
+        number_connectors=connectors,
+        number_letters=frozenset(numbers["letters"]),
+        weak_numbers=frozenset(numbers["weak"]),
+        spelled={of: tuple(entry["surrogates"]) for of, entry in classes.items()},
+        patterns=_compile(found["patterns"], found["domains"]["names"]),
+        abbreviations=frozenset(sentences["abbreviations"]),
+        headline_words=frozenset(sentences["headline_words"]),
+        requests=requests,
+        verbs=requests.union(sentences["verbs"]),
+        choices={name: tuple(entries) for name, entries in surrogates["choices"].items()},
+        templates=surrogates["templates"],
+    )
+
+
+def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") -> Patterns:
+    found = {
+        name: LatePattern(re.compile, expand_pattern(patterns, name), re.DOTALL | (re.IGNORECASE * entry["any_case"]))
+        for name, entry in patterns.items()
+    }
+    url = (
+        rf".*://.*|(?:mailto|tel):.*|www\..+|(?:[\w-]+\.)+(?:{'|'.join(map(re.escape, domains))})(?:[/:?#].*)?"
+        r"|(?:[\w-]+\.)+[a-z]{2,24}[/?#].*"
+    )
+    return Patterns(**found, url=LatePattern(re.compile, url, re.IGNORECASE | re.DOTALL))
+
+
+def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
+    """Return a pattern with the patterns that it names in braces."""
+    return _REFERENCE.sub(lambda match: f"(?:{patterns[match[1]]['text']})", patterns[name]["text"])
+
+
+#: Objects whose keys are names of their own, and lists whose words are spelled as printed.
+_OPEN = frozenset((("names", "titles"), ("months", "short"), ("surrogates", "choices")))
+_AS_PRINTED = frozenset((("months", "names"), ("names", "no_legal_forms")))
+
+
+def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
+    """Check that a value has the keys and types of another one."""
+    if isinstance(like, dict):
+        is_open = path in _OPEN
+        entries = an_object(value, RULES) if is_open else record(value, like, RULES)
+        for key, entry in entries.items():
+            if is_open and not _NAME.fullmatch(key):
+                raise BundleDamaged(f"{RULES}: {'.'.join(path)} has a key that is no name")
+            _check_shape(entry, next(iter(like.values())) if is_open else like[key], (*path, key))
+    elif isinstance(like, list):
+        words = an_array(value, RULES, MAX_RULE_WORDS)
+        is_folded = path not in _AS_PRINTED and "surrogates" not in path
+        for word in words:
+            if not text(word, RULES) or len(word) > MAX_RULE_TEXT or word != word.strip():
+                raise BundleDamaged(f"{RULES}: {'.'.join(path)} has an empty word, or one with a blank at an end")
+            if is_folded and fold(word) != word:
+                raise BundleDamaged(f"{RULES}: {'.'.join(path)} has a word that is not folded")
+        if len(set(words)) < len(words):
+            raise BundleDamaged(f"{RULES}: {'.'.join(path)} has a word twice")
+    elif isinstance(like, bool):
+        boolean(value, RULES)
+    elif isinstance(like, int):
+        integer(value, 1, 12, RULES)
+    elif len(text(value, RULES)) > MAX_RULE_TEXT:
+        raise BundleTooLarge(f"{RULES}: {'.'.join(path)} has more than {MAX_RULE_TEXT} characters")
+
+
+def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
+    """Check that a pattern is of the subset that all readers match alike."""
+    written, place, repeatable = patterns[name]["text"], 0, False
+    damaged = BundleDamaged(f"{RULES}: the pattern {name} is not of the supported subset")
+    while place < len(written):
+        if repeatable and (match := _QUANTIFIER.match(written, place)):
+            place, repeatable = match.end(), False
+            continue
+        match = _PIECE.match(written, place)
+        if match is None or any(sign in match[0][1:-1] for sign in ("&&", "--", "~~", "||")):
+            raise damaged
+        place, repeatable = match.end(), not match[0].startswith("(") and match[0] != "|"
+    for reference in _REFERENCE.findall(written):
+        named = patterns.get(reference, {}).get("text", "(")
+        if _GROUP.search(named) or _REFERENCE.search(named):
+            raise damaged  # a group would have another number, and no pattern may name itself
+    try:
+        re.compile(expand_pattern(patterns, name))
+    except (re.error, RecursionError, OverflowError) as error:
+        raise damaged from error
+
+
+def _check_words(found: Mapping[str, Any]) -> None:
+    """Check words that rules combine."""
+    if not _LANGUAGE.fullmatch(found["language"]):
+        raise BundleDamaged(f"{RULES}: language is no language tag")
+    clitics, titles, months = found["clitics"], found["names"]["titles"], found["months"]["names"]
+    if clitics["before"]:
+        raise BundleDamaged(f"{RULES}: this release reads no clitics before a word: leave clitics.before empty")
+    negation = clitics["negation"]
+    if not all(re.fullmatch(r"'[^\W\d_]+", clitic) for clitic in clitics["after"]) or not re.fullmatch(
+        r"(?:[^\W\d_]*'[^\W\d_]+)?", negation
+    ):
+        raise BundleDamaged(f"{RULES}: a clitic is not an apostrophe and letters")
+    words = [word for entry in titles.values() for word in entry["words"]]
+    if len(set(words)) < len(words) or any(fold(of["surrogate"]) not in of["words"] for of in titles.values()):
+        raise BundleDamaged(f"{RULES}: a title has two layouts, or the surrogate of a layout is none of its titles")
+    if len(months) != len(set(months)) or len(months) != 12:
+        raise BundleDamaged(f"{RULES}: months.names has not twelve names")
+
+
+def _check_surrogates(found: Mapping[str, Any]) -> None:
+    """Check that each template has a surrogate, and names only fields that exist."""
+    choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
+    lists = [*choices.values(), *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]
+    if not all(lists) or not choices.keys().isdisjoint(POOLS_OF_TEMPLATES):
+        raise BundleDamaged(f"{RULES}: a list of surrogates is empty, or a choice has the name of a pool")
+    pools = dict.fromkeys(POOLS_OF_TEMPLATES, ("",))
+    for kind, template in templates.items():
+        fields = parse_template(template)
+        names = {field.name for field in fields if field.name}
+        sizes = [field.count for field in fields if not field.name]
+        if "{" in "".join(field.text for field in fields) or names - choices.keys() - pools.keys() or 0 in sizes:
+            raise BundleDamaged(f"{RULES}: the template of {kind} is malformed, or names a field that is not there")
+        if prod((*sizes, *(len(choices.get(name, pools.get(name, ()))) for name in names))) > MAX_SURROGATES:
+            raise BundleTooLarge(f"{RULES}: the template of {kind} has more than {MAX_SURROGATES:,} surrogates")
