@@ -1,6 +1,7 @@
 /** Classes of characters as a bundle carries them, and what text is cut by: flags of every code point. */
 
-import { CHARACTER_CLASSES, ENDS, HARD, SOFT } from "./generated.js";
+import { CHARACTER_CLASSES } from "./constants.js";
+import { characters as data } from "./data.js";
 
 const bit = (name: (typeof CHARACTER_CLASSES)[number]): number => 1 << CHARACTER_CLASSES.indexOf(name);
 
@@ -84,9 +85,9 @@ export class Characters {
         flags[point] = (flags[point] ?? 0) | more;
       }
     };
-    add(HARD, HARD_BREAK | BREAK);
-    add(SOFT, BREAK);
-    add(ENDS, END);
+    add(data.marks.hard, HARD_BREAK | BREAK);
+    add(data.marks.soft, BREAK);
+    add(data.marks.trimmed, END);
     add("'", MIDDLE);
     add("+-‐‑–−.,/%#", IN_NUMBERS);
   }

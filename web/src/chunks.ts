@@ -1,7 +1,8 @@
 /** Checks a chunk of running text, between two blanks: whether it can be nothing but words, numbers and their marks. */
 
 import { size } from "./characters.js";
-import { SYMBOLS, WORD_CHARACTERS } from "./generated.js";
+import { characters } from "./data.js";
+import { decodeTable, isIn } from "./tables.js";
 import { isBareTag, LONGEST_TAG } from "./tags.js";
 
 /** Marks that may stand anywhere in a chunk, and signs of numbers. */
@@ -28,25 +29,8 @@ const ADDRESS = /[/@:\\]|[\p{L}\p{N}_]\.[\p{L}\p{N}_]/u;
 /** Whether readers may find an address in an original, which goes on with what stands behind it. */
 export const isAddressLike = (original: string): boolean => ADDRESS.test(original) && LETTER.test(original);
 
-/** First code point of each range, and the one behind its last, in turn. */
-export function boundariesOf(steps: string): number[] {
-  const boundaries: number[] = [];
-  for (const step of steps.split(" ")) boundaries.push((boundaries.at(-1) ?? 0) + Number.parseInt(step, 36));
-  return boundaries;
-}
-
-const isIn = (boundaries: readonly number[], character: string): boolean => {
-  const point = character.codePointAt(0) ?? 0;
-  let [low, high] = [0, boundaries.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((boundaries[middle] ?? 0) <= point) low = middle + 1;
-    else high = middle;
-  }
-  return low % 2 === 1;
-};
-const WORD_BOUNDARIES = boundariesOf(WORD_CHARACTERS);
-const SYMBOL_BOUNDARIES = boundariesOf(SYMBOLS);
+const WORD_BOUNDARIES = decodeTable(characters.tables.word_characters);
+const SYMBOL_BOUNDARIES = decodeTable(characters.tables.symbols);
 
 /** Whether a character is a letter, a combining mark or a decimal digit of Unicode 14, whatever the platform's is. */
 export const isWordCharacter = (character: string): boolean => isIn(WORD_BOUNDARIES, character);

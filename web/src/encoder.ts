@@ -3,11 +3,13 @@
 import { IndexBundle, type IndexStaircase } from "./bundle/index.js";
 import type { Pins } from "./bundle/open.js";
 import type { Source } from "./bundle/source.js";
+import { IDENTITY_DIGITS, REFUSALS } from "./constants.js";
+import { statements } from "./data.js";
 import { largestOdds, thousands } from "./decimal.js";
 import { randomWords, uniformBelowEach, type Words } from "./entropy.js";
 import { InputError, OptionError } from "./errors.js";
-import { IDENTITY_DIGITS, INDEX_STATEMENT, INDEX_TOKEN_CLITIC, REFUSALS } from "./generated.js";
 import { epsilonOf, isMany, requireNumber } from "./options.js";
+import { anyOf, ENGLISH } from "./rules.js";
 import { type Facts, filled, Statement } from "./statement.js";
 import { isAscii, WHITE } from "./words.js";
 
@@ -26,7 +28,7 @@ const TOKEN = new RegExp(
   `[\\p{L}\\p{Nl}\\p{No}]+(?:'[\\p{L}\\p{Nl}\\p{No}]+)*|\\p{Nd}+|[^\\p{L}\\p{N}_${WHITE}]|_`,
   "gu",
 );
-const CLITIC = new RegExp(INDEX_TOKEN_CLITIC, "s");
+const CLITIC = new RegExp(`^(.+?)(${anyOf(ENGLISH.clitics)})$`, "s");
 const BEGINS_NUMBER = /^\p{Nd}/u;
 const [FIRST, SECOND] = [2_654_435_761, 2_246_822_519];
 const BITS = 32;
@@ -34,7 +36,7 @@ const BITS = 32;
 /** What a released index promises: one epsilon, for any two texts. */
 export class IndexStatement extends Statement {
   override readonly mechanism: string;
-  override readonly notProtected = INDEX_STATEMENT.notProtected;
+  override readonly notProtected = statements.index.not_protected;
   /** Name of the channel. */
   readonly channel: string;
   /** The level, as the bundle spells it: loss of the whole text. */
@@ -59,13 +61,13 @@ export class IndexStatement extends Statement {
 
   /** What a released sentence is, for whoever reads it. */
   get kindOfText(): string {
-    return filled(INDEX_STATEMENT.kindOfText, { sentences: String(this.sentences) });
+    return filled(statements.index.sentences, { sentences: String(this.sentences) });
   }
 
   override summary(): string {
     const { channel, epsilon } = this;
-    const index = filled(INDEX_STATEMENT.indices, { indices: String(this.#codes) });
-    return filled(INDEX_STATEMENT.summary, {
+    const index = filled(statements.index.indices, { indices: String(this.#codes) });
+    return filled(statements.index.summary, {
       released: this.sentences > 0 ? this.kindOfText : index,
       channel,
       epsilon,
@@ -78,8 +80,8 @@ export class IndexStatement extends Statement {
   }
 
   protected override details(): string[] {
-    const guess = filled(INDEX_STATEMENT.guess, { gain: gainText(this.#gain) });
-    return this.sentences > 0 ? [guess, INDEX_STATEMENT.fixed] : [guess];
+    const guess = filled(statements.index.guess, { gain: gainText(this.#gain) });
+    return this.sentences > 0 ? [guess, statements.index.fixed] : [guess];
   }
 
   override toJSON(): Facts {

@@ -1,7 +1,7 @@
 /** The only source of randomness: the platform's generator for cryptography. No seed, no state, no buffer. */
 
+import { MAX_WORDS } from "./constants.js";
 import { EntropyFailed } from "./errors.js";
-import { MAX_WORDS } from "./generated.js";
 
 /** A source of that many independent, uniform 64-bit words. */
 export type Words = (count: number) => BigUint64Array;

@@ -1,6 +1,6 @@
 /** The forms in which a reply may mention what came out: plurals, grouped digits, phones and dates written otherwise. */
 
-import { MONTHS } from "./generated.js";
+import { ENGLISH } from "./rules.js";
 import type { Cutter } from "./segments.js";
 import {
   capitalized,
@@ -67,9 +67,11 @@ export function wordBefore(text: string): string {
   const found = BEFORE.exec([...text.slice(-2 * BEHIND)].slice(-BEHIND).join(""));
   return found === null ? "" : folded(found[1] ?? found[2] ?? "");
 }
-const months = new Map(
-  MONTHS.flatMap((name, place) => [name.slice(0, 3), name].map((short) => [short.toLowerCase(), place + 1] as const)),
-).set("sept", 9);
+const { names: MONTHS, short } = ENGLISH.data.months;
+const months = new Map([
+  ...MONTHS.flatMap((name, place) => [name.slice(0, 3), name].map((one) => [one.toLowerCase(), place + 1] as const)),
+  ...Object.entries(short),
+]);
 
 /** A text character by character: case folded, without differences of compatibility. */
 export function folded(text: string): string {

@@ -1,7 +1,7 @@
 /** Numbers that single blanks or round brackets hold together: `D = E (blank? E)*`, `E = number | "(" D ")"`. */
 
 import { BREAK, type Characters, END, IN_NUMBERS, ND, type Points } from "./characters.js";
-import { BETWEEN } from "./generated.js";
+import { characters } from "./data.js";
 import type { Cutter } from "./segments.js";
 
 /** Start and end of strings, one behind the other. */
@@ -9,7 +9,9 @@ export type Spans = number[];
 
 const code = (character: string): number => character.charCodeAt(0);
 const [OPENS, CLOSES] = [code("("), code(")")];
-const BLANKS = new Set([...BETWEEN].map(code).filter((point) => point !== OPENS && point !== CLOSES));
+const BLANKS = new Set(
+  [...characters.gaps.between_numbers].map(code).filter((point) => point !== OPENS && point !== CLOSES),
+);
 const CLOSING = new Set([...")]}"].map(code));
 const OPENING = new Set([..."([{"].map(code));
 

@@ -1,8 +1,8 @@
 /** The options of a call, and what is checked of them. */
 
+import { CASES, CONSISTENT_CAP, REFUSALS, RUNGS, STYLES } from "./constants.js";
 import { Decimal } from "./decimal.js";
 import { OptionError } from "./errors.js";
-import { CASES, CONSISTENT_CAP, REFUSALS, RUNGS, STYLES } from "./generated.js";
 
 /** The options of every call that draws or describes a draw. All may be left out. */
 export interface Options {

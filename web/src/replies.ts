@@ -2,9 +2,9 @@
 
 import { ActiveContentDetector } from "./active.js";
 import { Chunk, isAddressLike } from "./chunks.js";
+import { MOST_BLANKS } from "./constants.js";
 import { InputError } from "./errors.js";
 import { BARE_TAG, BEHIND, type Form, folded, originalOf, type Pair, wordBefore } from "./forms.js";
-import { MOST_BLANKS } from "./generated.js";
 import type { RestorePolicy, SkipReason } from "./policy.js";
 import { type Region, type Role, Scanner } from "./regions.js";
 import { type NotRestored, RestoreReport } from "./restored.js";

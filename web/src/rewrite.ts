@@ -2,11 +2,11 @@
 
 import { hasLowerRoles, type Level, type TextBundle } from "./bundle/text.js";
 import { size } from "./characters.js";
+import { BATCH_CHARACTERS, LONG_CHARACTERS } from "./constants.js";
 import { thousands } from "./decimal.js";
 import { uniformBelowEach, type Words } from "./entropy.js";
 import { DocumentTooLong } from "./errors.js";
 import type { Pair } from "./forms.js";
-import { BATCH_CHARACTERS, LONG_CHARACTERS } from "./generated.js";
 import { GAP, STRING } from "./segments.js";
 import { endsSentence, MEMBER, MENTION, markOf, marksOf, type Rule, type Token, VISIBLE } from "./skeleton.js";
 import { Staircase } from "./staircase.js";

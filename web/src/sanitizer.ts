@@ -3,9 +3,9 @@
 import type { Pins } from "./bundle/open.js";
 import type { Source } from "./bundle/source.js";
 import { type Level, TextBundle } from "./bundle/text.js";
+import { REFUSALS } from "./constants.js";
 import { randomWords, type Words } from "./entropy.js";
 import { InputError, OptionError, UnknownLevel } from "./errors.js";
-import { REFUSALS } from "./generated.js";
 import { NamesPlan } from "./names/plan.js";
 import { capOf, epsilonOf, type Given, givenOf, isMany, type Options } from "./options.js";
 import type { RestoreOptions } from "./policy.js";

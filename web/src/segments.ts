@@ -16,8 +16,9 @@ import {
   N,
   Points,
 } from "./characters.js";
-import { LONGEST_WORD, TOP_LEVEL } from "./generated.js";
+import { LONGEST_WORD } from "./constants.js";
 import { joined, type Spans } from "./numbers.js";
+import { anyOf, ENGLISH } from "./rules.js";
 
 export const GAP = 0;
 export const WORD = 1;
@@ -36,14 +37,14 @@ const [DOT, COLON, SEMICOLON, SLASH, BACKSLASH, PERCENT, HYPHEN, APOSTROPHE] = [
   character.charCodeAt(0),
 ) as [number, number, number, number, number, number, number, number];
 /** Domains by their letters in lower case. */
-const DOMAINS = TOP_LEVEL.map((domain) => [...domain].map((letter) => letter.codePointAt(0) ?? 0));
+const DOMAINS = ENGLISH.data.domains.words.map((domain) => [...domain].map((letter) => letter.codePointAt(0) ?? 0));
 const LONGEST_DOMAIN = 24;
 /** ASCII texts without these have no strings. */
 const PLAIN = /^[ \t-\rA-Za-z!"#&')*,\-?\]}]*$/;
 /** A text of ASCII words, single marks and blanks: what begins a trigger is looked at closely elsewhere. */
 const MARKED = /^[ \t-\rA-Za-z!"#&')*,\-?\]}.]*$/;
 /** A clitic, apostrophe and all, that no letter prolongs; what may stand between it and a blank. */
-const LONE_CLITIC = /^.(?:re|ve|ll|[smd])/;
+const LONE_CLITIC = new RegExp(`^.${anyOf(ENGLISH.cliticsAfter.map((clitic) => clitic.slice(1)))}`);
 const LONGEST_CLITIC = 3;
 const AFTER_CLITIC = points('.,;:!?")');
 const CURLY = 0x2019;

@@ -1,7 +1,7 @@
 /** The shape of a string (docs/format-staircase.md, "Shapes"): every one of up to 1,000 code points is of exactly one. */
 
 import { IN_NUMBERS, ND, Points } from "./characters.js";
-import { BETWEEN } from "./generated.js";
+import { characters as data } from "./data.js";
 import type { Cutter } from "./segments.js";
 import { isAscii } from "./words.js";
 
@@ -27,7 +27,7 @@ export function shapeOf(string: string, cutter: Cutter): string {
     const flags = characters.of(character.codePointAt(0) ?? 0);
     if (flags & ND) digits++;
     bare += flags & ND ? "0" : character;
-    numeric &&= (flags & IN_NUMBERS) !== 0 || BETWEEN.includes(character);
+    numeric &&= (flags & IN_NUMBERS) !== 0 || data.gaps.between_numbers.includes(character);
   }
   if (numeric && digits > 0) return shapeOfNumber(string, bare, digits);
   if ("@＠﹫".includes(string.charAt(0))) return "handle";

@@ -1,8 +1,10 @@
 /** The rule of the staircase: what is visible, a member of a kind, or drawn (docs/format-staircase.md, "The skeleton"). */
 
 import { BLANK } from "./characters.js";
+import { SHAPES } from "./constants.js";
+import { characters } from "./data.js";
 import { BundleDamaged } from "./errors.js";
-import { AUXILIARIES, CLITICS, MARKS, SENTENCE_ENDS, SHAPES } from "./generated.js";
+import { ENGLISH } from "./rules.js";
 import { type Cutter, GAP, STRING, WORD } from "./segments.js";
 import { shapeOf } from "./shapes.js";
 import {
@@ -23,11 +25,11 @@ export const VISIBLE = 0;
 export const MEMBER = 1;
 export const MENTION = 2;
 
-const auxiliaries: ReadonlySet<string> = new Set(AUXILIARIES);
-const clitics: ReadonlySet<string> = new Set(CLITICS);
+const auxiliaries = ENGLISH.negationStems;
+const clitics: ReadonlySet<string> = new Set(ENGLISH.clitics);
 const APOSTROPHES = "'\u2019\u2018\u02bc\uff07";
-const NOT = "n't";
-const ENDS = new RegExp(`[${SENTENCE_ENDS}]`);
+const NOT = ENGLISH.negation;
+const ENDS = new RegExp(`[${characters.marks.sentence_ends}]`);
 const LETTERS = /^[A-Za-z]+$/;
 const STRIPPED = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
 
@@ -190,7 +192,7 @@ export class Rule {
 
   /** The outputs of a kind. */
   outputs(kind: number): readonly string[] {
-    return this.lists.kinds[kind]?.outputs ?? MARKS;
+    return this.lists.kinds[kind]?.outputs ?? characters.marks.punctuation;
   }
 
   /** The name of a kind. */

@@ -1,7 +1,7 @@
 /** What a release of text promises, in numbers and words: a function of the output and of public parameters alone. */
 
+import { statements } from "./data.js";
 import { counted, type Decimal, largestOdds, thousands } from "./decimal.js";
-import { NAMES_STATEMENT, STATEMENT } from "./generated.js";
 
 /** Plain values, with the names that statements of all readers have. */
 export type Facts = Readonly<Record<string, unknown>>;
@@ -47,8 +47,8 @@ export function filled(template: string, values: Readonly<Record<string, string>
 
 const nats = (value: Decimal): string => (value.toString() === "1" ? "nat" : "nats");
 /** Figures are written with their unit in sentences. */
-const withUnit = (template: string, value: Decimal, name: string): string =>
-  template.replaceAll(`{${name}} nats`, `${value} ${nats(value)}`);
+const withUnit = (value: Decimal): string => `${value} ${nats(value)}`;
+const { names, visible: PARTS, words } = statements;
 
 /** @internal Under what a staircase draws. */
 export interface MentionTerms {
@@ -78,7 +78,7 @@ export class MentionStatement extends Statement {
   /** What the text shows as it is. */
   get visible(): string[] {
     const { protect, bare, consistent } = this.terms;
-    const { functionWords, gaps, case: pattern, kinds, order, equal } = STATEMENT.visible;
+    const { function_words: functionWords, gaps, case: pattern, kinds, order, equal } = PARTS;
     return [
       ...(protect === "words" ? [functionWords] : []),
       ...(bare ? [] : [gaps]),
@@ -90,24 +90,23 @@ export class MentionStatement extends Statement {
   }
 
   get unit(): string {
-    return this.terms.consistent ? STATEMENT.consistentUnit : STATEMENT.unit;
+    return this.terms.consistent ? words.consistent_unit : words.unit;
   }
 
   override get notProtected(): string[] {
-    const items = STATEMENT.notProtected.map((item) => filled(item, { visible: this.visible.join(", ") }));
+    const items = words.not_protected.map((item) => filled(item, { visible: this.visible.join(", ") }));
     const more = [
-      ...(this.terms.protect === "words" ? [STATEMENT.habits] : []),
-      ...(this.terms.consistent ? [STATEMENT.cipher] : []),
+      ...(this.terms.protect === "words" ? [words.habits] : []),
+      ...(this.terms.consistent ? [words.cipher] : []),
     ];
     return [...items.slice(0, -1), ...more, ...items.slice(-1)];
   }
 
   override summary(): string {
     const { epsilon } = this.terms;
-    const document = epsilon.times(this.tokens);
-    const template = withUnit(withUnit(STATEMENT.summary, document, "document"), epsilon, "nats");
-    return filled(template, {
-      nats: `${epsilon}`,
+    return filled(words.summary, {
+      epsilon: withUnit(epsilon),
+      document: withUnit(epsilon.times(this.tokens)),
       unit: this.unit,
       visible: this.visible.join(", "),
       odds: thousands(largestOdds(epsilon)),
@@ -117,9 +116,9 @@ export class MentionStatement extends Statement {
 
   override line(): string {
     const { protect, bare, consistent, epsilon } = this.terms;
-    const lines: Readonly<Record<string, string>> = STATEMENT.lines;
-    return filled(withUnit(lines[protect + (bare ? "Bare" : "")] ?? "", epsilon, "nats"), {
-      words: counted(this.tokens, consistent ? STATEMENT.otherDistinct : STATEMENT.other),
+    return filled(words.lines[protect + (bare ? "_bare" : "")] ?? "", {
+      epsilon: withUnit(epsilon),
+      words: counted(this.tokens, consistent ? words.other_distinct : words.other),
       each: this.tokens === 1 ? "" : " each",
     });
   }
@@ -130,8 +129,8 @@ export class MentionStatement extends Statement {
       mechanism: this.mechanism,
       level: terms.level,
       epsilon: terms.epsilon.toNumber(),
-      epsilon_kind: STATEMENT.pure,
-      notion: terms.consistent ? STATEMENT.consistentNotion : STATEMENT.notion,
+      epsilon_kind: words.epsilon_kind,
+      notion: terms.consistent ? words.consistent_notion : words.notion,
       share: terms.share,
       near: terms.near,
       guess_gain: terms.guessGain,
@@ -187,18 +186,18 @@ export class NamesStatement extends Statement {
   override get notProtected(): string[] {
     const { style, allow } = this.terms;
     return [
-      ...NAMES_STATEMENT.notProtected,
-      ...(style.keep.size > 0 ? [filled(NAMES_STATEMENT.kept, { kinds: this.#kept })] : []),
-      ...(allow ? [NAMES_STATEMENT.allowed] : []),
-      ...(style.consistent ? [NAMES_STATEMENT.equal] : []),
+      ...names.not_protected,
+      ...(style.keep.size > 0 ? [filled(names.kept, { kinds: this.#kept })] : []),
+      ...(allow ? [names.allowed] : []),
+      ...(style.consistent ? [names.equal] : []),
     ];
   }
 
   override line(): string {
     const { keep } = this.terms.style;
-    const kept = keep.size === 0 ? "" : keep.size > 1 ? NAMES_STATEMENT.keptKinds : NAMES_STATEMENT.keptKind;
-    const more = (kept && kept + this.#kept) + (this.terms.allow ? NAMES_STATEMENT.allowedMore : "");
-    return filled(NAMES_STATEMENT.line, { more, drawn: "", others: this.#others });
+    const kept = keep.size === 0 ? "" : keep.size > 1 ? names.kept_types : names.kept_type;
+    const more = filled(kept, { kinds: this.#kept }) + (this.terms.allow ? names.allowed_words : "");
+    return filled(names.line, { more, drawn: "", others: this.#others });
   }
 
   /** What stands in the place of a word that is neither shown nor drawn. */
@@ -211,7 +210,7 @@ export class NamesStatement extends Statement {
     const said = ways
       .filter(([, kinds]) => kinds.size > 0)
       .map(([way, kinds]) => `${way}: ${[...kinds].sort().join(", ")}`);
-    return (tags ? NAMES_STATEMENT.tags : NAMES_STATEMENT.members) + (said.length > 0 ? ` (${said.join("; ")})` : "");
+    return (tags ? names.tags : names.surrogates) + (said.length > 0 ? ` (${said.join("; ")})` : "");
   }
 
   /** The most different strings that have members of their own; `null` where there is no such cap. */
@@ -221,12 +220,12 @@ export class NamesStatement extends Statement {
   }
 
   override summary(): string {
-    const summary = filled(NAMES_STATEMENT.summary, {
+    const summary = filled(names.summary, {
       line: this.line(),
-      equal: this.terms.style.consistent ? NAMES_STATEMENT.equalToo : "",
-      shown: counted(this.tokens, NAMES_STATEMENT.unit),
+      equal: this.terms.style.consistent ? names.equal_strings : "",
+      shown: counted(this.tokens, names.unit),
     });
-    return summary + (this.#cap === null ? "" : filled(NAMES_STATEMENT.beyond, { cap: thousands(this.#cap) }));
+    return summary + (this.#cap === null ? "" : filled(names.beyond_cap, { cap: thousands(this.#cap) }));
   }
 
   override toJSON(): Facts {
@@ -236,8 +235,8 @@ export class NamesStatement extends Statement {
       level: null,
       protect: "names",
       nats: null,
-      promise: NAMES_STATEMENT.kind,
-      notion: NAMES_STATEMENT.notion,
+      promise: names.epsilon_kind,
+      notion: names.notion,
       style: style.tags ? "tag" : "surrogate",
       consistent: style.consistent,
       consistent_cap: this.#cap,

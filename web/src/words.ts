@@ -1,7 +1,9 @@
 /** Keys of words and the case patterns in which they are written. */
 
 import { size } from "./characters.js";
-import { LONGEST_WORD, NUMERIC_DIGITS } from "./generated.js";
+import { LONGEST_WORD } from "./constants.js";
+import { characters } from "./data.js";
+import { decodeTable, isIn } from "./tables.js";
 
 export const LOWER = 0;
 export const TITLE = 1;
@@ -15,6 +17,7 @@ const HAS_LOWER = /\p{Lowercase}/u;
 const NOT_UPPER = /[\p{Lowercase}\p{Lt}]/u;
 const HAS_UPPER = /\p{Uppercase}/u;
 const DECIMAL = /^\p{Nd}$/u;
+const DIGITS = decodeTable(characters.tables.digits);
 const BEGINS_UPPER = /^[\p{Uppercase}\p{Lt}]/u;
 
 /** White space as Python knows it: blanks, and U+001C to U+001F. */
@@ -37,11 +40,7 @@ export function isAscii(text: string): boolean {
 
 /** Whether the Numeric_Type of a character is Decimal or Digit; JavaScript has no property for the second. */
 export function isDigit(character: string): boolean {
-  if (DECIMAL.test(character)) return true;
-  const point = character.codePointAt(0) ?? -1;
-  return NUMERIC_DIGITS.some(
-    (first, place) => place % 2 === 0 && point >= first && point <= (NUMERIC_DIGITS[place + 1] ?? 0),
-  );
+  return DECIMAL.test(character) || isIn(DIGITS, character);
 }
 
 /** Whether a word is too long to be folded. */

@@ -1,9 +1,6 @@
 /** A bundle whose devices release an index, with a static extractor (docs/encoder-format.md, "An index"). */
 
 import { size } from "../characters.js";
-import { Decimal, factorOf, quotient } from "../decimal.js";
-import { uniformBelow, uniformBelowEach, type Words } from "../entropy.js";
-import { BundleDamaged, EncoderUnavailable, UnknownLevel } from "../errors.js";
 import {
   MAX_CHARACTERS,
   MAX_CODES,
@@ -12,7 +9,10 @@ import {
   MAX_LEVELS,
   MAX_PAIRS,
   MAX_SENTENCE,
-} from "../generated.js";
+} from "../constants.js";
+import { Decimal, factorOf, quotient } from "../decimal.js";
+import { uniformBelow, uniformBelowEach, type Words } from "../entropy.js";
+import { BundleDamaged, EncoderUnavailable, UnknownLevel } from "../errors.js";
 import { WHITE } from "../words.js";
 import { anArray, anObject, aText, integer, type Json, oneOf, record } from "./json.js";
 import { countLists, linesOf } from "./lists.js";

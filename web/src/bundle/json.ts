@@ -1,7 +1,7 @@
 /** JSON, read strictly: no repeated keys, and an integer is told from a number with a fraction or an exponent. */
 
+import { MAX_JSON_BYTES, MAX_JSON_VALUES } from "../constants.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
-import { MAX_JSON_BYTES, MAX_JSON_VALUES } from "../generated.js";
 
 /** A number that is no integer as this format has them. */
 export class Fraction {

@@ -1,9 +1,9 @@
 /** Word lists of a bundle, an entry a line. */
 
 import { inOrder } from "../characters.js";
+import { BYTES_OF_A_BYTE, BYTES_OF_AN_ENTRY, MAX_ENTRIES, MAX_LINE_BYTES, MAX_LIST_BYTES } from "../constants.js";
 import { thousands } from "../decimal.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
-import { BYTES_OF_A_BYTE, BYTES_OF_AN_ENTRY, MAX_ENTRIES, MAX_LINE_BYTES, MAX_LIST_BYTES } from "../generated.js";
 import { isAscii } from "../words.js";
 import { decoded } from "./json.js";
 import type { Opened } from "./open.js";

@@ -1,11 +1,14 @@
 /** The lists of the rung `names`, read and checked. */
 
 import { M, N } from "../characters.js";
+import { NAMES_MARKS } from "../constants.js";
+import { types } from "../data.js";
 import { BundleDamaged } from "../errors.js";
-import { CLOSED_KINDS, NAMES_KINDS, NAMES_MARKS, NAMES_POOLS } from "../generated.js";
+import { ENGLISH, type Rules } from "../rules.js";
 import type { Cutter } from "../segments.js";
 import { lineDamaged, linesOf, marked, requireFolded, requireOrder, requireTrimmed } from "./lists.js";
 import type { Opened } from "./open.js";
+import { RULES, readRules } from "./rules.js";
 
 const COMMON = "common-words.txt";
 const CAPITALS = "shown-capitals.txt";
@@ -35,12 +38,15 @@ export class NamesLists {
   readonly symbols: ReadonlySet<string>;
   readonly #kinds = new Map<string, ReadonlySet<string>>();
   readonly pools: ReadonlyMap<string, readonly string[]>;
+  /** Rules of the bundle's language, or of English. */
+  readonly rules: Rules;
 
   constructor(
     opened: Opened,
     entry: { kinds: readonly string[]; pools: readonly string[] },
     readonly cutter: Cutter,
   ) {
+    this.rules = opened.hashes.has(RULES) ? readRules(opened.file(RULES)) : ENGLISH;
     const common = marked(opened, COMMON, NAMES_MARKS);
     requireOrder(COMMON, common.entries);
     requireFolded(COMMON, common.entries);
@@ -51,7 +57,7 @@ export class NamesLists {
       requireOrder(name, entries);
       requireFolded(name, entries);
       this.#kinds.set(kind, new Set(entries));
-      const closed = (CLOSED_KINDS as readonly string[]).includes(kind);
+      const closed = types.closed.includes(kind);
       if (closed && entries.some((word, place) => marks[place] === 0 && this.common.has(word))) {
         throw new BundleDamaged(`${COMMON}: a word is a ${kind}, which is never shown`);
       }
@@ -72,8 +78,8 @@ export class NamesLists {
       }),
     );
     for (const [needed, there] of [
-      [NAMES_KINDS, this.#kinds],
-      [NAMES_POOLS, this.pools],
+      [types.lists, this.#kinds],
+      [[...types.pools, ...this.rules.data.endings.kept.map((ending) => `word-${ending}`)].sort(), this.pools],
     ] as const) {
       const missing = needed.find((kind) => !there.has(kind));
       if (missing !== undefined) throw new BundleDamaged(`law.json: the rung names lacks the list ${missing}`);

@@ -1,5 +1,6 @@
 /** Opens a bundle: its manifest first, then every file that it lists, hashed before anything is made of it. */
 
+import { FORMAT, FORMAT_VERSION, MAX_BUNDLE_BYTES, MAX_JSON_BYTES } from "../constants.js";
 import { thousands } from "../decimal.js";
 import {
   BundleDamaged,
@@ -11,7 +12,6 @@ import {
   OptionError,
   WrongBundle,
 } from "../errors.js";
-import { FORMAT, FORMAT_VERSION, MAX_BUNDLE_BYTES, MAX_JSON_BYTES } from "../generated.js";
 import { anObject, aText, integer, type JsonObject, parseJson, record } from "./json.js";
 import { filesOf, type Source } from "./source.js";
 

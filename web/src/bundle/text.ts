@@ -1,18 +1,10 @@
 /** A bundle for text: the staircase, the lists of the rung `names`, or both. Other mechanisms are hashed and left unread. */
 
 import { Characters } from "../characters.js";
+import { CHARACTER_CLASSES, MAX_EPSILON, MAX_KINDS, MAX_LEVELS, MAX_SYMBOLS, REFUSALS, SHAPES } from "../constants.js";
 import { Decimal, factorOf, Ratio } from "../decimal.js";
 import { BundleDamaged, UnknownMechanism } from "../errors.js";
-import {
-  CHARACTER_CLASSES,
-  CLITICS,
-  MAX_EPSILON,
-  MAX_KINDS,
-  MAX_LEVELS,
-  MAX_SYMBOLS,
-  REFUSALS,
-  SHAPES,
-} from "../generated.js";
+import { ENGLISH } from "../rules.js";
 import { Cutter, GAP, STRING, WORD } from "../segments.js";
 import { shapeOf } from "../shapes.js";
 import { Lists } from "../skeleton.js";
@@ -20,7 +12,8 @@ import { isAscii, keyOf } from "../words.js";
 import { anArray, aText, integer, type Json, type JsonObject, oneOf, parseJson, record } from "./json.js";
 import { countLists, lineDamaged, linesOf, marked } from "./lists.js";
 import { NamesLists, namesFiles } from "./names.js";
-import { type Opened, openBundle, type Pins } from "./open.js";
+import { MANIFEST, type Opened, openBundle, type Pins } from "./open.js";
+import { RULES } from "./rules.js";
 import { Tensors } from "./safetensors.js";
 import type { Source } from "./source.js";
 
@@ -100,7 +93,11 @@ export class TextBundle {
     const deciding = [...lists, CHARACTERS];
     if (hasSanText) deciding.push("table.safetensors", "embeddings.safetensors");
     if (hasStaircase) deciding.push(STAIRCASE);
-    if (names !== undefined) deciding.push(...namesFiles(names));
+    if (names !== undefined) {
+      deciding.push(...namesFiles(names), ...(opened.hashes.has(RULES) ? [RULES] : []));
+    } else if (opened.hashes.has(RULES)) {
+      throw new BundleDamaged(`${MANIFEST}: lists rules without the lists of the rung names`);
+    }
     checkDeciding(law.get("files"), deciding, opened);
     record(
       law.get("defaults"),
@@ -299,7 +296,7 @@ function readLists(opened: Opened, skeleton: JsonObject, cutter: Cutter): Lists 
   const name = skeleton.get("function_words") as string;
   const words = marked(opened, name, ["name-like"]);
   words.entries.forEach((word, place) => {
-    if (!(CLITICS as readonly string[]).includes(word) && !isWord(word, cutter)) {
+    if (!(ENGLISH.clitics as readonly string[]).includes(word) && !isWord(word, cutter)) {
       throw lineDamaged(name, place, "is not a word");
     }
   });
@@ -336,7 +333,7 @@ function isOne(entry: string, kind: number, cutter: Cutter): boolean {
 
 function isListable(entry: string, cutter: Cutter): boolean {
   if (LETTERS.test(entry)) return true;
-  return isOne(entry, WORD, cutter) && !CLITICS.some((clitic) => entry.endsWith(clitic) && entry !== clitic);
+  return isOne(entry, WORD, cutter) && !ENGLISH.clitics.some((clitic) => entry.endsWith(clitic) && entry !== clitic);
 }
 
 function isOutput(entry: string, shape: string, cutter: Cutter): boolean {

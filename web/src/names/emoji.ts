@@ -1,28 +1,27 @@
 /** Sequences of emoji inside a chunk: listed ones are kept, any other is replaced as one (docs/names-rule.md). */
 
-import { boundariesOf } from "../chunks.js";
-import { EMOJI, EMOJI_CLASSES, EMOJI_LISTED, EMOJI_SEQUENCE, EMOJI_SPARE, KEYCAP, TONE, TONES } from "../generated.js";
+import { EMOJI, KEYCAP, TONE } from "../constants.js";
+import { characters } from "../data.js";
+import { decodeTable } from "../tables.js";
 
-const points = (of: string): number[] => boundariesOf(of);
+const { classes, listed, sequence, spare: spareTable, tones } = characters.emoji;
 const character = String.fromCodePoint;
 
 /** A pattern in which names of classes stand for their characters. */
 function compile(pattern: string, flags: string): RegExp {
-  const classes: Readonly<Record<string, string>> = EMOJI_CLASSES;
-  const filled = pattern.replace(/\{([A-Z])\}/g, (_, name: string) => {
-    const found = points(classes[name] ?? "");
+  const filled = pattern.replace(/\{([BEG])\}/g, (_, name: "B" | "E" | "G") => {
+    const found = decodeTable(classes[name]);
     return found.map((point, place) => (place % 2 ? `-${character(point - 1)}` : character(point))).join("");
   });
   return new RegExp(filled, flags);
 }
 
-const SEQUENCES = compile(EMOJI_SEQUENCE, "gu");
-const LISTED = compile(`^(?:${EMOJI_LISTED})$`, "u");
+const SEQUENCES = compile(sequence, "gu");
+const LISTED = compile(`^(?:${listed.join("|")})$`, "u");
 const KEY = /^[0-9#*]\ufe0f?\u20e3$/;
-const tones: readonly string[] = [...TONES];
-const toneOf = new RegExp(`[${TONES}]`, "gu");
+const toneOf = new RegExp(`[${tones.join("")}]`, "gu");
 const spare: string[] = [];
-points(EMOJI_SPARE).forEach((start, place, all) => {
+decodeTable(spareTable).forEach((start, place, all) => {
   for (let point = start; place % 2 === 0 && point < (all[place + 1] ?? 0); point++) spare.push(character(point));
 });
 

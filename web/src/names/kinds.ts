@@ -1,17 +1,8 @@
 /** Pass 3 of the rung `names`: the kind of a slot from its own string, and its parts. */
 
 import type { NamesLists } from "../bundle/names.js";
-import {
-  ABROAD,
-  CALLED,
-  LAST,
-  NO_PERSONS,
-  PEOPLE_TOO,
-  PLACE_BEFORE,
-  SMALL_KINDS,
-  TITLE_BEFORE,
-  WHOLE,
-} from "../generated.js";
+import { TITLE_BEFORE } from "../constants.js";
+import { types } from "../data.js";
 import { UPPER } from "../words.js";
 import { GROUP, LONE_INITIAL, RUN, type Slot } from "./places.js";
 import { numberKind } from "./strings.js";
@@ -37,12 +28,10 @@ export interface Mention {
 const LONGEST_ACRONYM = 5;
 const SHORTEST_WORD = 4;
 /** Lists of whole names that say of a word in a run that the run names no person. */
-const noPersons: ReadonlySet<string> = new Set(NO_PERSONS);
-const places: ReadonlySet<string> = new Set(PLACE_BEFORE);
-const peopleToo: ReadonlySet<string> = new Set(PEOPLE_TOO);
+const noPersons: ReadonlySet<string> = new Set(types.no_persons);
 /** What is drawn for a body and a place in a document without a capital. */
-const smallKinds = new Map<string, string>(Object.entries(SMALL_KINDS));
-const names = new Map<string, string>(Object.entries(CALLED));
+const smallKinds = new Map<string, string>(Object.entries(types.without_capitals));
+const names = new Map<string, string>(Object.entries(types.called));
 
 /** What a kind is called in options, tags and statements. */
 export const called = (kind: string): string => names.get(kind) ?? kind;
@@ -103,7 +92,7 @@ export class Kinds {
     if (kind === "person" || kind === "given" || kind === "family") {
       return tokens.slice(this.#name(slot)).every((word) => isInitial(word) || this.#isKeptName(word.key));
     }
-    if (!(WHOLE as readonly string[]).includes(kind)) return kind !== "word" || this.lists.common.has(phrase);
+    if (!types.whole.includes(kind)) return kind !== "word" || this.lists.common.has(phrase);
     const [first, last] = [tokens[0], tokens[tokens.length - 1]].map((word) => this.#ofPhrase(word?.key ?? ""));
     const persons = tokens.length > 1 && first === "given" && (last === "given" || last === "family");
     if (slot.before === TITLE_BEFORE || (persons && !this.keep.has("person"))) return false;
@@ -112,15 +101,18 @@ export class Kinds {
 
   /** Whether a name is on lists, all of them of kinds that are kept. */
   #isKeptName(phrase: string): boolean {
-    const kinds = WHOLE.filter((kind) => this.lists.kind(kind).has(phrase)).map(called);
-    if (this.lists.kind("particle").has(phrase) || peopleToo.has(phrase)) kinds.push("person");
+    const kinds = types.whole.filter((kind) => this.lists.kind(kind).has(phrase)).map(called);
+    if (this.lists.kind("particle").has(phrase) || this.lists.rules.alsoPersons.has(phrase)) kinds.push("person");
     return kinds.length > 0 && kinds.every((kind) => this.keep.has(kind));
   }
 
   /** A slot with its kind; `capitals` says whether the document has a capital. */
   mention(slot: Slot, capitals: boolean): Mention {
     if (slot.kind === GROUP) {
-      const [kind, layout] = numberKind(slot.text.replace(/^[+(]+|[+(]+$/g, "").replace(/[^0-9]+/g, "-"));
+      const [kind, layout] = numberKind(
+        slot.text.replace(/^[+(]+|[+(]+$/g, "").replace(/[^0-9]+/g, "-"),
+        this.lists.rules,
+      );
       return one(slot, kind, layout);
     }
     if (slot.kind === LONE_INITIAL) return one(slot, "initial", "");
@@ -132,9 +124,9 @@ export class Kinds {
     }
     let kind = this.#ofPhrase(phrase);
     if (kind === "") kind = slot.tokens.length > 1 ? this.#ofSeveral(slot) : this.#ofOne(slot, phrase);
-    if (kind === "family" && places.has(slot.before)) kind = "city";
+    if (kind === "family" && this.lists.rules.placePrepositions.has(slot.before)) kind = "city";
     const isName = kind === "person" || kind === "given" || kind === "family";
-    if (!isName) return one(slot, kind, kind === "word" ? endingOf(phrase) : "", phrase);
+    if (!isName) return one(slot, kind, kind === "word" ? endingOf(phrase, this.lists.rules) : "", phrase);
     const first = this.#name(slot);
     const parts = kind === "person" ? this.#persons(slot, first) : [partFrom(slot, kind, first)];
     const spelling = parts.every((part) => part.kind === "initial") ? UPPER : slot.case; // a word may be left out
@@ -143,7 +135,7 @@ export class Kinds {
 
   /** The first list of whole names that has a phrase; nothing if none has. */
   #ofPhrase(phrase: string): string {
-    return WHOLE.find((kind) => this.lists.kind(kind).has(phrase)) ?? "";
+    return types.whole.find((kind) => this.lists.kind(kind).has(phrase)) ?? "";
   }
 
   #ofOne(slot: Slot, key: string): string {
@@ -169,7 +161,7 @@ export class Kinds {
     const two = slot.tokens.length - name === 2 && this.#ofPhrase(last.key) === "family";
     if (two && ["", "family"].includes(this.#ofPhrase(begin.key))) return "person";
     const listed = this.#isAbroad(begin.key);
-    if (!listed && places.has(slot.before)) return "city";
+    if (!listed && this.lists.rules.placePrepositions.has(slot.before)) return "city";
     if (this.#isBody(slot, name)) return "organization";
     return listed || person === "person" ? person : "family";
   }
@@ -193,11 +185,11 @@ export class Kinds {
   }
 
   #ofEnd(key: string): string {
-    return LAST.find(([list]) => this.lists.kind(list).has(key))?.[1] ?? "";
+    return types.last.find(([list]) => this.lists.kind(list).has(key))?.[1] ?? "";
   }
 
   #isAbroad(key: string): boolean {
-    return this.lists.kind(ABROAD).has(key);
+    return this.lists.kind(types.first_names_only).has(key);
   }
 
   #isGiven(word: Token): boolean {

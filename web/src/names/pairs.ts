@@ -1,7 +1,8 @@
 /** What a reply may mention of a text that went out: pairs of what came out and what stood there. */
 
+import { KEYCAP } from "../constants.js";
 import { type Pair, wordBefore } from "../forms.js";
-import { KEYCAP } from "../generated.js";
+import { ENGLISH } from "../rules.js";
 import { cutAfter, cutBefore, lastOf, standsAlone } from "../surroundings.js";
 import { isDigit, isUpper } from "../words.js";
 import type { Mention } from "./kinds.js";
@@ -29,7 +30,7 @@ const MOST_QUOTED = 512;
 const MOST_SPELLED = 1024;
 const blank: ReadonlySet<string> = new Set(["", " ", "\n"]);
 const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
-const months: ReadonlySet<string> = new Set(["march", "may"]);
+const months: ReadonlySet<string> = new Set(ENGLISH.data.months.also_words);
 const dates = ["day month year", "month day year", "day month", "month day"];
 const inDates = [" ", ", ", ". "];
 const WORD_AFTER =

@@ -1,27 +1,10 @@
 /** Pass 2 of the rung `names`: what is shown where it stands, and what is one slot. It reads classes, cases and gaps. */
 
-import {
-  ABBREVIATIONS,
-  BEFORE_LISTED,
-  BLANKS_LISTED,
-  CONNECTORS,
-  ENDS_SENTENCE,
-  JOINS,
-  JOINS_DIGITS,
-  JOINS_FORMS,
-  JOINS_INITIALS,
-  LINE_BREAKS,
-  LONG_HEADLINE,
-  MOST_CONNECTORS,
-  OPENS,
-  SMALL,
-  SPELLED_LETTERS,
-  SPELLED_NUMBER,
-  SUFFIXES,
-  TITLE_BEFORE,
-  YEARS,
-} from "../generated.js";
+import { LONG_HEADLINE, MOST_CONNECTORS, SPELLED_LETTERS, TITLE_BEFORE } from "../constants.js";
+import { characters, types } from "../data.js";
+import type { Rules } from "../rules.js";
 import { LOWER, TITLE, UPPER, WHITE } from "../words.js";
+import { APOSTROPHE } from "./spelled.js";
 import { INWARD_HALF, OUTWARD_HALF } from "./strings.js";
 import {
   ALONE,
@@ -72,32 +55,24 @@ export interface Slot {
 export type Entry = string | Slot;
 
 const inClass = (characters: string): RegExp => new RegExp(`[${characters.replace(/[\]\\^-]/g, "\\$&")}]`);
-const lineBreak = inClass(LINE_BREAKS);
-const ends = inClass(ENDS_SENTENCE);
-const opens = inClass(OPENS);
+const { gaps: data } = characters;
+const lineBreak = inClass(data.line_breaks);
+const ends = inClass(data.ends_sentence);
+const opens = inClass(data.opens);
 const white = new RegExp(`[${WHITE}]$`);
 const mayStand = new RegExp(`[${WHITE}"'\u201c\u2018(]$`);
 const set = (words: readonly string[]): ReadonlySet<string> => new Set(words);
-const [suffixes, joins, joinsInitials, abbreviations] = [SUFFIXES, JOINS, JOINS_INITIALS, ABBREVIATIONS].map(set) as [
-  ReadonlySet<string>,
-  ReadonlySet<string>,
-  ReadonlySet<string>,
-  ReadonlySet<string>,
-];
-const [years, headlineWords, connectors, joinsDigits] = [YEARS, SMALL, CONNECTORS, JOINS_DIGITS].map(set) as [
-  ReadonlySet<string>,
-  ReadonlySet<string>,
-  ReadonlySet<string>,
-  ReadonlySet<string>,
-];
-const joinsForms = set(JOINS_FORMS);
-const smallKinds = set(["word", "group", "number-word", "weekday", SPELLED_NUMBER]);
+const joins = set(data.joins);
+const joinsInitials = set(data.joins_initials);
+const joinsForms = set(data.joins_forms);
+const joinsDigits = set(data.joins_digits);
+const smallKinds = set(types.headline);
 const withPlus = set([GROUP, "phone", "account"]);
 const shortNumbers = set(["1", "2", "3"]);
 const closesBracket = set([")", ") "]);
 const OPENS_BRACKET = " (";
-const beforeListed = new RegExp(`${inClass(BEFORE_LISTED).source}+$`);
-const blanksListed = inClass(BLANKS_LISTED);
+const beforeListed = new RegExp(`${inClass(data.before_listed).source}+$`);
+const blanksListed = inClass(data.blanks_listed);
 
 /** One text: its words, the gap before each, and that at its end. */
 export class Places {
@@ -119,6 +94,7 @@ export class Places {
     readonly words: Token[],
     readonly gaps: string[],
     readonly isLetter: (text: string) => boolean,
+    readonly rules: Rules,
   ) {
     this.#hidden = new Uint8Array(words.length);
   }
@@ -252,7 +228,7 @@ export class Places {
   /** Whether a word is one in lower case that no headline has. */
   #isSmall(word: Token): boolean {
     if (word.case !== LOWER) return false;
-    if (word.cls === SHOWN) return !headlineWords.has(word.key) && this.isLetter(word.key);
+    if (word.cls === SHOWN) return !this.rules.headlineWords.has(word.key) && this.isLetter(word.key);
     return word.cls === LOOSE || (word.cls === ALONE && smallKinds.has(word.kind));
   }
 
@@ -274,7 +250,7 @@ export class Places {
   /** Whether a word of a closed kind is a common word here: a title with no name behind it, a lost clitic. */
   #isShownAlone(place: number): boolean {
     const word = this.#word(place);
-    if (word.bits & CLITIC) return /['\u2019\u2018\u00b4] *$/.test(this.#gap(place));
+    if (word.bits & CLITIC) return APOSTROPHE.test(this.#gap(place));
     if ((word.kind !== "title" && word.kind !== "office") || !(word.bits & AT_SENTENCE)) return false;
     if (!this.#startsSentence(place)) return false;
     const after = place + 1;
@@ -298,7 +274,8 @@ export class Places {
       return feeds > 1 || (feeds === 1 && this.#gap(place + 1).startsWith(":"));
     }
     const listed = before.cls === SHOWN || (before.cls === LOOSE && this.#capitals);
-    if (!this.#hidden[place - 1] && listed) return [...before.key].length >= 2 && !abbreviations.has(before.key);
+    if (!this.#hidden[place - 1] && listed)
+      return [...before.key].length >= 2 && !this.rules.abbreviations.has(before.key);
     return (
       !gap.includes(".") || (before.cls !== INITIAL && !["title", "letter", SPELLED_LETTERS].includes(before.kind))
     );
@@ -375,7 +352,7 @@ export class Places {
     for (; place < this.#end && this.gaps[place] === "-"; place++) {
       const word = this.#word(place);
       if (word.case !== LOWER || (word.cls !== SHOWN && word.cls !== LOOSE && word.cls !== ALONE)) break;
-      if (word.cls === SHOWN && suffixes.has(word.key)) break;
+      if (word.cls === SHOWN && this.rules.suffixes.has(word.key)) break;
       if (word.cls === ALONE && word.kind !== "word") break;
     }
     return place;
@@ -420,7 +397,7 @@ export class Places {
     let after = place;
     while (after < this.#end && after - place < MOST_CONNECTORS && this.gaps[after] === " ") {
       const word = this.#word(after);
-      if (word.cls !== SHOWN || word.case !== LOWER || !connectors.has(word.key)) break;
+      if (word.cls !== SHOWN || word.case !== LOWER || !this.rules.connectors.has(word.key)) break;
       after++;
     }
     if (after === place || after >= this.#end || this.gaps[after] !== " ") return -1;
@@ -460,14 +437,14 @@ export class Places {
   }
 
   #isAge(place: number): boolean {
-    if (this.#isSeen(place - 1) && ["age", "aged"].includes(this.#word(place - 1).key)) {
+    if (this.#isSeen(place - 1) && this.rules.agesBefore.has(this.#word(place - 1).key)) {
       return this.#shortGap(place) === " ";
     }
     if (!this.#isSeen(place + 1) || ![" ", "-", ""].includes(this.#gap(place + 1))) return false;
     const unit = this.#word(place + 1).key;
-    if (unit === "yo") return true;
-    if (!years.has(unit) || !this.#isSeen(place + 2)) return false;
-    return this.#word(place + 2).key === "old" && [" ", "-"].includes(this.#gap(place + 2));
+    if (this.rules.agesShort.has(unit)) return true;
+    if (!this.rules.ageUnits.has(unit) || !this.#isSeen(place + 2)) return false;
+    return this.rules.agesBehind.has(this.#word(place + 2).key) && [" ", "-"].includes(this.#gap(place + 2));
   }
 
   /** The slot of the digits at a place; its text begins with U+0000 where the sign before it belongs to it. */

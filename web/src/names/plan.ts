@@ -2,10 +2,11 @@
 
 import type { TextBundle } from "../bundle/text.js";
 import { L as LETTER, size } from "../characters.js";
+import { NAMES_BATCH } from "../constants.js";
+import { types } from "../data.js";
 import { uniformBelowEach, type Words } from "../entropy.js";
 import { OptionError } from "../errors.js";
 import type { Pair } from "../forms.js";
-import { NAMES_BATCH, SMALL_KINDS, UNLISTED } from "../generated.js";
 import { capOf, type Given } from "../options.js";
 import { notATag } from "../restore.js";
 import type { Rewritten } from "../rewrite.js";
@@ -19,7 +20,7 @@ import { joinSpelled } from "./spelled.js";
 import { JSON_NUMBER, Surrogates } from "./surrogates.js";
 import { GAP, keysOf, Reader, type Token } from "./tokens.js";
 
-const unlisted: ReadonlySet<string> = new Set(UNLISTED);
+const unlisted: ReadonlySet<string> = new Set(types.unlisted);
 /** The largest pool that is dealt without replacement though equal strings do not become equal. */
 const LARGEST_DEALT = 1 << 20;
 const PIECES = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
@@ -245,7 +246,7 @@ export class NamesPlan {
   constructor(bundle: TextBundle, given: Given) {
     const lists = bundle.names;
     this.#bundle = bundle;
-    this.#surrogates = new Surrogates(lists.pools);
+    this.#surrogates = new Surrogates(lists.pools, lists.rules);
     this.#allowed = keysOf(given.allow ?? [], lists);
     this.#denied = keysOf(given.deny ?? [], lists);
     const known = new Set(this.#surrogates.kinds.map(called));
@@ -282,7 +283,7 @@ export class NamesPlan {
 
   #kinds(): Kinds {
     const { keep, tag, drop, tags } = this.style;
-    const told = new Set([...keep, ...tag, ...drop, ...(tags ? Object.keys(SMALL_KINDS) : [])]);
+    const told = new Set([...keep, ...tag, ...drop, ...(tags ? Object.keys(types.without_capitals) : [])]);
     return new Kinds(this.#bundle.names, this.#denied, keep, told);
   }
 
@@ -341,6 +342,7 @@ export class NamesPlan {
 
   #readPlain(texts: readonly string[], reader: Reader, kinds: Kinds): Read[] {
     const { characters } = reader;
+    const { rules } = reader.lists;
     const isLetter = (text: string): boolean =>
       characters.all(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
     let capitals = false;
@@ -355,9 +357,9 @@ export class NamesPlan {
         words.push(token);
         gaps.push("");
       });
-      joinSpelled(words, gaps);
+      joinSpelled(words, gaps, rules);
       capitals ||= words.some((word) => word.case !== LOWER);
-      return new Places(words, gaps, isLetter);
+      return new Places(words, gaps, isLetter, rules);
     });
     return cut.map((places) => ({
       entries: kinds.kept(

@@ -1,18 +1,8 @@
 /** Numbers in words, and names spelled letter by letter, as one token each (docs/names-rule.md, "Spelled out"). */
 
-import {
-  CONNECTED,
-  JOINS,
-  JOINS_DIGITS,
-  JOINS_LETTERS,
-  JOINS_NAMES,
-  JOINS_SPELLED,
-  MOST_SPELLED,
-  NUMBER_WORDS,
-  SPELLED_LETTERS,
-  SPELLED_NUMBER,
-  WEAK,
-} from "../generated.js";
+import { MOST_SPELLED, SPELLED_LETTERS, SPELLED_NUMBER } from "../constants.js";
+import { characters } from "../data.js";
+import type { Rules } from "../rules.js";
 import { LOWER, TITLE, UPPER } from "../words.js";
 import {
   ALONE,
@@ -30,14 +20,12 @@ import {
 } from "./tokens.js";
 
 const [ONES, LISTED, TIMES, DIGITS_TOO] = ["d", "w", "x", "n"] as const;
-const classes: Readonly<Record<string, string>> = NUMBER_WORDS;
-const connectors: Readonly<Record<string, string>> = CONNECTED;
-const weak: ReadonlySet<string> = new Set(WEAK);
-const joinsDigits: ReadonlySet<string> = new Set(JOINS_DIGITS);
-const joinsNames: ReadonlySet<string> = new Set(JOINS_NAMES);
-const joins: ReadonlySet<string> = new Set(JOINS);
-const APOSTROPHE = /['\u2019\u2018\u00b4] *$/;
-const BLANKS = /^[ \u00a0\t\r\n]+|[ \u00a0\t\r\n]+$/g;
+const { gaps: data } = characters;
+const joinsDigits: ReadonlySet<string> = new Set(data.joins_digits);
+const joinsNames: ReadonlySet<string> = new Set(data.joins_names);
+const joins: ReadonlySet<string> = new Set(data.joins);
+export const APOSTROPHE = new RegExp(`[${data.apostrophes.join("")}] *$`);
+const BLANKS = new RegExp(`^[${data.blanks}]+|[${data.blanks}]+$`, "g");
 
 /** A place, and the class of what counts there. */
 type Element = readonly [place: number, of: string];
@@ -52,13 +40,13 @@ interface Span {
 const isSingle = (text: string): boolean => text.length === ((text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1);
 
 /** Joins the words of a text in place; `gaps` are those before each and at the end. */
-export function joinSpelled(words: Token[], gaps: string[]): void {
-  for (const span of new Spelled(words, gaps).spans().reverse()) {
+export function joinSpelled(words: Token[], gaps: string[], rules: Rules): void {
+  for (const span of new Spelled(words, gaps, rules).spans().reverse()) {
     for (let first = span.elements.length - 1 - ((span.elements.length - 1) % MOST_SPELLED); first >= 0; ) {
       const elements = span.elements.slice(first, first + MOST_SPELLED);
       const start = elements[0]?.[0] ?? 0;
       const stop = span.elements[first + MOST_SPELLED]?.[0] ?? span.stop;
-      const joined = join(span.kind, words, gaps, start, stop, elements);
+      const joined = join(span.kind, words, gaps, start, stop, elements, rules);
       words.splice(start, stop - start, joined);
       gaps.splice(start + 1, stop - start - 1);
       first -= MOST_SPELLED; // from the last one on: nothing moves before what was joined
@@ -73,6 +61,7 @@ function join(
   start: number,
   stop: number,
   elements: readonly Element[],
+  rules: Rules,
 ): Token {
   const all = words.slice(start, stop);
   const text = all.map((word, at) => (at > 0 ? (gaps[start + at] ?? "") : "") + word.text).join("");
@@ -82,7 +71,7 @@ function join(
     cls: ALONE,
     text,
     key: all.map((word) => word.key).join(isLetters ? "" : " "),
-    case: isLetters ? (counted.every((word) => word.case !== LOWER) ? UPPER : LOWER) : caseOf(counted),
+    case: isLetters ? (counted.every((word) => word.case !== LOWER) ? UPPER : LOWER) : caseOf(counted, rules),
     kind,
     layout: isLetters ? String(elements.length) : elements.map(([, of]) => of).join(""),
     bits: 0,
@@ -90,9 +79,9 @@ function join(
 }
 
 /** The case of a number in words: that of its first word, but capitals only where all words have them. */
-function caseOf(counted: readonly Token[]): number {
+function caseOf(counted: readonly Token[], rules: Rules): number {
   const words = counted.filter(
-    (word) => !isSingle(word.text) && word.cls !== DIGITS && connectors[word.key] === undefined,
+    (word) => !isSingle(word.text) && word.cls !== DIGITS && !rules.numberConnectors.has(word.key),
   );
   if (words.length > 0 && words.every((word) => word.case === UPPER)) return UPPER;
   return counted[0]?.case === LOWER ? LOWER : TITLE;
@@ -110,6 +99,7 @@ class Spelled {
   constructor(
     readonly words: readonly Token[],
     readonly gaps: readonly string[],
+    readonly rules: Rules,
   ) {}
 
   #word(place: number): Token {
@@ -129,7 +119,7 @@ class Spelled {
       if (numbers && place >= tried && this.#element(place) !== "") [span, tried] = this.#number(place);
       if (span === undefined && place >= triedLetters && this.#isElement(place)) {
         let start = place;
-        while (start > position && this.#isElement(start - 1) && this.#joins(start, JOINS_LETTERS)) start--;
+        while (start > position && this.#isElement(start - 1) && this.#joins(start, data.joins_letters)) start--;
         [span, triedLetters] = this.#letters(start);
       }
       if (span !== undefined) {
@@ -142,9 +132,10 @@ class Spelled {
 
   #element(place: number): string {
     const word = this.#word(place);
-    if (word.bits & NUMBER) return word.kind === "number-word" ? LISTED : (classes[word.key] ?? LISTED);
+    if (word.bits & NUMBER)
+      return word.kind === "number-word" ? LISTED : (this.rules.numberWords.get(word.key) ?? LISTED);
     if (this.#isDigits(place)) return DIGITS_TOO;
-    return word.key === "o" && isLetter(word) ? ONES : "";
+    return this.rules.numberLetters.has(word.key) && isLetter(word) ? ONES : "";
   }
 
   /** Whether a token is digits without a unit behind them. */
@@ -161,20 +152,22 @@ class Spelled {
         elements.push([place, ""]); // of one group
         continue;
       }
-      if (!this.#joins(place, JOINS_SPELLED)) break;
+      if (!this.#joins(place, data.joins_spelled)) break;
       const of = this.#element(place);
       if (of !== "") {
         const last = elements[elements.length - 1]?.[1] ?? "";
         elements.push([place, of === DIGITS_TOO && (last === "" || last === of) ? "" : of]);
       } else if (this.#connects(place)) {
-        elements.push([place, connectors[this.#word(place).key] as string]);
+        elements.push([place, this.rules.numberConnectors.get(this.#word(place).key) as string]);
         elements.push([place + 1, this.#element(place + 1)]);
         place++;
       } else break;
     }
     while (elements[elements.length - 1]?.[1] === TIMES) elements.pop();
     const count = elements.filter(([, of]) => of !== "" && of !== "a" && of !== "p").length;
-    const strong = elements.some(([at]) => (this.#word(at).bits & NUMBER) !== 0 && !weak.has(this.#word(at).key));
+    const strong = elements.some(
+      ([at]) => (this.#word(at).bits & NUMBER) !== 0 && !this.rules.weakNumbers.has(this.#word(at).key),
+    );
     if (count < LEAST_SPELLED || !strong) return [undefined, place];
     const counted = elements.filter(([, of]) => of !== "");
     const classed = counted.map(([at, of]): Element => [at, of === DIGITS_TOO ? ONES : of]);
@@ -186,8 +179,8 @@ class Spelled {
   #connects(place: number): boolean {
     const word = this.#word(place);
     const after = place + 1;
-    if (word.cls !== SHOWN || word.case !== LOWER || connectors[word.key] === undefined) return false;
-    return after < this.words.length && this.#joins(after, JOINS_SPELLED) && this.#element(after) !== "";
+    if (word.cls !== SHOWN || word.case !== LOWER || !this.rules.numberConnectors.has(word.key)) return false;
+    return after < this.words.length && this.#joins(after, data.joins_spelled) && this.#element(after) !== "";
   }
 
   #isElement(place: number): boolean {
@@ -204,7 +197,7 @@ class Spelled {
     while (
       place < this.words.length &&
       this.#isElement(place) &&
-      (place === start || this.#joins(place, JOINS_LETTERS))
+      (place === start || this.#joins(place, data.joins_letters))
     ) {
       place++;
     }

@@ -1,72 +1,21 @@
 /** Kinds of strings on the rung `names`: whatever is more than letters is of exactly one kind, told from it alone. */
 
 import { type Characters, L, N } from "../characters.js";
-import {
-  DASH,
-  DATE,
-  DECADE,
-  DIGIT_GROUPS,
-  EMAIL,
-  FILE,
-  HASH,
-  IBAN,
-  IDENTIFIER_DIGITS,
-  INWARD,
-  IP,
-  MAC,
-  NUMBER,
-  ORDINAL,
-  OUTWARD,
-  PATH,
-  SEASON,
-  SSN,
-  TIME,
-  TIMES,
-  TLD,
-  UUID,
-  WITH_UNIT,
-  YEARS_BETWEEN,
-} from "../generated.js";
+import { IDENTIFIER_DIGITS } from "../constants.js";
+import type { PatternName } from "../data.js";
+import type { Rules } from "../rules.js";
 import { isAscii } from "../words.js";
 
 /** A kind, and what the skeleton shows of its layout. */
 export type Kind = readonly [kind: string, layout: string];
 
-// Python's patterns, asked of ASCII alone but where it is said: there both languages read them alike.
-const anyCase = (source: string): RegExp => new RegExp(source, "is");
-const exact = (source: string): RegExp => new RegExp(source, "s");
-const FIRST: readonly (readonly [string, RegExp])[] = [
-  ["mac", anyCase(MAC)],
-  ["ip", anyCase(IP)],
-  ["time", anyCase(TIME)],
-  ["date", exact(DATE)],
-  ["ordinal", anyCase(ORDINAL)],
-  ["decade", anyCase(DECADE)],
-];
-const [email, file, hash, uuid, withUnitPattern] = [EMAIL, FILE, HASH, UUID, WITH_UNIT].map(anyCase) as [
-  RegExp,
-  RegExp,
-  RegExp,
-  RegExp,
-  RegExp,
-];
-const [path, number, groups, iban, ssn] = [PATH, NUMBER, DIGIT_GROUPS, IBAN, SSN].map(exact) as [
-  RegExp,
-  RegExp,
-  RegExp,
-  RegExp,
-  RegExp,
-];
-const [time, decade, outward, inward] = [anyCase(TIME), anyCase(DECADE), anyCase(OUTWARD), anyCase(INWARD)];
-const [times, years, dash] = [anyCase(TIMES), exact(YEARS_BETWEEN), new RegExp(DASH)];
-const season = exact(SEASON);
+const FIRST: readonly PatternName[] = ["mac", "ip", "time", "date", "ordinal", "decade"];
 const ENDING = /([ap])(\.?m)/i;
 /** Bits of the halves of a postal code. */
 export const OUTWARD_HALF = 512;
 export const INWARD_HALF = 1024;
-const YEAR = /^(?:1[5-9][0-9]{2}|20[0-9]{2})$/;
+const ASCII_DIGITS = /^[\x00-\x7f\u2010-\u2013]+$/;
 const WORDLIKE = /^[A-Za-z0-9_-]+$/;
-const DOMAIN = new RegExp(`^(?:${TLD})$`);
 const LETTERS = /^[a-z]{2,24}$/;
 const LIKE_S = /\u017f/g;
 const LIKE_K = /\u212a/g;
@@ -79,38 +28,42 @@ const MOST_DECIMALS = 3;
 export const NUMBER_KINDS: ReadonlySet<string> = new Set("number year account digits phone card ssn".split(" "));
 
 /** The kind and the layout of a string that is not of letters alone. */
-export function stringKind(string: string, characters: Characters): Kind {
-  if (!isAscii(string)) return beyondAscii(string, characters);
-  if (string.includes("@")) return [string.startsWith("@") ? "handle" : email.test(string) ? "email" : "key", ""];
+export function stringKind(string: string, characters: Characters, rules: Rules): Kind {
+  const fits = (name: PatternName): boolean => rules.pattern(name).test(string);
+  if (!isAscii(string)) return beyondAscii(string, characters, rules);
+  if (string.includes("@")) return [string.startsWith("@") ? "handle" : fits("email") ? "email" : "key", ""];
   if (string.startsWith("#")) return ["hashtag", ""];
-  for (const [kind, pattern] of FIRST) {
-    if (kind === "decade" && times.test(string)) return ["time", timeLayout(string)];
-    if (pattern.test(string)) return [kind, kind === "time" ? timeLayout(string) : ""];
+  for (const kind of FIRST) {
+    if (kind === "decade" && fits("time_range")) return ["time", timeLayout(string, rules)];
+    if (fits(kind)) return [kind, kind === "time" ? timeLayout(string, rules) : ""];
   }
   if (string.includes(".") || string.includes(":")) {
-    if (isUrl(string, characters)) return ["url", ""];
-    if (email.test(string)) return ["email", ""];
+    if (isUrl(string, characters, rules)) return ["url", ""];
+    if (fits("email")) return ["email", ""];
   }
-  if (groups.test(string) || number.test(string)) return numberKind(string);
-  if (file.test(string)) return ["file", ""];
-  if (path.test(string)) return ["path", ""];
-  if (email.test(string)) return ["email", ""];
-  return [identifier(string), ""];
+  if (fits("digit_groups") || fits("number")) return numberKind(string, rules);
+  for (const kind of ["file", "path", "email"] as const) if (fits(kind)) return [kind, ""];
+  return [identifier(string, rules), ""];
 }
 
-function beyondAscii(string: string, characters: Characters): Kind {
+function beyondAscii(string: string, characters: Characters, rules: Rules): Kind {
   if (/[@＠]/.test(string)) return [/^[@＠]/.test(string) ? "handle" : "email", ""];
   if (string.startsWith("#")) return ["hashtag", ""];
   if (![...string].some((character) => characters.is(character.codePointAt(0) ?? 0, L | N))) return ["symbol", ""];
-  if (string.includes(".") && isUrl(string, characters)) return ["url", ""];
-  if (times.test(string)) return ["time", timeLayout(string)];
-  return groups.test(string) ? numberKind(string) : ["key", ""];
+  if (string.includes(".") && isUrl(string, characters, rules)) return ["url", ""];
+  if (!ASCII_DIGITS.test(string)) return ["key", ""];
+  if (rules.pattern("time_range").test(string)) return ["time", timeLayout(string, rules)];
+  return rules.pattern("digit_groups").test(string) ? numberKind(string, rules) : ["key", ""];
 }
 
 /** The layout of a time, or of two with a dash between: zeros for digits, and `pm` for either ending. */
-function timeLayout(string: string): string {
-  const at = dash.exec(string);
-  if (at !== null) return timeLayout(string.slice(0, at.index)) + at[0] + timeLayout(string.slice(at.index + 1));
+function timeLayout(string: string, rules: Rules): string {
+  const at = rules.dash.exec(string);
+  if (at !== null) {
+    return [string.slice(0, at.index), string.slice(at.index + at[0].length)]
+      .map((part) => timeLayout(part, rules))
+      .join(at[0]);
+  }
   const ending = ENDING.exec(string);
   const clock = (ending === null ? string : string.slice(0, ending.index)).replace(/[0-9]/g, "0");
   const after = ending === null ? "" : `p${(ending[2] ?? "").toLowerCase()}`;
@@ -118,7 +71,7 @@ function timeLayout(string: string): string {
 }
 
 /** The pattern of a URL, in any case. */
-function isUrl(string: string, characters: Characters): boolean {
+function isUrl(string: string, characters: Characters, rules: Rules): boolean {
   const low = string
     .replace(LIKE_S, "s")
     .replace(LIKE_K, "k")
@@ -132,19 +85,19 @@ function isUrl(string: string, characters: Characters): boolean {
   const fits = (label: string): boolean =>
     label !== "" && [...label].every((c) => c === "_" || c === "-" || characters.is(c.codePointAt(0) ?? 0, L | N));
   if (labels.length === 0 || !labels.every(fits)) return false;
-  return DOMAIN.test(last) || (end >= 0 && low.charAt(end) !== ":" && LETTERS.test(last));
+  return rules.domain.test(last) || (end >= 0 && low.charAt(end) !== ":" && LETTERS.test(last));
 }
 
 /** The kind of digits with marks between them, or of several such groups. */
-export function numberKind(string: string): Kind {
-  if (YEAR.test(string)) return ["year", ""];
-  const range = years.exec(string);
+export function numberKind(string: string, rules: Rules): Kind {
+  if (rules.pattern("year").test(string)) return ["year", ""];
+  const range = rules.pattern("year_range").exec(string);
   if (range !== null) return ["year-range", range[1] ?? ""];
-  const [, year, mark = "", next] = season.exec(string) ?? [];
+  const [, year, mark = "", next] = rules.pattern("season").exec(string) ?? [];
   if (year !== undefined && (Number(year) + 1) % 100 === Number(next)) return ["season", mark];
-  const found = number.exec(string)?.groups;
-  if (found !== undefined) return ofNumber(found.whole ?? "", found.mark ?? "", found.decimals ?? "");
-  if (ssn.test(string)) return ["ssn", ""];
+  const found = rules.pattern("number").exec(string);
+  if (found !== null) return ofNumber(found[1] ?? "", found[2] ?? "", found[3] ?? "");
+  if (rules.pattern("ssn").test(string)) return ["ssn", ""];
   const digits = string.replace(/[^0-9]/g, "").length;
   if (digits >= CARD_DIGITS) return ["card", ""];
   return digits >= IDENTIFIER_DIGITS ? ["phone", ""] : ["digits", string.replace(/[0-9]/g, "0")];
@@ -159,20 +112,23 @@ function ofNumber(whole: string, mark: string, decimals: string): Kind {
   return ["number", `${size}${grouped ? "g" : ""}${rest}`];
 }
 
-function identifier(string: string): string {
-  if (iban.test(string)) return "iban";
-  if (uuid.test(string) || hash.test(string)) return "hash";
+function identifier(string: string, rules: Rules): string {
+  const fits = (name: PatternName): boolean => rules.pattern(name).test(string);
+  if (fits("iban")) return "iban";
+  if (fits("uuid") || fits("hash")) return "hash";
   return string.length >= KEY_LENGTH || !WORDLIKE.test(string) ? "key" : "id";
 }
 
 /** Which half of a postal code an identifier may be: a bit of its token, or 0. */
-export function codeHalf(string: string): number {
-  return outward.test(string) ? OUTWARD_HALF : inward.test(string) ? INWARD_HALF : 0;
+export function codeHalf(string: string, rules: Rules): number {
+  if (rules.pattern("postcode_start").test(string)) return OUTWARD_HALF;
+  return rules.pattern("postcode_end").test(string) ? INWARD_HALF : 0;
 }
 
 /** A number and the unit that is written to it, as in `5kg`. */
-export function withUnit(string: string): [string, string] | undefined {
-  const match = isAscii(string) ? withUnitPattern.exec(string) : null;
-  if (match === null || time.test(string) || decade.test(string)) return undefined;
+export function withUnit(string: string, rules: Rules): [string, string] | undefined {
+  const fits = (name: PatternName): boolean => rules.pattern(name).test(string);
+  const match = isAscii(string) ? rules.pattern("number_with_unit").exec(string) : null;
+  if (match === null || fits("time") || fits("decade")) return undefined;
   return [match[1] ?? "", match[2] ?? ""];
 }

@@ -1,36 +1,29 @@
 /** What may come out for a slot on the rung `names` (docs/names-rule.md, "What may come out"). */
 
-import {
-  CODE,
-  DOMAINS,
-  EMOJI,
-  INITIALS,
-  KEYCAP,
-  LETTERS,
-  MOST_LISTED,
-  NETS,
-  NUMBERS,
-  SMALLEST_CONSISTENT,
-  SPELLED,
-  SPELLED_LETTERS,
-  SPELLED_NUMBER,
-  TITLE_LAYOUTS,
-  TITLES,
-  UNREADABLE,
-  WHOLES,
-  WRITTEN_SMALL,
-} from "../generated.js";
+import { EMOJI, KEYCAP, MOST_LISTED, SMALLEST_CONSISTENT, SPELLED_LETTERS, SPELLED_NUMBER } from "../constants.js";
+import { types } from "../data.js";
+import type { Rules } from "../rules.js";
 import { capitalized, LOWER, UPPER } from "../words.js";
 import { emojiMember, emojiSize } from "./emoji.js";
+import { sizeOf, writeTemplate } from "./templates.js";
 
-const [DAYS, FIRST_YEAR, YEARS, LONGEST_RANGE, AREAS] = [28, 1950, 80, 10, 400];
+const [FIRST_YEAR, YEARS, LONGEST_RANGE] = [1950, 80, 10];
 const TWO_TIMES = /^([0:.apm]+)([^0:.apm])(.+)$/i;
 const PAIR = /^([0-9]+)([^0-9]+)([0-9]+)$/;
 const LAYOUT = /^(\d+)(g?)(?:([.,])(\d))?$/;
-const numbers: ReadonlySet<string> = new Set(NUMBERS);
-const small: ReadonlySet<string> = new Set(WRITTEN_SMALL);
-const spelled: Readonly<Record<string, readonly string[]>> = SPELLED;
-const wholes: Readonly<Record<string, readonly [number, number]>> = WHOLES;
+const numbers: ReadonlySet<string> = new Set(types.never_consistent);
+const small: ReadonlySet<string> = new Set(types.lower_pools);
+/** By number of digits: the least integer part, and the number of integer parts. Four digits exclude years. */
+const wholes: Readonly<Record<string, readonly [number, number]>> = {
+  "0": [0, 1],
+  "1": [1, 9],
+  "2": [10, 90],
+  "3": [100, 900],
+  "4": [2100, 7900],
+  "5": [10_000, 90_000],
+  "7": [1_000_000, 9_000_000],
+  "10": [10 ** 9, 9 * 10 ** 9],
+};
 
 const padded = (value: number, length: number): string => String(value).padStart(length, "0");
 const grouped = (value: number): string => String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
@@ -43,50 +36,29 @@ export const JSON_NUMBER = 3;
 
 export class Surrogates {
   readonly #sizes: Readonly<Record<string, number>>;
-  readonly #given: readonly string[];
-  readonly #family: readonly string[];
+  readonly #choices: Readonly<Record<string, readonly string[]>>;
+  readonly #letters: readonly string[];
 
   readonly pools: ReadonlyMap<string, readonly string[]>;
 
-  constructor(pools: ReadonlyMap<string, readonly string[]>) {
+  constructor(
+    pools: ReadonlyMap<string, readonly string[]>,
+    readonly rules: Rules,
+  ) {
     const titles = pools.get("title") ?? [];
-    const others = titles.filter((title) => !(title.toLowerCase() in TITLE_LAYOUTS));
-    const byLayout = Object.entries(TITLES).map(([layout, title]): [string, string[]] => [`title-${layout}`, [title]]);
+    const others = titles.filter((title) => !rules.titleLayouts.has(title.toLowerCase()));
+    const byLayout = rules.titles.map(([layout, title]): [string, string[]] => [`title-${layout}`, [title]]);
     this.pools = new Map([...pools, ["title", others.length > 0 ? others : titles], ...byLayout]);
-    this.#given = pools.get("given") ?? [];
-    this.#family = pools.get("family") ?? [];
-    const [given, family] = [this.#given.length, this.#family.length];
+    const { choices, templates } = rules.data.surrogates;
+    this.#choices = { ...choices, given: pools.get("given") ?? [], family: pools.get("family") ?? [] };
+    this.#letters = choices.letter ?? [];
     this.#sizes = {
-      year: YEARS,
+      ...Object.fromEntries(Object.entries(templates).map(([kind, text]) => [kind, sizeOf(text, this.#choices)])),
       season: YEARS,
       "year-range": (YEARS - LONGEST_RANGE) * LONGEST_RANGE,
-      day: DAYS,
-      age: 72,
-      date: 12 * DAYS * YEARS,
-      ordinal: 98,
-      decade: 8,
-      initial: INITIALS.length,
-      letter: LETTERS.length,
-      phone: AREAS * 100,
       card: 10 ** 9,
-      ssn: 99 * 9999,
-      account: 10 ** 8,
-      iban: 10 ** 10,
-      postcode: 99_000,
-      ip: 254 * NETS.length,
-      mac: 256,
-      email: given * family * DOMAINS.length,
-      handle: given * 900,
-      hashtag: given * 900,
-      url: given * 900,
-      path: 9000,
-      file: 9000,
-      hash: 16 ** 8,
-      key: 10 ** 8,
-      id: 26 * 10 ** 5,
       [KEYCAP]: 10,
       symbol: emojiSize(""),
-      other: 1,
     };
   }
 
@@ -167,31 +139,17 @@ export class Surrogates {
 
   /** What each element of a number in words, or of spelled letters, is written as; nothing for other kinds. */
   #spelledFrom(kind: string, layout: string): readonly (readonly string[])[] | undefined {
-    if (kind === SPELLED_LETTERS) return Array<readonly string[]>(Number(layout)).fill([...LETTERS]);
+    if (kind === SPELLED_LETTERS) return Array<readonly string[]>(Number(layout)).fill(this.#letters);
     if (kind !== SPELLED_NUMBER) return undefined;
     const listed = (this.pools.get("number-word") ?? []).slice(0, MOST_LISTED);
-    return [...layout].map((of) => spelled[of] ?? listed);
+    return [...layout].map((of) => this.rules.spelled[of] ?? listed);
   }
 
   #made(kind: string, index: number): string {
-    const name = (place: number): string => (this.#given[place] ?? "").toLowerCase();
-    if (kind === "email") {
-      const rest = Math.floor(index / DOMAINS.length);
-      const family = this.#family[rest % this.#family.length] ?? "";
-      const letters = family.replace(/[^\p{L}]/gu, "").toLowerCase();
-      return `${name(Math.floor(rest / this.#family.length))}.${letters}@${DOMAINS[index % DOMAINS.length]}`;
-    }
-    const called = `${name(Math.floor(index / 900))}${100 + (index % 900)}`;
-    switch (kind) {
-      case "handle":
-        return `@${called}`;
-      case "hashtag":
-        return `#${called}`;
-      case "url":
-        return `https://www.example.com/${called}`;
-      default:
-        return MADE[kind]?.(index) ?? "";
-    }
+    if (kind === "card") return card(index);
+    if (kind === KEYCAP) return `${index}\ufe0f\u20e3`;
+    if (kind === "symbol") return emojiMember("", index);
+    return writeTemplate(this.rules.data.surrogates.templates[kind] ?? "", this.#choices, index);
   }
 }
 
@@ -270,41 +228,3 @@ function card(index: number): string {
   const whole = body + String((10 - (total % 10) + 5) % 10);
   return [0, 4, 8, 12].map((start) => whole.slice(start, start + 4)).join("-");
 }
-
-function date(index: number): string {
-  const [day, rest] = [index % DAYS, Math.floor(index / DAYS)];
-  return `${FIRST_YEAR + Math.floor(rest / 12)}-${padded(1 + (rest % 12), 2)}-${padded(1 + day, 2)}`;
-}
-
-function ordinal(value: number): string {
-  const last = [11, 12, 13].includes(value % 100) ? 0 : value % 10;
-  return value + (["th", "st", "nd", "rd"][last] ?? "th");
-}
-
-const MADE: Readonly<Record<string, (index: number) => string>> = {
-  year: (i) => String(FIRST_YEAR + i),
-  day: (i) => String(1 + i),
-  age: (i) => String(18 + i),
-  date,
-  ordinal: (i) => ordinal(2 + i),
-  decade: (i) => `${1930 + 10 * i}s`,
-  initial: (i) => INITIALS.charAt(i),
-  letter: (i) => LETTERS.charAt(i),
-  phone: (i) => `${201 + 2 * Math.floor(i / 100)}-555-01${padded(i % 100, 2)}`,
-  card,
-  ssn: (i) => `000-${padded(1 + Math.floor(i / 9999), 2)}-${padded(1 + (i % 9999), 4)}`,
-  account: (i) => `00${padded(i, 8)}`,
-  iban: (i) => `XX00TEST${padded(i, 10)}`,
-  postcode: (i) =>
-    `XX${1 + Math.floor(i / 1000)} ${Math.floor(i / 100) % 10}${CODE.charAt(Math.floor(i / 10) % 10)}${CODE.charAt(i % 10)}`,
-  ip: (i) => `${NETS[Math.floor(i / 254)]}.${1 + (i % 254)}`,
-  mac: (i) => `00:00:5e:00:53:${i.toString(16).padStart(2, "0")}`,
-  path: (i) => `/srv/files/item-${1000 + i}`,
-  file: (i) => `document-${1000 + i}.txt`,
-  hash: (i) => `00000000${i.toString(16).padStart(8, "0")}`,
-  key: (i) => `EXAMPLEKEY${padded(i, 8)}`,
-  id: (i) => `X${String.fromCharCode(65 + Math.floor(i / 10 ** 5))}${padded(i % 10 ** 5, 5)}`,
-  [KEYCAP]: (i) => `${i}\ufe0f\u20e3`,
-  symbol: (i) => emojiMember("", i),
-  other: () => UNREADABLE,
-};

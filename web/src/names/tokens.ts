@@ -2,27 +2,8 @@
 
 import { EMPHASIS, FUNCTION, type NamesLists, OPENER, RARE, START, STRICT } from "../bundle/names.js";
 import { BLANK, type Characters, L, M, MARK, N, ND, Points } from "../characters.js";
-import {
-  ANY_CASE,
-  BEGIN_NAMES,
-  CAPITALIZED,
-  CLITIC_PIECES,
-  CLITICS,
-  EMOTICON,
-  ENDINGS,
-  ENTITY,
-  FORMS,
-  LETTER_CLITICS,
-  LONE_CLITIC,
-  LOWER_KINDS,
-  NAME_LIKE,
-  NO_FORM,
-  NUMBER_WORDS,
-  REQUESTS,
-  SHOWN_WHOLE,
-  TITLE_LAYOUTS,
-  VERBS,
-} from "../generated.js";
+import { characters as data, types } from "../data.js";
+import { anyOf, type Rules } from "../rules.js";
 import { GAP as IS_GAP } from "../segments.js";
 import {
   capitalized,
@@ -92,12 +73,11 @@ export const mayBeLed = (word: Token): boolean =>
 
 const gap = (text: string): Token[] => (text === "" ? [] : [token(GAP, text, text)]);
 
-const EMOTICONS = new RegExp(EMOTICON);
-const LONE_CLITICS = new RegExp(LONE_CLITIC);
-const ENTITIES = new RegExp(ENTITY, "g");
+const { emoticon, entity, entity_name: entityName } = data.patterns;
+const EMOTICONS = new RegExp(`^(?:${emoticon})$`);
+const ENTITIES = new RegExp(`${entity}|${entityName}`, "g");
 const BARE_ENTITY = /^[a-z]/;
 const BY_NUMBER = /#[0-9]+;/;
-const NOT = "n't";
 const SIGNS = "$+<=>^`|~€£¥";
 const SELECTOR = "\ufe0f";
 const APOSTROPHES = "'’‘";
@@ -113,36 +93,17 @@ const FORMATS =
 const SHORT_NUMBER = /^[0-9]{1,4}$/;
 const ASCII_LETTERS = /^[A-Za-z]+$/;
 const SHORTEST_WITH_ENDING = 5;
-const clitics: readonly string[] = CLITICS;
-const wholes: ReadonlySet<string> = new Set(SHOWN_WHOLE);
-const pieces: ReadonlySet<string> = new Set(CLITIC_PIECES);
-const letterClitics: ReadonlySet<string> = new Set(LETTER_CLITICS);
-const beginNames: ReadonlySet<string> = new Set(BEGIN_NAMES);
-const verbs: ReadonlySet<string> = new Set([...REQUESTS, ...VERBS]);
-const forms: ReadonlySet<string> = new Set(FORMS);
-const nameLike: ReadonlySet<string> = new Set(NAME_LIKE);
-const requests: ReadonlySet<string> = new Set(REQUESTS);
-const numberWords: ReadonlySet<string> = new Set(Object.keys(NUMBER_WORDS));
-const titleLayouts = new Map<string, string>(Object.entries(TITLE_LAYOUTS));
 /** The ending of a word that the skeleton shows; nothing where it has none. */
-export function endingOf(key: string): string {
-  if (key.length < SHORTEST_WITH_ENDING || !isAscii(key) || key.endsWith("ss")) return "";
-  return ENDINGS.find((ending) => key.endsWith(ending)) ?? "";
-}
-
-/** A word that is replaced and of which its ending is shown. */
-function unknown(word: string, key: string, pattern: number): Token {
-  if (pattern !== LOWER) return token(CAPITAL, word, key, pattern);
-  if ([...word].length === 1) {
-    return token(ALONE, word, key, LOWER, "letter", "", letterClitics.has(key) ? CLITIC : 0);
-  }
-  return token(ALONE, word, key, LOWER, "word", endingOf(key));
+export function endingOf(key: string, { data: { endings } }: Rules): string {
+  const ends = (ending: string): boolean => key.endsWith(ending);
+  if (key.length < SHORTEST_WITH_ENDING || !isAscii(key) || endings.except.some(ends)) return "";
+  return endings.kept.find(ends) ?? "";
 }
 
 /** What is before the clitic of a key, and the clitic, the first that fits. */
-function splitClitic(key: string): [string, string] | undefined {
+function splitClitic(key: string, rules: Rules): [string, string] | undefined {
   // As Python's pattern, which takes as little of the stem as it can: the longest clitic at the end.
-  const fits = clitics.filter((clitic) => key.endsWith(clitic) && key.length > clitic.length);
+  const fits = rules.clitics.filter((clitic) => key.endsWith(clitic) && key.length > clitic.length);
   const clitic = fits.sort((one, other) => other.length - one.length)[0];
   return clitic === undefined ? undefined : [key.slice(0, -clitic.length), clitic];
 }
@@ -150,6 +111,9 @@ function splitClitic(key: string): [string, string] | undefined {
 /** Reads chunks with the lists of a bundle, and the keys that a request allows and denies. */
 export class Reader {
   readonly characters: Characters;
+  readonly #rules: Rules;
+  /** A clitic behind a blank, and the marks behind it. */
+  readonly #loneClitic: RegExp;
   readonly #small = new Map<string, string>();
   readonly #capitalized = new Map<string, string>();
   readonly #known = new Map<string, readonly Token[]>();
@@ -160,6 +124,9 @@ export class Reader {
     readonly denied: ReadonlySet<string>,
   ) {
     this.characters = lists.cutter.characters;
+    this.#rules = lists.rules;
+    const after = this.#rules.cliticsAfter.map((clitic) => clitic.slice(1));
+    this.#loneClitic = new RegExp(`^(['\u2019\u2018]${anyOf(after)})([.,;:!?")]*)$`);
   }
 
   /** All tokens of a text. Each distinct chunk is read once in a call. */
@@ -190,7 +157,7 @@ export class Reader {
   chunk(chunk: string): Token[] {
     if (ASCII_LETTERS.test(chunk) || this.characters.all(chunk, L)) if (!isLong(chunk)) return this.word(chunk);
     if (EMOTICONS.test(chunk)) return gap(chunk);
-    const lone = LONE_CLITICS.exec(chunk);
+    const lone = this.#loneClitic.exec(chunk);
     const [, text = "", tail = ""] = lone ?? [];
     if (lone !== null && !this.#isDenied(text.slice(1))) {
       return [token(SHOWN, text, keyOf(text)), ...gap(tail)];
@@ -207,7 +174,7 @@ export class Reader {
         found.push(...(place % 2 ? gap(part) : this.#solid(part)));
       });
       const bare = rest.replace(PLAIN_MARKS, "");
-      if (parts.length > 0 && pieces.has(bare.toLowerCase())) {
+      if (parts.length > 0 && this.#rules.cliticPieces.has(bare.toLowerCase())) {
         found.push(token(SHOWN, bare, bare.toLowerCase()));
         rest = rest.slice(bare.length);
       }
@@ -327,7 +294,7 @@ export class Reader {
     const first = core.codePointAt(0) ?? 0;
     if (!this.characters.is(first, L) && !this.#isDigit(first)) return [this.#string(core)];
     const small = core.toLowerCase();
-    if (isAscii(core) && wholes.has(small) && !small.split("-").some((part) => this.#isDenied(part))) {
+    if (isAscii(core) && this.#rules.keptWhole.has(small) && !small.split("-").some((part) => this.#isDenied(part))) {
       return [token(SHOWN, core, small, casePattern(core))];
     }
     if (/^(?:\p{Lu}\.-?)+\p{Lu}$/u.test(core)) {
@@ -339,7 +306,7 @@ export class Reader {
     };
     if (plain("&") !== undefined) return [token(CAPITAL, core, keyOf(core), isUpper(core) ? UPPER : TITLE)];
     const words = plain(".");
-    if (words !== undefined && !["url", "file"].includes(stringKind(core, this.characters)[0])) {
+    if (words !== undefined && !["url", "file"].includes(stringKind(core, this.characters, this.#rules)[0])) {
       const shown = words.map((word) => this.word(word));
       if (words.length >= LEAST_SPELLED && shown.every((tokens) => tokens.every((one) => one.bits & NUMBER))) {
         return shown.flatMap((tokens, place) => [...(place > 0 ? gap(".") : []), ...tokens]);
@@ -366,9 +333,9 @@ export class Reader {
     if (!BRACKETS.test(core)) return undefined;
     const pieces = core.split(CODE_MARKS);
     if (pieces.some((piece, place) => place % 2 === 0 && WHOLE.test(piece))) return undefined;
-    const kind = stringKind(core, this.characters)[0];
+    const kind = stringKind(core, this.characters, this.#rules)[0];
     const last = pieces[pieces.length - 1] ?? "";
-    const file = kind === "file" && (last.length < 2 || stringKind(last, this.characters)[0] !== "file");
+    const file = kind === "file" && (last.length < 2 || stringKind(last, this.characters, this.#rules)[0] !== "file");
     return file || kind === "url" || kind === "email" ? undefined : pieces;
   }
 
@@ -423,7 +390,7 @@ export class Reader {
   }
 
   #withDigits(core: string): Token[] {
-    const split = withUnit(core);
+    const split = withUnit(core, this.#rules);
     if (split !== undefined && !this.#isDenied(split[1].toLowerCase())) {
       return [this.#number(split[0]), token(SHOWN, split[1], split[1].toLowerCase())];
     }
@@ -439,24 +406,24 @@ export class Reader {
   }
 
   #number(text: string): Token {
-    const [kind, layout] = stringKind(text, this.characters);
+    const [kind, layout] = stringKind(text, this.characters, this.#rules);
     const digits = [...text].every((character) => this.#isDigit(character.codePointAt(0) ?? 0));
     const joins = digits || ["account", "digits", "phone", "card", "ssn"].includes(kind);
     return token(joins ? DIGITS : ALONE, text, text, LOWER, kind, layout);
   }
 
   #string(core: string): Token {
-    const [kind, layout] = stringKind(core, this.characters);
+    const [kind, layout] = stringKind(core, this.characters, this.#rules);
     if (NUMBER_KINDS.has(kind)) return this.#number(core);
-    return token(ALONE, core, keyOf(core), LOWER, kind, layout, kind === "id" ? codeHalf(core) : 0);
+    return token(ALONE, core, keyOf(core), LOWER, kind, layout, kind === "id" ? codeHalf(core, this.#rules) : 0);
   }
 
   /** The tokens of a word of letters and apostrophes: one, or a stem and its clitic. */
   word(word: string): Token[] {
     const key = keyOf(word);
     if (key.includes("'") && !this.#isDenied(key) && !this.lists.common.has(key) && !this.allowed.has(key)) {
-      const parts = splitClitic(key);
-      if (parts !== undefined && parts[1] !== NOT) {
+      const parts = splitClitic(key, this.#rules);
+      if (parts !== undefined && parts[1] !== this.#rules.negation) {
         const letters = [...word];
         const end = letters.length - parts[1].length;
         const clitic = letters.slice(end).join("");
@@ -473,14 +440,14 @@ export class Reader {
   /** Whether a request denies a key, or what is before its clitic. */
   #isDenied(key: string): boolean {
     if (this.denied.size === 0 || this.denied.has(key) || !key.includes("'")) return this.denied.has(key);
-    return clitics.some(
+    return this.#rules.clitics.some(
       (clitic) => key.length > clitic.length && key.endsWith(clitic) && this.denied.has(key.slice(0, -clitic.length)),
     );
   }
 
   #stem(stem: string, key: string): Token {
     const pattern = casePattern(stem);
-    if (this.#isDenied(key)) return pattern === LOWER ? this.#unlisted(stem, key) : unknown(stem, key, pattern);
+    if (this.#isDenied(key)) return pattern === LOWER ? this.#unlisted(stem, key) : token(CAPITAL, stem, key, pattern);
     if (this.allowed.has(key) || this.lists.capitals.has(foldApostrophes(stem)))
       return token(SHOWN, stem, key, pattern);
     if (pattern === LOWER && stem === stem.toLowerCase()) return this.#lower(stem, key);
@@ -490,12 +457,12 @@ export class Reader {
   #lower(stem: string, key: string): Token {
     const marks = foldApostrophes(stem) === key ? this.lists.common.get(key) : undefined;
     if (marks === undefined) {
-      const kind = this.#firstKind(this.#small, key, [...ANY_CASE, ...LOWER_KINDS]);
+      const kind = this.#firstKind(this.#small, key, [...types.any_case, ...types.lower_case]);
       const found = this.#unlisted(stem, key);
       const own = kind === "number-word" ? NUMBER : 0;
       return kind === "" ? found : { ...found, kind, layout: "", bits: (found.bits & NAMED) | own };
     }
-    const number = numberWords.has(key) ? NUMBER : 0;
+    const number = this.#rules.numberWords.has(key) ? NUMBER : 0;
     if ((marks & (STRICT | FUNCTION)) === 0) {
       const found = this.#unlisted(stem, key);
       return { ...found, cls: LOOSE, bits: found.bits | number };
@@ -510,37 +477,46 @@ export class Reader {
 
   /** A word in lower case that is replaced. */
   #unlisted(word: string, key: string): Token {
-    const found = unknown(word, key, LOWER);
-    return found.kind === "word" && this.#isNamed(key) ? { ...found, bits: NAMED } : found;
+    if ([...word].length === 1) {
+      return token(ALONE, word, key, LOWER, "letter", "", this.#rules.cliticPieces.has(key) ? CLITIC : 0);
+    }
+    return token(ALONE, word, key, LOWER, "word", endingOf(key, this.#rules), this.#isNamed(key) ? NAMED : 0);
   }
 
   /** The kind of a shown word: what it may be behind a name in lower case. Most verbs are none. */
   #noun(key: string, marks: number): string {
-    if (marks & (FUNCTION | OPENER) || endingOf(key) !== "" || key.endsWith("s") || verbs.has(key)) return "";
+    if (
+      marks & (FUNCTION | OPENER) ||
+      endingOf(key, this.#rules) !== "" ||
+      key.endsWith("s") ||
+      this.#rules.verbs.has(key)
+    )
+      return "";
     return this.#isNamed(key) ? NAME : NOUN;
   }
 
   #capital(stem: string, key: string, pattern: number): Token {
+    const rules = this.#rules;
     const marks = this.lists.common.get(key) ?? 0;
     if ([...stem].length === 1) return token(INITIAL, stem, key, TITLE, "", "", marks & FUNCTION ? AT_START : 0);
     let bits = 0;
     const spelled = foldApostrophes(stem);
     const plain = marks !== 0 && (spelled === key.toUpperCase() || spelled === capitalized(key));
-    if (plain && !nameLike.has(key)) {
-      const request = (marks & START) !== 0 && requests.has(key);
+    if (plain && !rules.nameLike.has(key)) {
+      const request = (marks & START) !== 0 && rules.requests.has(key);
       if (request || marks & (FUNCTION | OPENER)) bits |= AT_START;
       if ((request || marks & OPENER) && !(marks & FUNCTION)) bits |= NO_TITLE;
       const rare = (marks & RARE) !== 0 && pattern !== UPPER;
       if (marks & (START | FUNCTION | OPENER) && !rare) bits |= AT_SENTENCE;
       if (marks & EMPHASIS) bits |= EMPHATIC;
     }
-    const kind = this.#firstKind(this.#capitalized, key, [...ANY_CASE, ...CAPITALIZED]);
-    const number = kind === "number-word" || (kind === "" && plain && numberWords.has(key)) ? NUMBER : 0;
-    const layout = kind === "title" ? (titleLayouts.get(key) ?? "") : "";
+    const kind = this.#firstKind(this.#capitalized, key, [...types.any_case, ...types.capitalized]);
+    const number = kind === "number-word" || (kind === "" && plain && rules.numberWords.has(key)) ? NUMBER : 0;
+    const layout = kind === "title" ? (rules.titleLayouts.get(key) ?? "") : "";
     if (kind !== "") return token(ALONE, stem, key, pattern, kind, layout, (bits & AT_SENTENCE) | number);
     bits |= number;
-    if (beginNames.has(key)) bits |= DOTTED;
-    if (forms.has(key) && stem !== NO_FORM) bits |= FORM;
+    if (rules.firstShortForms.has(key)) bits |= DOTTED;
+    else if (rules.legalForms.has(key) && !rules.noLegalForms.has(stem)) bits |= FORM;
     return token(CAPITAL, stem, key, pattern, "", "", bits);
   }
 

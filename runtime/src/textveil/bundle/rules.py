@@ -393,7 +393,8 @@ def _check_surrogates(found: Mapping[str, Any]) -> None:
         fields = parse_template(template)
         names = {field.name for field in fields if field.name}
         sizes = [field.count for field in fields if not field.name]
-        if "{" in "".join(field.text for field in fields) or names - choices.keys() - pools.keys() or 0 in sizes:
+        braces = {"{", "}"}.intersection(*["".join(field.text for field in fields)])
+        if braces or names - choices.keys() - pools.keys() or 0 in sizes:
             raise BundleDamaged(f"{RULES}: the template of {kind} is malformed, or names a field that is not there")
         if prod((*sizes, *(len(choices.get(name, pools.get(name, ()))) for name in names))) > MAX_SURROGATES:
             raise BundleTooLarge(f"{RULES}: the template of {kind} has more than {MAX_SURROGATES:,} surrogates")

@@ -1,0 +1,138 @@
+/** Reads the rules of a bundle's language, strictly (docs/format-rules.md). */
+
+import { size } from "../characters.js";
+import { MAX_RULE_TEXT, MAX_RULE_WORDS, MAX_RULES_BYTES, MAX_SURROGATES } from "../constants.js";
+import { rules as english, type PatternName, type RulesData } from "../data.js";
+import { BundleDamaged, BundleTooLarge } from "../errors.js";
+import { fieldsOf, partsOf } from "../names/templates.js";
+import { expandPattern, NUMBER_CLASSES, Rules } from "../rules.js";
+import { keyOf } from "../words.js";
+import { anArray, anObject, aText, integer, type Json, parseJson, record } from "./json.js";
+
+export const RULES = "rules.json";
+const NAME = /^[a-z]+(?:_[a-z]+)*$/;
+const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
+/** Pieces of a pattern that Python and JavaScript match alike. */
+const PIECE =
+  /\((?:\?[:=!])?|\)|\||\.|\[\^?(?:[^\\[\]^]|\\[\\/.()[\]{}*+?|^$-])+\]|\\[1-9](?![0-9])|\\[\\/.()[\]{}*+?|^$]|\{[a-z_]+\}|[^\\()[\]{}*+?|^$.\n]/uy;
+const QUANTIFIER = /(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??/y;
+const REFERENCE = /\{([a-z_]+)\}/g;
+const GROUP = /\((?!\?)/;
+const CLITIC = /^'\p{L}+$/u;
+const NEGATION = /^(?:\p{L}*'\p{L}+)?$/u;
+/** Objects with names of their own as keys, and lists whose words are spelled as printed. */
+const OPEN = new Set(["names.titles", "months.short", "surrogates.choices"]);
+const AS_PRINTED = new Set(["months.names", "names.no_legal_forms"]);
+
+const damaged = (what: string): BundleDamaged => new BundleDamaged(`${RULES}: ${what}`);
+
+/** Reads and checks rules: the keys and types of those of English. */
+export function readRules(content: Uint8Array): Rules {
+  const found = shaped(parseJson(content, RULES, true, MAX_RULES_BYTES), english, []) as RulesData;
+  for (const name of Object.keys(found.patterns)) checkPattern(found.patterns, name as PatternName);
+  checkWords(found);
+  checkSurrogates(found);
+  return new Rules(found);
+}
+
+/** Returns a value as plain data, if it has the keys and types of another one. */
+function shaped(value: Json | undefined, like: unknown, path: readonly string[]): unknown {
+  const where = path.join(".");
+  if (Array.isArray(like)) {
+    const words = anArray(value, RULES, MAX_RULE_WORDS).map((word) => aText(word, RULES));
+    const folds = !AS_PRINTED.has(where) && !path.includes("surrogates");
+    for (const word of words) {
+      if (word === "" || size(word) > MAX_RULE_TEXT || word !== word.trim()) {
+        throw damaged(`${where} has an empty word, or one with a blank at an end`);
+      }
+      if (folds && keyOf(word) !== word) throw damaged(`${where} has a word that is not folded`);
+    }
+    if (new Set(words).size < words.length) throw damaged(`${where} has a word twice`);
+    return words;
+  }
+  if (typeof like === "object" && like !== null) {
+    const open = OPEN.has(where);
+    const entries = open ? anObject(value, RULES) : record(value, Object.keys(like), RULES);
+    const first = Object.values(like)[0];
+    return Object.fromEntries(
+      [...entries].map(([key, entry]) => {
+        if (open && !NAME.test(key)) throw damaged(`${where} has a key that is no name`);
+        return [key, shaped(entry, open ? first : (like as Record<string, unknown>)[key], [...path, key])];
+      }),
+    );
+  }
+  if (typeof like === "number") return integer(value, 1, 12, RULES);
+  if (typeof like === "boolean") {
+    if (typeof value !== "boolean") throw damaged("something is neither true nor false");
+    return value;
+  }
+  const text = aText(value, RULES);
+  if (size(text) > MAX_RULE_TEXT) {
+    throw new BundleTooLarge(`${RULES}: ${where} has more than ${MAX_RULE_TEXT} characters`);
+  }
+  return text;
+}
+
+/** Refuses a pattern beyond the subset that all readers match alike. */
+function checkPattern(patterns: RulesData["patterns"], name: PatternName): void {
+  const wrong = damaged(`the pattern ${name} is not of the supported subset`);
+  const { text } = patterns[name];
+  let repeatable = false;
+  for (let place = 0; place < text.length; ) {
+    QUANTIFIER.lastIndex = PIECE.lastIndex = place;
+    if (repeatable && QUANTIFIER.test(text)) {
+      place = QUANTIFIER.lastIndex;
+      repeatable = false;
+      continue;
+    }
+    const piece = PIECE.exec(text)?.[0];
+    if (piece === undefined || /&&|--|~~|\|\|/.test(piece.slice(1, -1))) throw wrong;
+    place += piece.length;
+    repeatable = !piece.startsWith("(") && piece !== "|";
+  }
+  for (const [, of = ""] of text.matchAll(REFERENCE)) {
+    const named = Object.hasOwn(patterns, of) ? patterns[of as PatternName].text : "(";
+    if (GROUP.test(named) || named.search(REFERENCE) >= 0) throw wrong;
+  }
+  try {
+    new RegExp(expandPattern(patterns, name), "su");
+  } catch {
+    throw wrong;
+  }
+}
+
+function checkWords({ language, clitics, months, names }: RulesData): void {
+  if (!LANGUAGE.test(language)) throw damaged("language is no language tag");
+  if (clitics.before.length > 0) {
+    throw damaged("this release reads no clitics before a word: leave clitics.before empty");
+  }
+  if (!clitics.after.every((clitic) => CLITIC.test(clitic)) || !NEGATION.test(clitics.negation)) {
+    throw damaged("a clitic is not an apostrophe and letters");
+  }
+  const layouts = Object.values(names.titles);
+  const titles = layouts.flatMap(({ words }) => words);
+  if (new Set(titles).size < titles.length || !layouts.every((of) => of.words.includes(keyOf(of.surrogate)))) {
+    throw damaged("a title has two layouts, or the surrogate of a layout is none of its titles");
+  }
+  if (months.names.length !== 12) throw damaged("months.names has not twelve names");
+}
+
+function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesData): void {
+  const keys = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_CLASSES)[];
+  const lists = [...Object.values(choices), ...keys.map((key) => numbers[key].surrogates)];
+  if (!lists.every((list) => list.length > 0) || "given" in choices || "family" in choices) {
+    throw damaged("a list of surrogates is empty, or a choice has the name of a pool");
+  }
+  const known = { ...choices, given: [""], family: [""] };
+  for (const [kind, template] of Object.entries(templates)) {
+    const fields = fieldsOf(template, known);
+    const count = fields.reduce((product, field) => product * field.count, 1);
+    const text = partsOf(template).filter((_, place) => place % 2 === 0);
+    if (count === 0 || text.some((part) => /[{}]/.test(part))) {
+      throw damaged(`the template of ${kind} is malformed, or names a field that is not there`);
+    }
+    if (count > MAX_SURROGATES) {
+      throw new BundleTooLarge(`${RULES}: the template of ${kind} has more than 1,099,511,627,776 surrogates`);
+    }
+  }
+}

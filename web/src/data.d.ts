@@ -1,0 +1,165 @@
+/** Data that the Python package has too; `scripts/data.mjs` embeds it at the build. */
+
+/** Words of a class of elements of numbers in words, and its surrogates. */
+export interface NumberWords {
+  readonly surrogates: readonly string[];
+  readonly words: readonly string[];
+}
+
+/** A pattern of strings; a name in braces stands for another pattern. */
+export interface PatternData {
+  readonly any_case: boolean;
+  readonly text: string;
+}
+
+/** Names of the patterns of strings. */
+export type PatternName =
+  | "dash"
+  | "date"
+  | "decade"
+  | "digit_groups"
+  | "email"
+  | "file"
+  | "hash"
+  | "iban"
+  | "ip"
+  | "mac"
+  | "number"
+  | "number_with_unit"
+  | "ordinal"
+  | "path"
+  | "plain_number"
+  | "postcode_end"
+  | "postcode_start"
+  | "season"
+  | "ssn"
+  | "time"
+  | "time_range"
+  | "uuid"
+  | "year"
+  | "year_range";
+
+type Words<Names extends string> = Readonly<Record<Names, readonly string[]>>;
+
+/** Rules of a language (docs/format-rules.md). */
+export interface RulesData {
+  readonly ages: Words<"before" | "behind" | "short" | "units">;
+  readonly clitics: Words<"after" | "before" | "negation_stems"> & { readonly negation: string };
+  readonly domains: Words<"names" | "words">;
+  readonly endings: Words<"except" | "kept">;
+  readonly kept_whole: readonly string[];
+  readonly language: string;
+  readonly months: Words<"also_words" | "names"> & { readonly short: Readonly<Record<string, number>> };
+  readonly names: Words<
+    | "also_persons"
+    | "connectors"
+    | "first_short_forms"
+    | "function_words"
+    | "legal_forms"
+    | "no_legal_forms"
+    | "place_prepositions"
+    | "suffixes"
+  > & { readonly titles: Readonly<Record<string, { readonly surrogate: string; readonly words: readonly string[] }>> };
+  readonly numbers: Readonly<Record<"and" | "digits" | "multipliers" | "point" | "scales", NumberWords>> &
+    Words<"letters" | "weak">;
+  readonly patterns: Readonly<Record<PatternName, PatternData>>;
+  readonly sentences: Words<"abbreviations" | "headline_words" | "requests" | "verbs">;
+  readonly surrogates: {
+    readonly choices: Readonly<Record<string, readonly string[]>>;
+    readonly templates: Readonly<Record<string, string>>;
+  };
+}
+
+export const rules: RulesData;
+
+/** Unicode tables, punctuation, and gaps that join words. A table has the code points outside and inside of ranges. */
+export const characters: {
+  readonly emoji: Words<"listed" | "spare" | "tones"> & {
+    readonly classes: Words<"B" | "E" | "G">;
+    readonly sequence: string;
+  };
+  readonly gaps: Words<
+    | "apostrophes"
+    | "joins"
+    | "joins_digits"
+    | "joins_forms"
+    | "joins_initials"
+    | "joins_letters"
+    | "joins_names"
+    | "joins_spelled"
+  > &
+    Readonly<
+      Record<
+        "before_listed" | "between_numbers" | "blanks" | "blanks_listed" | "ends_sentence" | "line_breaks" | "opens",
+        string
+      >
+    >;
+  readonly marks: Words<"punctuation"> & Readonly<Record<"hard" | "sentence_ends" | "soft" | "trimmed", string>>;
+  readonly patterns: Readonly<Record<"emoticon" | "entity" | "entity_name", string>>;
+  readonly tables: Words<"digits" | "symbols" | "word_characters">;
+};
+
+/** Lists and pools of the mode `names`, and how the types relate. */
+export const types: Words<
+  | "any_case"
+  | "capitalized"
+  | "closed"
+  | "headline"
+  | "lists"
+  | "lower_case"
+  | "lower_pools"
+  | "never_consistent"
+  | "no_persons"
+  | "pools"
+  | "unlisted"
+  | "whole"
+> & {
+  readonly called: Readonly<Record<string, string>>;
+  readonly first_names_only: string;
+  readonly last: readonly (readonly [string, string])[];
+  readonly without_capitals: Readonly<Record<string, string>>;
+};
+
+/** Texts of privacy statements; names in braces are replaced by figures. */
+export const statements: {
+  readonly index: Readonly<Record<"fixed" | "guess" | "indices" | "sentences" | "summary", string>> &
+    Words<"not_protected">;
+  readonly names: Readonly<
+    Record<
+      | "allowed"
+      | "allowed_words"
+      | "beyond_cap"
+      | "epsilon_kind"
+      | "equal"
+      | "equal_strings"
+      | "kept"
+      | "kept_type"
+      | "kept_types"
+      | "line"
+      | "notion"
+      | "summary"
+      | "surrogates"
+      | "tags"
+      | "unit",
+      string
+    >
+  > &
+    Words<"not_protected">;
+  readonly visible: Readonly<Record<"case" | "equal" | "function_words" | "gaps" | "kinds" | "order", string>>;
+  readonly words: Readonly<
+    Record<
+      | "cipher"
+      | "consistent_notion"
+      | "consistent_unit"
+      | "epsilon_kind"
+      | "habits"
+      | "notion"
+      | "other"
+      | "other_distinct"
+      | "summary"
+      | "unit",
+      string
+    >
+  > &
+    Words<"not_protected"> & { readonly lines: Readonly<Record<string, string>> };
+};
