@@ -4,9 +4,20 @@ import { rules as english, type PatternName, type RulesData } from "./data.js";
 
 /** Class of the elements of a number in words, by key in the data. */
 export const NUMBER_CLASSES = { and: "a", digits: "d", multipliers: "x", point: "p", scales: "s" } as const;
+export const NUMBER_KEYS = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_CLASSES)[];
 
-const set = (words: readonly string[]): ReadonlySet<string> => new Set(words);
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
 const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+
+/** Returns whether a list of the data has a word. */
+export function has(list: readonly string[], word: string): boolean {
+  let found = sets.get(list);
+  if (found === undefined) {
+    found = new Set(list);
+    sets.set(list, found);
+  }
+  return found.has(word);
+}
 
 /** Returns the text of a pattern with the patterns that it names. */
 export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
@@ -18,77 +29,31 @@ export const anyOf = (words: readonly string[]): string => `(?:${words.map(escap
 
 /** Rules as the readers ask for them. */
 export class Rules {
-  /** Clitics behind a word, and those with the negation. */
-  readonly cliticsAfter: readonly string[];
+  /** All clitics, and the letters of each from the apostrophe on. */
   readonly clitics: readonly string[];
-  readonly negation: string;
-  readonly negationStems: ReadonlySet<string>;
-  /** Letters of each clitic from the apostrophe on. */
-  readonly cliticPieces: ReadonlySet<string>;
-  readonly keptWhole: ReadonlySet<string>;
+  readonly cliticPieces: readonly string[];
   readonly titleLayouts: ReadonlyMap<string, string>;
-  readonly titles: readonly (readonly [layout: string, surrogate: string])[];
+  /** Class of the element by word of a number in words, and by word between two elements. */
   readonly numberWords: ReadonlyMap<string, string>;
   readonly numberConnectors: ReadonlyMap<string, string>;
-  readonly numberLetters: ReadonlySet<string>;
-  readonly weakNumbers: ReadonlySet<string>;
   readonly spelled: Readonly<Record<string, readonly string[]>>;
-  readonly agesBefore: ReadonlySet<string>;
-  readonly agesBehind: ReadonlySet<string>;
-  readonly agesShort: ReadonlySet<string>;
-  readonly ageUnits: ReadonlySet<string>;
-  readonly abbreviations: ReadonlySet<string>;
-  readonly headlineWords: ReadonlySet<string>;
-  readonly requests: ReadonlySet<string>;
-  readonly verbs: ReadonlySet<string>;
-  readonly alsoPersons: ReadonlySet<string>;
-  readonly connectors: ReadonlySet<string>;
-  readonly firstShortForms: ReadonlySet<string>;
-  readonly nameLike: ReadonlySet<string>;
-  readonly legalForms: ReadonlySet<string>;
-  readonly noLegalForms: ReadonlySet<string>;
-  readonly placePrepositions: ReadonlySet<string>;
-  readonly suffixes: ReadonlySet<string>;
   readonly domain: RegExp;
   /** Finds a dash between two times. */
   readonly dash: RegExp;
   readonly #patterns = new Map<PatternName, RegExp>();
 
   constructor(readonly data: RulesData) {
-    const { ages, clitics, names, numbers, sentences } = data;
-    this.cliticsAfter = clitics.after;
-    this.negation = clitics.negation;
-    this.clitics = clitics.negation === "" ? clitics.after : [...clitics.after, clitics.negation];
-    this.negationStems = set(clitics.negation_stems);
-    this.cliticPieces = set(this.clitics.map((clitic) => clitic.slice(clitic.indexOf("'") + 1)));
-    this.keptWhole = set(data.kept_whole);
-    const titles = Object.entries(names.titles);
-    this.titles = titles.map(([layout, { surrogate }]) => [layout, surrogate]);
-    this.titleLayouts = new Map(titles.flatMap(([layout, { words }]) => words.map((word) => [word, layout] as const)));
-    const keys = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_CLASSES)[];
-    const words = (key: keyof typeof NUMBER_CLASSES): (readonly [string, string])[] =>
-      numbers[key].words.map((word) => [word, NUMBER_CLASSES[key]]);
-    this.numberWords = new Map(keys.filter((key) => key !== "and" && key !== "point").flatMap(words));
-    this.numberConnectors = new Map([...words("and"), ...words("point")]);
-    this.spelled = Object.fromEntries(keys.map((key) => [NUMBER_CLASSES[key], numbers[key].surrogates]));
-    this.numberLetters = set(numbers.letters);
-    this.weakNumbers = set(numbers.weak);
-    this.agesBefore = set(ages.before);
-    this.agesBehind = set(ages.behind);
-    this.agesShort = set(ages.short);
-    this.ageUnits = set(ages.units);
-    this.abbreviations = set(sentences.abbreviations);
-    this.headlineWords = set(sentences.headline_words);
-    this.requests = set(sentences.requests);
-    this.verbs = set([...sentences.requests, ...sentences.verbs]);
-    this.alsoPersons = set(names.also_persons);
-    this.connectors = set(names.connectors);
-    this.firstShortForms = set(names.first_short_forms);
-    this.nameLike = set(names.function_words);
-    this.legalForms = set(names.legal_forms);
-    this.noLegalForms = set(names.no_legal_forms);
-    this.placePrepositions = set(names.place_prepositions);
-    this.suffixes = set(names.suffixes);
+    const { clitics, names, numbers } = data;
+    this.clitics = [...clitics.after, ...(clitics.negation === "" ? [] : [clitics.negation])];
+    this.cliticPieces = this.clitics.map((clitic) => clitic.slice(clitic.indexOf("'") + 1));
+    this.titleLayouts = new Map(
+      Object.entries(names.titles).flatMap(([layout, { words }]) => words.map((word) => [word, layout] as const)),
+    );
+    const words = (...keys: (keyof typeof NUMBER_CLASSES)[]): ReadonlyMap<string, string> =>
+      new Map(keys.flatMap((key) => numbers[key].words.map((word) => [word, NUMBER_CLASSES[key]] as const)));
+    this.numberWords = words("digits", "multipliers", "scales");
+    this.numberConnectors = words("and", "point");
+    this.spelled = Object.fromEntries(NUMBER_KEYS.map((key) => [NUMBER_CLASSES[key], numbers[key].surrogates]));
     this.domain = new RegExp(`^${anyOf(data.domains.names)}$`);
     this.dash = new RegExp(data.patterns.dash.text, "su");
   }

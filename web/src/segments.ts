@@ -44,7 +44,7 @@ const PLAIN = /^[ \t-\rA-Za-z!"#&')*,\-?\]}]*$/;
 /** A text of ASCII words, single marks and blanks: what begins a trigger is looked at closely elsewhere. */
 const MARKED = /^[ \t-\rA-Za-z!"#&')*,\-?\]}.]*$/;
 /** A clitic, apostrophe and all, that no letter prolongs; what may stand between it and a blank. */
-const LONE_CLITIC = new RegExp(`^.${anyOf(ENGLISH.cliticsAfter.map((clitic) => clitic.slice(1)))}`);
+const LONE_CLITIC = new RegExp(`^.${anyOf(ENGLISH.data.clitics.after.map((clitic) => clitic.slice(1)))}`);
 const LONGEST_CLITIC = 3;
 const AFTER_CLITIC = points('.,;:!?")');
 const CURLY = 0x2019;

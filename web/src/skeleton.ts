@@ -4,7 +4,7 @@ import { BLANK } from "./characters.js";
 import { SHAPES } from "./constants.js";
 import { characters } from "./data.js";
 import { BundleDamaged } from "./errors.js";
-import { ENGLISH } from "./rules.js";
+import { ENGLISH, has } from "./rules.js";
 import { type Cutter, GAP, STRING, WORD } from "./segments.js";
 import { shapeOf } from "./shapes.js";
 import {
@@ -25,10 +25,9 @@ export const VISIBLE = 0;
 export const MEMBER = 1;
 export const MENTION = 2;
 
-const auxiliaries = ENGLISH.negationStems;
-const clitics: ReadonlySet<string> = new Set(ENGLISH.clitics);
+const { negation: NOT, negation_stems: auxiliaries } = ENGLISH.data.clitics;
+const { clitics } = ENGLISH;
 const APOSTROPHES = "'\u2019\u2018\u02bc\uff07";
-const NOT = ENGLISH.negation;
 const ENDS = new RegExp(`[${characters.marks.sentence_ends}]`);
 const LETTERS = /^[A-Za-z]+$/;
 const STRIPPED = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
@@ -143,7 +142,7 @@ export class Rule {
       return [number < 0 ? mention(LOWER, undefined, segment) : member(LOWER, number, segment)];
     }
     const lone = keyOf(segment);
-    if (this.visible && (segment.startsWith("'") || segment.startsWith("\u2019")) && clitics.has(lone)) {
+    if (this.visible && (segment.startsWith("'") || segment.startsWith("\u2019")) && has(clitics, lone)) {
       // Behind a blank: no other word begins with an apostrophe.
       return [{ role: VISIBLE, case: LOWER, key: lone, kind: NONE, spelled: segment }];
     }
@@ -155,7 +154,7 @@ export class Rule {
     }
     let first = this.#stem(stem, starts);
     const place = this.visible ? placeOfLast(stem, NOT.length) : 0;
-    if (place > 0 && keyOf(stem.slice(place)) === NOT && auxiliaries.has(keyOf(stem.slice(0, place)))) {
+    if (place > 0 && keyOf(stem.slice(place)) === NOT && has(auxiliaries, keyOf(stem.slice(0, place)))) {
       const auxiliary = this.#stem(stem.slice(0, place), starts);
       if (auxiliary.role === VISIBLE) {
         first = auxiliary;
@@ -243,7 +242,7 @@ const member = (pattern: number, kind: number, spelled: string): Token => ({
 function cliticPlace(word: string): number {
   for (const length of [2, 3]) {
     const place = placeOfLast(word, length);
-    if (place > 0 && APOSTROPHES.includes(word.charAt(place)) && clitics.has(keyOf(word.slice(place)))) return place;
+    if (place > 0 && APOSTROPHES.includes(word.charAt(place)) && has(clitics, keyOf(word.slice(place)))) return place;
   }
   return 0;
 }

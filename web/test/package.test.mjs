@@ -1,28 +1,38 @@
-/** What is published is all that it refers to: declarations name no file that stays behind. */
+/** What is published is complete: declarations name no file that stays behind, and data is that of the Python package. */
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
-import { posix } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import typescript from "typescript";
+import * as data from "../dist/data.js";
 import { english } from "./files.mjs";
 
 const root = new URL("../", import.meta.url);
 const { files } = JSON.parse(readFileSync(new URL("package.json", root), "utf8"));
 
-test("declarations refer to declarations that are published, and each is referred to", () => {
-  const referred = new Set(["dist/index.d.ts"]);
-  for (const file of files.filter((name) => name.endsWith(".d.ts"))) {
-    assert.ok(existsSync(new URL(file, root)), file);
-    for (const [, path] of readFileSync(new URL(file, root), "utf8").matchAll(/from "(\..*?)\.js"/g)) {
-      const other = `${posix.join(posix.dirname(file), path)}.d.ts`;
-      assert.ok(files.includes(other), `${file} refers to ${other}`);
-      referred.add(other);
-    }
-  }
-  assert.deepEqual([...referred].sort(), files.filter((name) => name.endsWith(".d.ts")).sort());
+test("the one file of declarations is complete, and exports what the module exports", async () => {
+  assert.deepEqual(files, ["dist/textveil.js", "dist/index.d.ts"]);
+  const source = readFileSync(new URL("dist/index.d.ts", root), "utf8");
+  assert.doesNotMatch(source, /from "/);
+  const program = typescript.createProgram([fileURLToPath(new URL("dist/index.d.ts", root))], {
+    lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
+    noEmit: true,
+    strict: true,
+    types: [],
+  });
+  const found = typescript.getPreEmitDiagnostics(program).map(({ messageText }) => messageText);
+  assert.deepEqual(found, []);
+  const classes = [...source.matchAll(/^export declare (?:abstract )?(?:class|const|function) (\w+)/gm)].map(
+    ([, name]) => name,
+  );
+  const exported = Object.keys(await import("../dist/textveil.js"));
+  assert.deepEqual(
+    exported.filter((name) => !classes.includes(name)),
+    [],
+  );
 });
 
 for (const platform of ["browser", "neutral", "node"]) {
@@ -40,6 +50,17 @@ for (const platform of ["browser", "neutral", "node"]) {
     assert.equal((await Sanitizer.load(english)).rungs.length, 3); // in Node it reads paths
   });
 }
+
+test("the data is that of the Python package, byte for byte", () => {
+  for (const name of readdirSync(new URL("dist/data", root))) {
+    const source = new URL(`../runtime/src/textveil/data/${name}`, root);
+    assert.deepEqual(readFileSync(new URL(`dist/data/${name}`, root)), readFileSync(source), name);
+  }
+  const files = { characters: "characters", rules: "rules", statements: "statements", types: "entity-types" };
+  for (const [name, file] of Object.entries(files)) {
+    assert.deepEqual(data[name], JSON.parse(readFileSync(new URL(`dist/data/${file}.json`, root), "utf8")));
+  }
+});
 
 test("the package is as small as the README says", () => {
   const told = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {

@@ -5,17 +5,16 @@ import { MAX_RULE_TEXT, MAX_RULE_WORDS, MAX_RULES_BYTES, MAX_SURROGATES } from "
 import { rules as english, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { fieldsOf, partsOf } from "../names/templates.js";
-import { expandPattern, NUMBER_CLASSES, Rules } from "../rules.js";
+import { expandPattern, NUMBER_KEYS, Rules } from "../rules.js";
 import { keyOf } from "../words.js";
 import { anArray, anObject, aText, integer, type Json, parseJson, record } from "./json.js";
 
 export const RULES = "rules.json";
 const NAME = /^[a-z]+(?:_[a-z]+)*$/;
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
-/** Pieces of a pattern that Python and JavaScript match alike. */
-const PIECE =
-  /\((?:\?[:=!])?|\)|\||\.|\[\^?(?:[^\\[\]^]|\\[\\/.()[\]{}*+?|^$-])+\]|\\[1-9](?![0-9])|\\[\\/.()[\]{}*+?|^$]|\{[a-z_]+\}|[^\\()[\]{}*+?|^$.\n]/uy;
-const QUANTIFIER = /(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??/y;
+/** Patterns that Python and JavaScript match alike: pieces, most of them with a quantifier if need be. */
+const PATTERN =
+  /^(?:\((?:\?[:=!])?|\||(?:\)|\.|\[\^?(?:(?!&&|--|~~|\|\|)[^\\[\]^]|\\[\\/.()[\]{}*+?|^$-])+\]|\\[1-9](?![0-9])|\\[\\/.()[\]{}*+?|^$]|\{[a-z_]+\}|[^\\()[\]{}*+?|^$.\n])(?:(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??)?)*$/u;
 const REFERENCE = /\{([a-z_]+)\}/g;
 const GROUP = /\((?!\?)/;
 const CLITIC = /^'\p{L}+$/u;
@@ -41,13 +40,11 @@ function shaped(value: Json | undefined, like: unknown, path: readonly string[])
   if (Array.isArray(like)) {
     const words = anArray(value, RULES, MAX_RULE_WORDS).map((word) => aText(word, RULES));
     const folds = !AS_PRINTED.has(where) && !path.includes("surrogates");
-    for (const word of words) {
-      if (word === "" || size(word) > MAX_RULE_TEXT || word !== word.trim()) {
-        throw damaged(`${where} has an empty word, or one with a blank at an end`);
-      }
-      if (folds && keyOf(word) !== word) throw damaged(`${where} has a word that is not folded`);
+    const fits = (word: string): boolean =>
+      word !== "" && size(word) <= MAX_RULE_TEXT && word === (folds ? keyOf(word) : word).trim();
+    if (!words.every(fits) || new Set(words).size < words.length) {
+      throw damaged(`${where}: a word is empty, too long, not folded or there twice`);
     }
-    if (new Set(words).size < words.length) throw damaged(`${where} has a word twice`);
     return words;
   }
   if (typeof like === "object" && like !== null) {
@@ -56,7 +53,7 @@ function shaped(value: Json | undefined, like: unknown, path: readonly string[])
     const first = Object.values(like)[0];
     return Object.fromEntries(
       [...entries].map(([key, entry]) => {
-        if (open && !NAME.test(key)) throw damaged(`${where} has a key that is no name`);
+        if (open && !NAME.test(key)) throw damaged(`${where}: a key is no name`);
         return [key, shaped(entry, open ? first : (like as Record<string, unknown>)[key], [...path, key])];
       }),
     );
@@ -68,28 +65,16 @@ function shaped(value: Json | undefined, like: unknown, path: readonly string[])
   }
   const text = aText(value, RULES);
   if (size(text) > MAX_RULE_TEXT) {
-    throw new BundleTooLarge(`${RULES}: ${where} has more than ${MAX_RULE_TEXT} characters`);
+    throw new BundleTooLarge(`${RULES}: ${where}: too long`);
   }
   return text;
 }
 
 /** Refuses a pattern beyond the subset that all readers match alike. */
 function checkPattern(patterns: RulesData["patterns"], name: PatternName): void {
-  const wrong = damaged(`the pattern ${name} is not of the supported subset`);
+  const wrong = damaged(`patterns.${name}: not of the supported subset`);
   const { text } = patterns[name];
-  let repeatable = false;
-  for (let place = 0; place < text.length; ) {
-    QUANTIFIER.lastIndex = PIECE.lastIndex = place;
-    if (repeatable && QUANTIFIER.test(text)) {
-      place = QUANTIFIER.lastIndex;
-      repeatable = false;
-      continue;
-    }
-    const piece = PIECE.exec(text)?.[0];
-    if (piece === undefined || /&&|--|~~|\|\|/.test(piece.slice(1, -1))) throw wrong;
-    place += piece.length;
-    repeatable = !piece.startsWith("(") && piece !== "|";
-  }
+  if (!PATTERN.test(text)) throw wrong;
   for (const [, of = ""] of text.matchAll(REFERENCE)) {
     const named = Object.hasOwn(patterns, of) ? patterns[of as PatternName].text : "(";
     if (GROUP.test(named) || named.search(REFERENCE) >= 0) throw wrong;
@@ -102,26 +87,25 @@ function checkPattern(patterns: RulesData["patterns"], name: PatternName): void 
 }
 
 function checkWords({ language, clitics, months, names }: RulesData): void {
-  if (!LANGUAGE.test(language)) throw damaged("language is no language tag");
+  if (!LANGUAGE.test(language)) throw damaged("language: no language tag");
   if (clitics.before.length > 0) {
-    throw damaged("this release reads no clitics before a word: leave clitics.before empty");
+    throw damaged("clitics.before: this release reads none");
   }
   if (!clitics.after.every((clitic) => CLITIC.test(clitic)) || !NEGATION.test(clitics.negation)) {
-    throw damaged("a clitic is not an apostrophe and letters");
+    throw damaged("clitics: one is not an apostrophe and letters");
   }
   const layouts = Object.values(names.titles);
   const titles = layouts.flatMap(({ words }) => words);
   if (new Set(titles).size < titles.length || !layouts.every((of) => of.words.includes(keyOf(of.surrogate)))) {
-    throw damaged("a title has two layouts, or the surrogate of a layout is none of its titles");
+    throw damaged("names.titles: a title has two layouts, or a surrogate is none of its titles");
   }
-  if (months.names.length !== 12) throw damaged("months.names has not twelve names");
+  if (months.names.length !== 12) throw damaged("months.names: not twelve");
 }
 
 function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesData): void {
-  const keys = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_CLASSES)[];
-  const lists = [...Object.values(choices), ...keys.map((key) => numbers[key].surrogates)];
+  const lists = [...Object.values(choices), ...NUMBER_KEYS.map((key) => numbers[key].surrogates)];
   if (!lists.every((list) => list.length > 0) || "given" in choices || "family" in choices) {
-    throw damaged("a list of surrogates is empty, or a choice has the name of a pool");
+    throw damaged("surrogates: a list is empty, or has the name of a pool");
   }
   const known = { ...choices, given: [""], family: [""] };
   for (const [kind, template] of Object.entries(templates)) {
@@ -129,10 +113,10 @@ function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesD
     const count = fields.reduce((product, field) => product * field.count, 1);
     const text = partsOf(template).filter((_, place) => place % 2 === 0);
     if (count === 0 || text.some((part) => /[{}]/.test(part))) {
-      throw damaged(`the template of ${kind} is malformed, or names a field that is not there`);
+      throw damaged(`surrogates.templates.${kind}: malformed, or a field is not there`);
     }
     if (count > MAX_SURROGATES) {
-      throw new BundleTooLarge(`${RULES}: the template of ${kind} has more than 1,099,511,627,776 surrogates`);
+      throw new BundleTooLarge(`${RULES}: surrogates.templates.${kind}: too many surrogates`);
     }
   }
 }

@@ -3,6 +3,7 @@
 import type { NamesLists } from "../bundle/names.js";
 import { TITLE_BEFORE } from "../constants.js";
 import { types } from "../data.js";
+import { has } from "../rules.js";
 import { UPPER } from "../words.js";
 import { GROUP, LONE_INITIAL, RUN, type Slot } from "./places.js";
 import { numberKind } from "./strings.js";
@@ -28,7 +29,6 @@ export interface Mention {
 const LONGEST_ACRONYM = 5;
 const SHORTEST_WORD = 4;
 /** Lists of whole names that say of a word in a run that the run names no person. */
-const noPersons: ReadonlySet<string> = new Set(types.no_persons);
 /** What is drawn for a body and a place in a document without a capital. */
 const smallKinds = new Map<string, string>(Object.entries(types.without_capitals));
 const names = new Map<string, string>(Object.entries(types.called));
@@ -102,7 +102,8 @@ export class Kinds {
   /** Whether a name is on lists, all of them of kinds that are kept. */
   #isKeptName(phrase: string): boolean {
     const kinds = types.whole.filter((kind) => this.lists.kind(kind).has(phrase)).map(called);
-    if (this.lists.kind("particle").has(phrase) || this.lists.rules.alsoPersons.has(phrase)) kinds.push("person");
+    if (this.lists.kind("particle").has(phrase) || has(this.lists.rules.data.names.also_persons, phrase))
+      kinds.push("person");
     return kinds.length > 0 && kinds.every((kind) => this.keep.has(kind));
   }
 
@@ -124,7 +125,7 @@ export class Kinds {
     }
     let kind = this.#ofPhrase(phrase);
     if (kind === "") kind = slot.tokens.length > 1 ? this.#ofSeveral(slot) : this.#ofOne(slot, phrase);
-    if (kind === "family" && this.lists.rules.placePrepositions.has(slot.before)) kind = "city";
+    if (kind === "family" && has(this.lists.rules.data.names.place_prepositions, slot.before)) kind = "city";
     const isName = kind === "person" || kind === "given" || kind === "family";
     if (!isName) return one(slot, kind, kind === "word" ? endingOf(phrase, this.lists.rules) : "", phrase);
     const first = this.#name(slot);
@@ -161,7 +162,7 @@ export class Kinds {
     const two = slot.tokens.length - name === 2 && this.#ofPhrase(last.key) === "family";
     if (two && ["", "family"].includes(this.#ofPhrase(begin.key))) return "person";
     const listed = this.#isAbroad(begin.key);
-    if (!listed && this.lists.rules.placePrepositions.has(slot.before)) return "city";
+    if (!listed && has(this.lists.rules.data.names.place_prepositions, slot.before)) return "city";
     if (this.#isBody(slot, name)) return "organization";
     return listed || person === "person" ? person : "family";
   }
@@ -178,7 +179,7 @@ export class Kinds {
       const kind = kinds[place] ?? "";
       if ((listed && place === 0) || word.kind === "particle" || isInitial(word)) return false;
       const acronym = word.case === UPPER && slot.case !== UPPER;
-      if (this.#ofEnd(word.key) !== "" || noPersons.has(kind) || acronym) return true;
+      if (this.#ofEnd(word.key) !== "" || has(types.no_persons, kind) || acronym) return true;
       const common = this.lists.common.has(word.key) && !this.denied.has(word.key);
       return common && kind !== "given" && kind !== "family" && !mayBeCommon;
     });

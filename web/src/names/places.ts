@@ -2,7 +2,7 @@
 
 import { LONG_HEADLINE, MOST_CONNECTORS, SPELLED_LETTERS, TITLE_BEFORE } from "../constants.js";
 import { characters, types } from "../data.js";
-import type { Rules } from "../rules.js";
+import { has, type Rules } from "../rules.js";
 import { LOWER, TITLE, UPPER, WHITE } from "../words.js";
 import { APOSTROPHE } from "./spelled.js";
 import { INWARD_HALF, OUTWARD_HALF } from "./strings.js";
@@ -61,15 +61,9 @@ const ends = inClass(data.ends_sentence);
 const opens = inClass(data.opens);
 const white = new RegExp(`[${WHITE}]$`);
 const mayStand = new RegExp(`[${WHITE}"'\u201c\u2018(]$`);
-const set = (words: readonly string[]): ReadonlySet<string> => new Set(words);
-const joins = set(data.joins);
-const joinsInitials = set(data.joins_initials);
-const joinsForms = set(data.joins_forms);
-const joinsDigits = set(data.joins_digits);
-const smallKinds = set(types.headline);
-const withPlus = set([GROUP, "phone", "account"]);
-const shortNumbers = set(["1", "2", "3"]);
-const closesBracket = set([")", ") "]);
+const withPlus = new Set([GROUP, "phone", "account"]);
+const shortNumbers = new Set(["1", "2", "3"]);
+const closesBracket = new Set([")", ") "]);
 const OPENS_BRACKET = " (";
 const beforeListed = new RegExp(`${inClass(data.before_listed).source}+$`);
 const blanksListed = inClass(data.blanks_listed);
@@ -188,7 +182,8 @@ export class Places {
     for (let place = this.#end - 1; place >= this.#start; place--) {
       let word = this.#word(place);
       if (word.cls === ALONE && word.kind === "particle") {
-        const leads = place + 1 < this.#end && this.#word(place + 1).cls >= CAPITAL && joins.has(this.#gap(place + 1));
+        const leads =
+          place + 1 < this.#end && this.#word(place + 1).cls >= CAPITAL && has(data.joins, this.#gap(place + 1));
         word = leads ? { ...word, cls: CAPITAL } : { ...word, kind: "word" };
         this.words[place] = word;
       }
@@ -228,8 +223,8 @@ export class Places {
   /** Whether a word is one in lower case that no headline has. */
   #isSmall(word: Token): boolean {
     if (word.case !== LOWER) return false;
-    if (word.cls === SHOWN) return !this.rules.headlineWords.has(word.key) && this.isLetter(word.key);
-    return word.cls === LOOSE || (word.cls === ALONE && smallKinds.has(word.kind));
+    if (word.cls === SHOWN) return !has(this.rules.data.sentences.headline_words, word.key) && this.isLetter(word.key);
+    return word.cls === LOOSE || (word.cls === ALONE && has(types.headline, word.kind));
   }
 
   /** Whether a word is shown where it stands. */
@@ -275,7 +270,7 @@ export class Places {
     }
     const listed = before.cls === SHOWN || (before.cls === LOOSE && this.#capitals);
     if (!this.#hidden[place - 1] && listed)
-      return [...before.key].length >= 2 && !this.rules.abbreviations.has(before.key);
+      return [...before.key].length >= 2 && !has(this.rules.data.sentences.abbreviations, before.key);
     return (
       !gap.includes(".") || (before.cls !== INITIAL && !["title", "letter", SPELLED_LETTERS].includes(before.kind))
     );
@@ -315,7 +310,7 @@ export class Places {
     const before = this.#word(place - 1);
     const gap = this.#gap(place);
     if (before.bits & INITIALS || (before.cls === INITIAL && before.bits === 0)) {
-      return (joinsInitials.has(gap) || (gap === " " && before.bits !== 0)) && mayBeLed(this.#word(place));
+      return (has(data.joins_initials, gap) || (gap === " " && before.bits !== 0)) && mayBeLed(this.#word(place));
     }
     return before.kind === "particle" && before.cls === CAPITAL;
   }
@@ -340,8 +335,8 @@ export class Places {
   #joins(after: number, first: number): boolean {
     const gap = this.#gap(after);
     const before = this.#word(after - 1);
-    if (joins.has(gap) || (before.cls === INITIAL && joinsInitials.has(gap))) return true;
-    if (joinsForms.has(gap) && this.#word(after).bits & FORM) return true;
+    if (has(data.joins, gap) || (before.cls === INITIAL && has(data.joins_initials, gap))) return true;
+    if (has(data.joins_forms, gap) && this.#word(after).bits & FORM) return true;
     if (gap === ". " && before.bits & INITIALS && mayBeLed(this.#word(after))) return true;
     return gap === ". " && after - 1 === first && (before.bits & DOTTED) !== 0;
   }
@@ -352,7 +347,7 @@ export class Places {
     for (; place < this.#end && this.gaps[place] === "-"; place++) {
       const word = this.#word(place);
       if (word.case !== LOWER || (word.cls !== SHOWN && word.cls !== LOOSE && word.cls !== ALONE)) break;
-      if (word.cls === SHOWN && this.rules.suffixes.has(word.key)) break;
+      if (word.cls === SHOWN && has(this.rules.data.names.suffixes, word.key)) break;
       if (word.cls === ALONE && word.kind !== "word") break;
     }
     return place;
@@ -397,7 +392,7 @@ export class Places {
     let after = place;
     while (after < this.#end && after - place < MOST_CONNECTORS && this.gaps[after] === " ") {
       const word = this.#word(after);
-      if (word.cls !== SHOWN || word.case !== LOWER || !this.rules.connectors.has(word.key)) break;
+      if (word.cls !== SHOWN || word.case !== LOWER || !has(this.rules.data.names.connectors, word.key)) break;
       after++;
     }
     if (after === place || after >= this.#end || this.gaps[after] !== " ") return -1;
@@ -411,7 +406,7 @@ export class Places {
     if (bits === 0 || after >= this.#end) return place;
     if (this.#word(after).cls === DIGITS && bits & UNIT) {
       const gap = this.#shortGap(after);
-      return gap === " " || joinsInitials.has(gap) ? after : place;
+      return gap === " " || has(data.joins_initials, gap) ? after : place;
     }
     if (this.#capitals || (place >= this.#plainStart && place < this.#plainEnd)) return place;
     while (this.#word(after - 1).bits & FIRST && after < this.#end && this.gaps[after] === " ") {
@@ -437,14 +432,14 @@ export class Places {
   }
 
   #isAge(place: number): boolean {
-    if (this.#isSeen(place - 1) && this.rules.agesBefore.has(this.#word(place - 1).key)) {
+    if (this.#isSeen(place - 1) && has(this.rules.data.ages.before, this.#word(place - 1).key)) {
       return this.#shortGap(place) === " ";
     }
     if (!this.#isSeen(place + 1) || ![" ", "-", ""].includes(this.#gap(place + 1))) return false;
     const unit = this.#word(place + 1).key;
-    if (this.rules.agesShort.has(unit)) return true;
-    if (!this.rules.ageUnits.has(unit) || !this.#isSeen(place + 2)) return false;
-    return this.rules.agesBehind.has(this.#word(place + 2).key) && [" ", "-"].includes(this.#gap(place + 2));
+    if (has(this.rules.data.ages.short, unit)) return true;
+    if (!has(this.rules.data.ages.units, unit) || !this.#isSeen(place + 2)) return false;
+    return has(this.rules.data.ages.behind, this.#word(place + 2).key) && [" ", "-"].includes(this.#gap(place + 2));
   }
 
   /** The slot of the digits at a place; its text begins with U+0000 where the sign before it belongs to it. */
@@ -471,7 +466,7 @@ export class Places {
     const rest = this.#gap(place).slice(0, -1);
     const first = place === this.#start;
     if (!(rest === "" ? first : white.test(rest))) return false;
-    return first || this.#word(place - 1).cls !== DIGITS || !joinsDigits.has(rest);
+    return first || this.#word(place - 1).cls !== DIGITS || !has(data.joins_digits, rest);
   }
 
   /** Where the digits end that are one slot with those at a place. A bracket opens before them, or behind short ones. */
@@ -504,7 +499,8 @@ export class Places {
 
   /** Whether digits without a month beside them are at a place, and a gap that may join them is before it. */
   #isJoined(place: number): boolean {
-    if (place >= this.#end || this.#word(place).cls !== DIGITS || !joinsDigits.has(this.#gap(place))) return false;
+    if (place >= this.#end || this.#word(place).cls !== DIGITS || !has(data.joins_digits, this.#gap(place)))
+      return false;
     return !this.#besideMonth(place);
   }
 

@@ -20,7 +20,6 @@ import { joinSpelled } from "./spelled.js";
 import { JSON_NUMBER, Surrogates } from "./surrogates.js";
 import { GAP, keysOf, Reader, type Token } from "./tokens.js";
 
-const unlisted: ReadonlySet<string> = new Set(types.unlisted);
 /** The largest pool that is dealt without replacement though equal strings do not become equal. */
 const LARGEST_DEALT = 1 << 20;
 const PIECES = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
@@ -259,7 +258,7 @@ export class NamesPlan {
     if (new Set([...keep, ...tag, ...drop]).size < keep.size + tag.size + drop.size) {
       throw new OptionError("a kind is kept, tagged or dropped: one of them");
     }
-    const never = [...keep].filter((kind) => unlisted.has(kind)).sort();
+    const never = [...keep].filter((kind) => types.unlisted.includes(kind)).sort();
     if (never.length > 0) {
       throw new OptionError(
         `kinds that are kept are told by a list or a shape, and ${never.join(", ")} is not: use allow`,

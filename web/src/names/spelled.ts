@@ -2,7 +2,7 @@
 
 import { MOST_SPELLED, SPELLED_LETTERS, SPELLED_NUMBER } from "../constants.js";
 import { characters } from "../data.js";
-import type { Rules } from "../rules.js";
+import { has, type Rules } from "../rules.js";
 import { LOWER, TITLE, UPPER } from "../words.js";
 import {
   ALONE,
@@ -21,9 +21,6 @@ import {
 
 const [ONES, LISTED, TIMES, DIGITS_TOO] = ["d", "w", "x", "n"] as const;
 const { gaps: data } = characters;
-const joinsDigits: ReadonlySet<string> = new Set(data.joins_digits);
-const joinsNames: ReadonlySet<string> = new Set(data.joins_names);
-const joins: ReadonlySet<string> = new Set(data.joins);
 export const APOSTROPHE = new RegExp(`[${data.apostrophes.join("")}] *$`);
 const BLANKS = new RegExp(`^[${data.blanks}]+|[${data.blanks}]+$`, "g");
 
@@ -135,7 +132,7 @@ class Spelled {
     if (word.bits & NUMBER)
       return word.kind === "number-word" ? LISTED : (this.rules.numberWords.get(word.key) ?? LISTED);
     if (this.#isDigits(place)) return DIGITS_TOO;
-    return this.rules.numberLetters.has(word.key) && isLetter(word) ? ONES : "";
+    return has(this.rules.data.numbers.letters, word.key) && isLetter(word) ? ONES : "";
   }
 
   /** Whether a token is digits without a unit behind them. */
@@ -148,7 +145,7 @@ class Spelled {
     let place = start + 1;
     for (; place < this.words.length; place++) {
       const before = this.#word(place - 1).cls === DIGITS;
-      if (before && this.#isDigits(place) && joinsDigits.has(this.gaps[place] ?? "")) {
+      if (before && this.#isDigits(place) && has(data.joins_digits, this.gaps[place] ?? "")) {
         elements.push([place, ""]); // of one group
         continue;
       }
@@ -166,7 +163,7 @@ class Spelled {
     while (elements[elements.length - 1]?.[1] === TIMES) elements.pop();
     const count = elements.filter(([, of]) => of !== "" && of !== "a" && of !== "p").length;
     const strong = elements.some(
-      ([at]) => (this.#word(at).bits & NUMBER) !== 0 && !this.rules.weakNumbers.has(this.#word(at).key),
+      ([at]) => (this.#word(at).bits & NUMBER) !== 0 && !has(this.rules.data.numbers.weak, this.#word(at).key),
     );
     if (count < LEAST_SPELLED || !strong) return [undefined, place];
     const counted = elements.filter(([, of]) => of !== "");
@@ -203,7 +200,12 @@ class Spelled {
     }
     let stop = place;
     const leads = this.#leads(place);
-    while (leads && stop > start && this.#word(stop - 1).case !== LOWER && joinsNames.has(this.gaps[stop] ?? "")) {
+    while (
+      leads &&
+      stop > start &&
+      this.#word(stop - 1).case !== LOWER &&
+      has(data.joins_names, this.gaps[stop] ?? "")
+    ) {
       stop--; // initials of a name
     }
     if (stop - start < LEAST_SPELLED) return [undefined, place];
@@ -214,12 +216,12 @@ class Spelled {
   /** Whether initials before a place are of the name that begins there, perhaps with particles. */
   #leads(from: number): boolean {
     const gap = this.gaps[from] ?? "";
-    if (from === this.words.length || !joinsNames.has(gap)) return false;
+    if (from === this.words.length || !has(data.joins_names, gap)) return false;
     const first = this.#word(from);
     if (mayBeLed(first) || (first.cls === CAPITAL && !gap.includes("."))) return true;
     for (let place = from; this.words[place]?.kind === "particle"; place++) {
       const after = this.words[place + 1];
-      if (after === undefined || !joins.has(this.gaps[place + 1] ?? "")) return false;
+      if (after === undefined || !has(data.joins, this.gaps[place + 1] ?? "")) return false;
       if (after.cls === CAPITAL || after.cls === INITIAL) return true;
     }
     return false;

@@ -2,7 +2,7 @@
 
 import { EMOJI, KEYCAP, MOST_LISTED, SMALLEST_CONSISTENT, SPELLED_LETTERS, SPELLED_NUMBER } from "../constants.js";
 import { types } from "../data.js";
-import type { Rules } from "../rules.js";
+import { has, type Rules } from "../rules.js";
 import { capitalized, LOWER, UPPER } from "../words.js";
 import { emojiMember, emojiSize } from "./emoji.js";
 import { sizeOf, writeTemplate } from "./templates.js";
@@ -11,8 +11,6 @@ const [FIRST_YEAR, YEARS, LONGEST_RANGE] = [1950, 80, 10];
 const TWO_TIMES = /^([0:.apm]+)([^0:.apm])(.+)$/i;
 const PAIR = /^([0-9]+)([^0-9]+)([0-9]+)$/;
 const LAYOUT = /^(\d+)(g?)(?:([.,])(\d))?$/;
-const numbers: ReadonlySet<string> = new Set(types.never_consistent);
-const small: ReadonlySet<string> = new Set(types.lower_pools);
 /** By number of digits: the least integer part, and the number of integer parts. Four digits exclude years. */
 const wholes: Readonly<Record<string, readonly [number, number]>> = {
   "0": [0, 1],
@@ -47,7 +45,10 @@ export class Surrogates {
   ) {
     const titles = pools.get("title") ?? [];
     const others = titles.filter((title) => !rules.titleLayouts.has(title.toLowerCase()));
-    const byLayout = rules.titles.map(([layout, title]): [string, string[]] => [`title-${layout}`, [title]]);
+    const byLayout = Object.entries(rules.data.names.titles).map(([layout, title]): [string, string[]] => [
+      `title-${layout}`,
+      [title.surrogate],
+    ]);
     this.pools = new Map([...pools, ["title", others.length > 0 ? others : titles], ...byLayout]);
     const { choices, templates } = rules.data.surrogates;
     this.#choices = { ...choices, given: pools.get("given") ?? [], family: pools.get("family") ?? [] };
@@ -98,7 +99,7 @@ export class Surrogates {
 
   /** Whether equal strings of a kind become equal outputs. */
   isConsistent(kind: string, layout: string): boolean {
-    return !numbers.has(kind) && this.size(kind, layout) >= SMALLEST_CONSISTENT;
+    return !has(types.never_consistent, kind) && this.size(kind, layout) >= SMALLEST_CONSISTENT;
   }
 
   /** An output, by its number, as it is printed in a case pattern. */
@@ -113,7 +114,7 @@ export class Surrogates {
       const found = pool[index] ?? "";
       if (pattern === UPPER) return found.toUpperCase();
       if (pattern === LOWER) return found.toLowerCase();
-      return small.has(kind) ? capitalized(found) : found;
+      return has(types.lower_pools, kind) ? capitalized(found) : found;
     }
     if (kind === "number") return number(layout, index);
     if (kind === "digits") return digits(layout, index);

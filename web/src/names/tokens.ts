@@ -3,7 +3,7 @@
 import { EMPHASIS, FUNCTION, type NamesLists, OPENER, RARE, START, STRICT } from "../bundle/names.js";
 import { BLANK, type Characters, L, M, MARK, N, ND, Points } from "../characters.js";
 import { characters as data, types } from "../data.js";
-import { anyOf, type Rules } from "../rules.js";
+import { anyOf, has, type Rules } from "../rules.js";
 import { GAP as IS_GAP } from "../segments.js";
 import {
   capitalized,
@@ -125,7 +125,7 @@ export class Reader {
   ) {
     this.characters = lists.cutter.characters;
     this.#rules = lists.rules;
-    const after = this.#rules.cliticsAfter.map((clitic) => clitic.slice(1));
+    const after = this.#rules.data.clitics.after.map((clitic) => clitic.slice(1));
     this.#loneClitic = new RegExp(`^(['\u2019\u2018]${anyOf(after)})([.,;:!?")]*)$`);
   }
 
@@ -174,7 +174,7 @@ export class Reader {
         found.push(...(place % 2 ? gap(part) : this.#solid(part)));
       });
       const bare = rest.replace(PLAIN_MARKS, "");
-      if (parts.length > 0 && this.#rules.cliticPieces.has(bare.toLowerCase())) {
+      if (parts.length > 0 && has(this.#rules.cliticPieces, bare.toLowerCase())) {
         found.push(token(SHOWN, bare, bare.toLowerCase()));
         rest = rest.slice(bare.length);
       }
@@ -294,7 +294,11 @@ export class Reader {
     const first = core.codePointAt(0) ?? 0;
     if (!this.characters.is(first, L) && !this.#isDigit(first)) return [this.#string(core)];
     const small = core.toLowerCase();
-    if (isAscii(core) && this.#rules.keptWhole.has(small) && !small.split("-").some((part) => this.#isDenied(part))) {
+    if (
+      isAscii(core) &&
+      has(this.#rules.data.kept_whole, small) &&
+      !small.split("-").some((part) => this.#isDenied(part))
+    ) {
       return [token(SHOWN, core, small, casePattern(core))];
     }
     if (/^(?:\p{Lu}\.-?)+\p{Lu}$/u.test(core)) {
@@ -423,7 +427,7 @@ export class Reader {
     const key = keyOf(word);
     if (key.includes("'") && !this.#isDenied(key) && !this.lists.common.has(key) && !this.allowed.has(key)) {
       const parts = splitClitic(key, this.#rules);
-      if (parts !== undefined && parts[1] !== this.#rules.negation) {
+      if (parts !== undefined && parts[1] !== this.#rules.data.clitics.negation) {
         const letters = [...word];
         const end = letters.length - parts[1].length;
         const clitic = letters.slice(end).join("");
@@ -478,18 +482,20 @@ export class Reader {
   /** A word in lower case that is replaced. */
   #unlisted(word: string, key: string): Token {
     if ([...word].length === 1) {
-      return token(ALONE, word, key, LOWER, "letter", "", this.#rules.cliticPieces.has(key) ? CLITIC : 0);
+      return token(ALONE, word, key, LOWER, "letter", "", has(this.#rules.cliticPieces, key) ? CLITIC : 0);
     }
     return token(ALONE, word, key, LOWER, "word", endingOf(key, this.#rules), this.#isNamed(key) ? NAMED : 0);
   }
 
   /** The kind of a shown word: what it may be behind a name in lower case. Most verbs are none. */
   #noun(key: string, marks: number): string {
+    const { sentences } = this.#rules.data;
     if (
       marks & (FUNCTION | OPENER) ||
       endingOf(key, this.#rules) !== "" ||
       key.endsWith("s") ||
-      this.#rules.verbs.has(key)
+      has(sentences.requests, key) ||
+      has(sentences.verbs, key)
     )
       return "";
     return this.#isNamed(key) ? NAME : NOUN;
@@ -502,8 +508,8 @@ export class Reader {
     let bits = 0;
     const spelled = foldApostrophes(stem);
     const plain = marks !== 0 && (spelled === key.toUpperCase() || spelled === capitalized(key));
-    if (plain && !rules.nameLike.has(key)) {
-      const request = (marks & START) !== 0 && rules.requests.has(key);
+    if (plain && !has(rules.data.names.function_words, key)) {
+      const request = (marks & START) !== 0 && has(rules.data.sentences.requests, key);
       if (request || marks & (FUNCTION | OPENER)) bits |= AT_START;
       if ((request || marks & OPENER) && !(marks & FUNCTION)) bits |= NO_TITLE;
       const rare = (marks & RARE) !== 0 && pattern !== UPPER;
@@ -515,8 +521,8 @@ export class Reader {
     const layout = kind === "title" ? (rules.titleLayouts.get(key) ?? "") : "";
     if (kind !== "") return token(ALONE, stem, key, pattern, kind, layout, (bits & AT_SENTENCE) | number);
     bits |= number;
-    if (rules.firstShortForms.has(key)) bits |= DOTTED;
-    else if (rules.legalForms.has(key) && !rules.noLegalForms.has(stem)) bits |= FORM;
+    if (has(rules.data.names.first_short_forms, key)) bits |= DOTTED;
+    else if (has(rules.data.names.legal_forms, key) && !has(rules.data.names.no_legal_forms, stem)) bits |= FORM;
     return token(CAPITAL, stem, key, pattern, "", "", bits);
   }
 

@@ -27,17 +27,15 @@ NUMBER_CLASSES = {"and": "a", "digits": "d", "multipliers": "x", "point": "p", "
 POOLS_OF_TEMPLATES, MAX_SURROGATES = ("given", "family"), 1 << 40
 _LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _NAME = re.compile(r"[a-z]+(?:_[a-z]+)*")
-#: Pieces of a pattern. Python's ``re`` and JavaScript (flag ``s``) match each alike, on all strings: no class of
-#: characters depends on Unicode, and no quantifier is possessive.
-_PIECE = re.compile(
-    r"""\((?:\?[:=!])?|\)|\||\.
-    |\[\^?(?:[^\\\[\]^]|\\[\\/.()\[\]{}*+?|^$-])+\]
-    |\\[1-9](?![0-9])|\\[\\/.()\[\]{}*+?|^$]
-    |\{[a-z_]+\}
-    |[^\\()\[\]{}*+?|^$.\n]""",
+#: Patterns that Python's ``re`` and JavaScript match alike: no class of characters depends on Unicode, no quantifier
+#: is possessive. Pieces that may have a quantifier follow the marks that may not.
+_PATTERN = re.compile(
+    r"""(?:\((?:\?[:=!])?|\||
+    (?:\)|\.|\[\^?(?:(?!&&|--|~~|\|\|)[^\\\[\]^]|\\[\\/.()\[\]{}*+?|^$-])+\]
+    |\\[1-9](?![0-9])|\\[\\/.()\[\]{}*+?|^$]|\{[a-z_]+\}|[^\\()\[\]{}*+?|^$.\n])
+    (?:(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??)?)*""",
     re.VERBOSE,
 )
-_QUANTIFIER = re.compile(r"(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??")
 _REFERENCE = re.compile(r"\{([a-z_]+)\}")
 _GROUP = re.compile(r"\((?!\?)")
 _FIELD = re.compile(
@@ -321,38 +319,30 @@ def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
         entries = an_object(value, RULES) if is_open else record(value, like, RULES)
         for key, entry in entries.items():
             if is_open and not _NAME.fullmatch(key):
-                raise BundleDamaged(f"{RULES}: {'.'.join(path)} has a key that is no name")
+                raise BundleDamaged(f"{RULES}: {'.'.join(path)}: a key is no name")
             _check_shape(entry, next(iter(like.values())) if is_open else like[key], (*path, key))
     elif isinstance(like, list):
-        words = an_array(value, RULES, MAX_RULE_WORDS)
+        words = [text(word, RULES) for word in an_array(value, RULES, MAX_RULE_WORDS)]
         is_folded = path not in _AS_PRINTED and "surrogates" not in path
-        for word in words:
-            if not text(word, RULES) or len(word) > MAX_RULE_TEXT or word != word.strip():
-                raise BundleDamaged(f"{RULES}: {'.'.join(path)} has an empty word, or one with a blank at an end")
-            if is_folded and fold(word) != word:
-                raise BundleDamaged(f"{RULES}: {'.'.join(path)} has a word that is not folded")
-        if len(set(words)) < len(words):
-            raise BundleDamaged(f"{RULES}: {'.'.join(path)} has a word twice")
+        fit = all(
+            0 < len(word) <= MAX_RULE_TEXT and word == (fold(word) if is_folded else word).strip() for word in words
+        )
+        if not fit or len(set(words)) < len(words):
+            raise BundleDamaged(f"{RULES}: {'.'.join(path)}: a word is empty, too long, not folded or there twice")
     elif isinstance(like, bool):
         boolean(value, RULES)
     elif isinstance(like, int):
         integer(value, 1, 12, RULES)
     elif len(text(value, RULES)) > MAX_RULE_TEXT:
-        raise BundleTooLarge(f"{RULES}: {'.'.join(path)} has more than {MAX_RULE_TEXT} characters")
+        raise BundleTooLarge(f"{RULES}: {'.'.join(path)}: too long")
 
 
 def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
     """Check that a pattern is of the subset that all readers match alike."""
-    written, place, repeatable = patterns[name]["text"], 0, False
-    damaged = BundleDamaged(f"{RULES}: the pattern {name} is not of the supported subset")
-    while place < len(written):
-        if repeatable and (match := _QUANTIFIER.match(written, place)):
-            place, repeatable = match.end(), False
-            continue
-        match = _PIECE.match(written, place)
-        if match is None or any(sign in match[0][1:-1] for sign in ("&&", "--", "~~", "||")):
-            raise damaged
-        place, repeatable = match.end(), not match[0].startswith("(") and match[0] != "|"
+    written = patterns[name]["text"]
+    damaged = BundleDamaged(f"{RULES}: patterns.{name}: not of the supported subset")
+    if not _PATTERN.fullmatch(written):
+        raise damaged
     for reference in _REFERENCE.findall(written):
         named = patterns.get(reference, {}).get("text", "(")
         if _GROUP.search(named) or _REFERENCE.search(named):
@@ -366,20 +356,20 @@ def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
 def _check_words(found: Mapping[str, Any]) -> None:
     """Check words that rules combine."""
     if not _LANGUAGE.fullmatch(found["language"]):
-        raise BundleDamaged(f"{RULES}: language is no language tag")
+        raise BundleDamaged(f"{RULES}: language: no language tag")
     clitics, titles, months = found["clitics"], found["names"]["titles"], found["months"]["names"]
     if clitics["before"]:
-        raise BundleDamaged(f"{RULES}: this release reads no clitics before a word: leave clitics.before empty")
+        raise BundleDamaged(f"{RULES}: clitics.before: this release reads none")
     negation = clitics["negation"]
     if not all(re.fullmatch(r"'[^\W\d_]+", clitic) for clitic in clitics["after"]) or not re.fullmatch(
         r"(?:[^\W\d_]*'[^\W\d_]+)?", negation
     ):
-        raise BundleDamaged(f"{RULES}: a clitic is not an apostrophe and letters")
+        raise BundleDamaged(f"{RULES}: clitics: one is not an apostrophe and letters")
     words = [word for entry in titles.values() for word in entry["words"]]
     if len(set(words)) < len(words) or any(fold(of["surrogate"]) not in of["words"] for of in titles.values()):
-        raise BundleDamaged(f"{RULES}: a title has two layouts, or the surrogate of a layout is none of its titles")
+        raise BundleDamaged(f"{RULES}: names.titles: a title has two layouts, or a surrogate is none of its titles")
     if len(months) != len(set(months)) or len(months) != 12:
-        raise BundleDamaged(f"{RULES}: months.names has not twelve names")
+        raise BundleDamaged(f"{RULES}: months.names: not twelve")
 
 
 def _check_surrogates(found: Mapping[str, Any]) -> None:
@@ -387,7 +377,7 @@ def _check_surrogates(found: Mapping[str, Any]) -> None:
     choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
     lists = [*choices.values(), *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]
     if not all(lists) or not choices.keys().isdisjoint(POOLS_OF_TEMPLATES):
-        raise BundleDamaged(f"{RULES}: a list of surrogates is empty, or a choice has the name of a pool")
+        raise BundleDamaged(f"{RULES}: surrogates: a list is empty, or has the name of a pool")
     pools = dict.fromkeys(POOLS_OF_TEMPLATES, ("",))
     for kind, template in templates.items():
         fields = parse_template(template)
@@ -395,6 +385,6 @@ def _check_surrogates(found: Mapping[str, Any]) -> None:
         sizes = [field.count for field in fields if not field.name]
         braces = {"{", "}"}.intersection(*["".join(field.text for field in fields)])
         if braces or names - choices.keys() - pools.keys() or 0 in sizes:
-            raise BundleDamaged(f"{RULES}: the template of {kind} is malformed, or names a field that is not there")
+            raise BundleDamaged(f"{RULES}: surrogates.templates.{kind}: malformed, or a field is not there")
         if prod((*sizes, *(len(choices.get(name, pools.get(name, ()))) for name in names))) > MAX_SURROGATES:
-            raise BundleTooLarge(f"{RULES}: the template of {kind} has more than {MAX_SURROGATES:,} surrogates")
+            raise BundleTooLarge(f"{RULES}: surrogates.templates.{kind}: too many surrogates")
