@@ -1,30 +1,173 @@
-"""What the package for browsers has of the Python package is what that says today."""
+"""Comparison of the constants, errors and messages of the package for browsers with those of the Python package."""
 
+import itertools
 import json
 import re
+import shutil
 import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
+from textveil import Sanitizer, errors
+from textveil.bundle import defaults, files, index, layout, lists, opened, parts, rules
+from textveil.data import load_data
+from textveil.mechanisms import integer_sampling
+from textveil.mechanisms.staircase import staircase
+from textveil.mechanisms.staircase.index import MAX_CODES
+from textveil.text import options, placing
+from textveil.text.names import emoji, places, plan, rewrite, slots, spelled, strings, surrogates
+from textveil.text.rewrite import rewriter
+from textveil.text.segmentation import LONGEST_WORD
+from textveil.text.skeleton import SHAPES
+from textveil.vector.index_encoder import IDENTITY_DIGITS
 
 WEB = Path(__file__).parents[2] / "web"
+GOLDEN = WEB.parent / "docs" / "golden"
+#: Errors that a reader without files, ledgers, models and other processes can meet.
+ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarge BundleVersion WrongBundle
+IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable
+InputError DocumentTooLong RestoredNotJson EntropyFailed""".split()
+CONSTANTS = {
+    "FORMAT": layout.FORMAT,
+    "FORMAT_VERSION": layout.FORMAT_VERSION,
+    "MAX_BUNDLE_BYTES": opened.MAX_BUNDLE_BYTES,
+    "MAX_JSON_BYTES": files.MAX_JSON_BYTES,
+    "MAX_JSON_VALUES": files.MAX_JSON_VALUES,
+    "MAX_RULES_BYTES": rules.MAX_RULES_BYTES,
+    "MAX_RULE_WORDS": rules.MAX_RULE_WORDS,
+    "MAX_RULE_TEXT": rules.MAX_RULE_TEXT,
+    "MAX_SURROGATES": rules.MAX_SURROGATES,
+    "MAX_SYMBOLS": parts.MAX_SYMBOLS,
+    "MAX_LEVELS": parts.MAX_LEVELS,
+    "MAX_KINDS": parts.MAX_KINDS,
+    "MAX_ENTRIES": lists.MAX_ENTRIES,
+    "MAX_LIST_BYTES": lists.MAX_LIST_BYTES,
+    "MAX_LINE_BYTES": lists.MAX_LINE_BYTES,
+    "BYTES_OF_AN_ENTRY": lists.BYTES_OF_AN_ENTRY,
+    "BYTES_OF_A_BYTE": lists.BYTES_OF_A_BYTE,
+    "MAX_WORDS": integer_sampling.MAX_WORDS,
+    "MAX_EPSILON": staircase.MAX_EPSILON,
+    "MAX_CODES": MAX_CODES,
+    "MAX_SENTENCE": index.MAX_SENTENCE,
+    "MAX_DIMENSION": index._MAX_DIMENSION,
+    "MAX_PAIRS": index._MAX_PAIRS,
+    "MAX_CHARACTERS": index._MAX_CHARACTERS,
+    "IDENTITY_DIGITS": IDENTITY_DIGITS,
+    "CHARACTER_CLASSES": [*layout.CHARACTER_CLASSES],
+    "RUNGS": [*options.RUNGS],
+    "CASES": [*options.CASES],
+    "STYLES": [*plan.STYLES],
+    "SHAPES": [*SHAPES],
+    "NAMES_MARKS": [*layout.NAMES_MARKS],
+    "CONSISTENT_CAP": options.CONSISTENT_CAP,
+    "BATCH_CHARACTERS": rewriter.BATCH_CHARACTERS,
+    "LONG_CHARACTERS": rewriter.LONG_CHARACTERS,
+    "NAMES_BATCH": rewrite._BATCH,
+    "LONGEST_WORD": LONGEST_WORD,
+    "LONG_HEADLINE": places._LONG_HEADLINE,
+    "MOST_CONNECTORS": places._MOST_CONNECTORS,
+    "IDENTIFIER_DIGITS": strings.IDENTIFIER_DIGITS,
+    "SMALLEST_CONSISTENT": surrogates.SMALLEST_CONSISTENT,
+    "MOST_LISTED": surrogates._MOST_LISTED,
+    "MOST_SPELLED": spelled.MOST_SPELLED,
+    "MOST_BLANKS": placing._MOST_BLANKS,
+    "TITLE_BEFORE": slots.TITLE_BEFORE,
+    "SPELLED_NUMBER": spelled.SPELLED_NUMBER,
+    "SPELLED_LETTERS": spelled.SPELLED_LETTERS,
+    "EMOJI": emoji.EMOJI,
+    "KEYCAP": emoji.KEYCAP,
+    "TONE": emoji.TONE,
+    "NUMBER_CLASSES": rules.NUMBER_CLASSES,
+}
 
 
-def test_generated_files_are_those_of_this_package() -> None:
-    run = subprocess.run([sys.executable, WEB / "scripts" / "generate.py", "--check"], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+def parse_constants(source: str) -> dict[str, Any]:
+    """Return the constants of a TypeScript file: numbers, strings, arrays and objects of strings."""
+    found = {}
+    for name, value in re.findall(r"^export const (\w+) =\s(.*?)(?: as const)?;$", source, re.M | re.S):
+        literal = re.sub(r"(?<=\d)_(?=\d)", "", value)
+        literal = re.sub(r"([{,]\s*)(\w+):", r'\1"\2":', literal)
+        found[name] = json.loads(re.sub(r",(\s*[\]}])", r"\1", literal))
+    return found
 
 
-def test_a_changed_sentence_is_seen(tmp_path: Path) -> None:
-    folder = tmp_path / "web"
-    for name in ("scripts/generate.py", "scripts/sentences.py", "src/generated.ts", "src/errors.ts"):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        content = (WEB / name).read_text(encoding="utf-8")
-        (folder / name).write_text(content.replace("is not protected", "is protected"), encoding="utf-8")
-    (tmp_path / "docs").symlink_to(WEB.parent / "docs")
-    command = [sys.executable, folder / "scripts" / "generate.py", "--check"]
-    run = subprocess.run(command, capture_output=True, text=True)
-    assert run.returncode == 1
-    assert run.stderr.startswith("web/src/generated.ts differs")
+def read_refusals() -> dict[str, str]:
+    """Return the messages of calls that both packages refuse in the same words."""
+    names, without_names = Sanitizer.load(GOLDEN / "names"), Sanitizer.load(GOLDEN / "staircase")
+    calls: dict[str, Callable[[], object]] = {
+        "noMechanism": lambda: names.preview(""),
+        "noNames": lambda: without_names.preview("", protect="names"),
+        "namesOnly": lambda: without_names.preview("", style="tag"),
+        "notOfNames": lambda: names.preview("", protect="names", split=True),
+        "noTexts": lambda: names.sanitize_batch(5),  # pyright: ignore[reportArgumentType]
+        "noDocument": lambda: without_names.sanitize_documents([5]),  # pyright: ignore[reportArgumentType]
+        "noDocuments": lambda: without_names.sanitize_documents(5),  # pyright: ignore[reportArgumentType]
+    }
+    found = {}
+    for name, call in calls.items():
+        with pytest.raises(errors.TextveilError) as error:
+            call()
+        found[name] = re.sub(r"\b(style|split)\b", "{options}", str(error.value))
+    return found
+
+
+def test_constants_are_those_of_this_package() -> None:
+    found = parse_constants((WEB / "src/constants.ts").read_text(encoding="utf-8"))
+    assert found == {**CONSTANTS, "REFUSALS": read_refusals()}
+
+
+#: A script that reads patterns and strings, and writes which string each pattern matches as a whole, and the groups.
+_MATCH = """
+const { patterns, strings } = JSON.parse(require("node:fs").readFileSync(0, "utf8"));
+const found = patterns.map(([text, anyCase]) => {
+  const pattern = new RegExp(`^(?:${text})$`, anyCase ? "isu" : "su");
+  return strings.map((string) => pattern.exec(string)?.map((group) => group ?? null) ?? null);
+});
+console.log(JSON.stringify(found));
+"""
+_STRINGS = """
+212-555-0101 anna@example.com a(at)b.de 123-45-6789 12345678 GB29NWBK60161331926819 AB12CDE 192.0.2.7 192.0.2.7:80/24
+::1 00:00:5e:00:53:01 report.pdf REPORT.PDF a.docx /home/anna C:\anna ~\x a/b/c/d deadbeef01 2020-02-01 1/2/2003
+1.2.03 1-2/03 9:05 7pm 11AM 08:51:06 12.30a.m 7-9pm 2021-2023 2021/22 1990s 90s 20's 1,234.5 1,23 .5 5, 22nd 1,000th
+5kg 7.5LBS sw1a 1aa e1 SW1A 1AA 123e4567-e89b-12d3-a456-426614174000 1999 2099 2100 1492 10:30–11:45 2020‒2021 7‐9pm
+1‐2‐3 90’s ١٢ ſ5 café.pdf 😀
+""".split()  # noqa: RUF001
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no Node here")
+def test_both_languages_match_the_patterns_of_rules_alike() -> None:
+    texts = load_data("rules.json")["patterns"]
+    patterns = [(rules.expand_pattern(texts, name), entry["any_case"]) for name, entry in texts.items()]
+    strings = [*_STRINGS, *map("".join, itertools.product("0a:.,-/@ M", repeat=4))]
+    given = json.dumps({"patterns": patterns, "strings": strings})
+    run = subprocess.run(["node", "-e", _MATCH], input=given, capture_output=True, text=True, check=True)
+    compiled = [re.compile(text, re.DOTALL | (re.IGNORECASE * any_case)) for text, any_case in patterns]
+    matched = 0
+    for name, pattern, found in zip(texts, compiled, json.loads(run.stdout), strict=True):
+        for string, match in zip(strings, found, strict=True):
+            own = pattern.fullmatch(string)
+            assert (own and [own[0], *own.groups()]) == match, (name, string)
+        matched += any(found)
+    assert matched == len(patterns)
+
+
+def test_errors_are_those_of_this_package() -> None:
+    source = (WEB / "src/errors.ts").read_text(encoding="utf-8")
+    pattern = (
+        r"^/\*\* (.*) \*/\nexport class (\w+) extends (\w+) \{\n"
+        r'  override readonly name: string = "(\w+)";\n  (?:override )?readonly code: string = "([\w-]+)";\n\}$'
+    )
+    found = {match[1]: match for match in re.findall(pattern, source, re.M)}
+    assert [*found] == ERRORS
+    assert source.count("export class") == len(ERRORS)
+    for name, (summary, _, parent, printed, code) in found.items():
+        error = getattr(errors, name)
+        assert (summary, printed, code) == ((error.__doc__ or "").split("\n")[0].replace("``", "`"), name, error.code)
+        assert parent == ("Error" if name == "TextveilError" else error.__bases__[0].__name__)
+    ids = {name: getattr(defaults, name) for name in ("DEFAULT_BUNDLE_ID", "DEFAULT_ENCODER_ID")}
+    assert parse_constants(source) == ids
 
 
 def test_the_package_needs_nothing_and_its_lock_names_no_host() -> None:

@@ -73,6 +73,8 @@ export const SPELLED_LETTERS = "spelled-letters";
 export const EMOJI = "emoji";
 export const KEYCAP = "keycap";
 export const TONE = "x";
+/** Class of the elements of a number in words, by key in the data. */
+export const NUMBER_CLASSES = { and: "a", digits: "d", multipliers: "x", point: "p", scales: "s" } as const;
 /** Calls that both packages refuse in the same words. */
 export const REFUSALS = {
   noMechanism: "this bundle has lists of the rung names alone: say protect names",

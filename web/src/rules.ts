@@ -1,9 +1,8 @@
 /** Rules of a language for the mode `names`: words, patterns and surrogates. */
 
+import { NUMBER_CLASSES } from "./constants.js";
 import { rules as english, type PatternName, type RulesData } from "./data.js";
 
-/** Class of the elements of a number in words, by key in the data. */
-export const NUMBER_CLASSES = { and: "a", digits: "d", multipliers: "x", point: "p", scales: "s" } as const;
 export const NUMBER_KEYS = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_CLASSES)[];
 
 const sets = new WeakMap<readonly string[], ReadonlySet<string>>();

@@ -8,20 +8,16 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from textveil.data import STATEMENTS, load_data
 from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, counted, largest_odds, round_up
 from textveil.text.statement import CERTIFIED, PURE_LDP, Terms
 
 #: Basis of a certified epsilon: a bundle or signer that the caller specified, or the unverified certificate.
 PINNED, NOT_RECOMPUTED = "of the pinned bundle", "certificate not recomputed"
 #: Full name of the privacy notion of the staircase mechanism.
-NOTION = (
-    "local differential privacy per drawn word between texts of the same skeleton, "
-    "against someone who knows every other word"
-)
-CONSISTENT_NOTION = (
-    "local differential privacy per distinct drawn word of a document between texts of the same skeleton, "
-    "against someone who knows every other word"
-)
+_TEXTS, _PARTS = load_data(STATEMENTS)["words"], load_data(STATEMENTS)["visible"]
+NOTION: str = _TEXTS["notion"]
+CONSISTENT_NOTION: str = _TEXTS["consistent_notion"]
 
 _ALWAYS_VISIBLE = (
     "the number of tokens, their order and their boundaries",
@@ -40,7 +36,7 @@ _FLOATING_POINT = (
     "the noise is floating point: the bound is proven for real numbers, and what rounding adds is not known"
 )
 #: Public part of a text whose words and punctuation are all randomized.
-_ORDER = "the number and order of words"
+_ORDER = _PARTS["order"]
 _WHOLE = "The text as a whole is not protected."
 _DISTANCE = "; d is the distance of two words"
 _FRESH = "repetition: every call and every mention of a word draws afresh, and is one more release of it"
@@ -218,7 +214,7 @@ class MentionPromise:
 
     def unit(self, terms: Terms) -> str:
         """Return the privacy unit, for ``Promise.unit``."""
-        return "distinct drawn word" if terms.consistent else "drawn word"
+        return _TEXTS["consistent_unit" if terms.consistent else "unit"]
 
     def facts(self, terms: Terms) -> dict[str, Any]:
         """Return the figures of the guarantee, for ``Promise.facts``."""
@@ -241,40 +237,30 @@ class MentionPromise:
 
     def not_protected(self, terms: Terms) -> tuple[str, ...]:
         """Return the sentences on unprotected information, for ``Promise.not_protected``."""
-        items = [
-            f"shown as they are: {', '.join(terms.visible_parts)}",
-            "the bound is about one word, for someone who knows every other word; someone who only knows the language "
-            "learns about a word from the words around it too",
-            "the text as a whole: the sum over its drawn words bounds next to nothing",
-            "roughly what each drawn word means: it is drawn from its neighborhood most of the time",
-        ]
+        visible = ", ".join(terms.visible_parts)
+        *items, last = (item.format(visible=visible) for item in _TEXTS["not_protected"])
         if terms.protect == "words":
-            items.append("the habits of its author, negation, tense and gender: function words show them")
+            items.append(_TEXTS["habits"])
         if terms.consistent:
-            items.append("a cipher: repeated words can be counted, and guessed by their pattern")
-        return (*items, "repetition: the same text or word sanitized again is a second release, and weakens the first")
+            items.append(_TEXTS["cipher"])
+        return (*items, last)
 
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Return the summary paragraph, for ``Promise.summary``."""
-        nats, unit, whole = _plain(self.epsilon), _nats(self.epsilon), tokens * self.epsilon
-        return (
-            f"{nats} {unit} per {terms.unit}: no output is more than {self.largest_odds:,} times as likely for one "
-            "word as for another, even for someone who knows all other words. All words outside the vocabulary count "
-            "as the same word. A listed name or a number is replaced by a random one: only its kind is told. "
-            f"Shown as they are: {', '.join(terms.visible_parts)}. "
-            f"{_WHOLE[:-1]} ({counted(tokens, terms.unit)}: {_plain(whole)} {_nats(whole)})."
+        return _TEXTS["summary"].format(
+            epsilon=_with_unit(self.epsilon),
+            unit=terms.unit,
+            odds=f"{self.largest_odds:,}",
+            visible=", ".join(terms.visible_parts),
+            mentions=counted(tokens, terms.unit),
+            document=_with_unit(tokens * self.epsilon),
         )
 
     def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Return the one-line summary, for ``Promise.line``."""
-        if terms.protect == "words":
-            shown = "function words"
-        else:
-            shown = _ORDER if terms.sanitize_punctuation else "punctuation"
-        replaced = "listed names, numbers" + (", punctuation" if terms.sanitize_punctuation else "")
-        words = counted(tokens, "other distinct word" if terms.consistent else "other word")
-        loss = f"{_plain(self.epsilon)} {_nats(self.epsilon)}{_each(tokens)}"
-        return f"Shown: {shown}. Replaced at random: {replaced}. {words} drawn at {loss}, possibly unchanged. {_WHOLE}"
+        line = _TEXTS["lines"][f"{terms.protect}_bare" if terms.sanitize_punctuation else terms.protect]
+        words = counted(tokens, _TEXTS["other_distinct" if terms.consistent else "other"])
+        return line.format(words=words, epsilon=_with_unit(self.epsilon), each=_each(tokens))
 
 
 def guess_gain(exact: float) -> float:
@@ -295,8 +281,8 @@ def _each(count: int) -> str:
     return "" if count == 1 else " each"
 
 
-def _nats(value: Decimal) -> str:
-    return "nat" if value == 1 else "nats"
+def _with_unit(value: Decimal) -> str:
+    return f"{_plain(value)} {'nat' if value == 1 else 'nats'}"
 
 
 def _plain(value: Decimal) -> str:

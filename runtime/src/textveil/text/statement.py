@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
+from textveil.data import STATEMENTS, load_data
 from textveil.errors import OptionError
 from textveil.release import Charge, KeptWords, Loss, Statement, counted
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from textveil.text.restored import Restored
 
 #: Kinds of epsilon. Values of two kinds must not be compared, added or printed as one another.
-TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", "pure local DP"
+_TEXTS = load_data(STATEMENTS)
+TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", _TEXTS["words"]["epsilon_kind"]
 
 
 class Promise(Protocol):
@@ -119,14 +121,14 @@ class Terms:
     @property
     def visible_parts(self) -> tuple[str, ...]:
         """Parts of the text that the output reveals: its template."""
-        parts = ["function words"] if self.protect == "words" else []
-        parts += [] if self.sanitize_punctuation else ["punctuation and white space"]
-        parts += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
-        parts += ["kinds of names and numbers"] if self.protect is not None else []
-        parts += ["the number and order of words"]
-        parts += ["how many digits a short number has", "endings of words"] if self.protect == "names" else []
-        parts += ["which words are equal"] if self.consistent else []
-        return tuple(parts)
+        names = ["function_words"] if self.protect == "words" else []
+        names += [] if self.sanitize_punctuation else ["gaps"]
+        names += ["case"] if self.case == "carry" and not self.sanitize_punctuation else []
+        names += ["kinds"] if self.protect is not None else []
+        names += ["order"]
+        names += ["number_sizes", "endings"] if self.protect == "names" else []
+        names += ["equal"] if self.consistent else []
+        return tuple(_TEXTS["visible"][name] for name in names)
 
     def statement(self, tokens: int, drawn: int = 0) -> "PrivacyStatement":
         """Return the privacy statement for one text.

@@ -7,14 +7,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from textveil.data import STATEMENTS, load_data
 from textveil.mechanisms.staircase.index import IndexStaircase
 from textveil.release import Charge, Loss, Statement, WholeText, largest_odds, round_up
 
-_NOT_PROTECTED = (
-    "that a text was encoded, and with what parameters",
-    "encoding the same text again: each release is drawn afresh, and their epsilons add up",
-    "to whoever can time the device: how long the text is",
-)
+_TEXTS = load_data(STATEMENTS)["index"]
 
 
 @dataclass(frozen=True)
@@ -34,7 +31,7 @@ class IndexStatement(Statement):
     @property
     def kind_of_text(self) -> str:
         """Return a description of a released sentence for its readers."""
-        return f"one of {self.sentences} public sentences, not the author's words"
+        return _TEXTS["sentences"].format(sentences=self.sentences)
 
     @property
     def channel(self) -> str:
@@ -82,7 +79,7 @@ class IndexStatement(Statement):
     @property
     def not_protected(self) -> tuple[str, ...]:
         """Return the limits of the protection in plain words."""
-        return _NOT_PROTECTED
+        return tuple(_TEXTS["not_protected"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -99,11 +96,14 @@ class IndexStatement(Statement):
 
     def summary(self) -> str:
         """Return the summary: one line for a terminal."""
-        released = self.kind_of_text if self.sentences else f"one of {self.staircase.codes} indices"
-        odds = f"odds between two texts shift at most {largest_odds(self.whole_text.epsilon):,}-fold"
-        return f"{released} (channel {self.channel}): {self.whole_text}; {odds}"
+        indices = _TEXTS["indices"].format(indices=self.staircase.codes)
+        return _TEXTS["summary"].format(
+            released=self.kind_of_text if self.sentences else indices,
+            channel=self.channel,
+            epsilon=f"{self.whole_text.epsilon.normalize():f}",
+            odds=f"{largest_odds(self.whole_text.epsilon):,}",
+        )
 
     def _details(self) -> tuple[str, ...]:
-        guess = f"a right guess of the text's code becomes at most {self.guess_gain} times likelier, on average"
-        fixed = "the sentences were fixed before the text: none is a paraphrase, and one of a wrong class reads as well"
-        return (guess, fixed) if self.sentences else (guess,)
+        guess = _TEXTS["guess"].format(gain=self.guess_gain)
+        return (guess, _TEXTS["fixed"]) if self.sentences else (guess,)

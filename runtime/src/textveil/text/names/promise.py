@@ -8,28 +8,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from textveil.data import STATEMENTS, load_data
 from textveil.release import UNBOUNDED, Charge, Loss, counted
 from textveil.text.names.rewrite import Style
 from textveil.text.statement import Terms
 
-NOTION = (
-    "0 nats between texts of the same skeleton: what comes out for what is replaced is drawn without looking at it; "
-    "no bound on what is shown"
-)
-_LINE = (
-    "Shown: common words from a public list{more}. {drawn}All others: replaced by {others}. "
-    "What is shown can still reveal who the text is about."
-)
-_BEYOND = (
-    " Numbered tags stand for names and identifiers beyond the first {:,} different ones of a document, and where a "
-    "kind has no member left."
-)
-_SUMMARY = (
-    "{line} What is replaced tells only its place, its kind, its case, the ending of a word{equal} and how many digits "
-    "a short number has: 0 nats for all else about it. No number of nats bounds what is shown ({shown})."
-)
-_EQUAL = ", which strings are equal"
-_MEMBERS, _TAGS = "random ones of the same kind and form", "tags of their kind"
+_TEXTS = load_data(STATEMENTS)["names"]
+NOTION: str = _TEXTS["notion"]
 
 
 @dataclass(frozen=True)
@@ -76,7 +61,7 @@ class NamesPromise:
     @property
     def epsilon_kind(self) -> str:
         """Implementation of ``Promise.epsilon_kind``."""
-        return "none on shown words"
+        return _TEXTS["epsilon_kind"]
 
     @property
     def losses(self) -> tuple[Loss, ...]:
@@ -89,7 +74,7 @@ class NamesPromise:
 
     def unit(self, terms: Terms) -> str:
         """Return the unit as in ``Promise.unit``."""
-        return "shown word"
+        return _TEXTS["unit"]
 
     def facts(self, terms: Terms) -> dict[str, Any]:
         """Return the facts as in ``Promise.facts``; ``nats`` is null, never 0."""
@@ -117,38 +102,30 @@ class NamesPromise:
 
     def not_protected(self, terms: Terms) -> tuple[str, ...]:
         """Return the exclusions as in ``Promise.not_protected``."""
-        items = [
-            "every word that is shown, and who or what it tells the text is about: a story can be recognized without "
-            "a name",
-            "of what is replaced: its kind, its case, how many digits a short number has, the ending of a word, and "
-            "its place",
-            "which words are replaced: whoever has the bundle can tell each of them from the shown ones",
-            "a name that is also a common word in lower case",
-            "the habits of its author",
-        ]
+        items = [*_TEXTS["not_protected"]]
         if self.style.keep:
-            items.append(f"kinds that are kept: {', '.join(sorted(self.style.keep))}")
+            items.append(_TEXTS["kept"].format(kinds=", ".join(sorted(self.style.keep))))
         if self.allow:
-            items.append("words of the user's own list, wherever they stand")
+            items.append(_TEXTS["allowed"])
         if self.draw is not None:
             items.append("that a word of the list stood where a drawn one comes out, and what the words around it tell")
         if self.style.linked:
             items.append("which strings of all documents under one key are equal; the key undoes the protection")
         elif self.style.consistent:
-            items.append("which strings of a document are equal")
+            items.append(_TEXTS["equal"])
         return tuple(items)
 
     def line(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Return the privacy statement as in ``Promise.line``."""
         kept = sorted(self.style.keep)
-        more = f", the kind{'s' if len(kept) > 1 else ''} {', '.join(kept)}" if kept else ""
-        more += ", allowed words" if self.allow else ""
+        more = _TEXTS["kept_types" if len(kept) > 1 else "kept_type"].format(kinds=", ".join(kept)) if kept else ""
+        more += _TEXTS["allowed_words"] if self.allow else ""
         linked = " Documents under one key are linked." if self.style.linked else ""
         draw = self.draw
         said = ""
         if draw is not None:
             said = f"{counted(drawn, 'word')} of a public list of {draw.words:,} drawn at {draw} each. "
-        return _LINE.format(more=more, drawn=said, others=self._others) + linked
+        return _TEXTS["line"].format(more=more, drawn=said, others=self._others) + linked
 
     @property
     def _others(self) -> str:
@@ -156,10 +133,10 @@ class NamesPromise:
         style = self.style
         ways = {"tags": () if style.tags else style.tag, "left out": style.drop}
         said = "; ".join(f"{way}: {', '.join(sorted(kinds))}" for way, kinds in ways.items() if kinds)
-        return (_TAGS if style.tags else _MEMBERS) + (f" ({said})" if said else "")
+        return _TEXTS["tags" if style.tags else "surrogates"] + (f" ({said})" if said else "")
 
     def summary(self, terms: Terms, tokens: int, drawn: int = 0) -> str:
         """Return the summary as in ``Promise.summary``: one paragraph."""
-        equal, shown = _EQUAL if self.style.consistent else "", counted(tokens, "shown word")
-        beyond = "" if self.style.limit is None else _BEYOND.format(self.style.limit)
-        return _SUMMARY.format(line=self.line(terms, tokens, drawn), equal=equal, shown=shown) + beyond
+        equal, shown = _TEXTS["equal_strings"] if self.style.consistent else "", counted(tokens, _TEXTS["unit"])
+        beyond = "" if self.style.limit is None else _TEXTS["beyond_cap"].format(cap=f"{self.style.limit:,}")
+        return _TEXTS["summary"].format(line=self.line(terms, tokens, drawn), equal=equal, shown=shown) + beyond
