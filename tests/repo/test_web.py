@@ -128,7 +128,7 @@ const found = patterns.map(([text, anyCase]) => {
 console.log(JSON.stringify(found));
 """
 _STRINGS = r"""
-212-555-0101 anna@example.com a(at)b.de 123-45-6789 12345678 GB29NWBK60161331926819 AB12CDE 192.0.2.7 192.0.2.7:80/24
+- 212-555-0101 anna@example.com a(at)b.de 123-45-6789 12345678 GB29NWBK60161331926819 AB12CDE 192.0.2.7 192.0.2.7:80/24
 ::1 00:00:5e:00:53:01 report.pdf REPORT.PDF a.docx /home/anna C:\anna ~\x a/b/c/d deadbeef01 2020-02-01 1/2/2003
 1.2.03 1-2/03 9:05 7pm 11AM 08:51:06 12.30a.m 7-9pm 2021-2023 2021/22 1990s 90s 20's 1,234.5 1,23 .5 5, 22nd 1,000th
 5kg 7.5LBS sw1a 1aa e1 SW1A 1AA 123e4567-e89b-12d3-a456-426614174000 1999 2099 2100 1492 10:30–11:45 2020‒2021 7‐9pm

@@ -25,11 +25,12 @@ MAX_RULES_BYTES, MAX_RULE_WORDS, MAX_RULE_TEXT = 65_536, 1024, 512
 NUMBER_CLASSES = {"and": "a", "digits": "d", "multipliers": "x", "point": "p", "scales": "s"}
 #: Pools that a template may name beside its choices; most surrogates of a template without these pools.
 POOLS_OF_TEMPLATES, MAX_SURROGATES = ("given", "family"), 1 << 40
-_LANGUAGE = re.compile(r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
-_NAME = re.compile(r"[a-z]+(?:_[a-z]+)*")
+_LANGUAGE = LatePattern(re.compile, r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+_NAME = LatePattern(re.compile, r"[a-z]+(?:_[a-z]+)*")
 #: Patterns that Python's ``re`` and JavaScript match alike: no class of characters depends on Unicode, no quantifier
 #: is possessive. Pieces that may have a quantifier follow the marks that may not.
-_PATTERN = re.compile(
+_PATTERN = LatePattern(
+    re.compile,
     r"""(?:\((?:\?[:=!])?|\||
     (?:\)|\.|\[\^?(?:(?!&&|--|~~|\|\|)[^\\\[\]^]|\\[\\/.()\[\]{}*+?|^$-])+\]
     |\\[1-9](?![0-9])|\\[\\/.()\[\]{}*+?|^$]|\{[a-z_]+\}|[^\\()\[\]{}*+?|^$.\n])
@@ -37,7 +38,7 @@ _PATTERN = re.compile(
     re.VERBOSE,
 )
 _REFERENCE = re.compile(r"\{([a-z_]+)\}")
-_GROUP = re.compile(r"\((?!\?)")
+_GROUP = LatePattern(re.compile, r"\((?!\?)")
 _FIELD = re.compile(
     r"\{(?:(?P<name>[a-z]+)|(?P<low>[A-Za-z])-(?P<high>[A-Za-z])|0x(?P<hex>[0-9a-f]{1,10})-0x(?P<to>[0-9a-f]{1,10})"
     r"|(?P<first>[0-9]{1,12})-(?P<last>[0-9]{1,12})(?:/(?P<step>[1-9][0-9]?))?)\}"
@@ -110,7 +111,7 @@ def parse_template(template: str) -> list[Field]:
     return [*found, Field(template[position:])]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Patterns:
     """Patterns of strings that are more than a word; a string matches as a whole."""
 
