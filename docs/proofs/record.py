@@ -4,7 +4,8 @@
     python docs/proofs/record.py --looked-at NAME...      records functions as they are now, after reading the proof
     python docs/proofs/record.py --moved                  finds functions that only moved to another module
 
-A proof ends with a table of the functions, classes and constants that carry its claim. Each row has a hash of the code.
+A proof ends with a table of the functions, classes and constants that carry its claim, and of values in data files
+(`textveil.data.rules:numbers` is a key of rules.json). Each row has a hash of the code or the value.
 Comments, docstrings, types and layout do not count; names and every other change do. NAME is a function as a table has
 it, the part after its colon, or the file of a proof (all of its functions). To cover one more, add a row with any hash.
 """
@@ -12,6 +13,7 @@ it, the part after its colon, or the file of a proof (all of its functions). To 
 import argparse
 import ast
 import hashlib
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -65,6 +67,16 @@ def module_file(module: str) -> Path | None:
     return next((file for file in files if file.is_file()), None)
 
 
+def data_hash(module: str, name: str) -> str | None:
+    """Returns the hash of a value in a data file; None if there is no such file or key."""
+    paths = (source / f"{module.replace('.', '/')}.json" for source in SOURCES)
+    file = next((path for path in paths if path.is_file()), None)
+    value = json.loads(file.read_text("utf-8")) if file else None
+    for key in name.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
+    return None if value is None else hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:12]
+
+
 def code_hash(source: str, name: str) -> str | None:
     """Returns the hash of a function, class, method or constant; None if the source does not define it."""
     nodes: list[ast.stmt] = ast.parse(source).body
@@ -98,9 +110,11 @@ def _plain(node: object) -> object:
 
 
 def current_hash(claim: Claim) -> str | None:
-    """Returns the hash of a claim's function as it is now; None if it is not there."""
+    """Returns the hash of a claim's function or value as it is now; None if it is not there."""
     file = module_file(claim.module)
-    return None if file is None else code_hash(file.read_text("utf-8"), claim.name)
+    if file is None:
+        return data_hash(claim.module, claim.name)
+    return code_hash(file.read_text("utf-8"), claim.name)
 
 
 def problems(proofs: Path = PROOFS) -> Iterator[str]:
