@@ -94,7 +94,10 @@ def test_the_wheel_holds_the_package_and_nothing_else(names: list[str]) -> None:
         name for name in names if name.startswith("textveil/") and not name.startswith("textveil/bundle/builtin/")
     ]
     assert modules <= {name.removeprefix("textveil/") for name in packed}
-    assert all(name.endswith((".py", "/py.typed", "/conversation/field-words.txt")) for name in packed)
+    data = [name for name in packed if name.startswith("textveil/data/")]
+    assert {name.rpartition("/")[2] for name in data} == {path.name for path in (source / "data").iterdir()}
+    others = (".py", "/py.typed", "/conversation/field-words.txt", *data)
+    assert all(name.endswith(others) for name in packed)
     assert {name.split("/")[0] for name in names} == {"textveil", f"textveil-{__version__}.dist-info"}
     assert not [name for name in names if "test" in name.lower() or "__pycache__" in name or name.endswith(".pyc")]
     assert len(names) == len(set(names))

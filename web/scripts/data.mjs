@@ -6,10 +6,10 @@ const SOURCE = new URL("../../runtime/src/textveil/data/", import.meta.url);
 const TARGET = new URL("../dist/data/", import.meta.url);
 /** Name of the constant of each file. */
 const FILES = {
-  characters: "characters.json",
+  characters: "character_tables.json",
   rules: "rules.json",
   statements: "statements.json",
-  types: "entity-types.json",
+  types: "entity_types.json",
 };
 
 mkdirSync(TARGET, { recursive: true });

@@ -56,7 +56,7 @@ test("the data is that of the Python package, byte for byte", async () => {
     const source = new URL(`../runtime/src/textveil/data/${name}`, root);
     assert.deepEqual(readFileSync(new URL(`dist/data/${name}`, root)), readFileSync(source), name);
   }
-  const files = { characters: "characters", rules: "rules", statements: "statements", types: "entity-types" };
+  const files = { characters: "character_tables", rules: "rules", statements: "statements", types: "entity_types" };
   const data = { ...(await import("../dist/data.js")) };
   for (const [name, file] of Object.entries(files)) {
     assert.deepEqual(data[name], JSON.parse(readFileSync(new URL(`dist/data/${file}.json`, root), "utf8")));

@@ -10,7 +10,7 @@ import pytest
 from small_names import write_names
 from textveil import Sanitizer
 from textveil.bundle.rules import english_rules, parse_template, read_rules
-from textveil.data import decode_table, load_data, read_data
+from textveil.data_files import decode_table, load_data, read_data
 from textveil.errors import BundleDamaged, BundleError, BundleTooLarge
 
 ENGLISH = read_data("rules.json")
@@ -37,7 +37,7 @@ def test_the_rules_of_english_are_sound() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["rules.json", "entity-types.json", "characters.json", "statements.json"])
+@pytest.mark.parametrize("name", ["rules.json", "entity_types.json", "character_tables.json", "statements.json"])
 def test_keys_are_sorted_and_each_line_is_short(name: str) -> None:
     def check(value: Any) -> None:
         if isinstance(value, dict):
@@ -52,7 +52,7 @@ def test_keys_are_sorted_and_each_line_is_short(name: str) -> None:
 
 
 def test_tables_have_ranges_in_order() -> None:
-    characters = load_data("characters.json")
+    characters = load_data("character_tables.json")
     tables = [*characters["tables"].values(), *characters["emoji"]["classes"].values(), characters["emoji"]["spare"]]
     for table in tables:
         found = decode_table(table)

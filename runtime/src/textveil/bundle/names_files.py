@@ -11,7 +11,7 @@ from textveil.bundle.files import is_printable
 from textveil.bundle.layout import COMMON_WORDS, NAMES_KIND, NAMES_MARKS, NAMES_POOL, RULES, SHOWN_CAPITALS, SYMBOLS
 from textveil.bundle.lists import MAX_LINE_BYTES, fold
 from textveil.bundle.rules import Rules, english_rules, read_rules
-from textveil.data import ENTITY_TYPES, load_data
+from textveil.data_files import ENTITY_TYPES, load_data
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 #: Flags of common words (docs/format.md): kept in a text without capitals too; kept at the start of a sentence; kept in

@@ -15,7 +15,7 @@ from textveil.bundle.fields import an_array, an_object, boolean, integer, record
 from textveil.bundle.files import parse_json
 from textveil.bundle.layout import RULES
 from textveil.bundle.lists import fold
-from textveil.data import load_data
+from textveil.data_files import load_data
 from textveil.errors import BundleDamaged, BundleTooLarge
 from textveil.lazy import LatePattern
 
@@ -69,7 +69,8 @@ class Clitics(NamedTuple):
         return frozenset(clitic.partition("'")[2] for clitic in self.all)
 
 
-class Field(NamedTuple):
+@dataclass(frozen=True, kw_only=True)
+class Field:
     """A part of a template: text that all surrogates have, or a field that is different in each.
 
     Attributes:
@@ -79,7 +80,7 @@ class Field(NamedTuple):
         format: Format of a value; ``c`` for letters.
     """
 
-    text: str
+    text: str = ""
     name: str = ""
     first: int = 0
     step: int = 1
@@ -94,21 +95,22 @@ def parse_template(template: str) -> list[Field]:
     (``0x00-0xff``) or of decimal numbers with an optional step (``1930-2000/10``). Numbers have at least as many digits
     as the first.
     """
-    found, position = [], 0
+    found, position = list[Field](), 0
     for match in _FIELD.finditer(template):
-        found.append(Field(template[position : match.start()]))
+        found.append(Field(text=template[position : match.start()]))
         position = match.end()
         name, low, high, hex, to, first, last, step = match.groups()
         if name:
-            found.append(Field("", name))
+            found.append(Field(name=name))
         elif low:
-            found.append(Field("", "", ord(low), 1, max(0, ord(high) - ord(low) + 1), "c"))
+            found.append(Field(first=ord(low), count=max(0, ord(high) - ord(low) + 1), format="c"))
         elif hex:
-            found.append(Field("", "", int(hex, 16), 1, max(0, int(to, 16) - int(hex, 16) + 1), f"0{len(hex)}x"))
+            count = max(0, int(to, 16) - int(hex, 16) + 1)
+            found.append(Field(first=int(hex, 16), count=count, format=f"0{len(hex)}x"))
         else:
             count = max(0, (int(last) - int(first)) // int(step or 1) + 1)
-            found.append(Field("", "", int(first), int(step or 1), count, f"0{len(first)}d"))
-    return [*found, Field(template[position:])]
+            found.append(Field(first=int(first), step=int(step or 1), count=count, format=f"0{len(first)}d"))
+    return [*found, Field(text=template[position:])]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from textveil.data import STATEMENTS, load_data
+from textveil.data_files import STATEMENTS, load_data
 from textveil.errors import OptionError
 from textveil.release import Charge, KeptWords, Loss, Statement, counted
 

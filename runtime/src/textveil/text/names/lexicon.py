@@ -12,7 +12,7 @@ import regex
 
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, RARE, START, STRICT, NamesLists
 from textveil.bundle.rules import Rules
-from textveil.data import ENTITY_TYPES, load_data
+from textveil.data_files import ENTITY_TYPES, load_data
 from textveil.text.names.tokens import (
     ALONE,
     AT_SENTENCE,

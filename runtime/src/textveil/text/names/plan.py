@@ -10,7 +10,7 @@ from typing import Any
 from textveil.bundle.layout import LAW
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text import TextBundle
-from textveil.data import ENTITY_TYPES, load_data
+from textveil.data_files import ENTITY_TYPES, load_data
 from textveil.errors import BundleDamaged, OptionError
 from textveil.text import segmentation
 from textveil.text.names.also import Detector

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import regex
 
-from textveil.data import CHARACTERS, load_data
+from textveil.data_files import CHARACTERS, load_data
 from textveil.lazy import LatePattern
 
 _MARKS = load_data(CHARACTERS)["marks"]

@@ -1,8 +1,8 @@
 """Data that the Python and the TypeScript package share: rules of English, tables of characters, texts of statements.
 
 - ``rules.json``: words, patterns and surrogates of a language. A bundle may have a file of its own in this format.
-- ``entity-types.json``: lists and pools of the mode ``names``, and how the types relate.
-- ``characters.json``: Unicode tables, punctuation, and the gaps between words that join them.
+- ``entity_types.json``: lists and pools of the mode ``names``, and how the types relate.
+- ``character_tables.json``: Unicode tables, punctuation, and the gaps between words that join them.
 - ``statements.json``: texts of privacy statements; names in braces are replaced by figures.
 
 The TypeScript package has byte-for-byte copies (``web/scripts/data.mjs``).
@@ -14,12 +14,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-ENTITY_TYPES, CHARACTERS, STATEMENTS = "entity-types.json", "characters.json", "statements.json"
+ENTITY_TYPES, CHARACTERS, STATEMENTS = "entity_types.json", "character_tables.json", "statements.json"
 
 
 def read_data(name: str) -> bytes:
     """Return the content of a data file."""
-    return (Path(__file__).parent / name).read_bytes()
+    return (Path(__file__).parent / "data" / name).read_bytes()
 
 
 @cache
