@@ -1,6 +1,6 @@
 /** Copies the data that both packages share into `dist/data`, byte for byte, and embeds it in the module `dist/data.js`. */
 
-import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 const SOURCE = new URL("../../runtime/src/textveil/data/", import.meta.url);
 const TARGET = new URL("../dist/data/", import.meta.url);
@@ -12,6 +12,7 @@ const FILES = {
   types: "entity_types.json",
 };
 
+rmSync(TARGET, { recursive: true, force: true });
 mkdirSync(TARGET, { recursive: true });
 const lines = Object.entries(FILES).map(([name, file]) => {
   copyFileSync(new URL(file, SOURCE), new URL(file, TARGET));
