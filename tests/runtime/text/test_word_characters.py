@@ -1,9 +1,11 @@
 """The table of letters, marks and digits is that of Unicode 14, whatever the Unicode of this Python."""
 
 import itertools
+import sys
 import unicodedata
 
 import pytest
+from textveil.data_files import CHARACTERS, decode_table, load_data
 from textveil.text.word_characters import BOUNDARIES, SYMBOL_BOUNDARIES, is_symbol, is_word_character
 
 #: Characters of the categories L and M that are not seen.
@@ -42,3 +44,15 @@ def test_no_symbol_is_a_letter_or_stands_for_a_mark_of_addresses() -> None:
             assert not is_word_character(chr(place)), hex(place)
             plain = unicodedata.normalize("NFKC", chr(place))
             assert plain == chr(place) or not set(plain) & set("./:@\\%?#&"), hex(place)
+
+
+def test_digits_that_are_no_decimals() -> None:
+    bounds = decode_table(load_data(CHARACTERS)["tables"]["digits"])
+    table = {point for start, end in zip(bounds[::2], bounds[1::2], strict=True) for point in range(start, end)}
+    found = {
+        point
+        for point in range(sys.maxunicode + 1)
+        if unicodedata.digit(chr(point), None) is not None and not chr(point).isdecimal()
+    }
+    assert table <= found
+    assert unicodedata.unidata_version != "14.0.0" or table == found
