@@ -8,6 +8,7 @@ export const MAX_JSON_VALUES = 65_536;
 export const MAX_RULES_BYTES = 65_536;
 export const MAX_RULE_WORDS = 1024;
 export const MAX_RULE_TEXT = 512;
+export const MAX_ELEMENTS = 21;
 export const MAX_SURROGATES = 1_099_511_627_776;
 export const MAX_SYMBOLS = 2_147_483_648;
 export const MAX_LEVELS = 64;

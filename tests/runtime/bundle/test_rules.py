@@ -87,6 +87,12 @@ def test_what_is_not_of_the_format_is_refused(content: bytes) -> None:
         changed(language="x" * 513),
         changed(patterns__ssn={"any_case": False, "text": "[0-9]" * 103}),
         changed(surrogates__templates__phone="{0-999999999999}{0-99}"),
+        changed(
+            surrogates__choices={
+                **load_data("rules.json")["surrogates"]["choices"],
+                "letter": [*"abcdefghijklmnopqrstuv"],
+            }
+        ),
         changed(kept_whole=[f"x{number}" for number in range(65_536)]),
     ],
 )

@@ -1,7 +1,7 @@
 /** Reads the rules of a bundle's language, strictly (docs/format-rules.md). */
 
 import { size } from "../characters.js";
-import { MAX_RULE_TEXT, MAX_RULE_WORDS, MAX_RULES_BYTES, MAX_SURROGATES } from "../constants.js";
+import { MAX_ELEMENTS, MAX_RULE_TEXT, MAX_RULE_WORDS, MAX_RULES_BYTES, MAX_SURROGATES } from "../constants.js";
 import { rules as english, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { fieldsOf, partsOf } from "../names/templates.js";
@@ -16,6 +16,8 @@ const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
 const PATTERN =
   /^(?:\((?:\?[:=!])?|\||(?:\)|\.|\[\^?(?:(?!&&|--|~~|\|\|)[^\\[\]^]|\\[\\/.()[\]{}*+?|^$-])+\]|\\[1-9](?![0-9])|\\[\\/.()[\]{}*+?|^$]|\{[a-z_]+\}|[^\\()[\]{}*+?|^$.\n])(?:(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??)?)*$/u;
 const REFERENCE = /\{([a-z_]+)\}/g;
+/** Groups of patterns whose parts the reader uses. */
+const GROUPS: Readonly<Record<string, number>> = { number: 3, number_with_unit: 2, season: 3, year_range: 1 };
 const GROUP = /\((?!\?)/;
 const CLITIC = /^'\p{L}+$/u;
 const NEGATION = /^(?:\p{L}*'\p{L}+)?$/u;
@@ -79,11 +81,14 @@ function checkPattern(patterns: RulesData["patterns"], name: PatternName): void 
     const named = Object.hasOwn(patterns, of) ? patterns[of as PatternName].text : "(";
     if (GROUP.test(named) || named.search(REFERENCE) >= 0) throw wrong;
   }
+  let groups: number;
   try {
-    new RegExp(expandPattern(patterns, name), "su");
+    groups = (new RegExp(`${expandPattern(patterns, name)}|`, "su").exec("")?.length ?? 0) - 1;
   } catch {
     throw wrong;
   }
+  const needed = GROUPS[name];
+  if (needed !== undefined && groups !== needed) throw damaged(`patterns.${name}: needs ${needed} groups`);
 }
 
 function checkWords({ language, clitics, months, names }: RulesData): void {
@@ -103,9 +108,13 @@ function checkWords({ language, clitics, months, names }: RulesData): void {
 }
 
 function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesData): void {
-  const lists = [...Object.values(choices), ...NUMBER_KEYS.map((key) => numbers[key].surrogates)];
+  const elements = [choices.letter ?? [], ...NUMBER_KEYS.map((key) => numbers[key].surrogates)];
+  const lists = [...Object.values(choices), ...elements];
   if (!lists.every((list) => list.length > 0) || "given" in choices || "family" in choices) {
-    throw damaged("surrogates: a list is empty, or has the name of a pool");
+    throw damaged("surrogates: a list is empty or missing, or has the name of a pool");
+  }
+  if (elements.some((list) => list.length > MAX_ELEMENTS)) {
+    throw new BundleTooLarge(`${RULES}: surrogates: an element of a spelled word has more than ${MAX_ELEMENTS}`);
   }
   const known = { ...choices, given: [""], family: [""] };
   for (const [kind, template] of Object.entries(templates)) {

@@ -94,9 +94,9 @@ export function numberKind(string: string, rules: Rules): Kind {
   const range = rules.pattern("year_range").exec(string);
   if (range !== null) return ["year-range", range[1] ?? ""];
   const [, year, mark = "", next] = rules.pattern("season").exec(string) ?? [];
-  if (year !== undefined && (Number(year) + 1) % 100 === Number(next)) return ["season", mark];
+  if (/^[0-9]+ [0-9]+$/.test(`${year} ${next}`) && (Number(year) + 1) % 100 === Number(next)) return ["season", mark];
   const found = rules.pattern("number").exec(string);
-  if (found !== null) return ofNumber(found[1] ?? "", found[2] ?? "", found[3] ?? "");
+  if (found !== null && ".,".includes(found[2] ?? "")) return ofNumber(found[1] ?? "", found[2] ?? "", found[3] ?? "");
   if (rules.pattern("ssn").test(string)) return ["ssn", ""];
   const digits = string.replace(/[^0-9]/g, "").length;
   if (digits >= CARD_DIGITS) return ["card", ""];

@@ -25,6 +25,10 @@ MAX_RULES_BYTES, MAX_RULE_WORDS, MAX_RULE_TEXT = 65_536, 1024, 512
 NUMBER_CLASSES = {"and": "a", "digits": "d", "multipliers": "x", "point": "p", "scales": "s"}
 #: Pools that a template may name beside its choices; most surrogates of a template without these pools.
 POOLS_OF_TEMPLATES, MAX_SURROGATES = ("given", "family"), 1 << 40
+#: Most surrogates of one element of spelled numbers and letters: the twelfth power is an exact number in JavaScript.
+MAX_ELEMENTS = 21
+#: Groups of patterns whose parts the reader uses.
+_GROUPS = {"number": 3, "number_with_unit": 2, "season": 3, "year_range": 1}
 _LANGUAGE = LatePattern(re.compile, r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _NAME = LatePattern(re.compile, r"[a-z]+(?:_[a-z]+)*")
 #: Patterns that Python's ``re`` and JavaScript match alike: no class of characters depends on Unicode, no quantifier
@@ -351,9 +355,11 @@ def _check_pattern(patterns: Mapping[str, Any], name: str) -> None:
         if _GROUP.search(named) or _REFERENCE.search(named):
             raise damaged  # a group would have another number, and no pattern may name itself
     try:
-        re.compile(expand_pattern(patterns, name))
+        groups = re.compile(expand_pattern(patterns, name)).groups
     except (re.error, RecursionError, OverflowError) as error:
         raise damaged from error
+    if _GROUPS.get(name, groups) != groups:
+        raise BundleDamaged(f"{RULES}: patterns.{name}: needs {_GROUPS[name]} groups")
 
 
 def _check_words(found: Mapping[str, Any]) -> None:
@@ -379,15 +385,20 @@ def _check_surrogates(found: Mapping[str, Any]) -> None:
     """Check that each template has a surrogate, and names only fields that exist."""
     choices, templates = found["surrogates"]["choices"], found["surrogates"]["templates"]
     lists = [*choices.values(), *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]
-    if not all(lists) or not choices.keys().isdisjoint(POOLS_OF_TEMPLATES):
-        raise BundleDamaged(f"{RULES}: surrogates: a list is empty, or has the name of a pool")
+    if not all(lists) or "letter" not in choices or not choices.keys().isdisjoint(POOLS_OF_TEMPLATES):
+        raise BundleDamaged(f"{RULES}: surrogates: a list is empty or missing, or has the name of a pool")
+    if (
+        max(map(len, [choices["letter"], *(found["numbers"][key]["surrogates"] for key in NUMBER_CLASSES)]))
+        > MAX_ELEMENTS
+    ):
+        raise BundleTooLarge(f"{RULES}: surrogates: an element of a spelled word has more than {MAX_ELEMENTS}")
     pools = dict.fromkeys(POOLS_OF_TEMPLATES, ("",))
     for kind, template in templates.items():
         fields = parse_template(template)
-        names = {field.name for field in fields if field.name}
+        names = [field.name for field in fields if field.name]
         sizes = [field.count for field in fields if not field.name]
-        braces = {"{", "}"}.intersection(*["".join(field.text for field in fields)])
-        if braces or names - choices.keys() - pools.keys() or 0 in sizes:
+        written = "".join(field.text for field in fields)
+        if "{" in written or "}" in written or set(names) - choices.keys() - pools.keys() or 0 in sizes:
             raise BundleDamaged(f"{RULES}: surrogates.templates.{kind}: malformed, or a field is not there")
         if prod((*sizes, *(len(choices.get(name, pools.get(name, ()))) for name in names))) > MAX_SURROGATES:
             raise BundleTooLarge(f"{RULES}: surrogates.templates.{kind}: too many surrogates")

@@ -21,6 +21,8 @@ _ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
 _WORDLIKE = regex.compile(r"[\p{L}\p{M}\p{N}_-]+")
 #: Length from which a string of letters and digits has the type of a key or a password.
 _KEY_LENGTH = 12
+#: Marks before decimals.
+_MARKS = frozenset(".,")
 #: Patterns of English.
 ENGLISH = english_rules().patterns
 
@@ -77,11 +79,11 @@ def number_kind(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
     if years is not None:
         return "year-range", years[1]
     season = patterns.season.fullmatch(string)
-    if season is not None and (int(season[1]) + 1) % 100 == int(season[3]):
+    if season is not None and _is_next(season[1] or "", season[3] or ""):
         return "season", season[2]
     number = patterns.number.fullmatch(string)
-    if number is not None:
-        return _of_number(*number.groups())
+    if number is not None and (number[2] or ".") in _MARKS:
+        return _of_number(number[1] or "", number[2], number[3] or "")
     digits = sum(map(str.isdigit, string))
     if patterns.ssn.fullmatch(string):
         return "ssn", ""
@@ -92,7 +94,13 @@ def number_kind(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
     return "digits", re.sub(r"\d", "0", string)
 
 
-def _of_number(whole: str, mark: str | None, decimals: str | None) -> tuple[str, str]:
+def _is_next(year: str, end: str) -> bool:
+    """Return whether a year ends in the digits before ``end``."""
+    digits = year + end
+    return year.isdigit() and end.isdigit() and digits.isascii() and (int(year) + 1) % 100 == int(end)
+
+
+def _of_number(whole: str, mark: str | None, decimals: str) -> tuple[str, str]:
     digits = len(whole) - whole.count(",")
     if digits >= IDENTIFIER_DIGITS and "," not in whole:
         return "account", ""

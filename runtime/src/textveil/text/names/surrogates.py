@@ -282,7 +282,7 @@ def _time_size(layout: str) -> int:
     """
     if (two := _TWO_TIMES.fullmatch(layout)) is not None:
         return _time_size(two[1]) * _time_size(two[3])
-    of_hour = {1: 1, 2: 12, 3: 60 * 60}[len(_GROUP.findall(layout))]
+    of_hour = {2: 12, 3: 60 * 60}.get(len(_GROUP.findall(layout)), 1)
     return _hours(layout) * of_hour * (1 if layout.endswith("0") else 2)
 
 
@@ -308,7 +308,7 @@ def _time(layout: str, index: int) -> str:
         values += minute, second
     left = iter(values)
     clock = _GROUP.sub(lambda group: str(next(left)).zfill(len(group[0])), layout[: len(layout) - len(ending)])
-    return clock + (ending if index or not ending else chr(ord(ending[0]) - ord("p") + ord("a")) + ending[1:])
+    return clock + (ending if index else ending.replace("p", "a", 1).replace("P", "A", 1))
 
 
 def _chosen(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
