@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from textveil import Sanitizer, errors
 from textveil.bundle import defaults, files, index, layout, lists, opened, parts, rules
-from textveil.data_files import load_data
+from textveil.lazy import load_data
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.index import MAX_CODES

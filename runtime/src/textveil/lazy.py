@@ -1,11 +1,27 @@
-"""Lazy loading for a fast start: late imports of public names, late compilation of patterns."""
+"""Lazy loading for a fast start: late imports of public names, patterns compiled and data read at their first use.
 
+The data files are shared with the TypeScript package:
+
+- ``rules.json``: words, patterns and surrogates of a language. A bundle may have a file of its own in this format.
+- ``entity_types.json``: lists and pools of the mode ``names``, and how the types relate.
+- ``character_tables.json``: Unicode tables, punctuation, and the gaps between words that join them.
+- ``statements.json``: texts of privacy statements; names in braces are replaced by figures.
+
+The TypeScript package has byte-for-byte copies (``web/scripts/data.mjs``).
+"""
+
+import json
 import os
 import re
 from collections.abc import Callable, Collection
+from functools import cache
 from importlib import import_module
+from itertools import accumulate
+from pathlib import Path
 from typing import Any
 
+#: Names of data files.
+ENTITY_TYPES, CHARACTERS, STATEMENTS = "entity_types.json", "character_tables.json", "statements.json"
 #: The ``__getattr__`` of a module.
 Find = Callable[[str], Any]
 
@@ -53,3 +69,22 @@ def called(path: "str | os.PathLike[str]") -> str:
     """Return the last part of a path for messages; an empty string if it may be a text."""
     name = os.path.basename(os.path.normpath(path))
     return repr(name) if re.fullmatch(r"[\w.+-]{1,60}", name) else ""
+
+
+def read_data(name: str) -> bytes:
+    """Return the content of a data file."""
+    return (Path(__file__).parent / "data" / name).read_bytes()
+
+
+@cache
+def load_data(name: str) -> dict[str, Any]:
+    """Parse a data file at the first call; callers must not change the result."""
+    return json.loads(read_data(name))
+
+
+def decode_table(lines: "list[str]") -> list[int]:
+    """Return the first code point of each range and the first one after it, alternating.
+
+    A table has the number of code points outside and inside of each range, in turn: ``48 10`` are the ASCII digits.
+    """
+    return [*accumulate(map(int, " ".join(lines).split()))]

@@ -10,8 +10,8 @@ import pytest
 from small_names import write_names
 from textveil import Sanitizer
 from textveil.bundle.rules import english_rules, parse_template, read_rules
-from textveil.data_files import decode_table, load_data, read_data
 from textveil.errors import BundleDamaged, BundleError, BundleTooLarge
+from textveil.lazy import decode_table, load_data, read_data
 
 ENGLISH = read_data("rules.json")
 CHANGED = json.loads((Path(__file__).parents[2] / "fixtures" / "changed_rules.json").read_text("utf-8"))

@@ -5,7 +5,7 @@ import sys
 import unicodedata
 
 import pytest
-from textveil.data_files import CHARACTERS, decode_table, load_data
+from textveil.lazy import CHARACTERS, decode_table, load_data
 from textveil.text.word_characters import BOUNDARIES, SYMBOL_BOUNDARIES, is_symbol, is_word_character
 
 #: Characters of the categories L and M that are not seen.

@@ -1,6 +1,8 @@
 """File names, keys and constants of bundle formats for readers and writers (docs/format.md)."""
 
 FORMAT, FORMAT_VERSION = "textveil-bundle", 4
+#: Most bytes of a line of a word list.
+MAX_LINE_BYTES = 1 << 12
 MANIFEST, SIGNATURE, CARD = "manifest.json", "manifest.json.sig", "README.md"
 
 # Text bundles.

@@ -4,24 +4,17 @@ The limits count bytes, because an entry of one letter takes eighty times its by
 takes four bytes for every character of its string.
 """
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 
 from textveil.bundle.files import is_printable
+from textveil.bundle.layout import MAX_LINE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge
 
-#: Most entries of all lists of a bundle together (entries end at a line feed or a tab), most bytes, and most bytes of a
-#: line. A bundle with large tables may have longer lists: one more entry per ``BYTES_OF_AN_ENTRY`` bytes of the bundle,
-#: and one more byte per ``BYTES_OF_A_BYTE``.
-MAX_ENTRIES, MAX_LIST_BYTES, MAX_LINE_BYTES = 1 << 18, 8_000_000, 1 << 12
+#: Most entries of all lists of a bundle together (entries end at a line feed or a tab), and most bytes. A bundle with
+#: large tables may have longer lists: one more entry per ``BYTES_OF_AN_ENTRY`` bytes of the bundle, and one more byte per
+#: ``BYTES_OF_A_BYTE``.
+MAX_ENTRIES, MAX_LIST_BYTES = 1 << 18, 8_000_000
 BYTES_OF_AN_ENTRY, BYTES_OF_A_BYTE = 256, 16
-#: Characters that a lookup key replaces by U+0027.
-_APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
-
-
-def fold(entry: str) -> str:
-    """Return the lookup key of an entry."""
-    return (entry if entry.isascii() else unicodedata.normalize("NFKC", entry).translate(_APOSTROPHES)).lower()
 
 
 def count_lists(contents: Mapping[str, bytes], names: Iterable[str]) -> None:

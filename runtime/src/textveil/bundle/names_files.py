@@ -8,11 +8,19 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from textveil.bundle.files import is_printable
-from textveil.bundle.layout import COMMON_WORDS, NAMES_KIND, NAMES_MARKS, NAMES_POOL, RULES, SHOWN_CAPITALS, SYMBOLS
-from textveil.bundle.lists import MAX_LINE_BYTES, fold
-from textveil.bundle.rules import Rules, english_rules, read_rules
-from textveil.data_files import ENTITY_TYPES, load_data
+from textveil.bundle.layout import (
+    COMMON_WORDS,
+    MAX_LINE_BYTES,
+    NAMES_KIND,
+    NAMES_MARKS,
+    NAMES_POOL,
+    RULES,
+    SHOWN_CAPITALS,
+    SYMBOLS,
+)
+from textveil.bundle.rules import Rules, english_rules, fold, read_rules
 from textveil.errors import BundleDamaged, BundleTooLarge
+from textveil.lazy import ENTITY_TYPES, load_data
 
 #: Flags of common words (docs/format.md): kept in a text without capitals too; kept at the start of a sentence; kept in
 #: ALL CAPS; a word that opens sentences; also a name; a function word; a rare word (``start`` holds in ALL CAPS only).

@@ -4,6 +4,7 @@ The rules of English are package data. A bundle may have a file ``rules.json`` o
 """
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -14,10 +15,8 @@ from typing import Any, NamedTuple
 from textveil.bundle.fields import an_array, an_object, boolean, integer, record, text
 from textveil.bundle.files import parse_json
 from textveil.bundle.layout import RULES
-from textveil.bundle.lists import fold
-from textveil.data_files import load_data
 from textveil.errors import BundleDamaged, BundleTooLarge
-from textveil.lazy import LatePattern
+from textveil.lazy import LatePattern, load_data
 
 #: Limits of a file of rules.
 MAX_RULES_BYTES, MAX_RULE_WORDS, MAX_RULE_TEXT = 65_536, 1024, 512
@@ -29,6 +28,8 @@ POOLS_OF_TEMPLATES, MAX_SURROGATES = ("given", "family"), 1 << 40
 MAX_ELEMENTS = 21
 #: Groups of patterns whose parts the reader uses.
 _GROUPS = {"number": 3, "number_with_unit": 2, "season": 3, "year_range": 1}
+#: Characters that a lookup key replaces by U+0027.
+_APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
 _LANGUAGE = LatePattern(re.compile, r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
 _NAME = LatePattern(re.compile, r"[a-z]+(?:_[a-z]+)*")
 #: Patterns that Python's ``re`` and JavaScript match alike: no class of characters depends on Unicode, no quantifier
@@ -157,7 +158,7 @@ class Rules:
         ages_before, ages_behind, ages_short, age_units: Words that mark the digits beside them as an age: ``aged 7``,
             ``7 years old`` (unit, then ``ages_behind``), ``7 yo``.
         clitics: Clitics by their side.
-        domains: Domains that make a dotted name a URL in the mode ``names``; ``word_domains`` in other modes.
+        domains: Domains that make a dotted name a URL in the mode ``names``.
         endings: Endings of a word that its surrogate keeps; words with an ending in ``no_endings`` have none.
         kept_whole: Common words that are not letters with single marks between them.
         months: Names of the twelve months. ``short_months`` has abbreviations beside the first three letters, and
@@ -192,7 +193,6 @@ class Rules:
     age_units: frozenset[str]
     clitics: Clitics
     domains: tuple[str, ...]
-    word_domains: tuple[str, ...]
     endings: tuple[str, ...]
     no_endings: tuple[str, ...]
     kept_whole: frozenset[str]
@@ -221,6 +221,11 @@ class Rules:
     verbs: frozenset[str]
     choices: Mapping[str, tuple[str, ...]]
     templates: Mapping[str, str]
+
+
+def fold(entry: str) -> str:
+    """Return the lookup key of an entry."""
+    return (entry if entry.isascii() else unicodedata.normalize("NFKC", entry).translate(_APOSTROPHES)).lower()
 
 
 @cache
@@ -265,7 +270,6 @@ def _build(found: Mapping[str, Any]) -> Rules:
         age_units=frozenset(ages["units"]),
         clitics=Clitics(frozenset(clitics["after"]), clitics["negation"], frozenset(clitics["negation_stems"])),
         domains=tuple(found["domains"]["names"]),
-        word_domains=tuple(found["domains"]["words"]),
         endings=tuple(found["endings"]["kept"]),
         no_endings=tuple(found["endings"]["except"]),
         kept_whole=frozenset(found["kept_whole"]),

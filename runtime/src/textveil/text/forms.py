@@ -9,14 +9,15 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from textveil.bundle.rules import english_rules
+from textveil.bundle.layout import RULES
+from textveil.lazy import load_data
 from textveil.text.segmentation import TITLE, UPPER, apply_case, case_pattern, is_string, key
 
 #: A number: whole part, with or without commas between groups of three digits, and optional decimals.
 _NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?")
-_MONTHS = english_rules().months
+_MONTHS = load_data(RULES)["months"]["names"]
 _BY_NAME = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
-_BY_NAME |= english_rules().short_months
+_BY_NAME |= load_data(RULES)["months"]["short"]
 _PHONE = re.compile(r"(\d{3})-(\d{3})-(\d{4})")
 _ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)")
 _DAY_FIRST = re.compile(r"(?P<d>\d\d?) (?P<month>[a-z]+)\.?(?: (?P<y>\d{4}))?", re.IGNORECASE)

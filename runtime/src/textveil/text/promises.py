@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from textveil.data_files import STATEMENTS, load_data
+from textveil.lazy import STATEMENTS, load_data
 from textveil.release import UNBOUNDED, Charge, Loss, PerDistance, PerToken, counted, largest_odds, round_up
 from textveil.text.statement import CERTIFIED, PURE_LDP, Terms
 

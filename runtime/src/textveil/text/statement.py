@@ -12,8 +12,8 @@ from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from textveil.data_files import STATEMENTS, load_data
 from textveil.errors import OptionError
+from textveil.lazy import STATEMENTS, load_data
 from textveil.release import Charge, KeptWords, Loss, Statement, counted
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ alike.
 
 from bisect import bisect_right
 
-from textveil.data_files import CHARACTERS, decode_table, load_data
+from textveil.lazy import CHARACTERS, decode_table, load_data
 
 _TABLES = load_data(CHARACTERS)["tables"]
 #: First code point of each range and first one after it, alternating: letters, marks and digits; and symbols and

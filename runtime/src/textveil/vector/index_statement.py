@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from textveil.data_files import STATEMENTS, load_data
+from textveil.lazy import STATEMENTS, load_data
 from textveil.mechanisms.staircase.index import IndexStaircase
 from textveil.release import Charge, Loss, Statement, WholeText, largest_odds, round_up
 

@@ -12,7 +12,7 @@ from string import punctuation
 import regex
 
 from textveil.bundle.rules import Patterns
-from textveil.data_files import CHARACTERS, load_data
+from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.emoji import find_kind, find_sequences
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.spelled import LEAST_SPELLED

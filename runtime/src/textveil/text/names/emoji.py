@@ -8,7 +8,7 @@ as one: flags spell letters, tag characters spell ASCII, selectors carry bits.
 
 import re
 
-from textveil.data_files import CHARACTERS, decode_table, load_data
+from textveil.lazy import CHARACTERS, decode_table, load_data
 
 #: ``E``: characters that are an emoji by themselves, with or without U+FE0F. ``B``: those that take a skin tone. ``G``:
 #: persons with a woman and a man variant; two further ones without a skin tone are in the listed sequences. Further,

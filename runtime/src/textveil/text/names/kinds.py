@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
-from textveil.data_files import ENTITY_TYPES, load_data
+from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.names.lexicon import ending
 from textveil.text.names.slots import GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Slot
 from textveil.text.names.strings import CARD_DIGITS, number_kind

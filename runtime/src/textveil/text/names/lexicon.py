@@ -12,7 +12,7 @@ import regex
 
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, RARE, START, STRICT, NamesLists
 from textveil.bundle.rules import Rules
-from textveil.data_files import ENTITY_TYPES, load_data
+from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.names.tokens import (
     ALONE,
     AT_SENTENCE,
@@ -79,7 +79,7 @@ class Lexicon:
     ) -> None:
         self.rules = rules = lists.rules
         self._common, self._capitals = lists.common, lists.capitals
-        self._clitic, self._negation = clitic_pattern(rules.clitics), rules.clitics.negation
+        self._clitic, self._negation = clitic_pattern(rules.clitics.all), rules.clitics.negation
         #: Letters that are clitics after a lost blank, as in ``it' s``.
         self._clitic_letters = frozenset(piece for piece in rules.clitics.pieces if len(piece) == 1)
         self._symbols, self._persons = lists.symbols, lists.kinds["given"] | lists.kinds["family"]

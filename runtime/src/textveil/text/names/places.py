@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 
 from textveil.bundle.rules import Rules
-from textveil.data_files import CHARACTERS, ENTITY_TYPES, load_data
+from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
 from textveil.text.names.slots import ENDS_IN_INITIAL, GROUP, LONE_INITIAL, RUN, TITLE_BEFORE, Entry, Slot
 from textveil.text.names.spelled import JOINS_DIGITS
 from textveil.text.names.tokens import (

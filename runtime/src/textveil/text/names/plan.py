@@ -10,8 +10,8 @@ from typing import Any
 from textveil.bundle.layout import LAW
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text import TextBundle
-from textveil.data_files import ENTITY_TYPES, load_data
 from textveil.errors import BundleDamaged, OptionError
+from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text import segmentation
 from textveil.text.names.also import Detector
 from textveil.text.names.chunks import Chunks

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from textveil.bundle.rules import Rules
-from textveil.data_files import CHARACTERS, load_data
+from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.tokens import (
     ALONE,
     CAPITAL,

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 from math import prod
 
 from textveil.bundle.rules import Field, Rules, parse_template
-from textveil.data_files import ENTITY_TYPES, load_data
+from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text.names.emoji import EMOJI, KEYCAP, count_surrogates, make_surrogate
 from textveil.text.names.spelled import LISTED, SPELLED_LETTERS, SPELLED_NUMBER
 from textveil.text.names.tokens import JSON_NUMBER

@@ -5,7 +5,7 @@ that is replaced.
 """
 
 from textveil.bundle.rules import Rules
-from textveil.data_files import CHARACTERS, load_data
+from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.spelled import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
     ALONE,

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 import regex
 
-from textveil.data_files import CHARACTERS, load_data
-from textveil.lazy import LatePattern
+from textveil.lazy import CHARACTERS, LatePattern, load_data
 
 _MARKS = load_data(CHARACTERS)["marks"]
 HARD = _MARKS["hard"]  # a URL ends at these marks and at white space

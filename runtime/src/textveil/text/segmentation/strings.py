@@ -23,9 +23,9 @@ from typing import Any
 
 import regex
 
-from textveil.bundle.rules import english_rules
+from textveil.bundle.layout import RULES
 from textveil.errors import EngineFailed
-from textveil.lazy import LatePattern
+from textveil.lazy import LatePattern, load_data
 from textveil.text.segmentation.characters import (
     ANY,
     ASCII,
@@ -43,14 +43,15 @@ from textveil.text.segmentation.characters import (
 )
 
 #: Years, and ordinals in digits.
-YEAR = english_rules().patterns.year
+_ENGLISH = load_data(RULES)
+YEAR = LatePattern(re.compile, _ENGLISH["patterns"]["year"]["text"])
 ORDINAL = LatePattern(re.compile, r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
 #: Longer words count as strings of no type: folding one may produce eighteen times its characters.
 LONGEST_WORD = 1000
 #: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
 #: stop.
-_DOMAINS = "|".join(english_rules().word_domains)
-_LONE_CLITICS = "|".join(sorted(clitic[1:] for clitic in english_rules().clitics.after))
+_DOMAINS = "|".join(_ENGLISH["domains"]["words"])
+_LONE_CLITICS = "|".join(sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"]))
 
 
 def _glued(c: Classes) -> str:

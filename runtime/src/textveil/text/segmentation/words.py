@@ -5,22 +5,25 @@ The definitions are in docs/format-staircase.md, "Keys and case".
 
 import re
 import unicodedata
+from collections.abc import Iterable
 
-from textveil.bundle.rules import Clitics, english_rules
+from textveil.bundle.layout import RULES
+from textveil.lazy import load_data
 from textveil.text.segmentation.strings import LONGEST_WORD
 
 
-def clitic_pattern(clitics: Clitics) -> "re.Pattern[str]":
+def clitic_pattern(clitics: Iterable[str]) -> "re.Pattern[str]":
     """Return the pattern of a key that ends with a clitic: its stem and the clitic."""
-    return re.compile(rf"(.+?)({'|'.join(map(re.escape, sorted(clitics.all)))})", re.DOTALL)
+    return re.compile(rf"(.+?)({'|'.join(map(re.escape, sorted(clitics)))})", re.DOTALL)
 
 
 #: Clitics of English: parts of words that follow their word without a blank.
-CLITICS = english_rules().clitics.all
-_CLITIC = clitic_pattern(english_rules().clitics)
+_ENGLISH = load_data(RULES)["clitics"]
+CLITICS = frozenset((*_ENGLISH["after"], _ENGLISH["negation"]))
+_CLITIC = clitic_pattern(CLITICS)
 
 #: The clitic that is grammatical only after an auxiliary, and the stems that it follows.
-NOT, AUXILIARIES = english_rules().clitics.negation, english_rules().clitics.negation_stems
+NOT, AUXILIARIES = _ENGLISH["negation"], frozenset(_ENGLISH["negation_stems"])
 
 LOWER, TITLE, UPPER = range(3)
 

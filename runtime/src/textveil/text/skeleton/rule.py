@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple, Protocol
 
-from textveil.data_files import CHARACTERS, load_data
+from textveil.lazy import CHARACTERS, load_data
 from textveil.text.skeleton.kinds import Kind
 
 _MARKS = load_data(CHARACTERS)["marks"]
