@@ -45,7 +45,7 @@ CONSTANTS = {
     "MAX_KINDS": parts.MAX_KINDS,
     "MAX_ENTRIES": lists.MAX_ENTRIES,
     "MAX_LIST_BYTES": lists.MAX_LIST_BYTES,
-    "MAX_LINE_BYTES": lists.MAX_LINE_BYTES,
+    "MAX_LINE_BYTES": layout.MAX_LINE_BYTES,
     "BYTES_OF_AN_ENTRY": lists.BYTES_OF_AN_ENTRY,
     "BYTES_OF_A_BYTE": lists.BYTES_OF_A_BYTE,
     "MAX_WORDS": integer_sampling.MAX_WORDS,

@@ -11,8 +11,8 @@ from textveil.bundle.layout import MAX_LINE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 #: Most entries of all lists of a bundle together (entries end at a line feed or a tab), and most bytes. A bundle with
-#: large tables may have longer lists: one more entry per ``BYTES_OF_AN_ENTRY`` bytes of the bundle, and one more byte per
-#: ``BYTES_OF_A_BYTE``.
+#: large tables may have longer lists: one more entry per ``BYTES_OF_AN_ENTRY`` bytes of the bundle, and one more byte
+#: per ``BYTES_OF_A_BYTE``.
 MAX_ENTRIES, MAX_LIST_BYTES = 1 << 18, 8_000_000
 BYTES_OF_AN_ENTRY, BYTES_OF_A_BYTE = 256, 16
 
