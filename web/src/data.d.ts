@@ -45,7 +45,7 @@ type Words<Names extends string> = Readonly<Record<Names, readonly string[]>>;
 export interface RulesData {
   readonly ages: Words<"before" | "behind" | "short" | "units">;
   readonly clitics: Words<"after" | "before" | "negation_stems"> & { readonly negation: string };
-  readonly domains: Words<"names" | "words">;
+  readonly domains: Words<"all" | "names" | "words">;
   readonly endings: Words<"except" | "kept">;
   readonly kept_whole: readonly string[];
   readonly language: string;

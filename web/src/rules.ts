@@ -53,7 +53,7 @@ export class Rules {
     this.numberWords = words("digits", "multipliers", "scales");
     this.numberConnectors = words("and", "point");
     this.spelled = Object.fromEntries(NUMBER_KEYS.map((key) => [NUMBER_CLASSES[key], numbers[key].surrogates]));
-    this.domain = new RegExp(`^${anyOf(data.domains.names)}$`);
+    this.domain = new RegExp(`^${anyOf([...data.domains.all, ...data.domains.names])}$`);
     this.dash = new RegExp(data.patterns.dash.text, "su");
   }
 

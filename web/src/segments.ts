@@ -37,7 +37,9 @@ const [DOT, COLON, SEMICOLON, SLASH, BACKSLASH, PERCENT, HYPHEN, APOSTROPHE] = [
   character.charCodeAt(0),
 ) as [number, number, number, number, number, number, number, number];
 /** Domains by their letters in lower case. */
-const DOMAINS = ENGLISH.data.domains.words.map((domain) => [...domain].map((letter) => letter.codePointAt(0) ?? 0));
+const DOMAINS = [...ENGLISH.data.domains.all, ...ENGLISH.data.domains.words].map((domain) =>
+  [...domain].map((letter) => letter.codePointAt(0) ?? 0),
+);
 const LONGEST_DOMAIN = 24;
 /** ASCII texts without these have no strings. */
 const PLAIN = /^[ \t-\rA-Za-z!"#&')*,\-?\]}]*$/;

@@ -8,7 +8,6 @@ type Choices = Readonly<Record<string, readonly string[]>>;
 
 /** A field: how many values it has, and the value with a number. */
 interface Field {
-  readonly name: string | undefined;
   readonly count: number;
   readonly value: (place: number) => string;
 }
@@ -22,13 +21,12 @@ function readField(field: string, choices: Choices): Field {
   const [, name, low, high, hex, to, first = "", last, step = "1"] = FIELD.exec(field) ?? [];
   if (name !== undefined) {
     const entries = Object.hasOwn(choices, name) ? (choices[name] ?? []) : [];
-    return { name, count: entries.length, value: (place) => (printed[name] ?? String)(entries[place] ?? "") };
+    return { count: entries.length, value: (place) => (printed[name] ?? String)(entries[place] ?? "") };
   }
   const [radix, digits] = hex === undefined ? [10, first] : [16, hex];
   const start = low === undefined ? Number.parseInt(digits, radix) : low.charCodeAt(0);
   const end = high === undefined ? Number.parseInt(to ?? last ?? "", radix) : high.charCodeAt(0);
   return {
-    name,
     count: Math.max(0, Math.floor((end - start) / Number(step)) + 1),
     value: (place) => {
       const found = start + Number(step) * place;

@@ -50,7 +50,7 @@ ORDINAL = LatePattern(re.compile, r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECAS
 LONGEST_WORD = 1000
 #: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
 #: stop.
-_DOMAINS = "|".join(_ENGLISH["domains"]["words"])
+_DOMAINS = "|".join(_ENGLISH["domains"]["all"] + _ENGLISH["domains"]["words"])
 _LONE_CLITICS = "|".join(sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"]))
 
 
