@@ -56,7 +56,7 @@ SUFFIXES = {".py", ".pyi", ".md", ".toml", ".cfg", ".in", ".yml", ".ipynb", ".sh
 #: Not changed: what records the past, and the tables themselves.
 EXCLUDED = ("tools/renames/", "tests/repo/test_rename.py", "CHANGELOG.md", "LICENSE")
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-_BACKQUOTED = re.compile(r"`[^`\n]+`")
+_BACKQUOTED = re.compile(r"(`+)[^`\n]+\1(?!`)")
 
 
 class RenameError(Exception):
