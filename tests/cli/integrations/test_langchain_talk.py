@@ -80,7 +80,7 @@ def test_stop_sequences_are_rewritten_as_the_model_writes_them(way: str) -> None
 
     model, stop = Stops(responses=["unused"]), ["Zorblaxia Novak", "</s>", "Observation:"]
     talk = Converse(model.bind(stop=stop) if way == "bound" else model, Conversation())
-    settings = {} if way == "bound" else {"stop": stop}
+    settings: dict[str, Any] = {} if way == "bound" else {"stop": stop}
     if way == "ainvoke":
         asyncio.run(talk.ainvoke(HELLO, **settings))
     else:
