@@ -138,8 +138,10 @@ def fill_missing_vectors(
     return found
 
 
-def rounded(glove: NDArray[np.float64], forms: NDArray[np.float64], valence: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Puts the three parts side by side, in whole steps."""
+def round_vectors(
+    glove: NDArray[np.float64], forms: NDArray[np.float64], valence: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Return the three parts side by side as multiples of a step."""
     parts = [unit(glove), FORMS * forms, VALENCE * valence[:, None]]
     return np.rint(STEPS * np.concatenate(parts, axis=1)).astype(np.int64)
 
@@ -159,7 +161,7 @@ def build(words: Sequence[str], wordnet: Path) -> str:
     import pyarrow.parquet
     from textveil_export.text.word_vectors import WordEncoder
 
-    paths = {name: path for package in SOURCES for name, path in _checked(package).items()}
+    paths = {name: path for package in SOURCES for name, path in _find_checked_files(package).items()}
     tokens = pyarrow.parquet.read_table(paths["data/glove_6B_index.parquet"]).column(0).to_pylist()
     matrix = np.load(paths["data/glove_6B_50d_emb.npy"], mmap_mode="r", allow_pickle=False)
     at = {token: index for index, token in enumerate(tokens)}
@@ -178,12 +180,12 @@ def build(words: Sequence[str], wordnet: Path) -> str:
     with gzip.open(paths["resources/infl_lu.csv.gz"], "rt", encoding="utf-8") as file:
         forms = mark_inflections(words, csv.reader(file), counts)
     lexicon = paths["vader_lexicon.txt"].read_text(encoding="utf-8").splitlines()
-    vectors = rounded(fill_missing_vectors(glove, minilm.vectors, has_letter), forms, valences(words, lexicon))
+    vectors = round_vectors(fill_missing_vectors(glove, minilm.vectors, has_letter), forms, valences(words, lexicon))
     return "".join(f"{word} {' '.join(map(str, row))}\n" for word, row in zip(words, vectors.tolist(), strict=True))
 
 
-def _checked(package: str) -> dict[str, Path]:
-    """Returns the files of a package by name; the package itself is not imported."""
+def _find_checked_files(package: str) -> dict[str, Path]:
+    """Return the files of a package by name, after a check of their hashes, without importing the package."""
     spec = find_spec(package)
     if spec is None or spec.origin is None:
         raise ValueError(f"the package {package} is not installed")

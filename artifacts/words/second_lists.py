@@ -74,8 +74,8 @@ def news(text: str) -> Iterator[str]:
     yield from (term for term in terms if term.isalpha() and term.islower() and term not in HARMLESS)
 
 
-def listed(pairs: Iterable[Pair], forms: Forms) -> str:
-    """Returns a file of opposites, with the forms of both words."""
+def format_opposites(pairs: Iterable[Pair], forms: Forms) -> str:
+    """Return the text of a file of opposites, with all forms of both words."""
     return written(line for one, other in pairs for line in forms.pair(one.lower(), other.lower()))
 
 
@@ -91,7 +91,7 @@ def main(words: Path, folder: Path, target: Path) -> None:
     for name, (_, files) in SOURCES.items():
         text = "\n".join(same(folder / path, digest).read_text("utf-8").rstrip() for path, digest in files.items())
         pairs = {"school": school, "ppdb": ppdb, "eacl": eacl}.get(name)
-        found = listed(pairs(text), forms) if pairs else "".join(f"{term}\n" for term in news(text))
+        found = format_opposites(pairs(text), forms) if pairs else "".join(f"{term}\n" for term in news(text))
         (target / f"{name}.txt").write_text(found, "utf-8")
         print(name, len(found.splitlines()))
 

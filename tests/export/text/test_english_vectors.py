@@ -69,7 +69,7 @@ def test_a_missing_word_gets_the_mean_of_its_neighbors_elsewhere():
 
 def test_parts_are_concatenated_in_integer_steps():
     glove, forms, valence = np.array([[3.0, 4.0], [0, 0]]), np.array([[1.0], [0]]), np.array([-1.0, 0])
-    assert build_vectors.rounded(glove, forms, valence).tolist() == [[38, 50, 32, -32], [0, 0, 0, 0]]
+    assert build_vectors.round_vectors(glove, forms, valence).tolist() == [[38, 50, 32, -32], [0, 0, 0, 0]]
 
 
 def test_the_vectors_that_ship_are_those_of_the_list():
