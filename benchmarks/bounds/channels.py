@@ -212,11 +212,13 @@ def _private(gains: Floats, solution: Floats, epsilon: float, delta: float) -> F
     rows[:, rows.max(axis=0) < _DUST] = 0
     rows /= rows.sum(axis=1, keepdims=True)
     used = rows.any(axis=0)
-    found = [_moved(rows, constant, epsilon, delta) for constant in (rows.mean(axis=0), used / used.sum())]
+    constants = rows.mean(axis=0), used / used.sum()
+    found = [_mix_with_constant(rows, constant, epsilon, delta) for constant in constants]
     return max(found, key=lambda channel: float((gains * channel).sum()))
 
 
-def _moved(rows: Floats, constant: Floats, epsilon: float, delta: float) -> Floats:
+def _mix_with_constant(rows: Floats, constant: Floats, epsilon: float, delta: float) -> Floats:
+    """Mix the rows with one constant row by the least listed share that makes them private."""
     tried = (np.stack([_integers(row) for row in (1 - share) * rows + share * constant]) for share in _SHARES)
     counts = next(counts for counts in tried if _is_private(counts, epsilon, delta))
     return (counts / _WHOLE).astype(np.float64)

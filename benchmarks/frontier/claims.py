@@ -52,14 +52,14 @@ def spread(values: Sequence[float]) -> str:
     return f"{100 * np.mean(values):.1f} ± {100 * np.std(values, ddof=1) if len(values) > 1 else 0:.1f}"
 
 
-def named(releases: Releases, name: str) -> WordRelease:
-    """Returns the release of a row by its name."""
+def find_release(releases: Releases, name: str) -> WordRelease:
+    """Return the release of the row with this name."""
     return releases.of(next(row for row in ROWS if row.name == name))
 
 
-def released(releases: Releases, level: str) -> WordRelease:
-    """Returns the rung ``words`` at a level."""
-    return named(releases, f"shipped-{level}")
+def find_words_release(releases: Releases, level: str) -> WordRelease:
+    """Return the release of the mode ``words`` at an epsilon."""
+    return find_release(releases, f"shipped-{level}")
 
 
 def kept(releases: Releases, data: Path, draws: int) -> Iterator[str]:
@@ -67,7 +67,7 @@ def kept(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     for name in ("ag", "trec", "sst2-whole", "sick"):
         cut = corpora.load(data, name, quick=False)["test"].cut
         for level in LEVELS:
-            release = released(releases, level)
+            release = find_words_release(releases, level)
             reading = release.read(cut)
             drawn, words = reading.role == RANDOMIZED, reading.role != MARK
             same = [release.draw(reading) == reading.word for _ in range(draws)]
@@ -77,7 +77,7 @@ def kept(releases: Releases, data: Path, draws: int) -> Iterator[str]:
 
 def articles(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     """Yields the shares for news."""
-    release = released(releases, "10")
+    release = find_words_release(releases, "10")
     cut = [text for part in corpora.load(data, "ag", quick=False).values() for text in part.cut]
     reading, spelled = release.read(cut), release.words.spellings
     after = np.zeros(len(reading.word), bool)
@@ -119,7 +119,7 @@ def texts(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     """Yields how often the right one of 1,001 news is the likeliest."""
     cut = corpora.load(data, "ag", quick=False)["test"].cut
     for level in LEVELS[:2]:
-        release, shares = released(releases, level), []
+        release, shares = find_words_release(releases, level), []
         reading = release.read(cut)
         places = first_drawn(reading, FIRST_WORDS, TEXTS)
         for _ in range(draws):
@@ -142,7 +142,7 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     chosen = {other: one for one, other in pairs.items()}  # each sentence once on each side
     sides = [[segments(text) for text in side] for side in (chosen.values(), chosen)]
     for level in LEVELS[:2]:
-        release, found = released(releases, level), []
+        release, found = find_words_release(releases, level), []
         seen, had = (release.read(side) for side in sides)
         of_shown, of_text = (_shown(reading, len(release.words.spellings)) for reading in (had, seen))
         share = (of_shown / np.maximum(1, of_shown.sum(axis=1))).toarray()
@@ -180,7 +180,7 @@ def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
         ]
         for written, of in (("as they are", records), ("in lower case", lower)):
             vocabulary = frozenset(releases.staircase.bundle.ids)
-            found = personal.measure(released(releases, "10"), of, releases.function_words, vocabulary, draws)
+            found = personal.measure(find_words_release(releases, "10"), of, releases.function_words, vocabulary, draws)
             told = (f"{kind} {100 * sums['any'] / sums['spans']:.1f}" for kind, sums in sorted(found.items()))
             yield f"{name}, {written}, any word of a span out at 10, %: {', '.join(told)}"
 
@@ -190,7 +190,7 @@ def server(releases: Releases, data: Path, draws: int) -> Iterator[str]:
     table = {word: np.array(numbers, np.float32) for word, numbers in read_vectors(VECTORS)}
     for name, law, level in product(("ag", "trec", "sst2-whole", "sick"), ("shipped", "krr-kinds"), LEVELS[1::-1]):
         parts = corpora.load(data, name, quick=False)
-        release, rows = named(releases, f"{law}-{level}"), []
+        release, rows = find_release(releases, f"{law}-{level}"), []
         readings = {part: release.read(texts_.cut) for part, texts_ in parts.items()}
         for _ in range(draws):
             outputs = {part: release.draw(reading) for part, reading in readings.items()}
