@@ -98,7 +98,7 @@ def _defined(node: ast.stmt) -> set[str]:
 
 
 def _plain(node: object) -> object:
-    """Returns a syntax tree as nested tuples, the same for every version of Python, without what is not code."""
+    """Return a syntax tree as nested tuples, equal in every version of Python, without docstrings and positions."""
     if isinstance(node, list):
         return tuple(_plain(entry) for entry in node)
     if not isinstance(node, ast.AST):

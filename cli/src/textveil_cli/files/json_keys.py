@@ -234,7 +234,7 @@ def _describe(missing: Iterable[str | None], names: Sequence[str]) -> str:
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object without duplicate keys, of which JSON readers choose differently.
+    """Return an object, or refuse duplicate keys, among which JSON parsers choose differently.
 
     The object names the document or the privacy unit of a row.
 

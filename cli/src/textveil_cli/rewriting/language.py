@@ -60,7 +60,7 @@ class KeptWordsTally:
 
 
 def warn_of_language(sanitizer: Sanitizer, words: KeptWords, *, documents: int, mostly_replaced: int) -> None:
-    """Print one warning for a run of which few words are kept.
+    """Print one warning if a run kept few words, as with a text that is not English.
 
     Args:
         sanitizer: The sanitizer of the run.

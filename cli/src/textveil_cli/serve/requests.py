@@ -151,7 +151,7 @@ def parse_json(body: bytes) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object without duplicate keys, of which JSON readers choose differently.
+    """Return an object, or refuse duplicate keys, among which JSON parsers choose differently.
 
     Raises:
         Refusal: A key appears twice.
