@@ -15,7 +15,7 @@ from pathlib import Path
 from textveil.bundle import TextBundle, open_bundle
 from textveil.verify import verify_text
 from textveil_cli.console import run
-from textveil_cli.show.text import information
+from textveil_cli.reports.text import information
 from textveil_export import cli
 
 ROOT = Path(__file__).resolve().parents[1]

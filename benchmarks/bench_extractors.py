@@ -40,10 +40,10 @@ def main() -> None:
     """Measures both bundles named on the command line."""
     if len(sys.argv) != 3:
         sys.exit(__doc__)
-    from textveil.bundle import IndexBundle
-    from textveil.vector import extractor_of
+    from textveil.bundle import LabelBundle
+    from textveil.vector import make_extractor
 
-    static, minilm = (extractor_of(open_bundle(Path(folder), IndexBundle).extractor) for folder in sys.argv[1:])
+    static, minilm = (make_extractor(open_bundle(Path(folder), LabelBundle).extractor) for folder in sys.argv[1:])
     rows: list[list[object]] = [["static, ms"], ["int8 MiniLM, ms"], ["MiniLM takes longer by"]]
     for words in LENGTHS:
         text = " ".join(WORDS[number % len(WORDS)] for number in range(words))
@@ -53,7 +53,7 @@ def main() -> None:
             for name, extractor, repeats in (("static", static, REPEATS), ("minilm", minilm, 1)):
                 start = time.process_time_ns()
                 for _ in range(repeats):
-                    extractor.extract(text)
+                    extractor.extract_vector(text)
                 if turn:
                     times[name].append((time.process_time_ns() - start) / repeats / 1e6)
         fast, slow = (statistics.median(found) for found in times.values())

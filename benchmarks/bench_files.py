@@ -24,9 +24,9 @@ from measure import REPETITIONS, one_core, report
 one_core()
 
 from textveil import Sanitizer
-from textveil.bundle import atomic_output
+from textveil.bundle import open_atomic_text
 from textveil_cli.console import read_lines
-from textveil_cli.files import Drawer, Selection, find_sources, sanitize_files
+from textveil_cli.files import BlockSanitizer, ColumnSelection, find_source_files, sanitize_files
 
 Run = Callable[[], object]
 
@@ -73,10 +73,10 @@ def main() -> None:
         plain.write_text("".join(f"{line}\n" for line in lines), "utf-8")
         runs: dict[str, Run] = {"plain text": lambda: sanitize_plain(sanitizer, plain, folder / "out")}
         for what, (format_name, path) in write_tables(lines, folder).items():
-            columns = Selection(format=format_name, columns=("note",))
-            sources = find_sources([str(path)], format_name, folder / f"out-{path.name}")
+            columns = ColumnSelection(format=format_name, columns=("note",))
+            sources = find_source_files([str(path)], format_name, folder / f"out-{path.name}")
             for of, way in ((sanitizer, what), (Unchanged.load(bundle), f"limit: {what}, nothing drawn")):
-                drawing = Drawer(of, bundle, {}, 1)
+                drawing = BlockSanitizer(of, bundle, {}, 1)
                 runs[way] = lambda sources=sources, columns=columns, drawing=drawing: sanitize_files(
                     sources, columns, drawing
                 )
@@ -88,7 +88,7 @@ def main() -> None:
 def sanitize_plain(sanitizer: Sanitizer, path: Path, out: Path) -> None:
     """Sanitizes lines as ``textveil sanitize FILE -o OUT`` does."""
     descriptor = os.open(path, os.O_RDONLY)
-    with atomic_output(out) as write:
+    with open_atomic_text(out) as write:
         for lines, ended, _ in read_lines(descriptor, "input 1"):
             write("\n".join([result.text for result in sanitizer.sanitize_batch(lines)]) + ("\n" if ended else ""))
     os.close(descriptor)

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from textveil.ledger import Entry, Ledger
-from textveil.release import Charge
+from textveil.ledger import Ledger, SpendEntry
+from textveil.release import Spend
 
 ROUNDS = 40
 SIZES = (0, 1_000, 10_000, 100_000)
@@ -24,10 +24,10 @@ def filled(folder: Path, releases: int) -> Path:
     """A ledger with so many releases of one scope, and as many of others."""
     path = folder / "ledger"
     ledger = Ledger(path)
-    ledger.post(
+    ledger.record_spends(
         [
-            Entry(scope="scope", request=b"first", mechanism="staircase", charge=Charge(1)),
-            Entry(scope="other", request=b"", mechanism="staircase", charge=Charge(1)),
+            SpendEntry(privacy_unit="scope", request=b"first", mechanism="staircase", spend=Spend(1)),
+            SpendEntry(privacy_unit="other", request=b"", mechanism="staircase", spend=Spend(1)),
         ]
     )
     with sqlite3.connect(path) as connection:
@@ -53,7 +53,9 @@ def milliseconds(work: Callable[[int], object]) -> float:
 
 
 def charge(ledger: Ledger, number: int) -> None:
-    ledger.post([Entry(scope="scope", request=b"%d" % number, mechanism="staircase", charge=Charge(1))])
+    ledger.record_spends(
+        [SpendEntry(privacy_unit="scope", request=b"%d" % number, mechanism="staircase", spend=Spend(1))]
+    )
 
 
 def main() -> None:

@@ -26,8 +26,8 @@ from measure import one_core, report
 one_core()
 
 from textveil import Sanitizer
-from textveil.bundle import artifact
-from textveil.text import segments
+from textveil.bundle import find_artifact
+from textveil.text import split_text
 
 ROUNDS = 5
 LIMIT = "limit: cut and join"
@@ -42,7 +42,7 @@ def cpu_seconds(function: Callable[[], Any]) -> float:
 
 def cut_and_join(lines: list[str]) -> list[str]:
     """The same text with nothing replaced."""
-    return ["".join(segments(line)) for line in lines]
+    return ["".join(split_text(line)) for line in lines]
 
 
 def main() -> None:
@@ -51,7 +51,7 @@ def main() -> None:
     everything = len(arguments) < len(sys.argv) - 1
     if not arguments:
         sys.exit(__doc__)
-    sanitizer, folder = Sanitizer.load(), artifact("english-santext")
+    sanitizer, folder = Sanitizer.load(), find_artifact("english-santext")
     tables = Sanitizer.load(folder) if everything else sanitizer
     rows = []
     for argument in arguments:

@@ -26,7 +26,7 @@ from measure import one_core, report
 one_core()
 
 from textveil import Sanitizer
-from textveil.bundle import artifact
+from textveil.bundle import find_artifact
 from textveil.mechanisms import random_uint64
 from textveil.mechanisms.staircase import Staircase
 
@@ -41,9 +41,11 @@ _LIMIT = 1.3581  # sqrt(ln(2 / .05) / 2)
 def staircase_of(sanitizer: Sanitizer) -> Staircase:
     """The built-in staircase at its default level."""
     bundle = sanitizer.bundle
-    assert bundle.staircase is not None
+    assert bundle.staircase_table is not None
     level = next(level for level in bundle.staircase_levels if level.name == bundle.default_staircase_level)
-    return Staircase.of(bundle.staircase, level, bundle.staircase.outputs(visible=True))
+    return Staircase.from_table(
+        bundle.staircase_table, level, bundle.staircase_table.get_output_mask(function_words_kept=True)
+    )
 
 
 Clock = Callable[[int], int]  # nanoseconds of draw number n
@@ -68,7 +70,7 @@ def selected(staircase: Staircase, one: int, output: int, *, near: bool) -> Cloc
     comes out, and everything after them is what every draw does.
     """
     inputs, row_of = np.array([one]), np.array([0])
-    rows = staircase._rows(inputs)
+    rows = staircase._prepare_rows(inputs)
     place = rows.stored[0].tolist().index(output) if near else 0
     before = int(rows.dealt[0, place - 1]) if near and place else 0
 
@@ -88,9 +90,11 @@ def selected(staircase: Staircase, one: int, output: int, *, near: bool) -> Cloc
 
     def clock(number: int) -> int:
         u, w = prepared[number % PREPARED]
-        staircase.draw(others, random_uint64)  # else a base draw would find in the caches what the last one left
+        staircase.draw_symbols(
+            others, random_uint64
+        )  # else a base draw would find in the caches what the last one left
         start = time.perf_counter_ns()
-        found = staircase._select(staircase._rows(inputs), row_of, u, w)
+        found = staircase._select_outputs(staircase._prepare_rows(inputs), row_of, u, w)
         taken = time.perf_counter_ns() - start
         assert int(found[0]) == output
         return taken
@@ -142,9 +146,9 @@ def marginal(sanitizer: Sanitizer, rounds: int = 41) -> list[list[str | float]]:
 def main() -> None:
     """Runs the benchmark."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else DRAWS
-    sanitizer, tables = Sanitizer.load(), Sanitizer.load(artifact("english-santext"))
-    staircase, ids = staircase_of(sanitizer), sanitizer.bundle.ids
-    plan: Any = tables._plan({"mechanism": "santext"})
+    sanitizer, tables = Sanitizer.load(), Sanitizer.load(find_artifact("english-santext"))
+    staircase, ids = staircase_of(sanitizer), sanitizer.bundle.symbol_ids
+    plan: Any = tables._get_plan({"mechanism": "santext"})
     exact = plan.mechanism.law
     middle = {word: np.median([timed(exact, ids[word])(0) for _ in range(200)]) for word in ("the", "doctor", "zebra")}
     fast, slow = min(middle, key=middle.__getitem__), max(middle, key=middle.__getitem__)

@@ -14,7 +14,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from textveil import Sanitizer
-from textveil.text import LOWER, Plan, Role, SkeletonRule, is_gap, is_string, key, make_plan, segments
+from textveil.text import (
+    LOWER,
+    SanitizingPlan,
+    TemplateRule,
+    TokenRole,
+    fold_word,
+    is_gap,
+    is_string,
+    make_plan,
+    split_text,
+)
 
 ROOT = Path(__file__).parents[1]
 CASES: dict[str, Callable[[str], str]] = {"as it is": str, "lower case": str.lower, "ALL CAPS": str.upper}
@@ -32,20 +42,20 @@ def texts(data: Path) -> Iterator[tuple[str, list[str]]]:
         yield name, [line.partition("\t")[0] for line in lines]
 
 
-def words(plan: Plan, text: str) -> Iterator[tuple[str, bool, str]]:
+def words(plan: SanitizingPlan, text: str) -> Iterator[tuple[str, bool, str]]:
     """Yields the words of a text that are not strings, whether each starts a sentence, and its role."""
     gap: str | None = None
-    for segment in segments(text):
+    for segment in split_text(text):
         if is_gap(segment):
             gap = segment if gap is None else gap + segment
             continue
-        starts, gap = plan.starts_sentence(gap), ""
+        starts, gap = plan.is_sentence_start(gap), ""
         if is_string(segment):
             continue
-        token = plan.rule.tokens(segment, starts_sentence=starts)[0][1]
-        known = plan.symbol(token) < plan.bundle.symbols
-        name = "" if token.kind is None else plan.rule.lists[token.kind].name
-        yield segment, starts, name or ("visible" if token.role is Role.SHOWN else "drawn" if known else "unknown")
+        token = plan.rule.classify_token(segment, starts_sentence=starts)[0][1]
+        known = plan.find_symbol_id(token) < plan.bundle.symbol_count
+        name = "" if token.type_index is None else plan.rule.entity_types[token.type_index].name
+        yield segment, starts, name or ("visible" if token.role is TokenRole.SHOWN else "drawn" if known else "unknown")
 
 
 def main() -> None:
@@ -55,7 +65,7 @@ def main() -> None:
     data = parser.parse_args().data
     plan = make_plan(Sanitizer.load().bundle)
     rule = plan.rule
-    assert isinstance(rule, SkeletonRule)
+    assert isinstance(rule, TemplateRule)
     print(f"{'':<24}{'words':>8}" + "".join(f"{what:>10}" for what in WHAT))
     for name, of_set in texts(data):
         for case, written in CASES.items():
@@ -66,13 +76,13 @@ def main() -> None:
     print("\nwith a capital at the start of a sentence, and of a kind only for that capital:")
     for name, of_set in texts(data):
         first = [
-            (key(word), what)
+            (fold_word(word), what)
             for text in of_set
             for word, starts, what in words(plan, text)
             if starts and is_title(word)
         ]
         of_kinds = [(word, what) for word, what in first if what not in WHAT]
-        only = Counter(what for word, what in of_kinds if rule.kinds.of_word(word, LOWER) is None)
+        only = Counter(what for word, what in of_kinds if rule.listed_types.find_word_type(word, LOWER) is None)
         kinds = ", ".join(f"{what} {count}" for what, count in only.most_common())
         print(f"{name:<10} {only.total()} of {len(first)}   {kinds}")
 

@@ -63,9 +63,9 @@ def opposites(
     chance = np.zeros((2, distinct.shape[1]))
     for number, (word, index, lower) in enumerate(distinct.T.tolist()):
         if word in of:
-            channel, one = plan.mechanism.channel_at(lower=bool(lower)), np.array([index])
-            (stored,), (budget,) = channel.staircase.budgets(one)
-            row = channel.rows(one)[0][of[word]]
+            channel, one = plan.mechanism.get_randomizer(lower=bool(lower)), np.array([index])
+            (stored,), (budget,) = channel.staircase.distribute_budget(one)
+            row = channel.compute_rows(one)[0][of[word]]
             chance[:, number] = row.sum(), row[np.isin(of[word], stored[budget > 0])].sum()
     none = [np.exp(np.bincount(reading.document[drawn], np.log1p(-each[at.ravel()]))) for each in chance]
     every, near = (float((1 - of_texts).sum() / reading.documents) for of_texts in none)
@@ -96,7 +96,7 @@ def main() -> None:
     alarming = {path.name: set(read_lines(path)) for path in (ALARMING, *a.alarming)}
     for corpus, epsilon in product(CORPORA, LEVELS):
         parts = corpora.load(a.data, corpus, quick=False)
-        plan: Any = sanitizer._plan({"mechanism": "staircase", "epsilon": epsilon, "protect": "words"})
+        plan: Any = sanitizer._get_plan({"mechanism": "staircase", "epsilon": epsilon, "protect": "words"})
         release = make_word_release(words, plan)
         reading = release.read([text for part in parts.values() for text in part.cut])
         drawn = [release.draw(reading) for _ in range(a.draws)]

@@ -8,7 +8,7 @@ from langchain.tools import tool
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from textveil_cli.integrations.agents import ConverseMiddleware
+from textveil_cli.integrations.agents import ConversationMiddleware
 
 
 class Model(BaseChatModel):
@@ -39,6 +39,6 @@ def orders_of(name: str) -> str:
     return "order 88213, sent to Boston"
 
 
-agent = create_agent(Model(), [orders_of], middleware=[ConverseMiddleware(restore_tools={"orders_of"})])
+agent = create_agent(Model(), [orders_of], middleware=[ConversationMiddleware(restore_tools={"orders_of"})])
 said = agent.invoke({"messages": [{"role": "user", "content": "I am Anna Novak and want to see my orders."}]})
 print("the user got:", said["messages"][-1].text)

@@ -17,7 +17,7 @@ def found(text):
     return [(entity.start_char, entity.end_char) for entity in nlp(text).ents]
 
 
-conversation = Conversation(Sanitizer(Sanitizer.load().bundle, also=found))
+conversation = Conversation(Sanitizer(Sanitizer.load().bundle, detector=found))
 sent = conversation.outgoing_text("I called Anna Novak about rapid cycle, order 88213.")
 print("sent:", sent)
 print("back:", conversation.incoming(sent).reply)

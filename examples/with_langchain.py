@@ -10,7 +10,7 @@ from langchain_core.output_parsers import StrOutputParser
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda
 from textveil import Conversation
-from textveil_cli.integrations.langchain import Converse, SanitizeFirst
+from textveil_cli.integrations.langchain import ConversationRunnable, SanitizeFirst
 
 
 class Tracer(BaseCallbackHandler):
@@ -35,5 +35,5 @@ def answer(messages):
     return AIMessage(f"Dear {name}, we look for it.")
 
 
-chat = Converse(RunnableLambda(answer), Conversation())
+chat = ConversationRunnable(RunnableLambda(answer), Conversation())
 print("the user got:", chat.invoke("I am Anna Novak. Order 88213 is late.").text)

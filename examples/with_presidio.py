@@ -9,7 +9,7 @@ from presidio_analyzer import Pattern, PatternRecognizer
 from presidio_anonymizer import AnonymizerEngine, DeanonymizeEngine
 from presidio_anonymizer.entities import OperatorConfig, OperatorResult
 from textveil import Conversation
-from textveil_cli.integrations.presidio import TextveilOperator, TextveilRestore
+from textveil_cli.integrations.presidio import TextveilOperator, TextveilRestoreOperator
 
 TEXT = "Please call 555-0143 or write to anna.novak@example.org about invoice 20-4431."
 
@@ -28,7 +28,7 @@ sent = engine.anonymize(TEXT, found, mapping)
 print("sent:", sent.text)
 
 back = DeanonymizeEngine()
-back.add_deanonymizer(TextveilRestore)
+back.add_deanonymizer(TextveilRestoreOperator)
 print("back:", back.deanonymize(sent.text, sent.items, mapping).text)
 
 reply = f"I wrote to {sent.text.split()[6]} today."  # what a model answers

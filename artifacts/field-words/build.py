@@ -184,9 +184,9 @@ def choose_words(counts: WordCounts) -> list[str]:
     for word in counts.objects:
         least = LEAST_VENDORS_OF_FIRMS if word in firms else LEAST_VENDORS_OF_SHORT if len(word) <= MOST_SHORT else 1
         if word in kinds["given"] or word in kinds["family"]:
-            if word in lists.common and len(counts.lone[word]) >= LEAST_LONE:
+            if word in lists.common_words and len(counts.lone[word]) >= LEAST_LONE:
                 found.append(word)
-        elif word in lists.common or word in never or word in NEVER or is_login(word, kinds):
+        elif word in lists.common_words or word in never or word in NEVER or is_login(word, kinds):
             continue
         elif counts.is_frequent(word) and counts.count_vendors(word) >= least:
             found.append(word)

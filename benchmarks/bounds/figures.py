@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from bounds.channels import exceeds
 from numpy.typing import NDArray
-from textveil.vector import vector_statement
+from textveil.vector import make_vector_statement
 from textveil_training.dpnr import (
     ClassificationTask,
     ClassifiedSplit,
@@ -51,7 +51,7 @@ def private_figures(
         without each attribute.
     """
     parameters = make_release_parameters(description, level)
-    promised = vector_statement(parameters, description.word_dropout, "")
+    promised = make_vector_statement(parameters, description.word_dropout, "")
     made = decide_released(model, description, list(features["test"]), level, draws=draws)
     decisions = np.stack([decision.numpy() for decision in made.decisions])
     found = accuracy_figures(decisions, task.test)

@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from bounds.channels import Mode, best_channel, ceiling, randomized_response, reference
 from bounds.figures import accuracy_figures, clean_decisions, private_figures
-from textveil.bundle import atomic_output
+from textveil.bundle import open_atomic_text
 from textveil.errors import ResumeError
 from textveil_training.attacks.vectors import (
     AttributeAttackSettings,
@@ -149,7 +149,7 @@ class Grid:
         if key in self._lines:
             return
         self._lines[key] = {"key": key} | make()
-        with atomic_output(self._output) as write:
+        with open_atomic_text(self._output) as write:
             write("".join(json.dumps(line) + "\n" for line in self._lines.values()))
 
     def _baselines(self) -> dict[str, Any]:

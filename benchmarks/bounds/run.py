@@ -15,7 +15,7 @@ import typer
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from bounds.channels import Mode
-from textveil_cli.console import progress_bars, run
+from textveil_cli.console import run, show_progress_bars
 from textveil_training.errors import RecipeError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def grid(
     for cell in cells:  # before anything is computed
         replace_representation(chosen, **cell.representation)
     task = load_classification_task(chosen.data, data)
-    with progress_bars() as report:
+    with show_progress_bars() as report:
         stored = StoredFeatures(start, task, cache, features, report)
         runs = Grid(
             chosen, task, stored, stored.clean_classifier, output, AttributeAttackSettings() if attack else None, report

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from fairness.subgroups import CONFIDENCE, MINIMUM, SubgroupError, Subgroups, subgroups
 from numpy.typing import NDArray
-from textveil.vector import vector_statement
+from textveil.vector import make_vector_statement
 from textveil_training.data import get_format, read_release_terms
 from textveil_training.dpnr import (
     ClassifiedSplit,
@@ -233,7 +233,7 @@ def divided(
 
 def _promise(description: RepresentationDescription, level: str, checkpoint: str) -> Promise:
     """The promise for a vector, in the keys that records have for sanitized text; this epsilon is of the whole text."""
-    promised = vector_statement(make_release_parameters(description, level), description.word_dropout, checkpoint)
+    promised = make_vector_statement(make_release_parameters(description, level), description.word_dropout, checkpoint)
     loss = promised.whole_text
     return {
         "mechanism": f"representation-{description.mode}",

@@ -16,7 +16,7 @@ import typer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from textveil_cli.console import progress_bars, run
+from textveil_cli.console import run, show_progress_bars
 from textveil_training.data import FormatName
 from textveil_training.terminal_tables import format_table
 
@@ -86,7 +86,7 @@ def fairness(
     )
     if threads:
         torch.set_num_threads(threads)
-    with progress_bars() as report:
+    with show_progress_bars() as report:
         result = measure(request, output, report)
     print(json.dumps(result) if as_json else "\n\n".join(_blocks(result["lines"])))
 

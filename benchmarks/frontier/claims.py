@@ -34,7 +34,7 @@ from frontier import corpora, personal
 from frontier.classify import STRENGTH, TfIdf, pearson
 from frontier.rows import Releases
 from report.frontier_rows import ROWS
-from textveil.text import segments
+from textveil.text import split_text
 from textveil_training.attacks.words import KEPT, MARK, RANDOMIZED, SURROGATE, ReadElements, WordRelease, read_vectors
 
 LEVELS = ("8", "10", "12")
@@ -140,7 +140,7 @@ def paraphrases(releases: Releases, data: Path, draws: int) -> Iterator[str]:
                 if row["entailment_judgment"] == "ENTAILMENT" and float(row["relatedness_score"]) >= 4.5:
                     pairs.setdefault(row["sentence_A"], row["sentence_B"])
     chosen = {other: one for one, other in pairs.items()}  # each sentence once on each side
-    sides = [[segments(text) for text in side] for side in (chosen.values(), chosen)]
+    sides = [[split_text(text) for text in side] for side in (chosen.values(), chosen)]
     for level in LEVELS[:2]:
         release, found = find_words_release(releases, level), []
         seen, had = (release.read(side) for side in sides)
@@ -179,7 +179,7 @@ def spans(releases: Releases, data: Path, draws: int) -> Iterator[str]:
             record | {"text": text} for record in records if len(text := record["text"].lower()) == len(record["text"])
         ]
         for written, of in (("as they are", records), ("in lower case", lower)):
-            vocabulary = frozenset(releases.staircase.bundle.ids)
+            vocabulary = frozenset(releases.staircase.bundle.symbol_ids)
             found = personal.measure(find_words_release(releases, "10"), of, releases.function_words, vocabulary, draws)
             told = (f"{kind} {100 * sums['any'] / sums['spans']:.1f}" for kind, sums in sorted(found.items()))
             yield f"{name}, {written}, any word of a span out at 10, %: {', '.join(told)}"

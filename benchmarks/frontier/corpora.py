@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from names.utility import maximal
 from numpy.typing import NDArray
-from textveil.text import segments
+from textveil.text import split_text
 from textveil_training.attacks.words import choose_held_out_rows, find_near_texts
 
 #: What each part of the benchmark reads below the data folder.
@@ -88,12 +88,12 @@ def _inside(train: Part, name: str) -> tuple[Part, Part]:
 
 def _sst2(path: Path) -> Part:
     rows = [line.split("\t") for line in path.read_text("utf-8").strip().split("\n")[1:]]
-    return Part([segments(text.strip()) for text, _ in rows], np.array([int(label) for _, label in rows]))
+    return Part([split_text(text.strip()) for text, _ in rows], np.array([int(label) for _, label in rows]))
 
 
 def _trec(path: Path) -> Part:
     rows = [line.split(" ", 1) for line in path.read_text("latin-1").strip().split("\n")]
-    return Part([segments(text) for _, text in rows], np.array([int(label) for label, _ in rows]))
+    return Part([split_text(text) for _, text in rows], np.array([int(label) for label, _ in rows]))
 
 
 def _ag(path: Path) -> Part:
@@ -101,13 +101,13 @@ def _ag(path: Path) -> Part:
         rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
     names = sorted({row[-1] for row in rows})
     labels = np.array([names.index(row[-1]) for row in rows])
-    return Part([segments("\t".join(row[:-1])) for row in rows], labels)
+    return Part([split_text("\t".join(row[:-1])) for row in rows], labels)
 
 
 def _sick(path: Path) -> Part:
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    texts = [segments(row[name]) for row in rows for name in ("sentence_A", "sentence_B")]
+    texts = [split_text(row[name]) for row in rows for name in ("sentence_A", "sentence_B")]
     return Part(texts, np.array([float(row["relatedness_score"]) for row in rows]))
 
 
@@ -119,14 +119,14 @@ def articles(path: Path) -> list[list[list[str]]]:
         if text.startswith("= ") and not text.startswith("= ="):
             found.append([])
         elif text and not text.startswith("=") and found:
-            found[-1].append(segments(text))
+            found[-1].append(split_text(text))
     return found
 
 
 def prior(data: Path) -> list[list[str]]:
     """Reads what else an attacker has: public reviews of films, one a line of ``reviews/*.txt``, if there are any."""
     files = sorted((data / "reviews").glob("*.txt"))
-    return [segments(as_in_sst2(line)) for path in files for line in path.open(encoding="utf-8")]
+    return [split_text(as_in_sst2(line)) for path in files for line in path.open(encoding="utf-8")]
 
 
 def as_in_sst2(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from textveil.text import is_gap, segments
+from textveil.text import is_gap, split_text
 from textveil_training.attacks.words import WordRelease
 
 #: Spans by the name in the data, as the table calls them.
@@ -61,7 +61,7 @@ def measure(
         of at least three letters did), ``words`` (content words in the vocabulary), ``same`` (how many of these came
         out) and ``commonest`` (which of these came out most often).
     """
-    cut = [segments(record["text"]) for record in records]
+    cut = [split_text(record["text"]) for record in records]
     firsts = np.cumsum([0, *map(len, cut)])
     spans = [
         Span(span, pieces, int(first), function_words, vocabulary)

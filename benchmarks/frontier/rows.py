@@ -14,13 +14,13 @@ import numpy as np
 from names.tools import lists
 from numpy.typing import NDArray
 from report.frontier_rows import Row
-from textveil import IndexEncoder, Sanitizer
-from textveil.bundle import IndexBundle, TextBundle, layout, open_bundle
-from textveil.mechanisms import Everywhere, random_uint64
+from textveil import Sanitizer, TextLabelEncoder
+from textveil.bundle import LabelBundle, TextBundle, layout, open_bundle
+from textveil.mechanisms import SlotlessMechanism, random_uint64
 from textveil.mechanisms.baselines import SanText
-from textveil.mechanisms.staircase import SlotStaircase, Staircase, StaircaseLevel, StaircaseTable, output_role
-from textveil.text import Kinds, make_plan, segments
-from textveil.text.rewrite import Rewriter
+from textveil.mechanisms.staircase import SlotStaircases, Staircase, StaircaseLevel, StaircaseTable, compute_output_role
+from textveil.text import EntityTypes, make_plan, split_text
+from textveil.text.rewrite import DocumentRewriter
 from textveil_export.text import LevelSetting, make_level_parameters
 from textveil_training.attacks.words import (
     NOTHING,
@@ -64,7 +64,7 @@ class Releases:
 
     def identity(self, row: Row) -> str:
         """The identity of the bundle that a row is of."""
-        return (self.santext if row.name.startswith("santext") else self.staircase).bundle.identity
+        return (self.santext if row.name.startswith("santext") else self.staircase).bundle.content_hash
 
     def source(self, row: Row) -> str:
         """SHA-256 of what decides a row, of all that is in its bundle: records of anything else are stale.
@@ -77,15 +77,15 @@ class Releases:
         if row.name.startswith("names"):
             return lists(self.staircase.bundle)
         if row.name.startswith("index"):
-            return _digest([self.encoder(task).bundle.identity for task in sorted(ENCODERS)])
+            return _digest([self.encoder(task).bundle.content_hash for task in sorted(ENCODERS)])
         even, kinds = row.law == "k-RR" or row.name == "uniform", "kinds" in row.visible
         source = _staircase_source(self.staircase.bundle, kinds=kinds, drawn=not even and row.name not in _CONSTANT)
         return _digest([source, "outputs by the case of the slot"]) if even and kinds else source
 
-    def encoder(self, task: str) -> IndexEncoder:
+    def encoder(self, task: str) -> TextLabelEncoder:
         """Returns the encoder of a task."""
         bundle = self._encoders[task]
-        return IndexEncoder.load(bundle, expect_id=open_bundle(bundle, IndexBundle).identity)
+        return TextLabelEncoder.load(bundle, expect_id=open_bundle(bundle, LabelBundle).content_hash)
 
     def has(self, row: Row, task: str) -> bool:
         """Tells whether a row can be measured on a task: an index is of known classes."""
@@ -116,11 +116,14 @@ class Releases:
         else:
             encoder = self.encoder(task)
             if (task, part) not in self._codes:
-                self._codes[task, part] = np.array([encoder.secret_code(text) for text in texts])
-            level = encoder.bundle.level("counts", row.nats.split()[0])
-            new = [encoder._sentence(int(index)) for index in level.draw(self._codes[task, part], random_uint64)]
+                self._codes[task, part] = np.array([encoder.compute_true_label(text) for text in texts])
+            level = encoder.bundle.get_randomizer("counts", row.nats.split()[0])
+            new = [
+                encoder._draw_sentence(int(index))
+                for index in level.draw_symbols(self._codes[task, part], random_uint64)
+            ]
         reading = make_raw_release(make_word_release(self.words, self._plan(True, True, "10"))).read(
-            [segments(text) for text in new]
+            [split_text(text) for text in new]
         )
         return reading, reading.word
 
@@ -147,10 +150,10 @@ class Releases:
         if row.name.startswith("names"):
             return [result.text for result in self.staircase.sanitize_batch(texts, **self._names(row))]
         if row.name not in (*_CONSTANT, "santext-textbook"):
-            documents = Rewriter(self.plan(row)).rewrite([[text] for text in texts])
+            documents = DocumentRewriter(self.plan(row)).rewrite([[text] for text in texts])
             return [released for (released,), *_ in documents]
         made = self.of(row)
-        reading = made.read([segments(text) for text in texts])
+        reading = made.read([split_text(text) for text in texts])
         outputs = made.draw(reading)
         return [self._joined(outputs[reading.document == number]) for number in range(len(texts))]
 
@@ -166,22 +169,24 @@ class Releases:
         plan = self._plan(visible, kinds, epsilon, consistent=row.name.startswith("consistent"))
         if row.name == "uniform" or row.law == "k-RR":
             slots, epsilon = plan.mechanism, "0.000001" if row.name == "uniform" else epsilon
-            return replace(plan, mechanism=SlotStaircase(k_rr(slots.strict, epsilon), k_rr(slots.lower, epsilon)))
+            return replace(
+                plan, mechanism=SlotStaircases(k_rr(slots.any_case, epsilon), k_rr(slots.lower_case, epsilon))
+            )
         return plan
 
     def _plan(self, visible: bool, kinds: bool, epsilon: str, consistent: bool = False) -> Any:
         options: dict[str, Any] = {"mechanism": "staircase", "epsilon": epsilon, "consistent": consistent}
-        plan: Any = self.staircase._plan(options | {"protect": "words" if visible else "all"})  # type: ignore[arg-type]
+        plan: Any = self.staircase._get_plan(options | {"protect": "words" if visible else "all"})  # type: ignore[arg-type]
         if kinds:
             return plan
-        strict = plan.mechanism.strict
-        law = Staircase.of(strict.table, strict.level, self._without_kinds(strict.table, visible))
-        return replace(plan, rule=replace(plan.rule, kinds=Kinds([])), mechanism=SlotStaircase(law, law))
+        strict = plan.mechanism.any_case
+        law = Staircase.from_table(strict.table, strict.level, self._without_kinds(strict.table, visible))
+        return replace(plan, rule=replace(plan.rule, listed_types=EntityTypes([])), mechanism=SlotStaircases(law, law))
 
     def _without_kinds(self, table: StaircaseTable, visible: bool) -> NDArray[np.bool_]:
         """Returns what may come out without kinds: every symbol, but no visible word."""
-        ids = self.staircase.bundle.ids
-        outputs = np.ones(table.symbols, np.bool_)
+        ids = self.staircase.bundle.symbol_ids
+        outputs = np.ones(table.symbol_count, np.bool_)
         if visible:
             outputs[[ids[word] for word in self.function_words if word in ids]] = False
         return outputs
@@ -199,25 +204,25 @@ class Releases:
         mechanism = "santext+" if name == "santext-plus" else "santext"
         plan = make_plan(bundle, mechanism=mechanism, epsilon=str(SANTEXT_EPSILON))
         if name == "santext-textbook":
-            assert isinstance(plan.mechanism, Everywhere)
+            assert isinstance(plan.mechanism, SlotlessMechanism)
             setting = LevelSetting(Decimal(SANTEXT_EPSILON) / 2)
-            parameters = make_level_parameters(bundle.table, setting, _largest_score(plan.mechanism.law))
-            law = SanText.of(bundle.table, bundle.metric, "santext", parameters)
-            plan = replace(plan, mechanism=Everywhere(law, lambda: law.channel))
+            parameters = make_level_parameters(bundle.table, setting, _largest_score(plan.mechanism.sampler))
+            law = SanText.from_table(bundle.table, bundle.metric, "santext", parameters)
+            plan = replace(plan, mechanism=SlotlessMechanism(law, lambda: law.randomizer))
         return make_word_release(self.words, plan)
 
 
 def k_rr(staircase: Staircase, epsilon: str) -> Staircase:
     """k-ary randomized response on the outputs of a staircase: a uniform base, and a budget of one word for itself."""
-    symbols, outputs = staircase.table.symbols, staircase.base > 0
+    symbols, outputs = staircase.table.symbol_count, staircase.base > 0
     neighbors = np.arange(symbols, dtype=np.uint32)[:, None]
     table = StaircaseTable(neighbors, np.ones(symbols, dtype=np.uint32), staircase.table.roles)
     level = StaircaseLevel(name="k-RR", epsilon=Decimal(epsilon), share=Fraction(1, int(outputs.sum())))
-    return Staircase.of(table, level, outputs)
+    return Staircase.from_table(table, level, outputs)
 
 
 def _santext_source(bundle: TextBundle) -> str:
-    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
+    law = json.loads((bundle.path / layout.MECHANISM_FILE).read_text("utf-8"))
     hashes = [law["files"].get(name, "") for name in (layout.VOCABULARY, layout.TABLE, layout.EMBEDDINGS)]
     return _digest([hashes, law["santext"]])
 
@@ -227,12 +232,16 @@ def _digest(decided: Any) -> str:
 
 
 def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
-    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
-    table = bundle.staircase
+    law = json.loads((bundle.path / layout.MECHANISM_FILE).read_text("utf-8"))
+    table = bundle.staircase_table
     assert table is not None
     roles = 12  # without kinds: bits that tables before english-v4 have, and records are known by
     if kinds:
-        roles = sum(output_role(visible=visible, lower=lower) for visible in (True, False) for lower in (False, True))
+        roles = sum(
+            compute_output_role(function_words_kept=visible, lower=lower)
+            for visible in (True, False)
+            for lower in (False, True)
+        )
     arrays = [*((table.neighbors, table.base) if drawn else ()), table.roles & roles]
     named = [
         name

@@ -112,7 +112,7 @@ class Run:
         return readings[release.rule]
 
     def _asked(self, part: corpora.Part) -> WordTargets:
-        known = self.releases.staircase.bundle.ids
+        known = self.releases.staircase.bundle.symbol_ids
         return WordTargets(part.cut, self.releases.function_words, known)
 
     def task(self, row: Row, job: Job) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class Run:
 
     def personal(self, row: Row, job: Job) -> dict[str, Any]:
         records = corpora.personal(self.data / corpora.FILES["personal"][0])
-        known = frozenset(self.releases.staircase.bundle.ids)
+        known = frozenset(self.releases.staircase.bundle.symbol_ids)
         draws = 1 if row.name in FIXED else PERSONAL_DRAWS
         found = personal.measure(self.releases.of(row), records, self.releases.function_words, known, draws)
         return {"draws": draws, "spans": found}

@@ -59,7 +59,7 @@ def count_replies(sanitizer: Sanitizer, prompts: list[str], name: str, chance: r
     written, exact, sent_again = set[str](), 0, 0
     for turn, prompt in enumerate(prompts):
         history.append({"role": "user", "content": prompt})
-        exchange = conversation.exchange()
+        exchange = conversation.start_exchange()
         sent = exchange.outgoing(client(history, turn))
         replies = [message["content"] for message in sent if message["role"] == "assistant"]
         sent_again += len(replies)
@@ -70,7 +70,7 @@ def count_replies(sanitizer: Sanitizer, prompts: list[str], name: str, chance: r
         written.add(answer)
         restored = exchange.incoming(answer).reply
         if name.startswith("asks again") and turn % 2:
-            again = conversation.exchange()
+            again = conversation.start_exchange()
             again.outgoing(client(history, turn))
             answer = f"Once more: {answer}"
             written.add(answer)

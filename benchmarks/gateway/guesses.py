@@ -52,7 +52,7 @@ class Game:
 
     def ask(self) -> list[Message]:
         """Send all messages; return what the model gets."""
-        self.exchange = self.conversation.exchange()
+        self.exchange = self.conversation.start_exchange()
         return self.exchange.outgoing(self.messages)
 
     def answer(self, written: Message) -> Message:

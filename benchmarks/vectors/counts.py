@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import HeldOut
-from textveil.mechanisms.staircase import IndexStaircase
-from textveil_cli.collector import Count, Estimate, count_codes, count_labels
+from textveil.bundle import HeldOutCounts
+from textveil.mechanisms.staircase import LabelStaircase
+from textveil_cli.aggregation import CountEstimate, CountEstimates, count_class_labels, count_true_labels
 from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.data import group_texts, split_groups
 from textveil_training.encoder import (
@@ -99,8 +99,8 @@ def pools(data: Path, task: str) -> list[Pool]:
 
 
 def releases(
-    pool: Pool, staircase: IndexStaircase, texts: int, share: float, count: int, generator: np.random.Generator
-) -> Iterator[tuple[HeldOut, Ids, Ids, Ids]]:
+    pool: Pool, staircase: LabelStaircase, texts: int, share: float, count: int, generator: np.random.Generator
+) -> Iterator[tuple[HeldOutCounts, Ids, Ids, Ids]]:
     """Draws held-out texts and releases: what is held out, what arrived, the true labels, and the decisions."""
     labels, size = len(pool.labels), len(pool.classes)
     for _ in range(count):
@@ -113,9 +113,9 @@ def releases(
         truth = np.bincount(pool.classes[taken], minlength=labels)
         codes = np.bincount(pool.codes[taken], minlength=pool.count)
         arrived = np.sum(
-            [generator.multinomial(n, row) for n, row in zip(codes, staircase.matrix, strict=True)], axis=0
+            [generator.multinomial(n, row) for n, row in zip(codes, staircase.probability_matrix, strict=True)], axis=0
         )
-        yield HeldOut(pool.labels, table), arrived, truth, codes
+        yield HeldOutCounts(pool.labels, table), arrived, truth, codes
 
 
 def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int) -> dict[str, Any]:
@@ -130,13 +130,13 @@ def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int
         for held_out, arrived, truth, codes in releases(
             pool, staircase, TEXTS[task], share, count // len(found), generator
         ):
-            decided = count_codes([str(code) for code in range(pool.count)], [(staircase, arrived)])
-            of_labels = count_labels(held_out, [(staircase, arrived)])
+            decided = count_class_labels([str(code) for code in range(pool.count)], [(staircase, arrived)])
+            of_labels = count_true_labels(held_out, [(staircase, arrived)])
             truths.append(truth.tolist())
             inside["decided"].append(_inside(decided, codes))
             if pool.count == len(pool.labels):
                 inside["before"].append(_inside(decided, truth))
-            refused += of_labels.refused is not None
+            refused += of_labels.refusal is not None
             inside["of_labels"].append(_inside(of_labels, truth))
             widths += [2 * one.standard_error for one in of_labels.counts if one.interval]
             none += sum(one.interval is None for one in of_labels.counts)
@@ -156,13 +156,13 @@ def measure(task: str, found: list[Pool], epsilon: str, share: float, count: int
     }
 
 
-def _inside(estimate: Estimate, truth: Ids) -> list[float]:
+def _inside(estimate: CountEstimates, truth: Ids) -> list[float]:
     """1 where the truth is within two standard errors, 0 where it is not, NaN where no number is printed."""
 
-    def told(count: Count, true: int) -> float:
+    def told(count: CountEstimate, true: int) -> float:
         return float("nan") if count.interval is None else float(abs(count.count - true) <= 2 * count.standard_error)
 
-    if estimate.refused:
+    if estimate.refusal:
         return [float("nan")] * len(truth)
     return [told(count, true) for count, true in zip(estimate.counts, truth.tolist(), strict=True)]
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
-from textveil.vector import words_of
+from textveil.vector import find_word_rows
 from textveil_training.encoder import (
     RARE_NUMBERS,
     LabeledPart,
@@ -118,7 +118,7 @@ def static_extractor(task: LabeledTexts) -> TrainedExtractor:
 
 def mean_row(text: str, words: PublicWords) -> Floats:
     """Returns the mean public row of a text's words; zeros for a text without any."""
-    rows = words.rows[words_of(text, words.words)]
+    rows = words.rows[find_word_rows(text, words.words)]
     return rows.mean(axis=0) if len(rows) else np.zeros(rows.shape[1], np.float32)
 
 

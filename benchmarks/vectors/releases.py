@@ -116,7 +116,7 @@ def decision_rows(calibration: Floats, codes: Codes) -> dict[str, dict[str, Figu
             "counts": make_counts_randomizer(classes, value),
         }
         for name, channel in wished.items():
-            drawn = make_integer_randomizer(name, channel, epsilon).matrix
+            drawn = make_integer_randomizer(name, channel, epsilon).probability_matrix
             rows.setdefault(name, {})[epsilon] = Release.of_index(drawn, is_label=True).figures(codes)
             wish = Release.of_index(channel / channel.sum(axis=1, keepdims=True), is_label=True).figures(codes)
             rows[name][epsilon]["lost_to_integers"] = wish["accuracy"] - rows[name][epsilon]["accuracy"]
@@ -139,7 +139,7 @@ def codebook_rows(codes: Codes) -> dict[str, Figures]:
     for epsilon in EPSILONS:
         channel = make_integer_randomizer(
             "counts", make_counts_randomizer(count, compute_realized_epsilon(epsilon)), epsilon
-        ).matrix
+        ).probability_matrix
         found[epsilon] = Release.of_index(channel, is_label=False).figures(codes)
     return found
 

@@ -25,7 +25,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from textveil.bundle import artifact, layout
+from textveil.bundle import find_artifact, layout
 from vectors import codebooks, labeled, minilm, privunit, releases, repeated
 from vectors import extractors as of_texts
 from vectors.extractors import Extractors
@@ -145,7 +145,7 @@ def source(data: Path, job: Job) -> str:
 @lru_cache
 def _words() -> list[str]:
     """Hashes of the public words and their vectors: all of the bundle that an extractor is made from."""
-    return [_hash(artifact("english-santext") / name) for name in (layout.VOCABULARY, layout.EMBEDDINGS)]
+    return [_hash(find_artifact("english-santext") / name) for name in (layout.VOCABULARY, layout.EMBEDDINGS)]
 
 
 def _key(record: Job) -> tuple[Any, ...]:

@@ -18,9 +18,9 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from textveil.bundle import IndexBundle, open_bundle
+from textveil.bundle import LabelBundle, open_bundle
 from textveil.mechanisms import random_uint64
-from textveil.vector import IndexEncoder
+from textveil.vector import TextLabelEncoder
 from vectors import labeled
 
 SAMPLE = 800
@@ -40,25 +40,25 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(__file__).resolve().parents[2] / "data")
     parser.add_argument("--draws", type=int, default=5)
     a = parser.parse_args()
-    encoder = IndexEncoder.load(a.bundle, expect_id=open_bundle(a.bundle, IndexBundle).identity)
+    encoder = TextLabelEncoder.load(a.bundle, expect_id=open_bundle(a.bundle, LabelBundle).content_hash)
     task = labeled.task(a.data, a.task, 0)
     known, test = (
-        (part.classes, np.array(list(map(encoder.secret_code, part.texts)))) for part in (task.train, task.test)
+        (part.classes, np.array(list(map(encoder.compute_true_label, part.texts)))) for part in (task.train, task.test)
     )
     words = cast(Any, TfidfVectorizer(stop_words="english").fit(task.test.texts))  # its matrices have many types
     at = np.random.default_rng(0).choice(len(test[0]), min(SAMPLE, len(test[0])), replace=False)
     originals = words.transform(task.test.texts)
-    majority, kind = np.bincount(test[0]).max() / len(test[0]), encoder.statement(as_text=True).kind_of_text
+    majority, kind = np.bincount(test[0]).max() / len(test[0]), encoder.statement(as_text=True).sentence_description
     print(f"{a.task}: majority {100 * majority:.1f} %; {kind}")
     print("epsilon  by text  by index  words of the original  found by words  found by code, %")
     for epsilon in ("4", "6", "8"):
-        level, rows = encoder.bundle.level("counts", epsilon), []
+        level, rows = encoder.bundle.get_randomizer("counts", epsilon), []
         for _ in range(a.draws):
-            indices = [level.draw(codes, random_uint64) for _, codes in (known, test)]
-            said = [[encoder._sentence(int(index)) for index in part] for part in indices]
+            indices = [level.draw_symbols(codes, random_uint64) for _, codes in (known, test)]
+            said = [[encoder._draw_sentence(int(index)) for index in part] for part in indices]
             server = make_pipeline(TfidfVectorizer(), LogisticRegression(max_iter=1000)).fit(said[0], known[0])
             commonest = np.array(
-                [np.bincount(known[0][indices[0] == i], minlength=1).argmax() for i in range(level.codes)]
+                [np.bincount(known[0][indices[0] == i], minlength=1).argmax() for i in range(level.label_count)]
             )
             released = words.transform(said[1])
             shared = (originals > 0).multiply(released > 0).sum(axis=1) / np.maximum(1, (originals > 0).sum(axis=1))

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from textveil import Encoder, IndexEncoder, Sanitizer
-from textveil.bundle import IndexBundle, TextBundle, VectorBundle, open_bundle
+from textveil import Encoder, Sanitizer, TextLabelEncoder
+from textveil.bundle import LabelBundle, TextBundle, VectorBundle, open_bundle
 from textveil.mechanisms.staircase.staircase import Staircase
-from textveil_cli.collector import IndexServer
-from textveil_cli.show import encoder as show_encoder
-from textveil_cli.show import index as show_index
-from textveil_cli.show import text as show_text
+from textveil_cli.aggregation import IndexServer
+from textveil_cli.reports import encoder as show_encoder
+from textveil_cli.reports import index as show_index
+from textveil_cli.reports import text as show_text
 
 #: Rows of a large channel that are compared; all of them up to this number.
 _ROWS = 40
@@ -29,7 +29,7 @@ def use(folder: Path) -> None:
         match open_bundle(folder):
             case TextBundle() as bundle:
                 _use_text(bundle)
-            case IndexBundle() as bundle:
+            case LabelBundle() as bundle:
                 _use_index(bundle)
             case VectorBundle() as bundle:
                 _use_vectors(bundle)
@@ -37,34 +37,36 @@ def use(folder: Path) -> None:
 
 def _use_text(bundle: TextBundle) -> None:
     sanitizer = Sanitizer(bundle)
-    check_printable(show_text.information(bundle))
+    check_printable(show_text.describe_text_bundle(bundle))
     for mechanism in bundle.mechanisms:
         check_printable(sanitizer.sanitize(_TEXT, mechanism=mechanism).statement.summary())
-    if bundle.staircase is not None:
+    if bundle.staircase_table is not None:
         terms = sanitizer.terms(mechanism="staircase")
         level = next(level for level in bundle.staircase_levels if level.epsilon == terms.epsilon)
-        check_staircase(Staircase.of(bundle.staircase, level, bundle.staircase.base > 0), Decimal(terms.epsilon))
+        check_staircase(
+            Staircase.from_table(bundle.staircase_table, level, bundle.staircase_table.base > 0), Decimal(terms.epsilon)
+        )
 
 
-def _use_index(bundle: IndexBundle) -> None:
-    check_printable(show_index.information(bundle))
+def _use_index(bundle: LabelBundle) -> None:
+    check_printable(show_index.describe_index_bundle(bundle))
     IndexServer(bundle)
-    check_printable(IndexEncoder(replace(bundle, pinned=True)).encode(_TEXT).line)
-    for levels in bundle.channels.values():
+    check_printable(TextLabelEncoder(replace(bundle, is_expected=True)).encode(_TEXT).line)
+    for levels in bundle.randomizers.values():
         for staircase in levels:
             check_staircase(staircase, staircase.level.epsilon)
 
 
 def _use_vectors(bundle: VectorBundle) -> None:
-    check_printable(show_encoder.information(bundle))
-    Encoder(replace(bundle, pinned=True)).encode(_TEXT)  # as if its user had named this very bundle
+    check_printable(show_encoder.describe_encoder_bundle(bundle))
+    Encoder(replace(bundle, is_expected=True)).encode(_TEXT)  # as if its user had named this very bundle
 
 
 def check_staircase(staircase: Any, promised: Decimal) -> None:
     """Compares the largest ratio of two probabilities, in exact rationals, with ``exp`` of what is promised."""
     symbols = len(staircase.base)
     inputs = range(symbols) if symbols <= _ROWS else [*range(0, symbols, symbols // _ROWS), symbols - 1]
-    rows = [staircase.exact_row(row) for row in inputs]
+    rows = [staircase.compute_exact_row(row) for row in inputs]
     totals = [sum(row) for row in rows]
     worst = Fraction(0)
     for column in zip(*rows, strict=True) if symbols <= _ROWS else _some(rows):

@@ -208,9 +208,9 @@ def test_a_race_of_renames(tmp_path: Path) -> None:
                 found = open_bundle(place, TextBundle)
             except BundleError:
                 continue
-            assert found.identity in (pinned.identity, wrong.identity)
-            law = pinned if found.identity == pinned.identity else wrong
-            assert found.law_identity == law.law_identity
+            assert found.content_hash in (pinned.content_hash, wrong.content_hash)
+            law = pinned if found.content_hash == pinned.content_hash else wrong
+            assert found.mechanism_hash == law.mechanism_hash
             assert found.staircase_levels == law.staircase_levels
     finally:
         stop.set()

@@ -9,12 +9,12 @@ import pytest
 from small_staircase import small_staircase
 from textveil import Ledger, Sanitizer
 from textveil.bundle.layout import SIGNATURE
-from textveil.errors import LedgerDamaged, NotTheMaker, ReceiptError
-from textveil.ledger import Entry, crypto, read_receipt
-from textveil.ledger.receipt import FORMAT, NOTE, VERSION, _signed_bytes
-from textveil.release import Charge
+from textveil.errors import LedgerDamaged, ReceiptError, WrongSigner
+from textveil.ledger import SpendEntry, crypto, read_receipt
+from textveil.ledger.receipt import FORMAT, NOTE, VERSION, _make_signed_bytes
+from textveil.release import Spend
 
-ENTRY = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
+ENTRY = SpendEntry(privacy_unit="scope", request=b"request", mechanism="staircase", spend=Spend(3))
 #: Points of small order, for which a signature can be made without any key, of any message.
 SMALL_ORDER = [
     "01" + "00" * 31,
@@ -40,11 +40,11 @@ SMALL_ORDER = [
 def test_a_ledger_that_was_told_to_do_something_else_is_refused(tmp_path: Path, change: str) -> None:
     """A trigger would take charges back as they are made, and no budget would ever be spent."""
     ledger = Ledger(tmp_path / "ledger")
-    ledger.post([ENTRY])
+    ledger.record_spends([ENTRY])
     with sqlite3.connect(ledger.path) as other:
         other.execute(change)
     other.close()
-    for use in (lambda: Ledger(tmp_path / "ledger"), lambda: ledger.post([ENTRY]), ledger.accounts):
+    for use in (lambda: Ledger(tmp_path / "ledger"), lambda: ledger.record_spends([ENTRY]), ledger.list_accounts):
         with pytest.raises(LedgerDamaged, match=r"^this file is not a textveil ledger$"):
             use()
 
@@ -55,7 +55,7 @@ def test_a_bundle_has_no_maker_whose_signature_fits_everything(tmp_path: Path, k
     pytest.importorskip("cryptography")
     folder = small_staircase(tmp_path / "bundle")
     (folder / SIGNATURE).write_text(point + "00" * 32)
-    with pytest.raises(NotTheMaker):
+    with pytest.raises(WrongSigner):
         Sanitizer.load(folder, maker=key)
 
 
@@ -69,7 +69,7 @@ def content(**changes: Any) -> dict[str, Any]:
 
 
 def signed(said: dict[str, Any]) -> bytes:
-    key, signature = crypto.sign(bytes(range(32)), _signed_bytes(said))
+    key, signature = crypto.sign_bytes(bytes(range(32)), _make_signed_bytes(said))
     return json.dumps({**said, "key": key.hex(), "signature": signature.hex()}).encode()
 
 

@@ -13,11 +13,11 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from small_encoders import load_encoder, write_encoder
 from small_index import write_index
 from small_staircase import small_staircase
-from textveil import Encoder, IndexEncoder, KeyFileError, Sanitizer
-from textveil.bundle import TextBundle, artifact, open_bundle
+from textveil import Encoder, KeyFileError, Sanitizer, TextLabelEncoder
+from textveil.bundle import TextBundle, find_artifact, open_bundle
 from textveil.bundle.layout import SIGNATURE
-from textveil.bundle.maker import signed_message
-from textveil.errors import BundleTooLarge, CryptoUnavailable, IdentityMismatch, NotTheMaker, OptionError
+from textveil.bundle.signer import make_signed_message
+from textveil.errors import BundleTooLarge, ContentHashMismatch, CryptoUnavailable, OptionError, WrongSigner
 from textveil_export.signing import sign_bundle
 
 
@@ -28,7 +28,7 @@ def load_vectors(folder: Path, maker: str | None = None) -> Encoder:
 
 KINDS = {
     "staircase": (small_staircase, Sanitizer.load),
-    "index": (write_index, IndexEncoder.load),
+    "index": (write_index, TextLabelEncoder.load),
     "encoder": (write_encoder, load_vectors),
 }
 each_kind = pytest.mark.parametrize(("write", "load"), KINDS.values(), ids=KINDS)
@@ -45,14 +45,14 @@ def key_file(path: Path, private: Any = None) -> Path:
 @each_kind
 def test_a_signed_bundle_is_its_makers(tmp_path: Path, write: Any, load: Any) -> None:
     folder = write(tmp_path / "bundle")
-    with pytest.raises(NotTheMaker, match="no signature"):
+    with pytest.raises(WrongSigner, match="no signature"):
         load(folder, maker="0" * 64)
     key = key_file(tmp_path / "key.pem")
     maker = sign_bundle(folder, key)
     assert load(folder, maker=maker)
     assert load(folder, maker=f" {maker.upper()}\n")
     other = sign_bundle(folder, key_file(tmp_path / "other.pem"))
-    with pytest.raises(NotTheMaker, match="not signed by this maker"):
+    with pytest.raises(WrongSigner, match="not signed by this maker"):
         load(folder, maker=maker)
     assert load(folder, maker=other)
 
@@ -64,7 +64,7 @@ def test_what_changes_a_bundle_makes_its_signature_void(tmp_path: Path, write: A
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**manifest, "licence": "another"}))
     assert load(folder)
-    with pytest.raises(NotTheMaker, match="changed since"):
+    with pytest.raises(WrongSigner, match="changed since"):
         load(folder, maker=maker)
 
 
@@ -75,7 +75,7 @@ def test_signatures_that_are_none(tmp_path: Path, content: bytes) -> None:
     folder = small_staircase(tmp_path / "bundle")
     maker = sign_bundle(folder, key_file(tmp_path / "key.pem"))
     (folder / SIGNATURE).write_bytes(content)
-    with pytest.raises((NotTheMaker, BundleTooLarge)):
+    with pytest.raises((WrongSigner, BundleTooLarge)):
         Sanitizer.load(folder, maker=maker)
 
 
@@ -83,12 +83,12 @@ def test_a_signature_for_another_purpose_is_none(tmp_path: Path) -> None:
     """The maker signed the bare hash, for something else."""
     folder = small_staircase(tmp_path / "bundle")
     private = Ed25519PrivateKey.generate()
-    maker, digest = private.public_key().public_bytes_raw().hex(), open_bundle(folder, TextBundle).identity
+    maker, digest = private.public_key().public_bytes_raw().hex(), open_bundle(folder, TextBundle).content_hash
     for message in (bytes.fromhex(digest), digest.encode(), (folder / "manifest.json").read_bytes()):
         (folder / SIGNATURE).write_text(private.sign(message).hex())
-        with pytest.raises(NotTheMaker):
+        with pytest.raises(WrongSigner):
             Sanitizer.load(folder, maker=maker)
-    (folder / SIGNATURE).write_text(private.sign(signed_message(digest)).hex())
+    (folder / SIGNATURE).write_text(private.sign(make_signed_message(digest)).hex())
     assert Sanitizer.load(folder, maker=maker)
 
 
@@ -131,14 +131,14 @@ def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
     statement = unpinned.sanitize("the doctor", mechanism="santext").statement
     assert claims in statement.summary()
     assert statement.to_dict()["certificate"] == claims
-    pinned = Sanitizer.load(golden_certified, expect_id=unpinned.bundle.identity)
+    pinned = Sanitizer.load(golden_certified, expect_id=unpinned.bundle.content_hash)
     statement = pinned.sanitize("the doctor", mechanism="santext").statement
     assert claims not in statement.summary()
     assert statement.to_dict()["certificate"] == "of the pinned bundle"
     maker = sign_bundle(golden_certified, key_file(golden_certified.parent / "key.pem"))
     statement = Sanitizer.load(golden_certified, maker=maker).sanitize("the", mechanism="santext").statement
     assert claims not in statement.summary()
-    with pytest.raises(IdentityMismatch):
+    with pytest.raises(ContentHashMismatch):
         Sanitizer.load(golden_certified, expect_id="0" * 64)
     assert pinned.sanitize("the", mechanism="krr", epsilon=4).statement.to_dict()["certificate"] is None
 
@@ -146,4 +146,4 @@ def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
 @pytest.fixture
 def golden_certified(tmp_path: Path) -> Path:
     """A copy of a bundle that is certified."""
-    return Path(shutil.copytree(artifact("english-santext"), tmp_path / "copy"))
+    return Path(shutil.copytree(find_artifact("english-santext"), tmp_path / "copy"))

@@ -18,7 +18,7 @@ from small_encoders import write_encoder
 from small_index import write_index
 from small_staircase import KINDS, small_staircase
 from textveil import Sanitizer
-from textveil.bundle import lists
+from textveil.bundle import word_lists
 from textveil.errors import BundleTooLarge, TextveilError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -179,7 +179,7 @@ def test_no_bundle_takes_more(small: dict[str, Files], name: str, size: int, tmp
 @pytest.mark.parametrize("words", [200_000, 5_000])
 def test_a_sound_bundle_of_as_many_entries_as_there_may_be(words: int, tmp_path: Path) -> None:
     """Most of them words of the vocabulary, or most of them members of a kind."""
-    names = [*different_words(lists.MAX_ENTRIES - 100)]
+    names = [*different_words(word_lists.MAX_LIST_ENTRIES - 100)]
     base = np.ones(words, np.uint32)
     folder = small_staircase(
         tmp_path / "bundle",

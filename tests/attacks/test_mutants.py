@@ -11,7 +11,7 @@ from small_index import tensors_of
 from small_staircase import BASE, NEIGHBORS, ROLES
 from textveil.bundle.files import read_file
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.staircase.index import IndexStaircase
+from textveil.mechanisms.staircase.label_staircase import LabelStaircase
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.mechanisms.staircase.tables import StaircaseTable
 
@@ -51,15 +51,15 @@ def test_a_promise_that_is_broken_is_seen() -> None:
     level = StaircaseLevel(name="l", epsilon=Decimal(4), share=Fraction(1, 4))
     everything = np.ones(len(BASE), dtype=bool)
     sound = StaircaseTable(NEIGHBORS, BASE, ROLES)
-    promises.check_staircase(Staircase.of(sound, level, everything), Decimal(4))
+    promises.check_staircase(Staircase.from_table(sound, level, everything), Decimal(4))
     with pytest.raises(AssertionError, match="loses more"):
-        promises.check_staircase(Staircase.of(sound, level, everything), Decimal("3.9"))
+        promises.check_staircase(Staircase.from_table(sound, level, everything), Decimal("3.9"))
 
 
 def test_a_channel_that_breaks_its_promise_is_seen() -> None:
     arrays = tensors_of()["channels.safetensors"]
     base, dealt = arrays["counts.4.base"], arrays["counts.4.dealt"]
-    channel = IndexStaircase.certified("counts", Decimal(4), base, dealt)
+    channel = LabelStaircase.from_integers("counts", Decimal(4), base, dealt)
     promises.check_staircase(channel, Decimal(4))
     with pytest.raises(AssertionError, match="loses more"):
         promises.check_staircase(channel, Decimal(3))

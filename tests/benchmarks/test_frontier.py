@@ -13,8 +13,8 @@ from frontier.profile_attacks import pattern
 from frontier.rows import Releases
 from report.frontier import Frontier, at_equal_attack, between, leads, with_attacks
 from report.frontier_rows import ROWS
-from textveil.mechanisms.staircase import staircase_channel
-from textveil.text import segments
+from textveil.mechanisms.staircase import make_staircase_randomizer
+from textveil.text import split_text
 from textveil_training.attacks.words import (
     NOTHING,
     WordNumbers,
@@ -27,12 +27,12 @@ from toy_release import VOCABULARY, plan
 
 def test_k_rr_keeps_the_word_with_the_ratio_of_its_epsilon() -> None:
     slots: Any = plan().mechanism
-    law = rows.k_rr(slots.strict, "3")
-    row = staircase_channel(law).rows(np.array([4]))[0]
+    law = rows.k_rr(slots.any_case, "3")
+    row = make_staircase_randomizer(law).compute_rows(np.array([4]))[0]
     others = np.delete(row, 4)
     assert np.allclose(others, others[0])
     assert row[4] / others[0] == pytest.approx(np.exp(3), rel=1e-5)
-    uniform = staircase_channel(rows.k_rr(slots.strict, "0.000001")).rows(np.array([4]))[0]
+    uniform = make_staircase_randomizer(rows.k_rr(slots.any_case, "0.000001")).compute_rows(np.array([4]))[0]
     assert np.allclose(uniform, 1 / len(VOCABULARY), rtol=1e-5)
 
 
@@ -42,14 +42,14 @@ def test_k_rr_has_the_outputs_of_each_slot() -> None:
     even, own = (
         releases.plan(row).mechanism for name in ("krr-kinds-10", "shipped-10") for row in ROWS if row.name == name
     )
-    assert np.array_equal(even.strict.base > 0, own.strict.base > 0)
-    assert np.array_equal(even.lower.base > 0, own.lower.base > 0)
-    assert np.count_nonzero(even.lower.base) > np.count_nonzero(even.strict.base)
+    assert np.array_equal(even.any_case.base > 0, own.any_case.base > 0)
+    assert np.array_equal(even.lower_case.base > 0, own.lower_case.base > 0)
+    assert np.count_nonzero(even.lower_case.base) > np.count_nonzero(even.any_case.base)
 
 
 def test_a_paragraph_is_told_by_which_of_its_words_are_equal() -> None:
     made = make_word_release(WordNumbers(), plan(consistent=True))
-    cut = [segments(text) for text in ("dog cat dog", "dog cat cat", "dog dog cat")]
+    cut = [split_text(text) for text in ("dog cat dog", "dog cat cat", "dog dog cat")]
     # Unlike words may come out equal: not every draw is told.
     reading = made.read(cut)
     assert max(pattern(reading, made.draw(reading), 3) for _ in range(30)) == 1
@@ -82,8 +82,10 @@ def test_a_row_that_the_staircase_does_not_draw_keeps_its_records_when_it_change
     named = "shipped-10", "seen-10", "krr-kinds-10", "krr-seen-10", "names", "delete", "uniform"
     before = {name: releases.source(by_name[name]) for name in named}
     bundle = releases.staircase.bundle
-    assert bundle.staircase is not None
-    other = SimpleNamespace(path=bundle.path, staircase=replace(bundle.staircase, base=bundle.staircase.base + 1))
+    assert bundle.staircase_table is not None
+    other = SimpleNamespace(
+        path=bundle.path, staircase_table=replace(bundle.staircase_table, base=bundle.staircase_table.base + 1)
+    )
     releases.staircase = cast("Any", SimpleNamespace(bundle=other))
     assert [name for name in named if releases.source(by_name[name]) != before[name]] == ["shipped-10", "seen-10"]
 
@@ -160,7 +162,7 @@ def test_whole_sentences_leave_out_phrases(tmp_path: Path) -> None:
 
 def test_texts_that_are_released_as_text_are_read_anew() -> None:
     releases, row = Releases(None, None), {row.name: row for row in ROWS}
-    cut = [segments("We met Zorblax in Boston.")]
+    cut = [split_text("We met Zorblax in Boston.")]
     assert releases.shown(row["names"], cut) == [[True, True, True, True, False, True, True, True, False, True]]
     outputs = releases.rewritten(row["names-tags"], "ag", "test", cut)[1]
     words = [releases.words.spellings[word] for word in outputs.tolist()]

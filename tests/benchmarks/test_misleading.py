@@ -7,19 +7,21 @@ from typing import Any
 import pytest
 from misleading import opposites, pairs
 from textveil import Sanitizer
-from textveil.text import segments
+from textveil.text import split_text
 from textveil_training.attacks.words import WordNumbers, make_word_release
 
 
 def test_opposites_are_what_the_exact_rows_say() -> None:
     sanitizer = Sanitizer.load()
-    plan: Any = sanitizer._plan({"mechanism": "staircase", "epsilon": "10", "protect": "words"})
+    plan: Any = sanitizer._get_plan({"mechanism": "staircase", "epsilon": "10", "protect": "words"})
     release = make_word_release(WordNumbers(), plan)
-    reading = release.read([segments(text) for text in ("a large dog", "a large large dog", "the attic")])
-    staircase = plan.mechanism.channel_at(lower=True).staircase
-    x, y = (sanitizer.bundle.ids[word] for word in ("large", "small"))
-    near = int(staircase.table.neighbors[sanitizer.bundle.ids["attic"], 1])  # a rare word: its neighbors have a budget
-    weights = staircase.exact_row(x)
+    reading = release.read([split_text(text) for text in ("a large dog", "a large large dog", "the attic")])
+    staircase = plan.mechanism.get_randomizer(lower=True).staircase
+    x, y = (sanitizer.bundle.symbol_ids[word] for word in ("large", "small"))
+    near = int(
+        staircase.table.neighbors[sanitizer.bundle.symbol_ids["attic"], 1]
+    )  # a rare word: its neighbors have a budget
+    weights = staircase.compute_exact_row(x)
     one = float(Fraction(weights[y], sum(weights)))
     every, by_neighbors = opposites(plan, release, {("large", "small"), ("dog", "unlisted-word")}, reading)
     assert every == pytest.approx((one + 1 - (1 - one) ** 2) / 3)

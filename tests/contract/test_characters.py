@@ -14,29 +14,29 @@ from hypothesis import strategies as st
 from reference_reader.characters import NAMES, is_in
 from reference_reader.segments import find_segments
 from textveil import Sanitizer
-from textveil.bundle.characters import read_characters
-from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
+from textveil.bundle.character_classes import parse_character_classes
+from textveil.bundle.defaults import DEFAULT_BUNDLE, find_artifact
 from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
 from textveil.errors import BundleDamaged, EngineFailed
-from textveil.text.segmentation.characters import ANY
+from textveil.text.segmentation.characters import UNICODE_CLASSES
 from textveil_export.text.contents import format_character_classes
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 EVERY = "".join(map(chr, range(sys.maxunicode + 1)))
 #: What the runtime has for each class that cuts segments.
 RUNTIME = {
-    "blank": ANY.blank,
-    "mark": ANY.mark,
-    "letter": ANY.letter,
-    "follower": ANY.attached,
-    "middle": f"{ANY.inner}--[']",
-    "connector": ANY.connector,
+    "blank": UNICODE_CLASSES.blank,
+    "mark": UNICODE_CLASSES.mark,
+    "letter": UNICODE_CLASSES.letter,
+    "follower": UNICODE_CLASSES.attached,
+    "middle": f"{UNICODE_CLASSES.inner}--[']",
+    "connector": UNICODE_CLASSES.connector,
 }
 
 
 @pytest.mark.parametrize("name", CHARACTER_CLASSES)
 def test_the_runtime_has_the_classes_of_the_bundle_for_every_code_point(name: str) -> None:
-    classes = read_characters((DEFAULT_BUNDLE / CHARACTERS).read_bytes())
+    classes = parse_character_classes((DEFAULT_BUNDLE / CHARACTERS).read_bytes())
     runs = regex.finditer(f"[{RUNTIME.get(name, CHARACTER_CLASSES[name])}]+", EVERY, regex.V1)
     assert tuple(place for run in runs for place in (run.start(), run.end() - 1)) == classes[name]
 
@@ -45,14 +45,14 @@ def test_all_bundles_have_what_the_exporter_makes() -> None:
     made = format_character_classes()
     for folder in (
         DEFAULT_BUNDLE,
-        artifact("english-santext"),
+        find_artifact("english-santext"),
         *(GOLDEN / n for n in ("words", "wordpieces", "staircase")),
     ):
         assert (folder / CHARACTERS).read_text("utf-8") == made
 
 
 def test_the_second_reader_finds_the_ends_of_ranges() -> None:
-    ranges = read_characters((DEFAULT_BUNDLE / CHARACTERS).read_bytes())
+    ranges = parse_character_classes((DEFAULT_BUNDLE / CHARACTERS).read_bytes())
     assert ranges.keys() == NAMES
     for name, numbers in ranges.items():
         for first, last in zip(numbers[::2], numbers[1::2], strict=True):
@@ -79,7 +79,7 @@ def test_classes_that_are_none_are_refused(change: tuple[str, str]) -> None:
     made = format_character_classes()
     assert change[0] in made
     with pytest.raises(BundleDamaged, match=r"^characters\.json: "):
-        read_characters(made.replace(*change, 1).encode())
+        parse_character_classes(made.replace(*change, 1).encode())
 
 
 @pytest.fixture(scope="module")

@@ -12,13 +12,13 @@ import reference_reader as reader
 from textveil import Sanitizer
 from textveil.bundle.defaults import DEFAULT_BUNDLE
 from textveil.bundle.defaults import DEFAULT_BUNDLE_ID as DEFAULT_IDENTITY
-from textveil.bundle.layout import LAW, MANIFEST
+from textveil.bundle.layout import MANIFEST, MECHANISM_FILE
 from textveil.mechanisms.staircase.staircase import Staircase
-from textveil.mechanisms.staircase.tables import output_role
+from textveil.mechanisms.staircase.tables import compute_output_role
 from textveil.text import Options
-from textveil.text.staircase_plans import StaircasePlans
+from textveil.text.staircase_plans import StaircasePlanFactory
 from textveil.verify import verify_text
-from textveil_cli.show.staircase_levels import kept_shares, staircase_summaries
+from textveil_cli.reports.staircase_levels import compute_kept_probabilities, summarize_staircase
 from textveil_export.text import neighbors, staircase_tables
 from textveil_export.text.staircase_bundle import StaircaseRecipe, build_staircase
 from textveil_export.text.staircase_tables import MisleadingWords, read_frequencies
@@ -35,15 +35,17 @@ def bundle():
 def test_its_size_and_identity(bundle):
     files = list(DEFAULT_BUNDLE.iterdir())
     assert sum(path.stat().st_size for path in files) <= 6_500_000
-    assert bundle.identity == DEFAULT_IDENTITY == hashlib.sha256((DEFAULT_BUNDLE / MANIFEST).read_bytes()).hexdigest()
-    assert bundle.law_identity == hashlib.sha256((DEFAULT_BUNDLE / LAW).read_bytes()).hexdigest()
+    assert (
+        bundle.content_hash == DEFAULT_IDENTITY == hashlib.sha256((DEFAULT_BUNDLE / MANIFEST).read_bytes()).hexdigest()
+    )
+    assert bundle.mechanism_hash == hashlib.sha256((DEFAULT_BUNDLE / MECHANISM_FILE).read_bytes()).hexdigest()
     assert {path.name for path in files} == {*bundle.manifest["files"], "manifest.json"}
 
 
 def test_its_vocabulary_and_levels(bundle):
-    assert bundle.symbols >= 20_000
+    assert bundle.symbol_count >= 20_000
     assert (bundle.mechanisms, bundle.default_mechanism) == (("staircase",), "staircase")
-    assert (bundle.default_staircase_level, bundle.default_protect) == ("10", "words")
+    assert (bundle.default_staircase_level, bundle.default_mode) == ("10", "words")
     assert [level.name for level in bundle.staircase_levels] == ["4", "6", "8", "10", "12"]
 
 
@@ -62,20 +64,20 @@ def read():
 
 def test_the_certificate_of_the_staircase_holds(bundle):
     """All conditions of the theorem, on the integers that are drawn with, on every rung."""
-    table = bundle.staircase
+    table = bundle.staircase_table
     ordered = np.sort(table.neighbors, axis=1)
     assert (ordered[:, 1:] > ordered[:, :-1]).all()
-    assert (table.neighbors[:, 0] == np.arange(bundle.symbols)).all()
-    assert table.neighbors.max() < bundle.symbols
+    assert (table.neighbors[:, 0] == np.arange(bundle.symbol_count)).all()
+    assert table.neighbors.max() < bundle.symbol_count
     assert table.base.min() >= 1
     for protect, lower in SLOTS:
-        outputs = table.outputs(visible=protect == "words", lower=lower)
+        outputs = table.get_output_mask(function_words_kept=protect == "words", lower=lower)
         for level in bundle.staircase_levels:
-            staircase = Staircase.of(table, level, outputs)
+            staircase = Staircase.from_table(table, level, outputs)
             assert 1 <= staircase.budget <= staircase.base_sum
             assert staircase.total < 2**62
             assert Decimal(staircase.unit + staircase.factor) / staircase.unit <= level.epsilon.exp()
-            _, budgets = staircase.budgets(np.arange(bundle.symbols + 1))
+            _, budgets = staircase.distribute_budget(np.arange(bundle.symbol_count + 1))
             assert (budgets.sum(axis=1) <= staircase.budget).all()
 
 
@@ -84,27 +86,27 @@ def test_no_word_stays_for_certain(bundle):
     """A word stays for as long as its budget lasts; up to 10 nats that is never 19 draws of 20."""
     assert all(level.own_share == 1 for level in bundle.staircase_levels)
     for protect in RUNGS:
-        for level in staircase_summaries(bundle, protect=protect):
+        for level in summarize_staircase(bundle, protect=protect):
             most = 0.95 if level.epsilon <= 10 else 0.98
             assert level.kept_low <= level.kept_median <= level.kept_high <= level.kept_most <= most
 
 
 def test_the_kept_shares_are_those_of_exact_rows(bundle):
-    staircase = StaircasePlans(bundle).staircase(bundle.staircase_levels[-1], protect="words")
-    outputs, shares = np.flatnonzero(staircase.base), kept_shares(staircase)
+    staircase = StaircasePlanFactory(bundle).make_staircase(bundle.staircase_levels[-1], protect="words")
+    outputs, shares = np.flatnonzero(staircase.base), compute_kept_probabilities(staircase)
     for place in range(0, len(outputs), 2000):
-        row = staircase.exact_row(int(outputs[place]))
+        row = staircase.compute_exact_row(int(outputs[place]))
         assert shares[place] == pytest.approx(row[outputs[place]] / sum(row), rel=1e-9)
 
 
 @pytest.mark.slow
 def test_rows_are_those_of_the_second_reader(bundle, read):
-    for number, slot, token in ((0, SLOTS[2], 1500), (3, SLOTS[0], 9000), (3, SLOTS[1], bundle.symbols)):
+    for number, slot, token in ((0, SLOTS[2], 1500), (3, SLOTS[0], 9000), (3, SLOTS[1], bundle.symbol_count)):
         protect, lower = slot
         level, outputs = bundle.staircase_levels[number], reader.allowed_outputs(read, protect == "words", lower)
-        staircase = StaircasePlans(bundle).staircase(level, protect=protect, lower=lower)
+        staircase = StaircasePlanFactory(bundle).make_staircase(level, protect=protect, lower=lower)
         assert sorted(outputs) == np.flatnonzero(staircase.base).tolist()
-        exact = staircase.exact_row(token)
+        exact = staircase.compute_exact_row(token)
         total = sum(exact)
         assert [Fraction(weight, total) for weight in exact] == reader.staircase_row(
             read, read.levels[number], outputs, token
@@ -115,13 +117,13 @@ def test_rows_are_those_of_the_second_reader(bundle, read):
 def test_what_may_come_out_is_what_the_rule_allows(bundle):
     """Every output is allowed; and a sample of words is left out only for a reason."""
     assert "on both rungs" in verify_text(bundle, pairs=100)
-    mentions, (_, never) = StaircasePlans(bundle), read_english_lists()
+    mentions, (_, never) = StaircasePlanFactory(bundle), read_english_lists()
     for protect, lower in SLOTS:
-        rule = mentions.rule(protect=protect)
-        bit = output_role(visible=protect == "words", lower=lower)
-        for symbol in range(0, bundle.symbols, 23):
+        rule = mentions.make_rule(protect=protect)
+        bit = compute_output_role(function_words_kept=protect == "words", lower=lower)
+        for symbol in range(0, bundle.symbol_count, 23):
             word = bundle.vocabulary[symbol]
-            allowed = word not in never and rule.outputs_allowed(word, lower=lower)
+            allowed = word not in never and rule.is_output_allowed(word, lower=lower)
             assert bool(bundle.staircase.roles[symbol] & bit) == allowed
 
 
@@ -129,7 +131,7 @@ def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
     sanitizer = Sanitizer(bundle)
     lower, title = (sanitizer.distribution(word) for word in ("hotel", "Nurse"))
     for word in ("group", "bank", "data", "hope", "church"):
-        assert lower.probability(word) > 0
+        assert lower.compute_probability(word) > 0
         assert word not in title.words
         assert sanitizer.preview(word.title())[0][1] not in ("drawn", "unknown", "visible")
     options = Options(consistent=True)
@@ -169,7 +171,7 @@ def neighbors_of(symbols):
 @pytest.mark.parametrize("step", [37, pytest.param(1, marks=pytest.mark.full)])
 def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle, step, monkeypatch):
     """Base and roles to the integer; neighbors but for ties that another processor rounds the other way."""
-    symbols = np.arange(0, bundle.symbols, step)
+    symbols = np.arange(0, bundle.symbol_count, step)
     if step > 1:  # products with all words take most of the time
         monkeypatch.setattr(staircase_tables, "find_nearest_words", neighbors_of(symbols))
     recipe = StaircaseRecipe(
@@ -182,14 +184,16 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
         ),
     )
     source = WordVectors(
-        words=bundle.vocabulary, vectors=np.ones((bundle.symbols, 2), np.float32), tokens="word", provenance={}
+        words=bundle.vocabulary, vectors=np.ones((bundle.symbol_count, 2), np.float32), tokens="word", provenance={}
     )
     part = build_staircase(source, recipe)
     assert (part.tensors["base"] == bundle.staircase.base).all()
-    told = np.uint8(output_role(visible=True) | output_role(visible=False)) * 17  # and in lower case
+    told = (
+        np.uint8(compute_output_role(function_words_kept=True) | compute_output_role(function_words_kept=False)) * 17
+    )  # and in lower case
     assert (part.tensors["roles"] == bundle.staircase.roles & told).all()
     assert (part.tensors["neighbours"] == bundle.staircase.neighbors)[symbols].mean() > 0.999
-    law = json.loads((DEFAULT_BUNDLE / LAW).read_text(encoding="utf-8"))
+    law = json.loads((DEFAULT_BUNDLE / MECHANISM_FILE).read_text(encoding="utf-8"))
     assert (law["staircase"], law["skeleton"]) == (part.law["staircase"], part.law["skeleton"])
     for name, content in part.texts.items():
         assert (DEFAULT_BUNDLE / name).read_text(encoding="utf-8") == content

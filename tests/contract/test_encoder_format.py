@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 from small_encoders import load_encoder, write_encoder
 from textveil import Encoder
-from textveil.mechanisms.noise.discrete import discrete_laplace
-from textveil.mechanisms.noise.vector import noise_for
+from textveil.mechanisms.noise.discrete import make_discrete_laplace
+from textveil.mechanisms.noise.vector import build_noise
 
 MODES = [("l1", None), ("l2", "1e-6"), ("box", None)]
 WORD = 2**64
@@ -67,7 +67,7 @@ def table_of(mode: str, dimension: int, grid: int, epsilon: int, encoder: Encode
         scale = Fraction(dimension * grid if mode == "box" else 2 * grid, epsilon)
         margin = math.ceil(8 * scale)
         return laplace(scale, grid - low + margin), margin
-    noise = noise_for(encoder.bundle.level(epsilon))
+    noise = build_noise(encoder.bundle.get_level(epsilon))
     variance = noise.variance
     assert variance is not None
     margin = 4 * (math.isqrt(variance) + 1)
@@ -102,7 +102,7 @@ def test_a_release_by_the_document(
         return words
 
     monkeypatch.setattr("textveil.mechanisms.entropy.random_uint64", scripted)
-    run = encoder._extractor.session.run
+    run = encoder._extractor.session.run_model
     given: list[tuple[list[int], list[float]]] = []
 
     def watched(ids: list[int]) -> NDArray[np.float32]:
@@ -110,7 +110,7 @@ def test_a_release_by_the_document(
         given.append((ids, vectors[0].tolist()))
         return vectors
 
-    monkeypatch.setattr(encoder._extractor.session, "run", watched)
+    monkeypatch.setattr(encoder._extractor.session, "run_model", watched)
     parts = encoder.bundle.extractor
     vocabulary = parts.vocabulary
     for text in ("the doctor said", "", "unaffable nurse , of boston", "broken", "the of and " * 9) * 4:
@@ -134,4 +134,4 @@ def test_a_release_by_the_document(
 def test_laplace_tables_to_the_count(epsilon: str, grid: int) -> None:
     scale = 2 * grid / Fraction(epsilon)
     reach = 2 * grid + math.ceil(8 * scale)
-    assert laplace(scale, reach) == list(discrete_laplace(scale, reach).counts)
+    assert laplace(scale, reach) == list(make_discrete_laplace(scale, reach).counts)

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from reference_reader.index import IndexReader
 from scripted import counted, scripted_words
-from textveil.bundle import StaticParts
+from textveil.bundle import StaticExtractorData
 from textveil.mechanisms import entropy
-from textveil.vector import IndexEncoder, words_of
-from textveil_cli.collector import IndexServer
+from textveil.vector import TextLabelEncoder, find_word_rows
+from textveil_cli.aggregation import IndexServer
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 FOLDER = GOLDEN / "index"
@@ -38,11 +38,13 @@ def test_the_document_gives_the_golden_lines(case: dict[str, Any]) -> None:
 def test_the_device_gives_the_golden_lines(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[int] = []
     monkeypatch.setattr(entropy, "random_uint64", counted(scripted_words(case["random_label"]), taken))
-    encoder = IndexEncoder.load(FOLDER)
+    encoder = TextLabelEncoder.load(FOLDER)
     parts = encoder.bundle.extractor
-    assert isinstance(parts, StaticParts)
-    assert [words_of(text[: parts.max_characters], parts.words).tolist() for text in TOLD["texts"]] == TOLD["rows"]
-    found = encoder.encode_batch(TOLD["texts"], epsilon=case["epsilon"], channel=case["channel"])
+    assert isinstance(parts, StaticExtractorData)
+    assert [find_word_rows(text[: parts.max_characters], parts.words).tolist() for text in TOLD["texts"]] == TOLD[
+        "rows"
+    ]
+    found = encoder.encode_batch(TOLD["texts"], epsilon=case["epsilon"], randomizer=case["channel"])
     assert [one.line for one in found] == case["lines"]
     assert sum(taken) == case["random_words"]
 
@@ -50,12 +52,12 @@ def test_the_device_gives_the_golden_lines(case: dict[str, Any], monkeypatch: py
 @CASES
 def test_the_server_reads_the_golden_lines(case: dict[str, Any]) -> None:
     server = IndexServer.load(FOLDER)
-    received = [server.receive(line, 1) for line in case["lines"]]
-    assert [server.classify(one).to_dict() for one in received] == case["labels"]
-    counts = server.counts(received)
-    for name, estimate in (("decided_as", counts.decided), ("texts_of_label", counts.of_labels)):
+    received = [server.parse_line(line, 1) for line in case["lines"]]
+    assert [server.classify_index(one).to_dict() for one in received] == case["labels"]
+    counts = server.count_texts(received)
+    for name, estimate in (("decided_as", counts.by_class_label), ("texts_of_label", counts.by_true_label)):
         told = case["counts"][name]
-        assert (told is None) == (estimate.refused is not None)
+        assert (told is None) == (estimate.refusal is not None)
         for found, entry in zip(estimate.counts, told or [], strict=True):
             assert found.label == entry["label"]
             assert (found.count, found.standard_error) == pytest.approx((entry["count"], entry["standard_error"]))

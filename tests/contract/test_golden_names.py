@@ -10,8 +10,8 @@ import reference_reader as reader
 from names_texts import by_the_product
 from scripted import scripted_words
 from textveil.bundle import open_bundle
-from textveil.bundle.text import TextBundle
-from textveil.text.names.plan import NamesPlans
+from textveil.bundle.text_bundle import TextBundle
+from textveil.text.names.plan import NamesPlanFactory
 
 DOCS = Path(__file__).parents[2] / "docs"
 FOLDER = DOCS / "golden" / "names"
@@ -32,8 +32,8 @@ def told(case: dict[str, Any]) -> tuple[Any, ...]:
 def test_the_product_gives_the_golden_texts(case: dict[str, Any], opened: TextBundle) -> None:
     stream = scripted_words(case["random_label"])
     assert by_the_product(opened, TOLD["documents"], case["options"], stream) == told(case)
-    terms = NamesPlans(opened).plan(case["options"]).terms
-    assert terms.statement(sum(case["shown_words"])).line() == case["line"]
+    terms = NamesPlanFactory(opened).make_plan(case["options"]).terms
+    assert terms.statement(sum(case["shown_words"])).format_line() == case["line"]
 
 
 @CASES

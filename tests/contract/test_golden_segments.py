@@ -14,7 +14,7 @@ from reference_reader import inputs, open_bundle
 from reference_reader import segments as by_the_document
 from textveil import Sanitizer
 from textveil.text import segmentation
-from textveil.text.skeleton.everything import EverythingRule
+from textveil.text.skeleton.every_word import EveryWordRule
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden" / "words"
 #: Texts of about so many marks. Some numbers wait in brackets that are closed, some in brackets that never are.
@@ -44,7 +44,7 @@ def cut(text: str) -> list[tuple[str, str]]:
     def kind(segment: str) -> str:
         return "gap" if segmentation.is_gap(segment) else "string" if segmentation.is_string(segment) else "word"
 
-    return [(kind(segment), segment) for segment in segmentation.segments(text)]
+    return [(kind(segment), segment) for segment in segmentation.split_text(text)]
 
 
 def assert_agreement(text: str) -> None:
@@ -99,14 +99,14 @@ def test_a_word_is_a_string_from_the_same_length_on(pattern: str, length: int) -
 @pytest.mark.parametrize("pattern", ["A", "É", "E\u0301", "\ufdfa", "’"])
 def test_a_long_text_is_its_own_key(pattern: str, length: int) -> None:
     text = (pattern * length)[:length]
-    assert inputs.key_of(text) == segmentation.key(text)
-    assert (segmentation.key(text) == text) == (length > 1_000)
+    assert inputs.key_of(text) == segmentation.fold_word(text)
+    assert (segmentation.fold_word(text) == text) == (length > 1_000)
 
 
 @pytest.mark.parametrize("entry", ["\ufeffthe", "\ufeff\ufeffthe", "\ufeff", "THE", "the\ufeff", "\ufeffDON'T tell"])
 def test_denied_entries_are_read_alike(entry: str) -> None:
     """A byte order mark at the start is not part of an entry."""
     bundle = Sanitizer.load(GOLDEN).bundle
-    keys = EverythingRule(bundle.ids).keys_of(entry)
-    expected = [bundle.symbols if key is None else bundle.ids.get(key, bundle.symbols) for key in keys]
+    keys = EveryWordRule(bundle.symbol_ids).list_keys(entry)
+    expected = [bundle.symbol_count if key is None else bundle.symbol_ids.get(key, bundle.symbol_count) for key in keys]
     assert inputs.denied_ids(open_bundle(GOLDEN), entry) == expected

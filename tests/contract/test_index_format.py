@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from reference_reader.index import WORD, G, IndexReader
 from small_index import SENTENCES, held_out_of, sentences_of, write_index
-from textveil.vector import IndexEncoder
-from textveil_cli.collector import IndexServer
+from textveil.vector import TextLabelEncoder
+from textveil_cli.aggregation import IndexServer
 
 TEXTS = (
     "",
@@ -29,7 +29,7 @@ def test_the_same_index_from_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, channel: str, epsilon: str, as_text: bool
 ) -> None:
     folder = write_index(tmp_path / "bundle", files=sentences_of())
-    encoder, reader = IndexEncoder.load(folder), IndexReader(folder)
+    encoder, reader = TextLabelEncoder.load(folder), IndexReader(folder)
     generator = np.random.default_rng(5)
     script: list[int] = []
 
@@ -43,7 +43,7 @@ def test_the_same_index_from_the_same_bytes(
     seen = set()
     for text in TEXTS * 8:
         script.clear()
-        release = encoder.encode(text, epsilon=epsilon, channel=channel, as_text=as_text)
+        release = encoder.encode(text, epsilon=epsilon, randomizer=channel, as_text=as_text)
         # The two integers are asked for one after the other: what is rejected of the first comes before the second.
         entropy = iter(script)
         index = reader.index(reader.code(text), channel, epsilon, entropy)
@@ -61,7 +61,7 @@ def test_counts_by_the_document(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle")
     server, reader = IndexServer.load(folder), IndexReader(folder)
     lines = [f"{y}\t{reader.identity[:12]}\t4\tcounts" for y, count in enumerate((5, 9, 2)) for _ in range(count)]
-    found = server.counts(server.receive(line, 1) for line in lines).decided.counts
+    found = server.count_texts(server.parse_line(line, 1) for line in lines).by_class_label.counts
     base, budget = reader.channels["counts.4.base"][0], sum(reader.channels["counts.4.dealt"][:3])
     with localcontext(prec=80):
         factor = math.floor((Decimal(4).exp() - 1) * G)
@@ -96,7 +96,7 @@ def arriving(reader: IndexReader, arrived: dict[tuple[str, str], list[int]]) -> 
 def test_texts_of_a_label_by_the_document(tmp_path: Path, arrived: dict[tuple[str, str], list[int]]) -> None:
     folder = write_index(tmp_path / "bundle")
     server, reader = IndexServer.load(folder), IndexReader(folder)
-    found = server.counts(server.receive(line, 1) for line in arriving(reader, arrived)).of_labels.counts
+    found = server.count_texts(server.parse_line(line, 1) for line in arriving(reader, arrived)).by_true_label.counts
     for count, (label, number, error) in zip(found, reader.of_labels(arrived), strict=True):
         assert count.label == label
         assert (count.count, count.standard_error) == pytest.approx((number, error))
@@ -115,11 +115,11 @@ def test_texts_of_fewer_labels_than_codes_by_the_document(tmp_path: Path, channe
     )
     server, reader = IndexServer.load(folder), IndexReader(folder)
     times = {(channel, "1"): [40, 31, 12 if channel == "counts" else 0]}
-    found = server.counts(server.receive(line, 1) for line in arriving(reader, times))
-    assert (found.decided.refused is None) == (channel == "counts")
+    found = server.count_texts(server.parse_line(line, 1) for line in arriving(reader, times))
+    assert (found.by_class_label.refusal is None) == (channel == "counts")
     if channel == "accuracy":  # of the document: an index that is never released is left out
         reader.channel = lambda *_, real=reader.channel: [row[:2] for row in real(channel, "1")]  # type: ignore[method-assign]
         times[channel, "1"].pop()
-    for count, (label, number, error) in zip(found.of_labels.counts, reader.of_labels(times), strict=True):
+    for count, (label, number, error) in zip(found.by_true_label.counts, reader.of_labels(times), strict=True):
         assert count.label == label
         assert (count.count, count.standard_error) == pytest.approx((number, error))

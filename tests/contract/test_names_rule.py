@@ -17,7 +17,7 @@ from scripted import extreme_words
 from small_names import write_names
 from textveil.bundle import open_bundle
 from textveil.bundle.defaults import DEFAULT_BUNDLE
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 #: Texts that are drawn together.
@@ -100,7 +100,7 @@ def test_words_of_a_list_that_are_drawn(shipped: Both, number: int) -> None:
     odd = ["let", "shirt", "mail", "book", "mg", "pm", "zorb", "new", "room", "years", "old", "born"]
     listed = [*dict.fromkeys([*strict_words(shipped.product, 120), *close_words(shipped.product, "nurse"), *odd])]
     options = [{}, {"epsilon": "4", "style": "tag", "deny": [listed[0], "of"], "allow": listed[:9]}][number]
-    texts = texts_by_chance(shipped.product.require_names(), 3 + number, 150)
+    texts = texts_by_chance(shipped.product.get_names_lists(), 3 + number, 150)
     chance, drawn = random.Random(number), 0
     mixed = [re.sub("[a-z]{4,}", lambda word: chance.choice([word[0], *chance.choices(listed, k=2)]), t) for t in texts]
     mixed += ["the let's LET's x-shirt e-mail T-SHIRT 5mg 5pm x-ray new zorb in room 7, 5 years old"]

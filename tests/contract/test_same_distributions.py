@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from textveil.bundle import IndexBundle, StaticParts, TextBundle, open_bundle
-from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
+from textveil.bundle import LabelBundle, StaticExtractorData, TextBundle, open_bundle
+from textveil.bundle.defaults import DEFAULT_BUNDLE, find_artifact
 from textveil.mechanisms.staircase import Staircase
 
 ENGLISH = {
@@ -53,22 +53,22 @@ def digest(*parts: Any) -> str:
 
 
 def of_vocabulary(bundle: TextBundle) -> str:
-    return digest(bundle.vocabulary, sorted(bundle.ids.items()))
+    return digest(bundle.vocabulary, sorted(bundle.symbol_ids.items()))
 
 
 def of_staircase(bundle: TextBundle) -> dict[str, str]:
-    table, lists = bundle.staircase, bundle.skeleton
+    table, lists = bundle.staircase_table, bundle.template
     assert table is not None
     assert lists is not None
-    everything = np.ones(table.symbols, dtype=bool)
+    everything = np.ones(table.symbol_count, dtype=bool)
     levels: list[Any] = []
     for level in bundle.staircase_levels:
-        one = Staircase.of(table, level, everything)
+        one = Staircase.from_table(table, level, everything)
         levels += [level.name, one.base, one.unit, one.factor, one.budget, one.own_cap]
-        levels += one.budgets(np.arange(table.symbols + 1))
+        levels += one.distribute_budget(np.arange(table.symbol_count + 1))
     return {
         "vocabulary": of_vocabulary(bundle),
-        "lists": digest(lists.function_words, [(kind.name, kind.shape, kind.utf_8) for kind in lists.kinds]),
+        "lists": digest(lists.function_words, [(kind.name, kind.shape, kind.utf_8) for kind in lists.entity_types]),
         "staircase": digest(table.neighbors, table.base, table.roles),
         "levels of the staircase": digest(*levels),
     }
@@ -82,25 +82,25 @@ def of_santext(bundle: TextBundle) -> dict[str, str]:
         "table": digest(table.neighbors, table.scores, table.roles, table.grid),
         "metric": digest(metric.rows, metric.grid, metric.median_squared, metric.unknown_extra),
     }
-    for mechanism in bundle.levels[0].parameters:
+    for mechanism in bundle.santext_levels[0].parameters:
         parts: list[Any] = []
-        for level in bundle.levels:
+        for level in bundle.santext_levels:
             law = level.parameters[mechanism]
-            parts += [level.name, str(law.exponent), law.weights, table.base_measure(mechanism, law)]
+            parts += [level.name, str(law.exponent), law.weights, table.compute_base_measure(mechanism, law)]
         found[mechanism] = digest(*parts)
     return found
 
 
-def of_index(bundle: IndexBundle) -> dict[str, str]:
+def of_index(bundle: LabelBundle) -> dict[str, str]:
     parts = bundle.extractor
-    if isinstance(parts, StaticParts):
+    if isinstance(parts, StaticExtractorData):
         extractor = digest(list(parts.words), parts.word_rows, parts.pair_rows, parts.scales, parts.max_characters)
     else:
         extractor = digest(list(parts.vocabulary), hashlib.sha256(parts.model).hexdigest(), parts.max_tokens)
     channels: list[Any] = []
-    for name, levels in bundle.channels.items():
+    for name, levels in bundle.randomizers.items():
         for one in levels:
-            channels += [name, f"{one.level.epsilon:f}", one.base, one.dealt, one.unit, one.factor, one.budget]
+            channels += [name, f"{one.level.epsilon:f}", one.base, one.budget_matrix, one.unit, one.factor, one.budget]
     return {
         "extractor": extractor,
         "codes": digest(bundle.weight, bundle.bias, list(bundle.labels)),
@@ -113,9 +113,9 @@ def test_the_staircase_is_what_it_was() -> None:
 
 
 def test_santext_is_what_it_was() -> None:
-    assert of_santext(open_bundle(artifact("english-santext"), TextBundle)) == SANTEXT
+    assert of_santext(open_bundle(find_artifact("english-santext"), TextBundle)) == SANTEXT
 
 
 @pytest.mark.parametrize("name", INDEX)
 def test_encoders_are_what_they_were(name: str) -> None:
-    assert of_index(open_bundle(artifact(name), IndexBundle)) == INDEX[name]
+    assert of_index(open_bundle(find_artifact(name), LabelBundle)) == INDEX[name]

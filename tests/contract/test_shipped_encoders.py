@@ -6,12 +6,12 @@ from math import exp
 from pathlib import Path
 
 import pytest
-from textveil.bundle import IndexBundle, open_bundle
-from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, DEFAULT_ENCODER_ID, default_encoder
-from textveil.errors import ModelNotPinned
-from textveil.vector import IndexEncoder
-from textveil.verify import verify_index
-from textveil_cli.collector import IndexServer
+from textveil.bundle import LabelBundle, open_bundle
+from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_ENCODER, DEFAULT_ENCODER_ID, find_default_encoder
+from textveil.errors import ModelNotExpected
+from textveil.vector import TextLabelEncoder
+from textveil.verify import verify_labels
+from textveil_cli.aggregation import IndexServer
 
 ARTIFACTS = Path(__file__).parents[2] / "artifacts"
 #: Largest size of each, all files together.
@@ -26,37 +26,37 @@ TEXTS = {
 
 
 @pytest.fixture(scope="module", params=SIZES)
-def encoder(request: pytest.FixtureRequest) -> IndexEncoder:
+def encoder(request: pytest.FixtureRequest) -> TextLabelEncoder:
     folder = ARTIFACTS / request.param
-    return IndexEncoder.load(folder, expect_id=open_bundle(folder, IndexBundle).identity)
+    return TextLabelEncoder.load(folder, expect_id=open_bundle(folder, LabelBundle).content_hash)
 
 
 def test_the_default_is_the_small_one() -> None:
-    assert default_encoder() == ARTIFACTS / DEFAULT_ENCODER == ARTIFACTS / "ag-static"
-    assert IndexEncoder.load().bundle.identity == DEFAULT_ENCODER_ID
+    assert find_default_encoder() == ARTIFACTS / DEFAULT_ENCODER == ARTIFACTS / "ag-static"
+    assert TextLabelEncoder.load().bundle.content_hash == DEFAULT_ENCODER_ID
 
 
 def test_the_identity_to_pin_is_named_where_a_user_looks() -> None:
     """Where the bundles are listed, since the card of a bundle cannot hold its identity."""
-    with pytest.raises(ModelNotPinned) as caught:
-        IndexEncoder.load(ARTIFACTS / "ag-minilm")
+    with pytest.raises(ModelNotExpected) as caught:
+        TextLabelEncoder.load(ARTIFACTS / "ag-minilm")
     (identity,) = re.findall("[0-9a-f]{64}", str(caught.value))
     assert f"artifacts/ag-minilm --expect-id {identity}" in (ARTIFACTS / "README.md").read_text("utf-8")
 
 
-def test_files_and_size(encoder: IndexEncoder) -> None:
+def test_files_and_size(encoder: TextLabelEncoder) -> None:
     folder, manifest = encoder.bundle.path, encoder.bundle.manifest
     assert {path.name for path in folder.iterdir()} == {*manifest["files"], "manifest.json"}
     assert sum(path.stat().st_size for path in folder.iterdir()) <= SIZES[folder.name]
     assert manifest["name"] == folder.name
-    assert "certificate for these very channels" in verify_index(encoder.bundle)
-    assert list(encoder.bundle.channels) == ["counts", "accuracy"]
+    assert "certificate for these very channels" in verify_labels(encoder.bundle)
+    assert list(encoder.bundle.randomizers) == ["counts", "accuracy"]
 
 
-def test_every_class_is_said(encoder: IndexEncoder) -> None:
+def test_every_class_is_said(encoder: TextLabelEncoder) -> None:
     """ag-topics-v1, which these took the place of, said two of its four classes."""
     assert encoder.bundle.labels == LABELS
-    found = {label: encoder.bundle.labels[encoder.secret_code(text)] for label, text in TEXTS.items()}
+    found = {label: encoder.bundle.labels[encoder.compute_true_label(text)] for label, text in TEXTS.items()}
     assert found == {label: label for label in LABELS}
     measured = encoder.bundle.manifest["measured"]
     assert min(measured["clean"]["recall"].values()) > 0.7
@@ -64,7 +64,7 @@ def test_every_class_is_said(encoder: IndexEncoder) -> None:
     assert all(figures["abandoned"] == [] for figures in measured["channels"]["counts"].values())
 
 
-def test_figures_are_the_arithmetic_of_randomized_response(encoder: IndexEncoder) -> None:
+def test_figures_are_the_arithmetic_of_randomized_response(encoder: TextLabelEncoder) -> None:
     """A decision stays with e^eps / (e^eps + 3), and every other one is as likely."""
     measured = encoder.bundle.manifest["measured"]
     assert measured["texts"]["test"] == 3800
@@ -75,7 +75,7 @@ def test_figures_are_the_arithmetic_of_randomized_response(encoder: IndexEncoder
             assert figures[name] == pytest.approx(stays * clean + other * (1 - clean), abs=2e-6)
 
 
-def test_the_card_has_the_figures(encoder: IndexEncoder) -> None:
+def test_the_card_has_the_figures(encoder: TextLabelEncoder) -> None:
     card = (encoder.bundle.path / "README.md").read_text("utf-8")
     measured = encoder.bundle.manifest["measured"]
     for epsilon, figures in measured["channels"]["counts"].items():
@@ -88,12 +88,12 @@ def test_the_card_has_the_figures(encoder: IndexEncoder) -> None:
     assert measured["compared"]["take"] in ("static", "minilm")
 
 
-def test_held_out_decisions_are_those_of_the_figures(encoder: IndexEncoder) -> None:
+def test_held_out_decisions_are_those_of_the_figures(encoder: TextLabelEncoder) -> None:
     """All texts that were not trained on, and among them the test texts that the figures are of."""
     held_out, measured = encoder.bundle.held_out, encoder.bundle.manifest["measured"]
     assert held_out is not None
     assert held_out.labels == LABELS
-    assert held_out.texts == measured["texts"]["calibration"] + measured["texts"]["test"] == 4884
+    assert held_out.text_count == measured["texts"]["calibration"] + measured["texts"]["test"] == 4884
     for number, (label, recall) in enumerate(measured["clean"]["recall"].items()):
         tested = round(measured["texts"]["test"] * measured["shares"][label])
         right, all_texts = held_out.decisions[number, number], held_out.decisions[number].sum()
@@ -114,25 +114,25 @@ def test_int8_was_chosen_on_a_thousand_texts() -> None:
     assert int8["accuracy_float32"] - int8["accuracy"] <= 0.005
 
 
-def test_a_server_reads_what_a_device_sends(encoder: IndexEncoder) -> None:
+def test_a_server_reads_what_a_device_sends(encoder: TextLabelEncoder) -> None:
     server = IndexServer.load(encoder.bundle.path)
-    received = [server.receive(encoder.encode(text, epsilon=8).line, 1) for text in TEXTS.values()]
-    decided = [server.classify(one) for one in received]
+    received = [server.parse_line(encoder.encode(text, epsilon=8).line, 1) for text in TEXTS.values()]
+    decided = [server.classify_index(one) for one in received]
     assert {one.label for one in decided} <= set(LABELS)
     assert all(sum(one.scores.values()) == pytest.approx(1, abs=1e-5) for one in decided)
-    counts = server.counts(received)
-    for estimate in (counts.decided, counts.of_labels):
+    counts = server.count_texts(received)
+    for estimate in (counts.by_class_label, counts.by_true_label):
         assert sum(count.count for count in estimate.counts) == pytest.approx(4)
 
 
 @pytest.mark.parametrize(("name", "file"), [("ag-static", "ag.tsv"), ("sst2-static", "sst2.tsv")])
 def test_the_sentences_are_those_of_the_repository_and_about_their_label(name: str, file: str) -> None:
     lines = (ARTIFACTS / "sentences" / file).read_text("utf-8").splitlines()
-    encoder = IndexEncoder.load(ARTIFACTS / name)
+    encoder = TextLabelEncoder.load(ARTIFACTS / name)
     bundle = encoder.bundle
     pairs = [(label, said) for label, those in zip(bundle.labels, bundle.sentences, strict=True) for said in those]
     assert sorted(pairs) == sorted(tuple(line.split("\t")) for line in lines)
-    assert [bundle.labels[encoder.secret_code(said)] for _, said in pairs] == [label for label, _ in pairs]
+    assert [bundle.labels[encoder.compute_true_label(said)] for _, said in pairs] == [label for label, _ in pairs]
     assert {encoder.encode("", as_text=True).sentence for _ in range(200)} <= {said for _, said in pairs}
     assert "None is a\nparaphrase" in (bundle.path / "README.md").read_text("utf-8")
     assert sum(path.stat().st_size for path in bundle.path.iterdir()) <= SIZES["ag-static"]

@@ -12,7 +12,7 @@ import pytest
 import reference_reader as reader
 from small_staircase import BASE, CASED_ROLES, CASED_WORDS, NEIGHBORS, small_staircase
 from textveil.bundle import open_bundle
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.mechanisms.staircase import Staircase
 from wrong_staircases import LAWS, TABLES
 
@@ -47,11 +47,11 @@ def wider(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_reader_and_runtime_agree_on_a_staircase(folder: Path) -> None:
     read, bundle = reader.open_bundle(folder), open_bundle(folder, TextBundle)
-    assert read.identity == bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+    assert read.identity == bundle.content_hash == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     assert read.staircase is not None
-    assert bundle.staircase is not None
+    assert bundle.staircase_table is not None
     for visible, lower in RULES:
-        told = np.flatnonzero(bundle.staircase.outputs(visible=visible, lower=lower)).tolist()
+        told = np.flatnonzero(bundle.staircase_table.get_output_mask(function_words_kept=visible, lower=lower)).tolist()
         assert sorted(reader.allowed_outputs(read.staircase, visible, lower)) == told
     assert read.staircase.function_words["may"] == ("name-like",)
     assert read.staircase.kinds["weekday"] == (
@@ -64,12 +64,12 @@ def both(folder: Path) -> Any:
     """Every level and rule of a bundle, by the reader and by the runtime."""
     read, bundle = reader.open_bundle(folder).staircase, open_bundle(folder, TextBundle)
     assert read is not None
-    assert bundle.staircase is not None
+    assert bundle.staircase_table is not None
     for number, level in enumerate(bundle.staircase_levels):
         for visible, lower in RULES:
-            outputs = bundle.staircase.outputs(visible=visible, lower=lower)
+            outputs = bundle.staircase_table.get_output_mask(function_words_kept=visible, lower=lower)
             told = reader.allowed_outputs(read, visible, lower)
-            yield read, read.levels[number], told, Staircase.of(bundle.staircase, level, outputs)
+            yield read, read.levels[number], told, Staircase.from_table(bundle.staircase_table, level, outputs)
 
 
 def test_slots_in_lower_case_have_more_outputs(folder: Path, wider: Path) -> None:
@@ -89,7 +89,7 @@ def test_exact_rows(name: str, request: pytest.FixtureRequest) -> None:
     for read, level, outputs, ours in both(request.getfixturevalue(name)):
         for x in range(16):
             wanted = reader.staircase_row(read, level, outputs, x)
-            exact = ours.exact_row(x)
+            exact = ours.compute_exact_row(x)
             assert sum(wanted) == 1
             assert [Fraction(weight, sum(exact)) for weight in exact] == wanted
             spread += sum(exact) != ours.total
@@ -113,7 +113,7 @@ def test_the_same_words_give_the_same_outputs(name: str, request: pytest.Fixture
     inputs = list(range(16)) * 60
     for read, level, outputs, ours in both(request.getfixturevalue(name)):
         words = scripted(3)
-        drawn = ours.draw(np.array(inputs), lambda count, words=words: np.array(words(count), np.uint64))
+        drawn = ours.draw_symbols(np.array(inputs), lambda count, words=words: np.array(words(count), np.uint64))
         assert drawn.tolist() == reader.draw_staircase(read, level, outputs, inputs, scripted(3))
 
 

@@ -96,7 +96,7 @@ def test_entries_are_in_order(name: str):
 def test_the_lists_are_those_of_the_exporter():
     lists = read_english_template()
     assert lists.words == {entry: mark == "name-like" for entry, mark in FUNCTION_WORDS.items()}
-    assert {kind.name for kind in lists.kinds.kinds} == {*SHAPES, *BY_LIST}
+    assert {kind.name for kind in lists.kinds.entity_types} == {*SHAPES, *BY_LIST}
 
 
 @pytest.mark.parametrize("name", NAMES)

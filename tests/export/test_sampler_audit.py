@@ -13,10 +13,10 @@ import pytest
 from scipy.stats import binomtest
 from small_index import write_index
 from small_staircase import small_staircase
-from textveil.bundle import IndexBundle, TextBundle, open_bundle
+from textveil.bundle import LabelBundle, TextBundle, open_bundle
 from textveil.mechanisms.staircase import Staircase, StaircaseLevel, StaircaseTable
 from textveil.mechanisms.staircase import staircase as staircase_module
-from textveil_cli.options import PinOptions
+from textveil_cli.options import ExpectedBundleOptions
 from textveil_export import sampler_audit as audit
 from textveil_export.cli.audit import audit as audit_command
 from textveil_export.errors import SamplerFault
@@ -33,19 +33,19 @@ def made(seed: int = 1, symbols: int = 400, epsilon: str = "4") -> Staircase:
     neighbors = np.array([[word, *rest] for word, rest in enumerate(others)], np.uint16)
     table = StaircaseTable(neighbors, base, np.full(symbols, 15, np.uint8))
     level = StaircaseLevel(name="one", epsilon=Decimal(epsilon), share=Fraction(1, 20))
-    return Staircase.of(table, level, np.ones(symbols, dtype=bool))
+    return Staircase.from_table(table, level, np.ones(symbols, dtype=bool))
 
 
 def test_the_pair_is_tight() -> None:
     """No other pair and output comes closer to the promise, and the output is nearly all that comes out."""
     staircase = made()
     likely, rare, output = audit.find_tight_pair(staircase)
-    rows = np.array([staircase.exact_row(word) for word in range(400)], dtype=object)
+    rows = np.array([staircase.compute_exact_row(word) for word in range(400)], dtype=object)
     shares = np.array([row / sum(row) for row in rows], dtype=np.float64)
     losses = np.log(shares.max(axis=0) / shares.min(axis=0))
     found = math.log(shares[likely, output] / shares[rare, output])
     assert found == pytest.approx(losses.max(), abs=1e-3)
-    assert shares[likely, output] > 0.5 * staircase.near
+    assert shares[likely, output] > 0.5 * staircase.near_probability
 
 
 @pytest.mark.statistical
@@ -61,7 +61,9 @@ def test_a_sound_sampler_passes_and_shows_most_of_its_epsilon() -> None:
 def wrong_tail(self, rows, row_of, u, w):  # type: ignore[no-untyped-def]
     """What is left of the budget is drawn from the base itself."""
     position = np.where(u < self.unit * self.base_sum, u // self.unit, w % self.base_sum)
-    near = staircase_module.at_most(rows.dealt, row_of, np.maximum(u - self.unit * self.base_sum, 0) // self.factor)
+    near = staircase_module.count_at_most(
+        rows.dealt, row_of, np.maximum(u - self.unit * self.base_sum, 0) // self.factor
+    )
     k = rows.stored.shape[1]
     stored = rows.stored.ravel()[row_of * k + np.minimum(near, k - 1)]
     outputs = np.searchsorted(self.sums, np.minimum(position, self.base_sum - 1), side="right")
@@ -72,7 +74,7 @@ def scarce() -> Staircase:
     """Words whose neighbors take less than the budget: much is left over."""
     table = made().table
     table = StaircaseTable(table.neighbors[:, :2], table.base[::-1].copy(), table.roles)
-    return Staircase.of(
+    return Staircase.from_table(
         table, StaircaseLevel(name="one", epsilon=Decimal(4), share=Fraction(1, 4)), np.ones(400, dtype=bool)
     )
 
@@ -97,15 +99,15 @@ def test_a_random_stream_that_a_fork_repeats_is_detected(monkeypatch: pytest.Mon
 
 
 def of_larger_factor(more: float) -> Callable[..., Any]:
-    drawing, real = made(epsilon=str(4 + math.log(more))), Staircase.draw
+    drawing, real = made(epsilon=str(4 + math.log(more))), Staircase.draw_symbols
     return lambda self, *given: real(drawing, *given)
 
 
 #: What is planted where, in which sampler, and what the audit says. A stream that a fork repeats is always seen.
 FAULTS: dict[str, tuple[object, str, Any, Callable[[], Staircase], str]] = {
     "a wrong tail": (Staircase, "_select", wrong_tail, scarce, "outputs occur"),
-    "three times the factor": (Staircase, "draw", of_larger_factor(3), made, "exceeds the promised"),
-    "1.5 times the factor": (Staircase, "draw", of_larger_factor(1.5), made, "outputs occur"),
+    "three times the factor": (Staircase, "draw_symbols", of_larger_factor(3), made, "exceeds the promised"),
+    "1.5 times the factor": (Staircase, "draw_symbols", of_larger_factor(1.5), made, "outputs occur"),
     "floating point of 24 bits": (audit, "uniform_below", floating, made, "too few random bits"),
 }
 _RUNS = 60
@@ -140,10 +142,10 @@ def test_the_command_audits_bundles_and_reports_faults(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for bundle in (small_staircase(tmp_path / "staircase"), write_index(tmp_path / "index")):
-        audit_command(bundle=bundle, draws=20_000, must_be=PinOptions())
+        audit_command(bundle=bundle, draws=20_000, expected=ExpectedBundleOptions())
         assert "no fault in 20,000 draws" in capsys.readouterr().out
     assert open_bundle(tmp_path / "staircase", TextBundle).staircase_levels
-    assert open_bundle(tmp_path / "index", IndexBundle).channels
-    monkeypatch.setattr(Staircase, "draw", lambda self, inputs, source: np.zeros(len(inputs), np.int64))
+    assert open_bundle(tmp_path / "index", LabelBundle).randomizers
+    monkeypatch.setattr(Staircase, "draw_symbols", lambda self, inputs, source: np.zeros(len(inputs), np.int64))
     with pytest.raises(SamplerFault, match="outputs occur"):
-        audit_command(bundle=tmp_path / "index", draws=20_000, must_be=PinOptions())
+        audit_command(bundle=tmp_path / "index", draws=20_000, expected=ExpectedBundleOptions())

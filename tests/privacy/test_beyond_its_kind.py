@@ -18,8 +18,8 @@ from mention_checks import stream
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
 from textveil.text.rewrite import rewriter
-from textveil.text.segmentation import segments
-from textveil.text.skeleton.kinds import SHAPES
+from textveil.text.segmentation import split_text
+from textveil.text.skeleton.entity_types import SHAPES
 from textveil_cli.console import run
 from textveil_cli.main import app
 
@@ -33,7 +33,7 @@ class Different(AssertionError):
 
 @pytest.fixture(scope="module")
 def dealt(sanitizer: Sanitizer) -> list[Pool]:
-    return pools(sanitizer._plan({}).rule, seed=1)  # type: ignore[union-attr]
+    return pools(sanitizer._get_plan({}).rule, seed=1)  # type: ignore[union-attr]
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +90,10 @@ def command(*arguments: str) -> Way:
 def served(sanitizer: Sanitizer, texts: list[str], _: Path) -> Any:
     """The application of ``textveil serve``, asked without a socket."""
     pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
-    from textveil_cli.serve import Access, Releases, make_app
+    from textveil_cli.serve import AccessRule, ServedReleases, make_app
 
-    releases = Releases(sanitize=sanitizer.sanitize_batch, promise=sanitizer.terms().statement(1))
-    asked = make_app(releases, Access(frozenset({"localhost"})))
+    releases = ServedReleases(sanitize=sanitizer.sanitize_batch, sanitize_statement=sanitizer.terms().statement(1))
+    asked = make_app(releases, AccessRule(frozenset({"localhost"})))
     head = {"type": "http", "method": "POST", "path": "/sanitize", "scheme": "http", "query_string": b""}
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
     said: list[Any] = []
@@ -158,7 +158,7 @@ def compare(
 
 
 def test_members_of_every_list_and_shape_are_compared(sanitizer: Sanitizer, dealt: list[Pool]) -> None:
-    kinds = sanitizer._plan({}).rule.kinds.kinds  # type: ignore[union-attr]
+    kinds = sanitizer._get_plan({}).rule.listed_types.entity_types  # type: ignore[union-attr]
     assert {pool.kind.name for pool in dealt} == {kind.name for kind in kinds}
     assert {pool.kind.shape for pool in dealt} == {*SHAPES, None}
     lengths = [len(member) for pool in dealt for member in pool.odd]
@@ -169,13 +169,13 @@ def test_members_of_every_list_and_shape_are_compared(sanitizer: Sanitizer, deal
 def test_the_texts_have_one_skeleton(
     sanitizer: Sanitizer, texts: list[tuple[str, str]], long_texts: list[tuple[str, str]]
 ) -> None:
-    plan: Any = sanitizer._plan({})
+    plan: Any = sanitizer._get_plan({})
     for one, other in [*texts, *long_texts]:
-        assert plan.rule.skeleton(segments(one)) == plan.rule.skeleton(segments(other))
+        assert plan.rule.list_template(split_text(one)) == plan.rule.list_template(split_text(other))
         assert one != other
     for text in long_texts[0]:
-        assert len(text) > rewriter.LONG_CHARACTERS
-        assert len(segments(text)) > 1 << 15  # more than one chunk has
+        assert len(text) > rewriter.MAX_WHOLE_CHARACTERS
+        assert len(split_text(text)) > 1 << 15  # more than one chunk has
 
 
 @pytest.mark.parametrize("way", [*WAYS, *LONG])

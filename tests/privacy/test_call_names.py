@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from planted import planted
 from textveil import Conversation, Sanitizer
-from textveil.conversation import written_strings
+from textveil.conversation import model_strings
 from textveil.conversation.call_ids import CallIds
 
 Message = dict[str, Any]
@@ -53,7 +53,7 @@ def count_hits(
     """
     conversation = Conversation(sanitizer)
     messages: list[Message] = [{"role": "user", "content": f"I met {secret} today."}]
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     exchange.declare_tools(declared)
     surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("I met ").removesuffix(" today.")
     tool_calls = [
@@ -64,7 +64,7 @@ def count_hits(
     for call in reply["tool_calls"]:
         echoed = call["function"]["name"] if calls[0][1] != "search" else call["id"]
         messages.append({"role": "tool", "tool_call_id": call["id"], "content": error.format(echoed)})
-    sent = conversation.exchange().outgoing(messages)
+    sent = conversation.start_exchange().outgoing(messages)
     assert [call["id"] for call in sent[1]["tool_calls"]] == [call for call, _ in calls]
     assert [message["tool_call_id"] for message in sent[2:]] == [call for call, _ in calls]
     shown = re.compile(rf"(?<![^\W_]){re.escape(surrogate)}(?![^\W_])")
@@ -107,7 +107,7 @@ def test_declared_tools_and_opaque_identifiers_cost_no_guess(sanitizer: Sanitize
     conversation, chance = Conversation(sanitizer), random.Random(1)
     messages: list[Message] = [{"role": "user", "content": "I met Zqxwgrad today."}]
     for turn in range(60):
-        exchange = conversation.exchange()
+        exchange = conversation.start_exchange()
         exchange.declare_tools(["Kowalczyk_CRM"])
         surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("I met ").removesuffix(" today.")
         length = 24 if turn % 2 else 9  # as of OpenAI and Mistral
@@ -121,9 +121,9 @@ def test_declared_tools_and_opaque_identifiers_cost_no_guess(sanitizer: Sanitize
         got = messages[-1]["tool_calls"][0]["id"]
         assert len(got) == len(call["id"])
         messages.append({"role": "tool", "tool_call_id": got, "content": "She met Zqxwgrad."})
-        after = conversation.exchange()
+        after = conversation.start_exchange()
         sent = after.outgoing(messages)
-        assert after.unshared == 0
+        assert after.unshared_results == 0
         assert surrogate in sent[-1]["content"]
         assert sent[-1]["tool_call_id"] == call["id"]
 
@@ -133,36 +133,36 @@ def test_a_common_word_that_is_a_name_counts_in_lower_case(sanitizer: Sanitizer,
     """A tool may write it with a capital."""
     conversation = Conversation(sanitizer, tool_guesses=(0, 0))
     messages: list[Message] = [{"role": "user", "content": f"I met {word.capitalize()} today."}]
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     exchange.outgoing(messages)
     function = {"name": "find", "arguments": json.dumps({"q": f"the {word} of it"})}
     call = {"id": "call_1", "type": "function", "function": function}
     messages.append(exchange.incoming({"role": "assistant", "content": None, "tool_calls": [call]}).reply)
     messages.append({"role": "tool", "tool_call_id": "call_1", "content": f"I met {word.capitalize()}."})
-    after = conversation.exchange()
+    after = conversation.start_exchange()
     after.outgoing(messages)
-    assert after.unshared == 1
+    assert after.unshared_results == 1
 
 
 def test_what_was_made_outlives_a_saved_conversation(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
     messages: list[Message] = [{"role": "user", "content": "I met Zqxwgrad today."}]
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     exchange.outgoing(messages)
     reply = exchange.incoming([{"type": "function_call", "call_id": SECRET, "name": "find", "arguments": "{}"}]).reply
     assert reply[0]["call_id"] != SECRET
     result = {"type": "function_call_output", "call_id": reply[0]["call_id"], "output": "I met Zqxwgrad."}
-    again = Conversation.unpacked(conversation.packed(), sanitizer)
-    sent = again.exchange().outgoing([*messages, *reply, result])
+    again = Conversation.unpack(conversation.pack(), sanitizer)
+    sent = again.start_exchange().outgoing([*messages, *reply, result])
     assert [sent[1]["call_id"], sent[2]["call_id"]] == [SECRET, SECRET]
     assert sent[2]["output"].removesuffix(".") == sent[0]["content"].removesuffix(" today.")
-    passing = Conversation.unpacked(conversation.packed(), sanitizer, pass_through={"tool"})
+    passing = Conversation.unpack(conversation.pack(), sanitizer, pass_through={"tool"})
     passed = {"role": "tool", "tool_call_id": reply[0]["call_id"], "content": "Nothing."}
-    assert passing.exchange().outgoing([*messages, *reply, passed])[2]["tool_call_id"] == SECRET
+    assert passing.start_exchange().outgoing([*messages, *reply, passed])[2]["tool_call_id"] == SECRET
 
 
 def test_planted_names_that_nobody_counts(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Conversation, "_name_strings", lambda conversation, name: [])
+    monkeypatch.setattr(Conversation, "_find_name_strings", lambda conversation, name: [])
     with pytest.raises(AssertionError):
         test_ten_thousand_names_of_tools_tell_nothing(sanitizer, "end")
 
@@ -176,13 +176,15 @@ def test_planted_identifiers_that_stay(sanitizer: Sanitizer, monkeypatch: pytest
 def test_planted_prefix_with_marks_behind_it(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     from textveil.conversation import call_ids
 
-    monkeypatch.setattr(call_ids, "_OPAQUE", re.compile(r"(?:call|tooluse)[_-][\w-]+"))
+    monkeypatch.setattr(call_ids, "_OPAQUE_ID", re.compile(r"(?:call|tooluse)[_-][\w-]+"))
     with pytest.raises(AssertionError):
         test_ten_thousand_identifiers_tell_nothing(sanitizer, "call-{}")
 
 
 def test_planted_lower_case_names_that_nobody_counts(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    change = ("word.islower() and _may_name(word, plan)", "False")
-    monkeypatch.setattr(written_strings, "_strings_of", planted(written_strings._strings_of, change))
+    change = ("word.islower() and _may_be_name(word, plan)", "False")
+    monkeypatch.setattr(
+        model_strings, "_iterate_hidden_strings", planted(model_strings._iterate_hidden_strings, change)
+    )
     with pytest.raises(AssertionError):
         test_a_common_word_that_is_a_name_counts_in_lower_case(sanitizer, "hope")

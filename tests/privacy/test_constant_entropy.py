@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from small_encoders import load_encoder, write_encoder
 from small_index import sentences_of, write_index
-from textveil import IndexEncoder, Sanitizer
+from textveil import Sanitizer, TextLabelEncoder
 from textveil.bundle import TextBundle
 from textveil.errors import EntropyFailed
-from textveil.mechanisms import entropy, integer_sampling, uniform_below
+from textveil.mechanisms import draw_uniform_below, entropy, integer_sampling
 from textveil.mechanisms.baselines import SanText
-from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_WORDS, Rows, draw_thinned
+from textveil.mechanisms.integer_sampling import MAX_ROUNDS, MAX_WORDS, WeightRows, draw_thinned
 
 BYTES = (0x00, 0x01, 0x55, 0x7F, 0x80, 0xAA, 0xFE, 0xFF)
 TEXT = "Dr. Mary Smith (born 3 May 1981) wrote 'call 555-0199' to kim@example.com: the zorblax hurts, really."
@@ -69,14 +69,14 @@ def test_every_mechanism_for_text_ends(english: Sanitizer, source: int, options:
 def test_integers_below_a_total(source: int, total: int) -> None:
     word = int.from_bytes(bytes([source]) * 8, "little")
     accepted = word <= 2**64 - 1 - 2**64 % total
-    assert ends(lambda: uniform_below(np.array([total]), entropy.random_uint64)) == accepted
+    assert ends(lambda: draw_uniform_below(np.array([total]), entropy.random_uint64)) == accepted
 
 
 def test_vectors_and_decisions_end(source: int, tmp_path: Path) -> None:
     """One word for one value: no source makes them fail."""
     encoder = load_encoder(write_encoder(tmp_path / "encoder"))
     assert ends(lambda: encoder.encode("hello world", epsilon=4, word_dropout="0.5"))
-    index = IndexEncoder.load(write_index(tmp_path / "index", files=sentences_of()))
+    index = TextLabelEncoder.load(write_index(tmp_path / "index", files=sentences_of()))
     ends(lambda: index.encode("hello world", epsilon=4))
     ends(lambda: index.encode("hello world", epsilon=4, as_text=True))
 
@@ -95,16 +95,16 @@ def rejected_at_first(times: int, rejected: int, then: int) -> Callable[[int], A
 
 def test_the_last_word_of_an_integer_counts() -> None:
     total, last = np.array([3 << 60]), 2**64 - 1
-    assert uniform_below(total, rejected_at_first(MAX_WORDS - 1, last, 5)).tolist() == [5]
+    assert draw_uniform_below(total, rejected_at_first(MAX_WORDS - 1, last, 5)).tolist() == [5]
     with pytest.raises(EntropyFailed, match="nothing is released"):
-        uniform_below(total, rejected_at_first(MAX_WORDS, last, 5))
+        draw_uniform_below(total, rejected_at_first(MAX_WORDS, last, 5))
 
 
 def test_the_last_round_of_a_thinned_draw_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a tail of 4, one in four proposals is kept: that of threshold 0. Each round takes two words."""
     monkeypatch.setattr(integer_sampling, "MAX_ROUNDS", 20)
     stored, tail, base = np.array([[0]]), np.array([4]), np.array([1, 2])
-    rows = Rows(stored=stored, cumulative=np.array([[0]]), tail=tail, base=base)
+    rows = WeightRows(stored=stored, cumulative=np.array([[0]]), tail=tail, base=base)
 
     def thinned(times: int) -> list[int]:
         words = rejected_at_first(times, 7, 4)
@@ -119,9 +119,9 @@ def test_a_true_source_never_meets_the_bounds(english: Sanitizer) -> None:
     """What docs/proofs/santext.md says of the default bundle: all words, levels and both mechanisms."""
     assert 4**-MAX_WORDS <= 2**-256
     bundle: TextBundle = english.bundle
-    for level in bundle.levels:
+    for level in bundle.santext_levels:
         for mechanism in ("santext", "santext+"):
-            law = SanText.of(bundle.table, bundle.metric, mechanism, level.parameters[mechanism])
-            rows = law.proposals(np.arange(bundle.symbols + 1))
+            law = SanText.from_table(bundle.table, bundle.metric, mechanism, level.parameters[mechanism])
+            rows = law.compute_proposals(np.arange(bundle.symbol_count + 1))
             kept = rows.cumulative[:, -1] + law.weights[-1] * rows.base[-1]
             assert MAX_ROUNDS * (kept / rows.totals).min() > 179 * math.log(2)

@@ -14,7 +14,7 @@ import pytest
 from names_fiber import Members
 from planted import planted
 from textveil import Conversation, Sanitizer
-from textveil.text.names.running import Running
+from textveil.text.names.conversation_state import ConversationDraws
 
 TEXTS = """
 I am Anna Novak of Boston, and my order is 4711 of 12 March 2024.
@@ -29,11 +29,14 @@ J. R. Smith lives at 12 Elm Street, suite 7, Boston, TX 84101. See www.novak.com
 def conversations(sanitizer: Sanitizer, count: int) -> Iterator[tuple[list[str], list[str]]]:
     """The texts of a conversation, and of one of the same skeletons."""
     chance, plan = random.Random(3), sanitizer.names_plan(protect="names")
-    members, reader = Members(plan.lists.kinds, plan.lists.common, chance, frozenset()), plan.reader()
+    members, reader = (
+        Members(plan.lists.members_by_type, plan.lists.common_words, chance, frozenset()),
+        plan.make_reader(),
+    )
     for _ in range(count):
         texts: list[str] = chance.choices(TEXTS, k=6)
         distinct = [*dict.fromkeys(texts)]  # which messages are the same is in the skeleton
-        others = members.replaced([reader.read([text])[0] for text in distinct])
+        others = members.replaced([reader.read_texts([text])[0] for text in distinct])
         yield texts, [others[distinct.index(text)] for text in texts]
 
 
@@ -64,20 +67,21 @@ def test_one_skeleton_one_law(sanitizer: Sanitizer, options: dict[str, Any], mon
 
 FAULTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
     "a member that depends on what it replaces": (
-        "_draw", (("member = self._unused(", "member = len(part.text) % 2 or self._unused("),)),
+        "_draw_part", (("index = self._draw_unused(", "index = len(part.text) % 2 or self._draw_unused("),)),
     "a card that is put aside for the original": (
-        "_draw", (("else ()", "else {part.folded, 'seven', '7', 'boston', 'texas'}"),)),
+        "_draw_part", (("else ()", "else {part.folded, 'seven', '7', 'boston', 'texas'}"),)),
     "a pool that depends on the original": (
-        "_draw", (("kind, layout, size, self", "kind, layout, max(1, size - len(part.text) % 3), self"),)),
+        "_draw_part", (
+            ("entity_type, layout, size, self", "entity_type, layout, max(1, size - len(part.text) % 3), self"),)),
     "an output with the length of the original": (
-        "_piece", (("(mention, parts)", "(mention, (*parts[:-1], parts[-1] + '.' * (len(original) % 2)))"),)),
+        "_rewrite_mention", (("(mention, parts)", "(mention, (*parts[:-1], parts[-1] + '.' * (len(original) % 2)))"),)),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, changes = FAULTS[fault]
-    monkeypatch.setattr(Running, name, planted(getattr(Running, name), *changes))
+    monkeypatch.setattr(ConversationDraws, name, planted(getattr(ConversationDraws, name), *changes))
     assert any(
         said(sanitizer, texts, pytest.MonkeyPatch()) != said(sanitizer, others, pytest.MonkeyPatch())
         for texts, others in conversations(sanitizer, 6)

@@ -33,7 +33,7 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.table import LevelParameters
-from textveil.mechanisms.integer_sampling import MAX_TOTAL, Rows
+from textveil.mechanisms.integer_sampling import MAX_TOTAL, WeightRows
 from textveil_export.text.level_weights import LevelSetting, compute_score_weights, make_level_parameters
 
 Words = NDArray[np.uint64]
@@ -52,14 +52,18 @@ def in_memory(geometry: str, k: int | None) -> Any:
     return small_bundles.in_memory(GEOMETRIES[geometry], k=k, exponents=EXPONENTS)
 
 
-def laws(geometry: str, k: int | None, shift: int | None) -> Iterator[tuple[Rows, list[list[int]]]]:
+def laws(geometry: str, k: int | None, shift: int | None) -> Iterator[tuple[WeightRows, list[list[int]]]]:
     """What draws of all inputs propose, and its weights by definition; score 0 weighs ``2**shift``, or what ships.
 
     Every mechanism and exponent; and the first exponent once more with a base measure of its own.
     """
     bundle = in_memory(geometry, k)
-    everyone = np.arange(bundle.symbols + 1)
-    largest = int(bundle.metric.scores(np.concatenate([d for _, d in bundle.metric.squared_to_all(everyone)])).max())
+    everyone = np.arange(bundle.symbol_count + 1)
+    largest = int(
+        bundle.metric.compute_scores(
+            np.concatenate([d for _, d in bundle.metric.iterate_squared_blocks(everyone)])
+        ).max()
+    )
     found = []
     for exponent in map(Decimal, EXPONENTS):
         if shift is None:
@@ -67,11 +71,11 @@ def laws(geometry: str, k: int | None, shift: int | None) -> Iterator[tuple[Rows
         else:
             weights = np.maximum(1, compute_score_weights(exponent, largest, shift))
             found.append(LevelParameters(exponent, weights, None))
-    base = np.random.default_rng(13).integers(1, 4, bundle.symbols).astype(np.uint32)
+    base = np.random.default_rng(13).integers(1, 4, bundle.symbol_count).astype(np.uint32)
     found.append(replace(found[0], base=base, weights=-(-found[0].weights // 4)))
     for mechanism, level_law in product(("santext", "santext+"), found):
-        law = SanText.of(bundle.table, bundle.metric, mechanism, level_law)
-        yield law.proposals(everyone), proposed(bundle, law, defined_weights(bundle, mechanism, level_law))
+        law = SanText.from_table(bundle.table, bundle.metric, mechanism, level_law)
+        yield law.compute_proposals(everyone), proposed(bundle, law, defined_weights(bundle, mechanism, level_law))
 
 
 def proposed(bundle: SimpleNamespace, law: SanText, weights: list[list[int]]) -> list[list[int]]:
@@ -90,8 +94,8 @@ def proposed(bundle: SimpleNamespace, law: SanText, weights: list[list[int]]) ->
 def test_every_integer_of_every_row(geometry: str, k: int | None) -> None:
     for rows, weights in laws(geometry, k, 8):
         assert rows.totals.tolist() == [sum(row) for row in weights]
-        assert [rows.weights(row).tolist() for row in range(len(weights))] == weights
-        assert deals_exactly(sampling.select, rows, weights)
+        assert [rows.compute_weights(row).tolist() for row in range(len(weights))] == weights
+        assert deals_exactly(sampling.select_outputs, rows, weights)
 
 
 @pytest.mark.slow
@@ -116,15 +120,15 @@ def test_every_boundary_of_the_weights_that_ship(geometry: str, k: int | None) -
                     owner += [y] * 3
                 position += size
             assert position == sum(expected)
-            assert rows.weights(row).tolist() == expected
-            assert sampling.select(rows, np.full(len(owner), row), np.array(uniform)).tolist() == owner
+            assert rows.compute_weights(row).tolist() == expected
+            assert sampling.select_outputs(rows, np.full(len(owner), row), np.array(uniform)).tolist() == owner
 
 
 @pytest.mark.parametrize("fault", faulty_sampling.SELECT)
 def test_a_fault_in_select_is_seen(fault: str) -> None:
     rows, weights = next(laws("scattered", 7, 8))
-    assert deals_exactly(sampling.select, rows, weights)
-    assert not deals_exactly(planted(sampling.select, faulty_sampling.SELECT[fault]), rows, weights)
+    assert deals_exactly(sampling.select_outputs, rows, weights)
+    assert not deals_exactly(planted(sampling.select_outputs, faulty_sampling.SELECT[fault]), rows, weights)
 
 
 @given(st.data())
@@ -140,14 +144,14 @@ def test_any_rows(data: st.DataObject) -> None:
     weights = [[tail[row] * q for q in base] for row in range(count)]
     for place in range(count * k):
         weights[place // k][stored[place]] += excess[place]
-    rows = Rows(
+    rows = WeightRows(
         stored=np.array(stored).reshape(count, k),
         cumulative=np.cumsum(np.array(excess).reshape(count, k), axis=1),
         tail=np.array(tail),
         base=np.cumsum(base),
     )
-    assert [rows.weights(row).tolist() for row in range(count)] == weights
-    assert deals_exactly(sampling.select, rows, weights)
+    assert [rows.compute_weights(row).tolist() for row in range(count)] == weights
+    assert deals_exactly(sampling.select_outputs, rows, weights)
 
 
 # Integers from words.
@@ -190,13 +194,13 @@ def uniform_is_exact(uniform_below: Callable[..., Any], bits: int = 5) -> bool:
 
 
 def test_every_pair_of_words_of_five_bits() -> None:
-    assert uniform_is_exact(sampling.uniform_below)
+    assert uniform_is_exact(sampling.draw_uniform_below)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", faulty_sampling.UNIFORM_BELOW)
 def test_a_fault_in_uniform_below_is_seen(fault: str) -> None:
-    assert not uniform_is_exact(planted(sampling.uniform_below, faulty_sampling.UNIFORM_BELOW[fault]))
+    assert not uniform_is_exact(planted(sampling.draw_uniform_below, faulty_sampling.UNIFORM_BELOW[fault]))
 
 
 @given(st.lists(st.one_of(st.integers(1, MAX_TOTAL), st.integers(0, 62).map(lambda n: 1 << n)), min_size=1, max_size=8))
@@ -204,12 +208,12 @@ def test_the_last_accepted_word_at_full_width(totals: list[int]) -> None:
     """Words of 64 bits: the largest multiple of the total is where acceptance ends, to the word."""
     edge = [2**64 // total * total for total in totals]
     last = np.array([word - 1 for word in edge], dtype=np.uint64)
-    drawn = sampling.uniform_below(np.array(totals), lambda count: last)
+    drawn = sampling.draw_uniform_below(np.array(totals), lambda count: last)
     assert drawn.tolist() == [total - 1 for total in totals]
     rounds = [np.array([word % 2**64 for word in edge], dtype=np.uint64)]
     beyond = [position for position, word in enumerate(edge) if word < 2**64]
     rounds.append(np.array([totals[position] - 1 for position in beyond], dtype=np.uint64))
-    again = sampling.uniform_below(np.array(totals), lambda count: rounds.pop(0))
+    again = sampling.draw_uniform_below(np.array(totals), lambda count: rounds.pop(0))
     assert again.tolist() == [total - 1 if i in beyond else 0 for i, total in enumerate(totals)]
 
 
@@ -230,7 +234,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, *rounds: list[int]) -> None:
 
 def unseen(sanitizer: Sanitizer) -> str:
     """A word outside the vocabulary."""
-    return next(word for word in ("quokka", "zebra") if word not in sanitizer.bundle.ids)
+    return next(word for word in ("quokka", "zebra") if word not in sanitizer.bundle.symbol_ids)
 
 
 def test_every_integer_through_the_sanitizer(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:

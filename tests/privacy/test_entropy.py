@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from textveil import Sanitizer
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import EntropyFailed
 from textveil.mechanisms import entropy
 

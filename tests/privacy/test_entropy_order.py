@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 from defined_weights import outputs
 from textveil import Sanitizer
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.mechanisms import entropy
-from textveil.mechanisms.baselines.table import KEPT
+from textveil.mechanisms.baselines.table import KEPT_ROLE
 
 UNKNOWN = "quokka"
 
@@ -49,8 +49,8 @@ def mixed_words(seed: int) -> Iterator[int]:
 def test_words_in_fixed_numbers(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five tokens, two coins, one word kept, two words rejected, one of them twice."""
     roles = bundle.table.roles
-    common = [word for word, role in zip(bundle.vocabulary, roles, strict=True) if role & KEPT]
-    other = [word for word, role in zip(bundle.vocabulary, roles, strict=True) if not role & KEPT]
+    common = [word for word, role in zip(bundle.vocabulary, roles, strict=True) if role & KEPT_ROLE]
+    other = [word for word, role in zip(bundle.vocabulary, roles, strict=True) if not role & KEPT_ROLE]
     text = " ".join([other[0], common[0], UNKNOWN, common[1], other[1]])
     last = 2**64 - 1
     generator = Generator(iter([0, last, 1, 2, last, last, 3, last, 4]))

@@ -23,11 +23,11 @@ from numpy.typing import NDArray
 from scipy.special import gammainc
 from scipy.stats import binom, chi2, norm
 from textveil import Sanitizer
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines import fbdd
-from textveil.mechanisms.baselines.fbdd import Fbdd, laplace_noise
-from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT
+from textveil.mechanisms.baselines.fbdd import Fbdd, draw_laplace_noise
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -59,11 +59,13 @@ def space(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
 
 
 def law_of(bundle: TextBundle, epsilon: float) -> Fbdd:
-    return Fbdd.of(bundle.table, bundle.metric, Decimal(str(epsilon)))
+    return Fbdd.from_table(bundle.table, bundle.metric, Decimal(str(epsilon)))
 
 
 def counts_of(law: Fbdd, token: int, draws: int = DRAWS) -> Counts:
-    return np.bincount(law.draw(np.full(draws, token), entropy.random_uint64), minlength=len(law.metric.rows) - 1)
+    return np.bincount(
+        law.draw_symbols(np.full(draws, token), entropy.random_uint64), minlength=len(law.metric.rows) - 1
+    )
 
 
 # The definition.
@@ -85,10 +87,10 @@ def law_by_integral(bundle: TextBundle, epsilon: float, token: int, fineness: in
     """Probability of every symbol, shape ``(symbols,)``: the noise integrated over the cells of the outputs."""
     assert bundle.metric is not None
     rows = bundle.metric.rows / math.sqrt(bundle.metric.median_squared)
-    outputs = np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT)
+    outputs = np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT_ROLE)
     sites, dimension = rows[outputs] - rows[token], rows.shape[1]
     along, weights = directions(dimension, fineness)
-    law = np.zeros(bundle.symbols)
+    law = np.zeros(bundle.symbol_count)
     # On the ray r u, output y is nearer than y' where r u.(y - y') > (|y|^2 - |y'|^2) / 2.
     slope, height = along @ sites.T, (sites**2).sum(axis=1) / 2
     for y, site in enumerate(outputs):
@@ -117,7 +119,7 @@ def test_the_integral_in_one_dimension(tmp_path_factory: pytest.TempPathFactory)
     bundle = _bundle(tmp_path_factory, small_bundles.line(4))
     assert bundle.metric is not None
     place = bundle.metric.rows[:-1, 0] / math.sqrt(bundle.metric.median_squared)
-    outputs = np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT)
+    outputs = np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT_ROLE)
     angle = np.pi * (np.arange(200_000) + 0.5) / 200_000 - np.pi / 2
 
     def above(border: float) -> float:
@@ -179,7 +181,7 @@ def test_the_law_through_the_sanitizer(plane: TextBundle) -> None:
     word = plane.vocabulary[3]
     written = sanitizer.sanitize(f"{word} zzz " * 100_000, mechanism="fbdd", epsilon=4).text.split()
     for start, token in ((0, 3), (1, len(PLANE))):
-        counts = np.bincount([plane.ids[output] for output in written[start::2]], minlength=len(PLANE))
+        counts = np.bincount([plane.symbol_ids[output] for output in written[start::2]], minlength=len(PLANE))
         assert not rejects(counts, law_by_integral(plane, 4, token, 4000))
 
 
@@ -189,7 +191,7 @@ NOISE_FAULTS = ("one exponential too few", "one exponential too many", "Gaussian
 
 @pytest.mark.parametrize("fault", NOISE_FAULTS)
 def test_a_fault_in_the_noise_is_seen(plane: TextBundle, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fbdd, "laplace_noise", faulty_fbdd.laplace_noise(fault))
+    monkeypatch.setattr(fbdd, "draw_laplace_noise", faulty_fbdd.laplace_noise(fault))
     assert rejects(counts_of(law_of(plane, 4), 3), law_by_integral(plane, 4, 3, 4000))
 
 
@@ -208,7 +210,7 @@ def test_a_fault_in_the_draw_is_seen(plane: TextBundle, fault: str | None) -> No
 def repeats(law: Fbdd, token: int, probabilities: Floats) -> bool:
     """Whether two tokens in a row have the same output more or less often than independent ones would."""
     pairs = DRAWS // 2
-    drawn = law.draw(np.full(2 * pairs, token), entropy.random_uint64)
+    drawn = law.draw_symbols(np.full(2 * pairs, token), entropy.random_uint64)
     same = float((probabilities**2).sum())
     found = int((drawn[::2] == drawn[1::2]).sum())
     return bool(abs(found - pairs * same) > norm.isf(SIGNIFICANCE / 2) * math.sqrt(pairs * same * (1 - same)))
@@ -218,7 +220,7 @@ def shared_noise(share: int) -> Callable[..., Floats]:
     """Noise of which every ``share``-th vector is used for the next token, too; 1: one vector for all tokens."""
 
     def faulty(count: int, dimension: int, random_uint64: Any) -> Floats:
-        noise = laplace_noise(count, dimension, random_uint64)
+        noise = draw_laplace_noise(count, dimension, random_uint64)
         if share == 1:
             return np.broadcast_to(noise[:1], noise.shape)
         noise[1::share] = noise[: len(noise[1::share]) * share : share]
@@ -231,7 +233,7 @@ def test_tokens_are_independent(plane: TextBundle, monkeypatch: pytest.MonkeyPat
     law, probabilities = law_of(plane, 4), law_by_integral(plane, 4, 3, 4000)
     assert not repeats(law, 3, probabilities)
     for share in (1, 50):
-        monkeypatch.setattr(fbdd, "laplace_noise", shared_noise(share))
+        monkeypatch.setattr(fbdd, "draw_laplace_noise", shared_noise(share))
         assert repeats(law, 3, probabilities)
 
 
@@ -243,7 +245,7 @@ def test_the_bound_is_nearly_reached(plane: TextBundle) -> None:
     assert plane.metric is not None
     laws = [law_by_integral(plane, 3, token, 4000) for token in range(11)]
     used = [
-        np.log(laws[x][law > 0] / law[law > 0]).max() / (3 * plane.metric.distance(x, other))
+        np.log(laws[x][law > 0] / law[law > 0]).max() / (3 * plane.metric.compute_distance(x, other))
         for x in range(11)
         for other, law in enumerate(laws)
         if x != other
@@ -262,4 +264,6 @@ def test_unknown_words_are_covered_without_noise_of_their_own(plane: TextBundle)
         for first, second in ((x, unknown), (unknown, x)):
             seen = laws[first] > 0
             loss = np.log(laws[first][seen] / laws[second][seen]).max()
-            assert loss <= 3 * shadow.distance(x, unknown) + 1e-6 < 3 * plane.metric.distance(x, unknown)
+            assert (
+                loss <= 3 * shadow.compute_distance(x, unknown) + 1e-6 < 3 * plane.metric.compute_distance(x, unknown)
+            )

@@ -19,11 +19,11 @@ from hypothesis import HealthCheck, given, reject, settings
 from hypothesis import strategies as st
 from privacy_bound import GEOMETRIES, Finding, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.baselines.santext import SanText, rounding_slack
-from textveil.mechanisms.baselines.table import LevelParameters, Table
-from textveil.mechanisms.metric import Metric
+from textveil.mechanisms.baselines.santext import SanText, bound_rounding_slack
+from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
+from textveil.mechanisms.metric import WordMetric
 from textveil.text.statement import TEXTBOOK
 from textveil_export.errors import ExportError
 from textveil_export.text.level_weights import LevelSetting, make_level_parameters
@@ -31,11 +31,14 @@ from textveil_export.text.level_weights import LevelSetting, make_level_paramete
 MECHANISMS = ("santext", "santext+")
 
 
-def exact_rows(table: Table, metric: Metric, mechanism: str, law: LevelParameters) -> Weights:
+def exact_rows(table: SanTextTable, metric: WordMetric, mechanism: str, law: LevelParameters) -> Weights:
     """Weights of the possible outputs under every input."""
-    exact = SanText.of(table, metric, mechanism, law)
+    exact = SanText.from_table(table, metric, mechanism, law)
     allowed = np.flatnonzero(exact.base)
-    return [exact.channel.weights_from(np.array([x]))[0][allowed].tolist() for x in range(table.symbols + 1)]
+    return [
+        exact.randomizer.compute_input_weights(np.array([x]))[0][allowed].tolist()
+        for x in range(table.symbol_count + 1)
+    ]
 
 
 def found(
@@ -55,7 +58,7 @@ def test_every_pair_of_every_level(
     opened: Callable[..., TextBundle], geometry: str, k: int | None, mechanism: str
 ) -> None:
     bundle = opened(geometry, k)
-    for level in bundle.levels:
+    for level in bundle.santext_levels:
         assert found(bundle, level.parameters[mechanism], mechanism) == []
 
 
@@ -67,8 +70,8 @@ def test_any_base_measure_and_weights_that_end(
 ) -> None:
     """Weights end with the last stored score: the score is then the smaller of the distance and a constant."""
     bundle = opened(geometry, 4)
-    base = np.random.default_rng(6).integers(1, 256, bundle.symbols).astype(np.uint8)
-    for level in bundle.levels[:2]:
+    base = np.random.default_rng(6).integers(1, 256, bundle.symbol_count).astype(np.uint8)
+    for level in bundle.santext_levels[:2]:
         law = level.parameters[mechanism]
         weighted = make_level_parameters(bundle.table, LevelSetting(law.exponent, base), len(law.weights) - 1)
         assert found(bundle, weighted, mechanism) == []
@@ -95,9 +98,9 @@ def test_any_small_vocabulary(points: list[list[int]], exponent: str) -> None:
     except (ExportError, BundleDamaged):
         reject()  # a word too far from all others for its weights, or all of them merged
     table, metric = small_bundles.table_of(built), small_bundles.metric_of(built)
-    law = table.level_parameters(Decimal(exponent), "weights.l0.santext", None)
-    everyone = np.arange(table.symbols + 1)
-    squared = np.concatenate([block for _, block in metric.squared_to_all(everyone)]).tolist()
+    law = table.get_level_parameters(Decimal(exponent), "weights.l0.santext", None)
+    everyone = np.arange(table.symbol_count + 1)
+    squared = np.concatenate([block for _, block in metric.iterate_squared_blocks(everyone)]).tolist()
     for mechanism in MECHANISMS:
         weights = exact_rows(table, metric, mechanism, law)
         assert not list(findings(weights, squared, metric.median_squared, claimed(law, table.grid)))
@@ -106,12 +109,12 @@ def test_any_small_vocabulary(points: list[list[int]], exponent: str) -> None:
 def test_statements_carry_the_bound(opened: Callable[..., TextBundle]) -> None:
     """Twice the exponent, and the slack of the smallest weight there is, which is at least 2^12."""
     bundle = opened("scattered", 4)
-    for level in bundle.levels:
+    for level in bundle.santext_levels:
         law = level.parameters["santext"]
         terms = Sanitizer(bundle).terms(mechanism="santext", epsilon=float(2 * law.exponent))
         promise: Any = terms.promise
         assert (terms.epsilon, promise.epsilon_kind) == (float(2 * law.exponent), TEXTBOOK)
-        assert promise.rounding_slack == rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
+        assert promise.rounding_slack == bound_rounding_slack(law.exponent, bundle.table.grid, int(law.weights[-1]))
         assert law.weights[-1] >= 1 << 12
         assert promise.rounding_slack < 2 * float(law.exponent) / bundle.table.grid + 5e-4
 
@@ -119,7 +122,7 @@ def test_statements_carry_the_bound(opened: Callable[..., TextBundle]) -> None:
 def test_the_check_has_no_room_to_spare(opened: Callable[..., TextBundle]) -> None:
     """Beyond a crowd the textbook bound is nearly met: an epsilon ten per cent lower is refused."""
     bundle = opened("lopsided", 4)
-    law = bundle.levels[0].parameters["santext"]
+    law = bundle.santext_levels[0].parameters["santext"]
     bound = claimed(law, bundle.table.grid)
     lower = replace(bound, epsilon=bound.epsilon * Fraction(9, 10))
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
@@ -132,7 +135,7 @@ def test_the_check_has_no_room_to_spare(opened: Callable[..., TextBundle]) -> No
 def test_one_raised_weight_is_found(opened: Callable[..., TextBundle]) -> None:
     """A quarter more for one output of one row, where the bound is nearly met."""
     bundle = opened("lopsided", 4)
-    law = bundle.levels[0].parameters["santext"]
+    law = bundle.santext_levels[0].parameters["santext"]
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
     last = outputs(bundle, "santext")[-1]
     weights[last][-1] += weights[last][-1] // 4
@@ -145,11 +148,11 @@ def test_rows_that_are_capped_beside_rows_that_are_not_are_found(
 ) -> None:
     """What a device would do that draws some words without thinning, to save time: two mechanisms in one."""
     bundle = opened(geometry, 4)
-    law = bundle.levels[2].parameters["santext"]
+    law = bundle.santext_levels[2].parameters["santext"]
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
-    santext, allowed = SanText.of(bundle.table, bundle.metric, "santext", law), outputs(bundle, "santext")
-    for x in range(0, bundle.symbols, 2):
-        weights[x] = santext.proposals(np.array([x])).weights(0)[allowed].tolist()
+    santext, allowed = SanText.from_table(bundle.table, bundle.metric, "santext", law), outputs(bundle, "santext")
+    for x in range(0, bundle.symbol_count, 2):
+        weights[x] = santext.compute_proposals(np.array([x])).compute_weights(0)[allowed].tolist()
     assert found(bundle, law, weights=weights)
 
 
@@ -157,7 +160,7 @@ def test_rows_that_are_capped_beside_rows_that_are_not_are_found(
 def test_a_tail_that_ends_is_found(opened: Callable[..., TextBundle], geometry: str) -> None:
     """Weights past the end are the last weight, not nothing: else far words are impossible for some inputs only."""
     bundle = opened(geometry, 4)
-    law = bundle.levels[1].parameters["santext"]
+    law = bundle.santext_levels[1].parameters["santext"]
     ended = replace(law, weights=law.weights[: int(bundle.table.scores.max()) + 1])
     weights = exact_rows(bundle.table, bundle.metric, "santext", ended)
     full = exact_rows(bundle.table, bundle.metric, "santext", law)
@@ -172,9 +175,9 @@ def test_a_tail_that_ends_is_found(opened: Callable[..., TextBundle], geometry: 
 def test_renormalized_top_k_is_refused(opened: Callable[..., TextBundle], geometry: str) -> None:
     """Keeping the k likeliest outputs and dropping the rest: rows have different supports, and ratios are infinite."""
     bundle = opened(geometry, 4)
-    law = bundle.levels[1].parameters["santext"]
+    law = bundle.santext_levels[1].parameters["santext"]
     weights = exact_rows(bundle.table, bundle.metric, "santext", law)
     allowed = outputs(bundle, "santext")
     for row, stored in zip(weights, bundle.table.neighbors.tolist(), strict=True):
         row[:] = [weight if y in stored else 0 for weight, y in zip(row, allowed, strict=True)]
-    assert sum(finding.infinite for finding in found(bundle, law, weights=weights)) > bundle.symbols
+    assert sum(finding.infinite for finding in found(bundle, law, weights=weights)) > bundle.symbol_count

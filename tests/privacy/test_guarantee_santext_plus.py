@@ -16,9 +16,9 @@ from intervals import iv
 from mpmath import mpf
 from privacy_bound import GEOMETRIES, Weights, claimed, findings
 from textveil import Sanitizer
-from textveil.bundle.parts import Level
-from textveil.bundle.text import TextBundle
-from textveil.mechanisms.baselines.table import KEPT, LevelParameters
+from textveil.bundle.components import SanTextLevel
+from textveil.bundle.text_bundle import TextBundle
+from textveil.mechanisms.baselines.table import KEPT_ROLE, LevelParameters
 
 
 @dataclass(frozen=True)
@@ -38,21 +38,21 @@ class Release:
     weights: Weights
 
 
-def release(bundle: TextBundle, level: Level, probability: str) -> Release:
+def release(bundle: TextBundle, level: SanTextLevel, probability: str) -> Release:
     """All distributions of SanText+, as ``Sanitizer.distribution`` gives them."""
     sanitizer = Sanitizer(bundle)
     epsilon = 2 * level.parameters["santext+"].exponent
     options: Any = {"mechanism": "santext+", "epsilon": epsilon, "replacement_probability": probability}
     whole = Release([], [], [])
-    for x in range(bundle.symbols + 1):
-        kept = x < bundle.symbols and bool(bundle.table.roles[x] & KEPT)
-        word = bundle.vocabulary[x] if x < bundle.symbols else "quokka"
+    for x in range(bundle.symbol_count + 1):
+        kept = x < bundle.symbol_count and bool(bundle.table.roles[x] & KEPT_ROLE)
+        word = bundle.vocabulary[x] if x < bundle.symbol_count else "quokka"
         for coin in (True, False) if kept else (False,):
             deny = [word] if kept and not coin else []
             law = sanitizer.distribution(word, deny=deny, **options)
-            weights = [0] * bundle.symbols
+            weights = [0] * bundle.symbol_count
             for y, weight in zip(law.words, law.weights, strict=True):
-                weights[bundle.ids[y]] = weight
+                weights[bundle.symbol_ids[y]] = weight
             whole.inputs.append(x)
             whole.coin.append(coin)
             whole.weights.append(weights)
@@ -68,7 +68,7 @@ def wrong_with(whole: Release, bundle: TextBundle, law: LevelParameters, epsilon
     """
     wrong = []
     protected = outputs(bundle, "santext+")
-    unprotected = np.flatnonzero(bundle.table.roles & KEPT).tolist()
+    unprotected = np.flatnonzero(bundle.table.roles & KEPT_ROLE).tolist()
     for x, coin, weights in zip(whole.inputs, whole.coin, whole.weights, strict=True):
         for y, weight in enumerate(weights):
             if weight and y not in protected and not (y in unprotected and y == x and coin):
@@ -103,9 +103,9 @@ def test_santext_plus_as_a_whole(
     if tokens == "wordpiece":
         pieces = [role for role, piece in zip(bundle.table.roles, bundle.vocabulary, strict=True) if "##" in piece]
         assert pieces
-        assert not any(role & KEPT for role in pieces)
+        assert not any(role & KEPT_ROLE for role in pieces)
     epsilon_0 = coin_epsilon(probability)
-    for level in bundle.levels:
+    for level in bundle.santext_levels:
         whole = release(bundle, level, probability)
         if probability == "1":  # nothing is ever kept, and there is nothing to reveal
             whole = replace(whole, coin=[False] * len(whole.coin))
@@ -125,7 +125,7 @@ def test_santext_plus_as_a_whole(
 
 def test_faults_in_the_whole_of_santext_plus_are_found(opened: Callable[..., TextBundle]) -> None:
     bundle = opened("twins", 6)
-    level = bundle.levels[0]
+    level = bundle.santext_levels[0]
     law = level.parameters["santext+"]
     whole, epsilon_0 = release(bundle, level, "0.3"), coin_epsilon("0.3")
     assert not wrong_with(whole, bundle, law, epsilon_0)

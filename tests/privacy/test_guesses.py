@@ -117,7 +117,7 @@ def view(
         conversation = Conversation(sanitizer, restore_places="all")  # the more is restored, the more can be asked
         messages, seen = [user(f"We met in {secret}")], list[Any]()
         for turn in range(turns):
-            exchange = conversation.exchange()
+            exchange = conversation.start_exchange()
             seen.append(sent := exchange.outgoing(client(messages) if turn else messages))
             surrogate = seen[0][0]["content"].removeprefix("We met in ")
             written = reply(turn, surrogate)
@@ -156,7 +156,7 @@ def test_a_guess_in_a_stream_shows_nothing(sanitizer: Sanitizer, client: str) ->
 def test_six_thousand_guesses_go_out_as_they_were_written(sanitizer: Sanitizer, surrogate_first: bool) -> None:
     conversation = Conversation(sanitizer)
     messages = [user("We met in Zqxwgrad")]
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("We met in ")
     guesses = [f"Zqxw{number:04d}".translate(str.maketrans("0123456789", "abcdefghij")) for number in range(6_000)]
     guesses[4_711] = "Zqxwgrad"
@@ -164,7 +164,7 @@ def test_six_thousand_guesses_go_out_as_they_were_written(sanitizer: Sanitizer, 
     written = {"role": "assistant", "content": [{"type": "text", "text": f"{text} "} for text in texts]}
     restored = exchange.incoming(written).reply
     assert [part["text"] for part in restored["content"]].count("Zqxwgrad ") == 2
-    again = conversation.exchange().outgoing([*messages, restored, user("Go on.")])
+    again = conversation.start_exchange().outgoing([*messages, restored, user("Go on.")])
     assert again[1] == written
 
 
@@ -179,12 +179,12 @@ def test_two_replies_at_one_place_show_nothing(sanitizer: Sanitizer) -> None:
             messages = [user(f"We met in {secret}")]
             replies = []
             for turn in range(3):
-                exchange = conversation.exchange()
+                exchange = conversation.start_exchange()
                 sent = exchange.outgoing(messages)
                 surrogate = sent[0]["content"].removeprefix("We met in ")
                 replies.append(exchange.incoming(chat(turn, surrogate)).reply)
             for number in (0, 1, 2, 1, 0):
-                view.append(conversation.exchange().outgoing([*messages, replies[number], user("Go on.")]))
+                view.append(conversation.start_exchange().outgoing([*messages, replies[number], user("Go on.")]))
             return json.dumps(view)
         finally:
             patch.undo()
@@ -203,11 +203,11 @@ def test_several_replies_to_one_request_show_nothing(sanitizer: Sanitizer, choic
         try:
             conversation, view = Conversation(sanitizer), list[Any]()
             messages = [user(f"We met in {secret}")]
-            exchange = conversation.exchange()
+            exchange = conversation.start_exchange()
             surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("We met in ")
             replies = [exchange.incoming(chat(number, surrogate)).reply for number in range(choices)]
             for number in (1, 0, choices - 1, 1):
-                view.append(conversation.exchange().outgoing([*messages, replies[number], user("Go on.")]))
+                view.append(conversation.start_exchange().outgoing([*messages, replies[number], user("Go on.")]))
             return json.dumps(view)
         finally:
             patch.undo()
@@ -247,17 +247,17 @@ def tries(
     """Which of several calls of a tool have a result in which the surrogate of a hidden string stands again."""
     conversation = Conversation(sanitizer, **options)
     messages: list[Message] = [user("We met in Zqxwgrad")]
-    surrogate = conversation.exchange().outgoing(messages)[0]["content"].removeprefix("We met in ")
+    surrogate = conversation.start_exchange().outgoing(messages)[0]["content"].removeprefix("We met in ")
     hits = []
     for number, of_call in enumerate(guesses):
-        exchange = conversation.exchange()
+        exchange = conversation.start_exchange()
         exchange.outgoing(messages)
         arguments = json.dumps({"towns": of_call})
         call = {"type": "function_call", "call_id": f"call_{number}", "name": "find", "arguments": arguments}
         decoys = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": other}]}
         messages += exchange.incoming([*([decoys] if other else []), call]).reply
         messages.append({"type": "function_call_output", "call_id": f"call_{number}", "output": answer(of_call)})
-        sent = conversation.exchange().outgoing(messages)
+        sent = conversation.start_exchange().outgoing(messages)
         hits += [number] if surrogate in towns_in(sent[-1]["output"]) else []
     return hits
 
@@ -300,15 +300,15 @@ def test_a_call_whose_identifier_comes_again_has_the_guesses_of_both(sanitizer: 
     conversation = Conversation(sanitizer)
     messages: list[Message] = [user("We met in Zqxwgrad")]
     for towns in (["Vlombeck"], GUESSES):
-        exchange = conversation.exchange()
+        exchange = conversation.start_exchange()
         sent = exchange.outgoing(messages)
         call = {"type": "function_call", "call_id": "c", "name": "find", "arguments": json.dumps({"towns": towns})}
         messages += exchange.incoming([call]).reply
         messages.append({"type": "function_call_output", "call_id": "c", "output": ", ".join(towns)})
     surrogate = sent[0]["content"].removeprefix("We met in ")
-    again = conversation.exchange()
+    again = conversation.start_exchange()
     assert surrogate not in {town for sent in again.outgoing(messages)[1:] for town in towns_in(json.dumps(sent))}
-    assert again.unshared == 1
+    assert again.unshared_results == 1
 
 
 def test_the_result_of_a_call_that_nobody_knows_tells_nothing(sanitizer: Sanitizer) -> None:
@@ -332,7 +332,7 @@ def test_what_was_restored_into_a_call_is_hidden_in_every_context(
         try:
             conversation = Conversation(sanitizer, restore_tools={"find"})
             messages: list[Message] = [user(f"I weigh {secret} stones")]
-            exchange = conversation.exchange()
+            exchange = conversation.start_exchange()
             sent = exchange.outgoing(messages)
             surrogate = sent[0]["content"].split()[2]
             arguments = json.dumps({"text": f"{surrogate} stones"})
@@ -341,7 +341,7 @@ def test_what_was_restored_into_a_call_is_hidden_in_every_context(
             assert secret in messages[-1]["arguments"]
             output = f"&#{secret}; <{secret} and &amp;#{secret}; {secret}. or {secret}: {secret}"
             messages.append({"type": "function_call_output", "call_id": "c", "output": output})
-            return json.dumps(conversation.exchange().outgoing(messages))
+            return json.dumps(conversation.start_exchange().outgoing(messages))
         finally:
             patch.undo()
 
@@ -357,7 +357,7 @@ def test_a_client_that_keeps_the_first_message_and_drops_the_next_tests_three_te
     guesses = ["Vlombeck", "Wrexgau", "Xanbridge", "Ystrop", GUESSED]
     seen = []
     for turn in range(7):
-        exchange = conversation.exchange()
+        exchange = conversation.start_exchange()
         sent = exchange.outgoing([first, *history[-2:]])
         surrogate = sent[0]["content"].removeprefix("We met in ")
         seen.append(sent[1]["content"] if turn else "")
@@ -371,28 +371,28 @@ def test_a_client_that_keeps_the_first_message_and_drops_the_next_tests_three_te
 def by_content(records: ReplyRecords, place: Any, message: Any, **ways: Any) -> Any:
     """Plants a fault: a record is found by what its text was restored to."""
     found = real_find(records, place, message, **ways)
-    texts = [records.fold("text", message["content"])] if isinstance(message.get("content"), str) else []
+    texts = [records.hash_value("text", message["content"])] if isinstance(message.get("content"), str) else []
     for record in records._records.values():
         if texts and [tag for tag, _ in record.fields.get("text", ())] == texts:
-            return replace(found, written={"text": [json.loads(record.fields["text"][0][1])]}, is_whole=True)
+            return replace(found, model_values={"text": [json.loads(record.fields["text"][0][1])]}, is_whole=True)
     return found
 
 
-real_find = ReplyRecords.find
+real_find = ReplyRecords.find_reply
 FAULTS: dict[str, tuple[Any, str, tuple[tuple[str, str], ...], str, str]] = {
     "a place without what went out before": (
-        ReplyRecords, "_keys", (('"place", place.chain', '"place", ""'),), "chat", "exact"),
+        ReplyRecords, "_hash_place", (('"place", place.chain', '"place", ""'),), "chat", "exact"),
     "items that are found though others are missing": (
-        ReplyRecords, "is_whole_run",
-        (("after is None or after.reply != reply", "True"), ("return False", "return True")),
+        ReplyRecords, "covers_whole_replies",
+        (("next_record is None or next_record.reply_start != reply", "True"), ("return False", "return True")),
         "items", "repeated"),
     "a second reply at a place replaces the first": (
-        ReplyRecords, "add", (("known.owner is not owner", "False"),), "chat", "retries"),
+        ReplyRecords, "add_message", (("existing.owner is not owner", "False"),), "chat", "retries"),
     "one surrogate for equal strings of changed text": (
-        Conversation, "_write_unlinked", (("rewrite_unlinked(read)", "stream(read)"),), "prose", "edited"),
+        Conversation, "_rewrite_unlinked", (("rewrite_unlinked(read)", "rewrite_stream(read)"),), "prose", "edited"),
     "changed text is read as the user's": (
-        Conversation, "_write_unlinked",
-        (("self._plan.read_strictly(entries)", "entries"),),
+        Conversation, "_rewrite_unlinked",
+        (("self._plan.hide_context_words(entries)", "entries"),),
         "numbers", "edited"),
 }  # fmt: skip
 
@@ -405,8 +405,10 @@ def numbers(turn: int, surrogate: str) -> Any:
 def test_planted_faults(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     where, name, changes, reply, client = FAULTS[fault]
     monkeypatch.setattr(where, name, planted(getattr(where, name), *changes))
-    if name == "_keys":  # else the second reply at the one place closes it
-        monkeypatch.setattr(ReplyRecords, "add", planted(ReplyRecords.add, ("known.owner is not owner", "False")))
+    if name == "_hash_place":  # else the second reply at the one place closes it
+        monkeypatch.setattr(
+            ReplyRecords, "add_message", planted(ReplyRecords.add_message, ("existing.owner is not owner", "False"))
+        )
     if client == "retries":
         with pytest.raises(AssertionError):
             test_two_replies_at_one_place_show_nothing(sanitizer)
@@ -419,14 +421,14 @@ def test_planted_faults(sanitizer: Sanitizer, fault: str, monkeypatch: pytest.Mo
 
 
 def test_a_planted_lookup_by_content(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ReplyRecords, "find", by_content)
+    monkeypatch.setattr(ReplyRecords, "find_reply", by_content)
     first, second = (view(sanitizer, secret, chat, CLIENTS["exact"]) for secret in (GUESSED, OTHER))
     assert first != second
 
 
 def test_a_planted_threshold_by_the_result(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """A result that has more than three of all strings that the model ever wrote is read without the mapping."""
-    real, allowed = Conversation._send_results, [True]
+    real, allowed = Conversation._prepare_tool_results, [True]
 
     def by_result(self: Any, message: Any, *others: Any) -> Any:
         allowed[:] = [sum(guess in message["output"] for guess in GUESSES) <= 3]
@@ -438,8 +440,8 @@ def test_a_planted_threshold_by_the_result(sanitizer: Sanitizer, monkeypatch: py
         return f"{', '.join(towns)}. We met in {GUESSED}"
 
     assert tries(sanitizer, [decoys], answer, other=" ".join(GUESSES)) == [0]
-    monkeypatch.setattr(Conversation, "_send_results", by_result)
-    monkeypatch.setattr(ToolGuesses, "are_shared", lambda tests, calls: allowed[0])
+    monkeypatch.setattr(Conversation, "_prepare_tool_results", by_result)
+    monkeypatch.setattr(ToolGuesses, "may_share_mapping", lambda tests, calls: allowed[0])
     assert tries(sanitizer, [decoys], answer, other=" ".join(GUESSES)) == []  # a row with OTHER would still be shared
 
 
@@ -449,12 +451,12 @@ def view_of_number(sanitizer: Sanitizer, secret: str) -> str:
     try:
         conversation = Conversation(sanitizer, restore_places="all")
         messages = [user(f"I weigh {secret} stones")]
-        exchange = conversation.exchange()
+        exchange = conversation.start_exchange()
         surrogate = exchange.outgoing(messages)[0]["content"].split()[2]
         written = f"It is <{surrogate} stones and &#{surrogate} stones; too."
         restored = exchange.incoming({"role": "assistant", "content": written}).reply
         restored["content"] = restored["content"].replace("It is", "Is it").replace(" stones", "")
-        return json.dumps(conversation.exchange().outgoing([*messages, restored, user("Go on.")]))
+        return json.dumps(conversation.start_exchange().outgoing([*messages, restored, user("Go on.")]))
     finally:
         patch.undo()
 
@@ -482,28 +484,30 @@ def test_a_call_id_that_comes_again_has_the_strings_of_all_its_calls(sanitizer: 
         conversation = Conversation(sanitizer, tool_guesses=limits)
         messages = [user("Who?"), call({}), result("Zqxwgrad"), echo, result("Zqxwgrad")]
         conversation.outgoing(messages)
-        assert conversation.unshared == 1
+        assert conversation.unshared_results == 1
 
 
 def test_surrogates_that_no_device_restored_count_as_guesses(sanitizer: Sanitizer) -> None:
     for tools, is_counted in (((), True), (("f",), False)):
         conversation = Conversation(sanitizer, restore_tools=tools)
-        exchange = conversation.exchange()
+        exchange = conversation.start_exchange()
         surrogate = exchange.outgoing([user("We met in Zqxwgrad")])[0]["content"].removeprefix("We met in ")
         function = {"name": "f", "arguments": json.dumps({"q": surrogate})}
         exchange.incoming({"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]})
-        assert (len(conversation._tests._all) > 0) == is_counted  # a surrogate of several words counts for each
+        assert (
+            len(conversation._tool_guesses._all_strings) > 0
+        ) == is_counted  # a surrogate of several words counts for each
 
 
 @pytest.mark.parametrize("arguments", ['{"q": 1, "q": "\\u0057alter"}', '{"n": NaN, "q": "\\u0057alter"}'])
 def test_arguments_that_readers_decode_differently_share_no_mapping(sanitizer: Sanitizer, arguments: str) -> None:
     conversation = Conversation(sanitizer)
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     messages = [user("We met Walter")]
     exchange.outgoing(messages)
     function = {"name": "f", "arguments": arguments}
     reply = {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
     messages += [exchange.incoming(reply).reply, {"role": "tool", "tool_call_id": "c", "content": "Walter"}]
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     exchange.outgoing(messages)
-    assert exchange.unshared == 1
+    assert exchange.unshared_results == 1

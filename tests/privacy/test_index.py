@@ -16,8 +16,8 @@ from faulty_staircase import OF_INDEX, faulty
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.staircase import MAX_CODES, IndexStaircase, staircase_channel
-from textveil.mechanisms.staircase.staircase import G
+from textveil.mechanisms.staircase import MAX_LABELS, LabelStaircase, make_staircase_randomizer
+from textveil.mechanisms.staircase.staircase import BASE_UNIT
 
 UNIT = 3
 #: Epsilon, base and what is dealt; the third has an index that is never released, the last is constant.
@@ -29,9 +29,9 @@ CHANNELS = (
 )
 
 
-def built(channel: Any, kind: type[IndexStaircase] = IndexStaircase, unit: int = UNIT) -> IndexStaircase:
+def built(channel: Any, kind: type[LabelStaircase] = LabelStaircase, unit: int = UNIT) -> LabelStaircase:
     epsilon, base, dealt = channel
-    return kind.certified("a channel", Decimal(epsilon), np.array(base), np.array(dealt), unit)
+    return kind.from_integers("a channel", Decimal(epsilon), np.array(base), np.array(dealt), unit)
 
 
 def defined(channel: Any, unit: int = UNIT) -> list[list[Fraction]]:
@@ -43,35 +43,37 @@ def defined(channel: Any, unit: int = UNIT) -> list[list[Fraction]]:
     return [[Fraction(unit * b + factor * a, total) for a, b in zip(row, base, strict=True)] for row in dealt]
 
 
-def check_draws(kind: type[IndexStaircase]) -> None:
+def check_draws(kind: type[LabelStaircase]) -> None:
     for channel in CHANNELS:
         staircase = built(channel, kind)
-        codes = staircase.codes
+        codes = staircase.label_count
         assert [drawn_from(staircase, code, codes) for code in range(codes)] == defined(channel)
 
 
 def test_every_integer_goes_to_its_index() -> None:
-    check_draws(IndexStaircase)
+    check_draws(LabelStaircase)
 
 
 @pytest.mark.parametrize("fault", OF_INDEX)
 def test_a_planted_fault_is_seen(fault: str) -> None:
     with pytest.raises((AssertionError, BundleDamaged)):
-        check_draws(faulty(fault, IndexStaircase))
+        check_draws(faulty(fault, LabelStaircase))
 
 
 @pytest.mark.parametrize("channel", CHANNELS)
 def test_the_output_distribution_is_the_definition(channel: Any) -> None:
     staircase, rows = built(channel), defined(channel)
     for code, row in enumerate(rows):
-        exact = staircase_channel(staircase).exact_row(code)
+        exact = make_staircase_randomizer(staircase).compute_exact_row(code)
         assert [Fraction(weight, sum(exact)) for weight in exact] == row
     wanted = np.array([[float(p) for p in row] for row in rows])
-    np.testing.assert_allclose(staircase.matrix, wanted, rtol=1e-12)
+    np.testing.assert_allclose(staircase.probability_matrix, wanted, rtol=1e-12)
     np.testing.assert_allclose(
-        staircase_channel(staircase).columns(np.arange(staircase.codes))[:, :-1], wanted.T, rtol=1e-12
+        make_staircase_randomizer(staircase).compute_columns(np.arange(staircase.label_count))[:, :-1],
+        wanted.T,
+        rtol=1e-12,
     )  # the last input is not a code: the base itself
-    exact = staircase_channel(staircase).exact_row(staircase.codes)
+    exact = make_staircase_randomizer(staircase).compute_exact_row(staircase.label_count)
     assert [Fraction(w, sum(exact)) for w in exact] == [Fraction(b, sum(channel[1])) for b in channel[1]]
 
 
@@ -97,11 +99,14 @@ def channels(draw: Any) -> Any:
 
 @given(channels())
 def test_no_channel_loses_more_than_is_stated(channel: Any) -> None:
-    staircase = built(channel, unit=G)
-    rows = [[Fraction(w) / sum(row) for w in row] for row in map(staircase.exact_row, range(staircase.codes + 1))]
+    staircase = built(channel, unit=BASE_UNIT)
+    rows = [
+        [Fraction(w) / sum(row) for w in row]
+        for row in map(staircase.compute_exact_row, range(staircase.label_count + 1))
+    ]
     ratio = largest_ratio(rows)
     assert ratio is not None
-    assert ratio <= 1 + Fraction(staircase.factor, G)
+    assert ratio <= 1 + Fraction(staircase.factor, BASE_UNIT)
     with localcontext(prec=50):
         assert Decimal(ratio.numerator) / Decimal(ratio.denominator) <= Decimal(channel[0]).exp()
 
@@ -110,7 +115,7 @@ BIG = 2**62
 HOSTILE: dict[str, tuple[Any, Any, str]] = {
     "no code": (np.zeros(0, np.int64), np.zeros((0, 0), np.int64), "shapes"),
     "one code": (np.ones(1, np.int64), np.ones((1, 1), np.int64), "shapes"),
-    "too many codes": (np.ones(MAX_CODES + 1, np.int64), np.eye(MAX_CODES + 1, dtype=np.int64), "shapes"),
+    "too many codes": (np.ones(MAX_LABELS + 1, np.int64), np.eye(MAX_LABELS + 1, dtype=np.int64), "shapes"),
     "a base of another shape": (np.ones((2, 2), np.int64), np.eye(2, dtype=np.int64), "shapes"),
     "no square": (np.ones(2, np.int64), np.ones((2, 3), np.int64), "shapes"),
     "floats": (np.ones(2), np.eye(2), "types"),
@@ -132,13 +137,13 @@ HOSTILE: dict[str, tuple[Any, Any, str]] = {
 def test_hostile_integers_are_refused(what: str) -> None:
     base, dealt, message = HOSTILE[what]
     with pytest.raises(BundleDamaged, match=message):
-        IndexStaircase.certified("a channel", Decimal(12), base, dealt)
+        LabelStaircase.from_integers("a channel", Decimal(12), base, dealt)
 
 
 @pytest.mark.parametrize("epsilon", ["0", "-1", "16.1", "NaN", "Infinity"])
 def test_an_epsilon_out_of_range_is_refused(epsilon: str) -> None:
     with pytest.raises(BundleDamaged, match=r"claims less|not a number"):
-        IndexStaircase.certified("a channel", Decimal(epsilon), np.array([2, 2]), np.array([[1, 0], [0, 1]]))
+        LabelStaircase.from_integers("a channel", Decimal(epsilon), np.array([2, 2]), np.array([[1, 0], [0, 1]]))
 
 
 def test_as_much_entropy_for_every_code() -> None:
@@ -151,5 +156,5 @@ def test_as_much_entropy_for_every_code() -> None:
     staircase = built(CHANNELS[2])
     for codes in ([0], [1], [3], [0, 1, 2, 3, 0]):
         asked.clear()
-        staircase.draw(np.array(codes), words)
+        staircase.draw_symbols(np.array(codes), words)
         assert asked == [len(codes)] * 2

@@ -14,10 +14,10 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
-from textveil.mechanisms.staircase.slots import SlotStaircase
+from textveil.mechanisms.staircase.slots import SlotStaircases
 from textveil.text.rewrite import draw, long_texts, read, rewriter
-from textveil.text.rewrite.read import Reading
-from textveil.text.segmentation import key
+from textveil.text.rewrite.read import TokenArrays
+from textveil.text.segmentation import fold_word
 from whole_texts import TEXTS, write_bundle
 
 OPTIONS: list[dict[str, Any]] = [
@@ -63,8 +63,8 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """What comes out where a draw is a function of its input and slots, and of how many were before it."""
 
     def draw_by_place(self: Any, inputs: Any, slots: Any, random_uint64: Any) -> np.ndarray:
-        decides = zip(slots.lower.tolist(), inputs.tolist(), map(next, [drawn] * len(inputs)), strict=True)
-        return np.array([number(*one) % toy.bundle.symbols for one in decides], dtype=np.int64)
+        decides = zip(slots.is_lower.tolist(), inputs.tolist(), map(next, [drawn] * len(inputs)), strict=True)
+        return np.array([number(*one) % toy.bundle.symbol_count for one in decides], dtype=np.int64)
 
     def below(totals: Any, random_uint64: Any) -> np.ndarray:
         return np.array([number(next(of_kinds)) % total for total in totals.tolist()], dtype=np.int64)
@@ -76,19 +76,19 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         nonlocal drawn, of_kinds
         drawn, of_kinds = count(), count()
         with monkeypatch.context() as patch:
-            patch.setattr(SlotStaircase, "draw", draw_by_place)
-            patch.setattr(draw, "uniform_below", below)
-            patch.setattr(rewriter, "LONG_CHARACTERS", 10**9 if chunk is None else 1)
-            patch.setattr(long_texts, "CHUNK_SEGMENTS", chunk)
+            patch.setattr(SlotStaircases, "draw_symbols", draw_by_place)
+            patch.setattr(draw, "draw_uniform_below", below)
+            patch.setattr(rewriter, "MAX_WHOLE_CHARACTERS", 10**9 if chunk is None else 1)
+            patch.setattr(long_texts, "BLOCK_SEGMENTS", chunk)
             if len(texts) > 1:
                 return toy.sanitize_documents([texts], **options)
             (result,) = toy.sanitize_batch(texts, **options)
             originals = (
                 {}
                 if result.mapping is None
-                else {output: pair.original for output, pair in result.mapping._known[0].items()}
+                else {output: pair.original for output, pair in result.mapping._sorted_pairs[0].items()}
             )
-            return result.text, result.tokens, {output: key(original) for output, original in originals.items()}
+            return result.text, result.tokens, {output: fold_word(original) for output, original in originals.items()}
 
     return release
 
@@ -154,7 +154,7 @@ def test_the_length_of_hidden_words_does_not_show(
     texts = [
         "".join(sentences.format(one + more, other + more) for one, other in pairwise(unknown)) for more in ("", "wwww")
     ]
-    assert len(texts[0]) < rewriter.LONG_CHARACTERS < len(texts[1])
+    assert len(texts[0]) < rewriter.MAX_WHOLE_CHARACTERS < len(texts[1])
     short, long = (toy.sanitize(text, **options) for text in texts)
     assert (short.text, short.tokens) == (long.text, long.tokens)
 
@@ -165,22 +165,22 @@ def test_the_length_of_hidden_words_does_not_show(
 def _without(name: str) -> tuple[object, str, Any]:
     """A chunk is not told one thing of what came before."""
 
-    def told_less(*given: Any, **more: Any) -> read.Carried:
-        return read.Carried(**{**_names(given), **more, name: getattr(read.NOTHING, name)})
+    def told_less(*given: Any, **more: Any) -> read.CarriedState:
+        return read.CarriedState(**{**_names(given), **more, name: getattr(read.NO_CARRIED_STATE, name)})
 
-    return long_texts, "Carried", told_less
+    return long_texts, "CarriedState", told_less
 
 
 def _names(given: tuple[Any, ...]) -> dict[str, Any]:
     return dict(zip(("before", "open"), given, strict=False))
 
 
-real_open = Reading.open_part
+real_open = TokenArrays.get_open_part
 FAULTS: dict[str, tuple[object, str, Any]] = {
     "a chunk starts a text": _without("before"),
     "a part of a document ends with a chunk": _without("open"),
-    "the count begins anew": (Reading, "open_part", lambda *given: read.Open(0, real_open(*given).values)),
-    "slots are those of the chunk": (long_texts, "_lower_alone", lambda *given: None),
+    "the count begins anew": (TokenArrays, "get_open_part", lambda *given: read.OpenPart(0, real_open(*given).values)),
+    "slots are those of the chunk": (long_texts, "_find_lower_case_draws", lambda *given: None),
 }
 
 

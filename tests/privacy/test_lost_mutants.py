@@ -10,7 +10,7 @@ import pytest
 from small_bundles import coarse, contents, scattered, table_of
 from textveil.bundle.layout import TABLE
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.baselines.table import wrong_weight
+from textveil.mechanisms.baselines.table import find_wrong_weight
 from textveil.mechanisms.noise.discrete import NoiseTable
 
 
@@ -20,15 +20,15 @@ def test_the_check_that_a_look_up_does_not_increase_is_left_out() -> None:
     name = next(name for name in built.tensors[TABLE] if name.startswith("weights."))
     weights = built.tensors[TABLE][name]
     table = table_of(built)
-    table.level_parameters(Decimal("0.25"), name, None)
+    table.get_level_parameters(Decimal("0.25"), name, None)
     steps = 0
     for place in (np.flatnonzero(weights[1:] == weights[:-1]) + 1)[-20:]:
         stepped = weights.copy()
         stepped[place] += 1
-        if wrong_weight(stepped, Decimal("0.25"), table.grid) is None:
+        if find_wrong_weight(stepped, Decimal("0.25"), table.grid) is None:
             table.tensors[name] = stepped
             with pytest.raises(BundleDamaged, match="do not cover its scores"):
-                table.level_parameters(Decimal("0.25"), name, None)
+                table.get_level_parameters(Decimal("0.25"), name, None)
             steps += 1
     assert steps
 
@@ -41,7 +41,7 @@ def test_the_first_tail_that_is_one_output_is_left_out(counts: Sequence[int]) ->
     for clamped_from in range(len(counts)):
         tails = [sum(counts[n:]) for n in range(clamped_from, len(counts))]
         ratios = [Fraction(near, far) for near, far in pairwise(tails)]
-        assert table.largest_ratio(clamped_from) == max([*singles, *ratios], default=Fraction(1))
+        assert table.compute_largest_ratio(clamped_from) == max([*singles, *ratios], default=Fraction(1))
     if counts[-1] <= counts[-2]:
         last = len(counts) - 1
-        assert table.largest_ratio(last - 1) > table.largest_ratio(last)
+        assert table.compute_largest_ratio(last - 1) > table.compute_largest_ratio(last)

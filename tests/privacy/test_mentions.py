@@ -33,10 +33,10 @@ from small_staircase import CASED_ROLES, CASED_WORDS, NEIGHBORS, ROLES, WORDS, s
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
-from textveil.mechanisms.staircase.slots import SlotStaircase
+from textveil.mechanisms.staircase.slots import SlotStaircases
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.text import Options
-from textveil.text.options import cache_key
+from textveil.text.options import make_cache_key
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +77,11 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
     folder = small_staircase(tmp_path_factory.mktemp("tiny"), words=SPELLED, base=base, roles=roles)
     sanitizer = Sanitizer.load(folder)
     for options in (Options(), Options(consistent=True)):
-        plan: Any = sanitizer._plan(options)
+        plan: Any = sanitizer._get_plan(options)
         allowed = np.isin(np.arange(len(WORDS)), outputs)
-        small_law = Staircase.of(plan.mechanism.strict.table, LAW, allowed, unit=1)
-        slots = SlotStaircase(small_law, small_law)
-        sanitizer._plans[cache_key(options)] = replace(plan, mechanism=slots)
+        small_law = Staircase.from_table(plan.mechanism.any_case.table, LAW, allowed, unit=1)
+        slots = SlotStaircases(small_law, small_law)
+        sanitizer._plans[make_cache_key(options)] = replace(plan, mechanism=slots)
     return sanitizer
 
 
@@ -100,8 +100,8 @@ def small_cased(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mo
         tmp_path_factory.mktemp("cased"), words=CASED_WORDS, base=base, roles=np.where(outputs, CASED_ROLES, 0)
     )
     monkeypatch.setattr("textveil.text.staircase_plans.find_staircase_level", lambda *_: LAW)
-    real = Staircase.of.__func__  # type: ignore[attr-defined]
-    monkeypatch.setattr(Staircase, "of", classmethod(lambda cls, *of: real(cls, *of, unit=1)))
+    real = Staircase.from_table.__func__  # type: ignore[attr-defined]
+    monkeypatch.setattr(Staircase, "from_table", classmethod(lambda cls, *of: real(cls, *of, unit=1)))
     return Sanitizer.load(folder)
 
 

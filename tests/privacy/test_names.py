@@ -10,35 +10,35 @@ from typing import Any
 import pytest
 from names_soup import BREAKS, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs, skeleton
 from textveil import Sanitizer
-from textveil.text.names.plan import NamesPlans
+from textveil.text.names.plan import NamesPlanFactory
 
 
 @pytest.fixture(scope="module", params=["small", "shipped"])
-def plans(request: pytest.FixtureRequest, names: Path) -> NamesPlans:
+def plans(request: pytest.FixtureRequest, names: Path) -> NamesPlanFactory:
     if request.param == "shipped":
-        return NamesPlans(Sanitizer.load().bundle)
-    return NamesPlans(Sanitizer.load(names).bundle)
+        return NamesPlanFactory(Sanitizer.load().bundle)
+    return NamesPlanFactory(Sanitizer.load(names).bundle)
 
 
-def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlans) -> None:
-    assert not is_broken(plans.plan({}), 1, 8_000)
+def test_members_in_all_slots_leave_the_skeleton(plans: NamesPlanFactory) -> None:
+    assert not is_broken(plans.make_plan({}), 1, 8_000)
 
 
 @pytest.mark.parametrize(
     "options", [{"deny": ["said", "boston", "van", "do"]}, {"allow": ["anna", "novak's"]}], ids=str
 )
-def test_the_same_with_lists_of_the_users_own(plans: NamesPlans, options: dict[str, Any]) -> None:
-    assert not is_broken(plans.plan(options), 2, 1_500)
+def test_the_same_with_lists_of_the_users_own(plans: NamesPlanFactory, options: dict[str, Any]) -> None:
+    assert not is_broken(plans.make_plan(options), 2, 1_500)
 
 
 @pytest.mark.full
-def test_a_million_members(plans: NamesPlans) -> None:
-    assert not is_broken(plans.plan({}), 3, 500_000)
+def test_a_million_members(plans: NamesPlanFactory) -> None:
+    assert not is_broken(plans.make_plan({}), 3, 500_000)
 
 
-def test_initials_are_upper_case_whatever_is_left_out_before_them(plans: NamesPlans) -> None:
-    reader = plans.plan({}).reader()
-    assert skeleton(reader.read(["met He A S, said"])) == skeleton(reader.read(["met A. S, said"]))
+def test_initials_are_upper_case_whatever_is_left_out_before_them(plans: NamesPlanFactory) -> None:
+    reader = plans.make_plan({}).make_reader()
+    assert skeleton(reader.read_texts(["met He A S, said"])) == skeleton(reader.read_texts(["met A. S, said"]))
 
 
 OPTIONS: list[dict[str, Any]] = [
@@ -55,15 +55,17 @@ OPTIONS: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_one_skeleton_one_law(plans: NamesPlans, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = plans.plan(options)
+def test_one_skeleton_one_law(
+    plans: NamesPlanFactory, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = plans.make_plan(options)
     for texts, others in pairs(plan, 4, 250):
         assert law(plan, [texts], monkeypatch) == law(plan, [others], monkeypatch)
 
 
 @pytest.mark.parametrize("keep", [[], LISTED], ids=["none", "kept"])
-def test_nothing_of_what_is_replaced_comes_out(plans: NamesPlans, keep: list[str]) -> None:
-    assert not comes_out(plans.plan({"keep": keep}), 5, 300)
+def test_nothing_of_what_is_replaced_comes_out(plans: NamesPlanFactory, keep: list[str]) -> None:
+    assert not comes_out(plans.make_plan({"keep": keep}), 5, 300)
 
 
 @pytest.mark.parametrize(
@@ -83,40 +85,40 @@ def test_nothing_of_what_is_replaced_comes_out(plans: NamesPlans, keep: list[str
 def test_what_is_kept_is_on_a_list_and_nobodys_name(keep: str, text: str) -> None:
     """Between low lines stands what is replaced."""
     given = text.replace("_", "")
-    read = Sanitizer.load().names_plan(protect="names", keep=keep.split()).reader().read([given])[0]
-    assert "".join(e if isinstance(e, str) else f"_{e.slot.text}_" for e in read.entries) == text
+    read = Sanitizer.load().names_plan(protect="names", keep=keep.split()).make_reader().read_texts([given])[0]
+    assert "".join(e if isinstance(e, str) else f"_{e.span.text}_" for e in read.elements) == text
 
 
 def test_what_is_denied_is_not_kept() -> None:
     plan = Sanitizer.load().names_plan(protect="names", keep=["city"], deny=["boston"])
-    assert around(plan.reader().read(["he saw Boston and Berlin"])) == ["he saw ", "", " and Berlin"]
+    assert around(plan.make_reader().read_texts(["he saw Boston and Berlin"])) == ["he saw ", "", " and Berlin"]
 
 
 @pytest.mark.parametrize(("text", "other"), BREAKS)
-def test_breaks_that_were_found(plans: NamesPlans, text: str, other: str) -> None:
-    reader = plans.plan({}).reader()
-    assert around(reader.read([text])) == around(reader.read([other]))
+def test_breaks_that_were_found(plans: NamesPlanFactory, text: str, other: str) -> None:
+    reader = plans.make_plan({}).make_reader()
+    assert around(reader.read_texts([text])) == around(reader.read_texts([other]))
 
 
-def test_a_denied_stem_is_replaced_and_an_allowed_form_shown(plans: NamesPlans) -> None:
+def test_a_denied_stem_is_replaced_and_an_allowed_form_shown(plans: NamesPlanFactory) -> None:
     """With its clitic; a form that is allowed is shown as it is, and its stem alone is not."""
 
     def shown(options: dict[str, list[str]], text: str) -> str:
-        (read,) = plans.plan(options).reader().read([text])
-        return "".join(entry if isinstance(entry, str) else "_" for entry in read.entries)
+        (read,) = plans.make_plan(options).make_reader().read_texts([text])
+        return "".join(entry if isinstance(entry, str) else "_" for entry in read.elements)
 
     assert shown({"deny": ["do"]}, "they don't say what to do") == "they _ say what to _"
     assert shown({"deny": ["it"]}, "it's late and IT'LL go") == "_ late and _ go"
     assert shown({"allow": ["Novak's"]}, "he saw Novak's and Novak") == "he saw Novak's and _"
 
 
-def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlans) -> None:
+def test_no_letter_is_spelled_beside_its_listed_form(plans: NamesPlanFactory) -> None:
     """A clitic, a whole word or a mark by number that is written with other code points is not a word of a list."""
-    plan = plans.plan({})
+    plan = plans.make_plan({})
     for text in ("he saw Novak'𝓼 house", "he has an e-boo\u212a now", "he is &#74;&#111;hn now"):
-        shown = "".join(entry for entry in plan.reader().read([text])[0].entries if isinstance(entry, str))
+        shown = "".join(entry for entry in plan.make_reader().read_texts([text])[0].elements if isinstance(entry, str))
         assert not {"𝓼", "\u212a", "7"} & set(shown)
 
 
-def test_texts_of_one_template_have_one_kept_share(plans: NamesPlans) -> None:
-    assert not kept_share_differs(plans.plan({}), 8, 1_500)
+def test_texts_of_one_template_have_one_kept_share(plans: NamesPlanFactory) -> None:
+    assert not kept_share_differs(plans.make_plan({}), 8, 1_500)

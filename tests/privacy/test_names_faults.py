@@ -7,19 +7,19 @@ import pytest
 from names_soup import BREAKS, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs
 from planted import planted
 from textveil import Sanitizer
-from textveil.text.names import chunks, read, rewrite, spelled, strings, words
-from textveil.text.names.kinds import Kinds
+from textveil.text.names import context_rules, read, rewrite, spelled_tokens, string_types, tokenizer
+from textveil.text.names.context_rules import ContextRules
+from textveil.text.names.entity_types import EntityClassifier
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.places import Places
-from textveil.text.names.plan import NamesPlans
-from textveil.text.names.words import Words
+from textveil.text.names.plan import NamesPlanFactory
+from textveil.text.names.spans import SpanFinder
 
 
 def is_caught(bundle: Path) -> bool:
     """Whether a pair of texts of one skeleton has two."""
-    plan = NamesPlans(Sanitizer.load(bundle).bundle).plan({})
-    reader = NamesPlans(Sanitizer.load().bundle).plan({}).reader()
-    told = any(around(reader.read([text])) != around(reader.read([other])) for text, other in BREAKS)
+    plan = NamesPlanFactory(Sanitizer.load(bundle).bundle).make_plan({})
+    reader = NamesPlanFactory(Sanitizer.load().bundle).make_plan({}).make_reader()
+    told = any(around(reader.read_texts([text])) != around(reader.read_texts([other])) for text, other in BREAKS)
     return told or is_broken(plan, 6, 4_000) or is_broken(plan, 7, 16_000)
 
 
@@ -29,184 +29,208 @@ Fault = tuple[Any, str, *tuple[tuple[str, str], ...]]
 #: Faults of the reader.
 READ_FAULTS: dict[str, Fault] = {
     "a shown word before a slot is read though it is hidden": (
-        Words,
+        ContextRules,
         "_starts_sentence",
-        ("not self._hidden[place - 1] and (", "("),
+        ("not self._hidden[index - 1] and (", "("),
     ),
-    "a particle is not a part of what stands together": (Places, "_capitals_of", ("after < end and", "False and")),
+    "a particle is not a part of what stands together": (
+        SpanFinder,
+        "_find_capitalized",
+        ("after < end and", "False and"),
+    ),
     "a hyphenated word ends what stands together": (
-        Words,
-        "_joined",
-        ("self._member_end(place, end) == after", "place + 1 == after"),
+        ContextRules,
+        "_is_joined_to_run",
+        ("self._find_member_end(index, end) == after", "index + 1 == after"),
     ),
     "a replaced string decides whether a line is a headline": (
-        Places,
-        "_hide",
-        ("_is_title(words[place]) for", "_is_title(words[place]) and words[place].key < 'm' for"),
+        SpanFinder,
+        "_hide_capitalized",
+        ("_is_title_case(words[place]) for", "_is_title_case(words[place]) and words[place].key < 'm' for"),
     ),
     "a list of names decides what is shown": (
         Lexicon,
-        "_capital",
-        ("plain and folded not in rules.name_like", 'plain and folded not in self._capitalized and folded[0] != "z"'),
+        "_classify_capitalized",
         (
-            'return new(Token, (CAPITAL, word, folded, case, "", "", bits))',
-            "return Token(CAPITAL if folded[0] < 'n' else ALONE, word, folded, case, 'word', bits=bits)",
+            "is_plain_spelling and folded not in rules.name_like",
+            'is_plain_spelling and folded not in self._capitalized_types and folded[0] != "z"',
+        ),
+        (
+            'return create_tuple(NamesToken, (CAPITALIZED, word, folded, case, "", "", flags))',
+            "return NamesToken(CAPITALIZED if folded[0] < 'n' else REPLACED, word, folded, case, 'word', flags=flags)",
         ),
     ),
     "the length of a word decides its class": (
         Lexicon,
-        "_lower",
+        "_classify_lower",
         (
-            "if kind is None:",
-            "if kind is None and len(word) == 7:\n            return Token(SHOWN, word, folded)\n"
-            "        if kind is None:",
+            "if entity_type is None:",
+            "if entity_type is None and len(word) == 7:\n            return NamesToken(KEPT, word, folded)\n"
+            "        if entity_type is None:",
         ),
     ),
-    "a common word before a person's name is in the skeleton": (Kinds, "_name", ("return place", "return 0")),
-    "a dot belongs to a run that ends in St": (Words, "_joins", ("after - 1 == first and ", "")),
-    "a request is shown by the name behind it": (
-        Places,
-        "_hide_together",
-        ("AT_START and self", "AT_START and words[places[-1]].key < 'b' and self"),
+    "a common word before a person's name is in the skeleton": (
+        EntityClassifier,
+        "_find_name_start",
+        ("return index", "return 0"),
     ),
-    "an opener behind a title is shown": (Words, "_opens", ('kind == "title"', 'kind == "office"')),
+    "a dot belongs to a run that ends in St": (ContextRules, "_joins_run", ("after - 1 == first and ", "")),
+    "a request is shown by the name behind it": (
+        SpanFinder,
+        "_hide_group",
+        ("KEPT_AT_START and self", "KEPT_AT_START and words[indices[-1]].key < 'b' and self"),
+    ),
+    "an opener behind a title is shown": (
+        ContextRules,
+        "_follows_break",
+        ('entity_type == "title"', 'entity_type == "office"'),
+    ),
     "a word behind a name in lower case is told by the name": (
-        Places,
-        "_line",
-        ("token.bits & NAMED and", "token.bits & NAMED and token.key < 'c' and"),
+        SpanFinder,
+        "_iterate_line_elements",
+        ("token.flags & LISTED_PERSON and", "token.flags & LISTED_PERSON and token.key < 'c' and"),
     ),
     "a full stop belongs to some forms": (
-        Places,
-        "_take_stop",
-        ("if goes_on", "if self._words[place].key > 'j' and goes_on"),
+        SpanFinder,
+        "_attach_full_stop",
+        ("if goes_on", "if self._words[index].key > 'j' and goes_on"),
     ),
     "a postal code is told by its letters": (
-        Places,
-        "_line",
-        ("token.bits & OUTWARD and", "token.bits & OUTWARD and token.text < 'N' and"),
+        SpanFinder,
+        "_iterate_line_elements",
+        ("token.flags & OUTWARD and", "token.flags & OUTWARD and token.text < 'N' and"),
     ),
-    "two first words of a place are read apart": (Words, "_address", ("after += 1", "break")),
+    "two first words of a place are read apart": (ContextRules, "_find_address_end", ("after += 1", "break")),
     "digits beside each other are told by their values": (
-        Places,
-        "_is_joined",
-        ("return not self._beside_month(place, start, end)", "return self._words[place].text <= '5'"),
+        SpanFinder,
+        "_joins_digits",
+        ("return not self._is_beside_month(index, start, end)", "return self._words[index].text <= '5'"),
     ),
     "a bracket between digits joins by their value": (
-        Places,
-        "_opens_code",
-        ('if token.kind != "number"', 'if token.text > "4" or token.kind != "number"'),
+        SpanFinder,
+        "_opens_area_code",
+        ('if token.entity_type != "number"', 'if token.text > "4" or token.entity_type != "number"'),
     ),
     "a number of a list is kept by its value": (
-        Places,
-        "_counts_on",
-        ('number not in ("1", str(self._counted + 1))', 'number not in "1234567"'),
+        SpanFinder,
+        "_continues_list",
+        ('number not in ("1", str(self._last_list_number + 1))', 'number not in "1234567"'),
     ),
     "a number of a list counts on from one that is hidden": (
-        Places,
-        "_counts_on",
+        SpanFinder,
+        "_continues_list",
         (
-            "> _LONGEST_LISTED:\n        return False",
-            "> _LONGEST_LISTED:\n        self._counted = ord(number[0]) - ord('0')\n        return False",
+            "> _MAX_LIST_DIGITS:\n        return False",
+            "> _MAX_LIST_DIGITS:\n        self._last_list_number = ord(number[0]) - ord('0')\n        return False",
         ),
     ),
     "a time has its hour in the layout": (
-        strings,
-        "time_layout",
+        string_types,
+        "make_time_layout",
         ('re.sub("[0-9]", "0", ', 're.sub("[0-8]", "0", '),
     ),
     "a time has one of two endings in the layout": (
-        strings,
-        "time_layout",
+        string_types,
+        "make_time_layout",
         ('f"p{ending', 'f"{ending[1].lower()}{ending'),
     ),
     "a range of years has its order in the layout": (
-        strings,
-        "number_kind",
+        string_types,
+        "classify_number",
         ('return "year-range", years[1]', 'return "year-range", years[1] * (1 + (string[:4] > string[-4:]))'),
     ),
     "a title of a woman has a layout of its own": (
         Lexicon,
-        "_capital",
+        "_classify_capitalized",
         ('rules.title_layouts.get(folded, "") if', 'rules.title_layouts.get(folded, "") * (folded != "mrs") if'),
     ),
     "the length of a word before a separator decides whether it is one": (
-        chunks.Chunks,
-        "_separated",
-        ("*self._solid(match[1]), gap(match[2])", "*self._solid(match[1] + match[2] * (len(match[1]) > 6)), gap('')"),
+        tokenizer.ChunkTokenizer,
+        "_tokenize_separated",
+        (
+            "*self._tokenize_without_entities(match[1]), make_gap_token(match[2])",
+            "*self._tokenize_without_entities(match[1] + match[2] * (len(match[1]) > 6)), make_gap_token('')",
+        ),
     ),
     "a name in lower case has its kind by its first letter": (
-        Kinds,
-        "mention",
-        ("kind is not None and listed", "kind is not None and listed and folded < 'm'"),
+        EntityClassifier,
+        "classify_span",
+        (
+            "entity_type is not None and is_classified_word",
+            "entity_type is not None and is_classified_word and folded < 'm'",
+        ),
     ),
     "a common word with a capital has its kind by its length": (
-        Kinds,
-        "_of_one",
-        ("len(folded) >= _SHORTEST_WORD", "len(folded) == 4"),
+        EntityClassifier,
+        "_classify_word",
+        ("len(folded) >= _MIN_COMMON_WORD_LENGTH", "len(folded) == 4"),
     ),
     "a word on no list decides that a run is no person": (
-        Kinds,
-        "_is_body",
-        ("kind in _NO_PERSONS", "token.key < 'd'"),
+        EntityClassifier,
+        "_names_organization",
+        ("kind in _NON_PERSON_LISTS", "token.key < 'd'"),
     ),
     "a first name on no list is told by its letters": (
-        Kinds,
-        "_of_several",
-        ("if self._is_body(slot, name):", "if keys[name] > 'n' and keys[name] not in self._given:"),
+        EntityClassifier,
+        "_classify_run",
+        (
+            "if self._names_organization(span, name_start):",
+            "if keys[name_start] > 'n' and keys[name_start] not in self._given:",
+        ),
     ),
     "a number word counts by its string": (
-        spelled._Reader,
-        "_element",
-        ("if token.bits & NUMBER:", 'if token.bits & NUMBER and token.key not in ("two", "forty"):'),
+        spelled_tokens._SpelledSpanFinder,
+        "_classify_element",
+        ("if token.flags & NUMBER_WORD:", 'if token.flags & NUMBER_WORD and token.key not in ("two", "forty"):'),
     ),
     "digits in a number in words count by their value": (
-        spelled._Reader,
+        spelled_tokens._SpelledSpanFinder,
         "_is_digits",
         (
-            "self._words[place].cls == DIGITS and",
-            'self._words[place].cls == DIGITS and self._words[place].text < "5" and',
+            "self._words[index].token_class == DIGITS and",
+            'self._words[index].token_class == DIGITS and self._words[index].text < "5" and',
         ),
     ),
     "the digits of a group beside number words count one by one": (
-        spelled._Reader,
-        "_number",
-        ('classes.append("")  # of one group', "classes.append(DIGITS_TOO)"),
+        spelled_tokens._SpelledSpanFinder,
+        "_find_number",
+        ('classes.append("")  # of one group', "classes.append(DIGITS_CLASS)"),
     ),
     "a letter that is spelled counts by which it is": (
-        spelled,
+        spelled_tokens,
         "_is_letter",
-        ("return token.cls in", 'return token.key < "n" and token.cls in'),
+        ("return token.token_class in", 'return token.key < "n" and token.token_class in'),
     ),
     "initials that lead to a name are letters before it": (
-        spelled._Reader,
-        "_letters",
-        ("while leads and", "while leads and words[place].key < 'm' and"),
+        spelled_tokens._SpelledSpanFinder,
+        "_find_letters",
+        ("and stop > start", "and words[index].key < 'm' and stop > start"),
     ),
     "initials lead to a name by its string": (
-        words,
-        "may_be_led",
-        ("token.cls == CAPITAL and", 'token.cls == CAPITAL and token.key < "n" and'),
+        context_rules,
+        "may_follow_initials",
+        ("token.token_class == CAPITALIZED and", 'token.token_class == CAPITALIZED and token.key < "n" and'),
     ),
-    "a code is told by its digits": (chunks, "_is_code", ('"a0a" in kinds', '("a0a" in kinds and "7" in parts)')),
+    "a code is told by its digits": (tokenizer, "_is_code", ('"a0a" in kinds', '("a0a" in kinds and "7" in parts)')),
     "a sequence of emoji is told by its letters": (
-        chunks,
-        "_cut_emoji",
-        ("if kind else", 'if kind and "\U0001f1e6" not in sequence else'),
+        tokenizer,
+        "_split_at_emoji",
+        ("if entity_type\n", 'if entity_type and "\U0001f1e6" not in sequence\n'),
     ),
     "a tone of skin decides whether an emoji is kept": (
-        chunks,
-        "find_kind",
-        ("if TONE in layout else", "if TONE in layout and TONES[0] not in sequence else"),
+        tokenizer,
+        "classify_sequence",
+        ("if TONE_PLACEHOLDER in layout else", "if TONE_PLACEHOLDER in layout and SKIN_TONES[0] not in sequence else"),
     ),
     "what stands beside an emoji is told by the sequence": (
-        chunks,
-        "_cut_emoji",
+        tokenizer,
+        "_split_at_emoji",
         ("position = match.end()", "position = match.end() - (len(sequence) > 2)"),
     ),
-    "an account has a class of its own": (chunks, "number", ('"account", ', "")),
+    "an account has a class of its own": (tokenizer, "make_number_token", ('"account", ', "")),
     "an account has a class by its number of digits": (
-        strings,
-        "_of_number",
+        string_types,
+        "_classify_plain_number",
         ('return "account", ""', 'return "account", str(digits)'),
     ),
 }
@@ -222,24 +246,27 @@ def test_planted_faults_of_the_reader(names: Path, fault: str, monkeypatch: pyte
 #: Faults of the draw.
 DRAW_FAULTS: dict[str, Fault] = {
     "a member that depends on what it replaces": (
-        rewrite._Document,
+        rewrite._DocumentDraws,
         "_spell_parts",
-        ("members[draw] if draw >= 0", "max(0, members[draw] - len(part.text) % 2) if draw >= 0"),
+        ("indices[draw] if draw >= 0", "max(0, indices[draw] - len(part.text) % 2) if draw >= 0"),
     ),
     "a deck that skips the original": (
-        rewrite._Document,
-        "_draw",
-        ("number = self._deal(equal[:2], size)\n", "number = self._deal(equal[:2], size - len(part.text) % 2)\n"),
+        rewrite._DocumentDraws,
+        "_draw_part",
+        (
+            "number = self._plan_deal(equality_key[:2], size)\n",
+            "number = self._plan_deal(equality_key[:2], size - len(part.text) % 2)\n",
+        ),
     ),
     "the size of a pool depends on the length": (
-        rewrite._Document,
-        "_draw",
+        rewrite._DocumentDraws,
+        "_draw_part",
         ("if not self._style", "size -= len(part.text) > 6\n    if not self._style"),
     ),
     "a tag is numbered by its string": (
-        rewrite._Document,
-        "_tag",
-        ("self._counts.get(called, 0) + 1", "len(equal[-1][2])"),
+        rewrite._DocumentDraws,
+        "_get_tag",
+        ("self._counts.get(public_type, 0) + 1", "len(equality_key[-1][2])"),
     ),
 }
 
@@ -248,7 +275,7 @@ DRAW_FAULTS: dict[str, Fault] = {
 def test_planted_faults_of_the_draw(names: Path, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, *changes = DRAW_FAULTS[fault]
     wrong = planted(getattr(owner, name), *changes)
-    plan = NamesPlans(Sanitizer.load(names).bundle).plan({"style": "tag"} if name == "_tag" else {})
+    plan = NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({"style": "tag"} if name == "_get_tag" else {})
     monkeypatch.setattr(owner, name, wrong)
     assert any(
         law(plan, [texts], pytest.MonkeyPatch()) != law(plan, [others], pytest.MonkeyPatch())
@@ -259,22 +286,22 @@ def test_planted_faults_of_the_draw(names: Path, fault: str, monkeypatch: pytest
 @pytest.mark.parametrize(
     "change",
     [
-        ("token.key in self._shown for", "True for"),
-        ('kind != "word" or " ".join(keys) in self._common', "True"),
-        ('return slot.before != TITLE_BEFORE and " ".join(keys) in self._shown', "return True"),
+        ("token.key in self._kept_names\n", "True\n"),
+        ('entity_type != "word" or " ".join(keys) in self._common', "True"),
+        ('return span.preceding_word != AFTER_TITLE and " ".join(keys) in self._kept_names', "return True"),
     ],
     ids=["person", "word", "place"],
 )
 def test_what_is_on_no_list_is_kept(names: Path, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Kinds, "_is_kept", planted(Kinds._is_kept, change))
-    assert comes_out(NamesPlans(Sanitizer.load(names).bundle).plan({"keep": LISTED}), 5, 300)
+    monkeypatch.setattr(EntityClassifier, "_is_kept", planted(EntityClassifier._is_kept, change))
+    assert comes_out(NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({"keep": LISTED}), 5, 300)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        ('entry.kind == "word"', "len(entry.slot.text) > 4"),
-        ("entry.parts[0].layout != DRAWN", "entry.slot.text[:1].lower() < 'n'"),
+        ('entry.entity_type == "word"', "len(entry.span.text) > 4"),
+        ("entry.parts[0].layout != RANDOMIZED", "entry.span.text[:1].lower() < 'n'"),
     ],
     ids=["the length of a word", "the spelling of a word"],
 )
@@ -282,4 +309,4 @@ def test_a_kept_share_that_reads_replaced_words_is_caught(
     names: Path, change: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(read, "_is_replaced_word", planted(read._is_replaced_word, change))
-    assert kept_share_differs(NamesPlans(Sanitizer.load(names).bundle).plan({}), 8, 1_500)
+    assert kept_share_differs(NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({}), 8, 1_500)

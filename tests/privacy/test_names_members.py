@@ -16,8 +16,8 @@ from textveil import Sanitizer
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, STRICT
 from textveil.bundle.rules import english_rules
 from textveil.text.names import rewrite
-from textveil.text.names.plan import NamesPlan, NamesPlans
-from textveil.text.segmentation import key, split_clitic
+from textveil.text.names.plan import NamesPlan, NamesPlanFactory
+from textveil.text.segmentation import fold_word, split_clitic
 
 #: Lists of whole names, and of words that are told wherever they stand, in the order in which one names a kind.
 WHOLE = ("given", "family", "country", "the-country", "state", "city", "organization", "place")
@@ -36,12 +36,12 @@ _WRITTEN = re.compile(r"(?:[^\W\d_]+(?:'[^\W\d_]+)* )*[^\W\d_]+(?:'[^\W\d_]+)*")
 
 @pytest.fixture(scope="module", params=["small", "shipped"])
 def plan(request: pytest.FixtureRequest, names: Path) -> NamesPlan:
-    return NamesPlans(Sanitizer.load(*[names][: request.param == "small"]).bundle).plan({})
+    return NamesPlanFactory(Sanitizer.load(*[names][: request.param == "small"]).bundle).make_plan({})
 
 
 @pytest.fixture(autouse=True)
 def alike_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewrite, "uniform_below", lambda totals, _: totals // 3)
+    monkeypatch.setattr(rewrite, "draw_uniform_below", lambda totals, _: totals // 3)
 
 
 def title(member: str) -> str:
@@ -56,46 +56,46 @@ def members(plan: NamesPlan, kinds: Iterable[str]) -> Iterator[tuple[str, list[s
     word and a sign end a run; where an initial ends it, the skeleton says so.
     """
     told: set[str] = set()
-    shown = frozenset(map(key, plan.lists.capitals))
+    shown = frozenset(map(fold_word, plan.lists.kept_capitals))
     for kind in kinds:
         found = [
             member
-            for member in sorted(plan.lists.kinds[kind] - told)
-            if key(member.title()) == key(member.upper()) == member
+            for member in sorted(plan.lists.members_by_type[kind] - told)
+            if fold_word(member.title()) == fold_word(member.upper()) == member
             and _WRITTEN.fullmatch(member)
             and member[-2:-1] != " "
             and not any(word in shown or split_clitic(word) for word in member.split(" "))
         ]
         yield kind, found
-        told |= plan.lists.kinds[kind]
+        told |= plan.lists.members_by_type[kind]
 
 
 def are_alike(plan: NamesPlan, frame: str, written: Iterable[str], *, drawn: bool = False) -> bool:
     """Whether all members are read alike in a frame, and drawn; in a headline it has how many words each has."""
-    reader, found = plan.reader(), dict[int, set[object]]()
+    reader, found = plan.make_reader(), dict[int, set[object]]()
     texts = {frame.format(member): 1 + member.count(" ") if frame == HEADLINE else 0 for member in written}
-    made = plan.rewriter().rewrite([[text] for text in texts]) if drawn else [([""], 0)] * len(texts)
+    made = plan.make_rewriter().rewrite([[text] for text in texts]) if drawn else [([""], 0)] * len(texts)
     for (text, words), (outputs, shown, *_) in zip(texts.items(), made, strict=True):
-        found.setdefault(words, set()).add((*outputs, shown, repr(skeleton(reader.read([text])))))
+        found.setdefault(words, set()).add((*outputs, shown, repr(skeleton(reader.read_texts([text])))))
     return all(len(ways) == 1 for ways in found.values())
 
 
 def names(plan: NamesPlan) -> Iterator[tuple[str, list[str]]]:
     """The whole names of each kind, less those with a word that is a slot by itself."""
-    closed = frozenset(word for kind in CLOSED for word in plan.lists.kinds[kind])
+    closed = frozenset(word for kind in CLOSED for word in plan.lists.members_by_type[kind])
     for kind, found in members(plan, WHOLE):
         yield kind, [member for member in found if closed.isdisjoint(member.split(" "))]
 
 
 def plain(plan: NamesPlan, found: Iterable[str]) -> list[str]:
     """Members whose words are no common words, no particles and of two letters or more."""
-    never = plan.lists.kinds["particle"].union(plan.lists.common)
+    never = plan.lists.members_by_type["particle"].union(plan.lists.common_words)
     return [m for m in found if never.isdisjoint(m.split(" ")) and all(len(w) > 1 for w in m.split(" "))]
 
 
 def loud(plan: NamesPlan, member: str) -> bool:
     """Whether all words of a member may be in capitals for emphasis."""
-    return all(plan.lists.common.get(word, 0) & EMPHASIS for word in member.split(" "))
+    return all(plan.lists.common_words.get(word, 0) & EMPHASIS for word in member.split(" "))
 
 
 def in_frames(plan: NamesPlan, frames: Iterable[str]) -> list[tuple[str, str]]:
@@ -118,7 +118,7 @@ def test_every_name_in_a_sentence_is_as_any_other(plan: NamesPlan, case: Callabl
 
 
 def test_every_name_is_as_any_other(plan: NamesPlan) -> None:
-    assert in_frames(plan, (*MIDDLE, *EDGES) if len(plan.lists.common) < 1000 else EDGES[:1]) == []
+    assert in_frames(plan, (*MIDDLE, *EDGES) if len(plan.lists.common_words) < 1000 else EDGES[:1]) == []
 
 
 @pytest.mark.full
@@ -129,15 +129,15 @@ def test_every_name_is_as_any_other_in_all_frames(plan: NamesPlan) -> None:
 @pytest.mark.full
 def test_every_name_is_as_the_first_of_its_kind_between_random_neighbors(plan: NamesPlan) -> None:
     """Words that a name joins to a run make another run, and neighbors that are one of the two an equal pair."""
-    chance, reader = random.Random(7), plan.reader()
+    chance, reader = random.Random(7), plan.make_reader()
     for kind, every in names(plan):
         found = plain(plan, every)
         first = {1 + member.count(" "): member for member in reversed(found)}
         for member in found:
             before, after, case = soup(chance), soup(chance), chance.choice((str.title, str.upper))
             both = member, first[1 + member.count(" ")]
-            if set(" ".join(both).split(" ")).isdisjoint(map(key, re.findall(r"\w+", f"{before} {after}"))):
-                one, other = (skeleton(reader.read([f"{before} saw {case(name)}, {after}"])) for name in both)
+            if set(" ".join(both).split(" ")).isdisjoint(map(fold_word, re.findall(r"\w+", f"{before} {after}"))):
+                one, other = (skeleton(reader.read_texts([f"{before} saw {case(name)}, {after}"])) for name in both)
                 assert one == other, kind
 
 
@@ -164,7 +164,7 @@ def test_every_word_of_a_closed_list_is_as_any_other(plan: NamesPlan) -> None:
 
 
 def test_every_word_that_ends_a_name_is_as_any_other(plan: NamesPlan) -> None:
-    closed = frozenset(word for kind in CLOSED for word in plan.lists.kinds[kind])
+    closed = frozenset(word for kind in CLOSED for word in plan.lists.members_by_type[kind])
     for kind, found in members(plan, ENDS):
         for case in (title, str.upper):
             written = [case(f"zorblax {member}") for member in found if member not in closed]
@@ -173,7 +173,7 @@ def test_every_word_that_ends_a_name_is_as_any_other(plan: NamesPlan) -> None:
 
 def test_every_word_that_leads_to_others_is_as_any_other(plan: NamesPlan) -> None:
     """Particles before a name; in lower case parts of a building before its number, and first words of places."""
-    lists, common = plan.lists.kinds, plan.lists.common
+    lists, common = plan.lists.members_by_type, plan.lists.common_words
     assert are_alike(plan, "he saw {} Zorblax near the house", sorted(lists["particle"] - common.keys()))
     shown = {word for word, marks in common.items() if marks & (STRICT | FUNCTION)}
     assert are_alike(plan, "he lives in {} 7 now", sorted(lists["unit-word"] & shown))

@@ -7,8 +7,8 @@ import pytest
 from names_pairs import exchange_slots, excluding_rows, has_other_skeleton
 from planted import planted
 from textveil import Sanitizer
-from textveil.text.names.chunks import Chunks
-from textveil.text.names.plan import NamesPlan, NamesPlans
+from textveil.text.names.plan import NamesPlan, NamesPlanFactory
+from textveil.text.names.tokenizer import ChunkTokenizer
 
 #: Rows that no search had found before this one, and nobody had written down.
 FOUND_LATE = ("a number of HTML", "an apostrophe at the end", "a sign behind a sign", "a blank between marks")
@@ -28,7 +28,7 @@ def unexplained(plan: NamesPlan, seed: int, count: int) -> tuple[list[tuple[str,
 
 @pytest.fixture(scope="module", params=["small", "shipped"])
 def plan(request: pytest.FixtureRequest, names: Path) -> NamesPlan:
-    return NamesPlans(Sanitizer.load(*[names][: request.param == "small"]).bundle).plan({})
+    return NamesPlanFactory(Sanitizer.load(*[names][: request.param == "small"]).bundle).make_plan({})
 
 
 def test_what_differs_is_in_the_table_of_the_proof(plan: NamesPlan) -> None:
@@ -45,5 +45,5 @@ def test_the_same_of_many_pairs(plan: NamesPlan) -> None:
 def test_a_fault_of_a_rare_string_is_found(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that ends before its last letters."""
     change = ("start, end = len(chunk)", 'chunk = chunk.replace("lax", "la.")\n        start, end = len(chunk)')
-    monkeypatch.setattr(Chunks, "_marks", planted(Chunks._marks, change))
-    assert unexplained(NamesPlans(Sanitizer.load(names).bundle).plan({}), 2, 12_000)[0] != []
+    monkeypatch.setattr(ChunkTokenizer, "_marks", planted(ChunkTokenizer._find_core, change))
+    assert unexplained(NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({}), 2, 12_000)[0] != []

@@ -22,7 +22,7 @@ def plan() -> NamesPlan:
 def shown_of(plan: NamesPlan, frame: str, planted: str) -> list[str]:
     """Return the words of a planted value that are kept where a frame has none of them."""
     text = frame.format(planted)
-    kept = "".join(entry for entry in plan.reader().read([text])[0].entries if isinstance(entry, str))
+    kept = "".join(entry for entry in plan.make_reader().read_texts([text])[0].elements if isinstance(entry, str))
     own = set(re.findall(r"\w+", frame.replace("{}", "").lower()))
     return [word for word in re.findall(r"\w+", kept.lower()) if word not in own]
 
@@ -51,7 +51,10 @@ def test_phones_in_words(plan: NamesPlan) -> None:
 
 
 def test_names_that_are_spelled(plan: NamesPlan) -> None:
-    chance, families = random.Random(2), sorted(n for n in plan.lists.kinds["family"] if n.isalpha() and len(n) > 2)
+    chance, families = (
+        random.Random(2),
+        sorted(n for n in plan.lists.members_by_type["family"] if n.isalpha() and len(n) > 2),
+    )
     names = [chance.choice((str, str.upper))(chance.choice(families)) for _ in range(500)]
     spelled = [chance.choice(("-", " ", ", ", ". ")).join(name) for name in names]
     stay = [name for name in spelled if shown_of(plan, "it is written {} here", name)]
@@ -73,11 +76,13 @@ def test_plates(plan: NamesPlan) -> None:
 
 @pytest.fixture(scope="module")
 def fields(plan: NamesPlan) -> FieldNames:
-    return FieldNames(plan.lists.common, plan.lists.kinds["given"], plan.lists.kinds["family"])
+    return FieldNames(
+        plan.lists.common_words, plan.lists.members_by_type["given"], plan.lists.members_by_type["family"]
+    )
 
 
 def test_keys_of_login_names(plan: NamesPlan, fields: FieldNames) -> None:
-    chance, kinds = random.Random(4), plan.lists.kinds
+    chance, kinds = random.Random(4), plan.lists.members_by_type
     given, family = (sorted(name for name in kinds[kind] if name.isascii() and name.isalpha()) for kind in kinds_of())
     keys = []
     for number in range(2_000):
@@ -91,7 +96,7 @@ def test_keys_of_login_names(plan: NamesPlan, fields: FieldNames) -> None:
 
 def test_keys_that_are_one_first_name(plan: NamesPlan, fields: FieldNames) -> None:
     """A name that is a word of fields stays in lower case, where no other key is a name."""
-    given, words = plan.lists.kinds["given"], load_field_words()
+    given, words = plan.lists.members_by_type["given"], load_field_words()
     assert [name for name in given if fields.find_fields([name.title()])] == []
     stay = {name for name in given if fields.find_fields([name])}
     assert stay == {name for name in given if name in words}
@@ -120,7 +125,7 @@ def kinds_of() -> tuple[str, str]:
         ("is_field", "self._is_first_name(small[0])", "False"),
         ("is_field", "any(self._is_capital_name(part)", "any(False"),
         ("is_field", "map(self._is_person, small, small[1:])", "()"),
-        ("find_fields", "fields - found", "fields"),
+        ("find_fields", "fields - names", "fields"),
         ("_find_capital_names", "return {*words}", "return set()"),
     ],
 )

@@ -11,9 +11,14 @@ from intervals import iv
 from textveil.errors import OptionError
 from textveil.mechanisms.noise import discrete as noise
 from textveil.mechanisms.noise import zcdp
-from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace, total_variation
+from textveil.mechanisms.noise.discrete import (
+    NoiseTable,
+    bound_total_variation,
+    make_discrete_gaussian,
+    make_discrete_laplace,
+)
 from textveil.mechanisms.noise.parameters import ReleaseParameters
-from textveil.mechanisms.noise.vector import Noise, gaussian_delta, noise_for
+from textveil.mechanisms.noise.vector import ReleaseNoise, bound_gaussian_delta, build_noise
 
 iv.prec = 256
 
@@ -69,20 +74,25 @@ def sound(table: NoiseTable) -> bool:
 
 @pytest.mark.parametrize("parameters", ALL, ids=named)
 def test_a_table_is_a_law_that_reaches_everything(parameters: ReleaseParameters) -> None:
-    made = noise_for(parameters)
+    made = build_noise(parameters)
     assert sound(made.table)
     assert made.table.reach == parameters.grid - parameters.lowest + made.margin
-    assert made.table.probability(-7) == made.table.probability(7) > 0
-    assert made.table.tail(1) == (1 - made.table.probability(0)) / 2
+    assert made.table.compute_probability(-7) == made.table.compute_probability(7) > 0
+    assert made.table.compute_tail(1) == (1 - made.table.compute_probability(0)) / 2
     far = made.table.reach
-    assert made.table.probability(far) == made.table.tail(far) > made.table.probability(far + 1) == 0
+    assert (
+        made.table.compute_probability(far)
+        == made.table.compute_tail(far)
+        > made.table.compute_probability(far + 1)
+        == 0
+    )
 
 
 @pytest.mark.parametrize("parameters", [*L1, *BOX], ids=named)
 def test_laplace_noise_has_no_excess(parameters: ReleaseParameters) -> None:
     """Exact, over every value and every tail that the clamp makes an output: at most epsilon in all, and nearly it."""
-    made = noise_for(parameters)
-    loss = parameters.sensitivity * iv.log(real(made.table.largest_ratio(made.margin)))
+    made = build_noise(parameters)
+    loss = parameters.sensitivity * iv.log(real(made.table.compute_largest_ratio(made.margin)))
     nominal = real(parameters.exact_epsilon)
     assert loss.b <= nominal.a
     assert loss.a >= nominal.b - 1e-6
@@ -92,7 +102,7 @@ def test_laplace_noise_has_no_excess(parameters: ReleaseParameters) -> None:
 @pytest.mark.parametrize("parameters", [L1[10], L1[20], L1[35], BOX[4], BOX[8]], ids=named)
 def test_laplace_counts_are_the_ideal_ones_from_below(parameters: ReleaseParameters) -> None:
     """No single count is above the ideal one; what they lack is far below what a test of chance could see."""
-    table = noise_for(parameters).table
+    table = build_noise(parameters).table
     ideal = laplace(table, parameters.scale)
     for count, wanted in zip(table.counts[:-1], ideal[:-1], strict=True):
         assert count <= wanted.a
@@ -103,7 +113,7 @@ def test_laplace_counts_are_the_ideal_ones_from_below(parameters: ReleaseParamet
 @pytest.mark.slow
 @pytest.mark.parametrize("parameters", [L2[9], L2[14]], ids=named)
 def test_gaussian_counts_are_within_the_stated_variation(parameters: ReleaseParameters) -> None:
-    made = noise_for(parameters)
+    made = build_noise(parameters)
     assert made.variance is not None
     ideal = gaussian(made.table, made.variance)
     for value, (count, wanted) in enumerate(zip(made.table.counts[:-1], ideal[:-1], strict=True)):
@@ -111,13 +121,13 @@ def test_gaussian_counts_are_within_the_stated_variation(parameters: ReleasePara
         assert (wanted - count).b < (1 if value else 2) + 1e-9
     distance = 2 * (made.table.counts[-1] - ideal[-1]) / 2**64
     assert distance.a >= 0
-    assert distance.b <= real(total_variation(made.table.reach)).a
+    assert distance.b <= real(bound_total_variation(made.table.reach)).a
 
 
 @pytest.mark.parametrize("variance", [Fraction(1), Fraction(7, 3), Fraction(50)])
 def test_gaussian_noise_of_a_few_steps(variance: Fraction) -> None:
     """Where Poisson's correction of the normalizer matters most."""
-    table = discrete_gaussian(variance, 7)
+    table = make_discrete_gaussian(variance, 7)
     total = sum(math.exp(-(n**2) / (2 * variance)) for n in range(-60, 61))
     for n in range(7):
         assert table.counts[n] / 2**64 == pytest.approx(math.exp(-(n**2) / (2 * variance)) / total, rel=1e-12)
@@ -129,19 +139,19 @@ def test_gaussian_noise_of_a_few_steps(variance: Fraction) -> None:
 def test_noise_that_is_too_small_has_an_excess() -> None:
     """A scale smaller by a part in a million is seen by the exact audit."""
     parameters = L1[20]
-    made = noise_for(parameters)
-    smaller = discrete_laplace(parameters.scale * (1 - Fraction(1, 10**6)), made.table.reach)
-    loss = parameters.sensitivity * iv.log(real(smaller.largest_ratio(made.margin)))
+    made = build_noise(parameters)
+    smaller = make_discrete_laplace(parameters.scale * (1 - Fraction(1, 10**6)), made.table.reach)
+    loss = parameters.sensitivity * iv.log(real(smaller.compute_largest_ratio(made.margin)))
     assert loss.a > real(parameters.exact_epsilon).b
 
 
 def test_rounding_to_nearest_has_an_excess() -> None:
     """What the construction avoids: counts rounded one by one are too steep somewhere far out."""
     parameters = L1[35]
-    made = noise_for(parameters)
+    made = build_noise(parameters)
     counts = [int(value.mid + 0.5) for value in laplace(made.table, parameters.scale)]
-    nearest = Noise(NoiseTable(tuple(counts)), made.margin).table
-    loss = parameters.sensitivity * iv.log(real(nearest.largest_ratio(made.margin)))
+    nearest = ReleaseNoise(NoiseTable(tuple(counts)), made.margin).table
+    loss = parameters.sensitivity * iv.log(real(nearest.compute_largest_ratio(made.margin)))
     assert loss.a > real(parameters.exact_epsilon).b + 1e-6
 
 
@@ -151,54 +161,56 @@ def test_a_step_anywhere_in_the_table_is_audited() -> None:
     (Less at 0 is flatter, and as private.)
     """
     scale, reach, clamped_from = Fraction(8), 40, 24
-    table = discrete_laplace(scale, reach)
+    table = make_discrete_laplace(scale, reach)
     allowed = iv.exp(1 / real(scale))
-    assert real(table.largest_ratio(clamped_from)).b <= allowed.a
+    assert real(table.compute_largest_ratio(clamped_from)).b <= allowed.a
     for value in range(reach):
         for part in (100, -100) if value else (100,):
             counts = list(table.counts)
             counts[value] += counts[value] // part
-            assert real(NoiseTable(tuple(counts)).largest_ratio(clamped_from)).a > allowed.b, value
+            assert real(NoiseTable(tuple(counts)).compute_largest_ratio(clamped_from)).a > allowed.b, value
     short = (*table.counts[:-1], table.counts[-1] * 99 // 100)
-    assert real(NoiseTable(short).largest_ratio(clamped_from)).a > allowed.b
+    assert real(NoiseTable(short).compute_largest_ratio(clamped_from)).a > allowed.b
 
 
 def test_an_empty_cell_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table that would leave a value out is not made: 40 scales out there is no word left."""
     with pytest.raises(OptionError, match="never be drawn"):
-        discrete_laplace(Fraction(8), 400)
+        make_discrete_laplace(Fraction(8), 400)
     with pytest.raises(OptionError, match="never be drawn"):
-        discrete_gaussian(Fraction(64), 80)
+        make_discrete_gaussian(Fraction(64), 80)
     monkeypatch.setattr(noise, "min", max, raising=False)  # a check that one cell above 0 passes
-    careless = noise._finished([10, 3, 0], 6)
+    careless = noise._make_table([10, 3, 0], 6)
     assert min(careless.counts[:-1]) == 0
 
 
 def test_a_cell_of_one_word_is_enough() -> None:
     """Of 2**8 words the value 3 is named by one, the value 4 by none."""
-    assert discrete_gaussian(Fraction(1), 4, bits=8).counts == (102, 61, 13, 1, 2)
+    assert make_discrete_gaussian(Fraction(1), 4, bits=8).counts == (102, 61, 13, 1, 2)
     with pytest.raises(OptionError, match="never be drawn"):
-        discrete_gaussian(Fraction(1), 5, bits=8)
+        make_discrete_gaussian(Fraction(1), 5, bits=8)
 
 
 def test_the_delta_of_a_table_is_that_of_its_noise_and_of_its_rounding() -> None:
     """Each single count lacks less than a word, that of 0 less than two; at epsilon 1e-9 both texts are alike."""
-    assert total_variation(3, bits=8) == Fraction(7, 2**8)
+    assert bound_total_variation(3, bits=8) == Fraction(7, 2**8)
     parameters = ReleaseParameters(mode="l2", dimension=3, grid=2, epsilon="1e-9", delta="0.5")
-    rounding = gaussian_delta(parameters, 10**6, 50) - zcdp.delta_bound(parameters.rho(10**6), Fraction("1e-9"))
+    rounding = bound_gaussian_delta(parameters, 10**6, 50) - zcdp.compute_delta_bound(
+        parameters.compute_rho(10**6), Fraction("1e-9")
+    )
     assert float(rounding) == pytest.approx(2 * 3 * 101 / 2**64, rel=1e-6, abs=0)
 
 
 @pytest.mark.parametrize("reach", [0, 1, noise.MAX_REACH + 1])
 def test_a_reach_that_does_not_fit_is_refused(reach: int) -> None:
-    for law in (discrete_laplace, discrete_gaussian):
+    for law in (make_discrete_laplace, make_discrete_gaussian):
         with pytest.raises(OptionError, match="too large a table"):
             law(Fraction(8), reach)
 
 
 def test_a_variance_below_a_step_is_refused() -> None:
     with pytest.raises(OptionError, match="variance"):
-        discrete_gaussian(Fraction(1, 2), 8)
+        make_discrete_gaussian(Fraction(1, 2), 8)
 
 
 # The draw.
@@ -207,8 +219,8 @@ def test_a_variance_below_a_step_is_refused() -> None:
 @pytest.mark.parametrize("reach", [2, 3, 7, 8, 15, 16, 21])
 def test_every_word_of_a_small_table(reach: int) -> None:
     """All 2**14 words, one by one: every value has exactly as many as its count, in ascending order."""
-    table = discrete_laplace(Fraction(3), reach, bits=14)
-    values = table.draw(np.arange(2**14, dtype=np.uint64))
+    table = make_discrete_laplace(Fraction(3), reach, bits=14)
+    values = table.look_up_values(np.arange(2**14, dtype=np.uint64))
     assert (np.diff(values) >= 0).all()
     counts = np.bincount(values + reach, minlength=2 * reach + 1)
     assert counts.tolist() == [*table.counts[:0:-1], *table.counts]
@@ -216,7 +228,7 @@ def test_every_word_of_a_small_table(reach: int) -> None:
 
 @pytest.mark.parametrize("parameters", [L1[0], L1[35], BOX[0], L2[0], L2[15]], ids=named)
 def test_the_first_and_the_last_word_of_every_value(parameters: ReleaseParameters) -> None:
-    table = noise_for(parameters).table
+    table = build_noise(parameters).table
     firsts, start = [], 0
     for count in (*table.counts[:0:-1], *table.counts):
         firsts.append(start)
@@ -224,23 +236,23 @@ def test_the_first_and_the_last_word_of_every_value(parameters: ReleaseParameter
     first = np.array(firsts, dtype=np.uint64)
     last = np.append(first[1:] - np.uint64(1), np.uint64(2**64 - 1))
     values = np.arange(-table.reach, table.reach + 1)
-    assert (table.draw(first) == values).all()
-    assert (table.draw(last) == values).all()
+    assert (table.look_up_values(first) == values).all()
+    assert (table.look_up_values(last) == values).all()
 
 
 def test_the_shape_of_the_words_is_the_shape_of_the_noise() -> None:
-    table = noise_for(L1[20]).table
+    table = build_noise(L1[20]).table
     words = np.random.default_rng(1).integers(0, 2**64, (5, 3), dtype=np.uint64)
-    assert table.draw(words).shape == (5, 3)
-    assert (table.draw(words).ravel() == table.draw(words.ravel())).all()
-    assert table.draw(words[:0]).shape == (0, 3)
+    assert table.look_up_values(words).shape == (5, 3)
+    assert (table.look_up_values(words).ravel() == table.look_up_values(words.ravel())).all()
+    assert table.look_up_values(words[:0]).shape == (0, 3)
 
 
 def test_tables_are_the_same_on_every_machine() -> None:
     """SHA-256 of the counts, as decimal numbers with a line each."""
 
     def digest(parameters: ReleaseParameters) -> str:
-        lines = "\n".join(map(str, noise_for(parameters).table.counts))
+        lines = "\n".join(map(str, build_noise(parameters).table.counts))
         return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
     assert {named(parameters): digest(parameters) for parameters in (L1[20], BOX[4], L2[8])} == GOLDEN

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from planted import planted
 from textveil import Sanitizer
-from textveil.text.names import running
-from textveil.text.names.kinds import Part
+from textveil.text.names import conversation_state
+from textveil.text.names.conversation_state import ConversationDraws
+from textveil.text.names.entity_types import MentionPart
 from textveil.text.names.plan import NamesPlan
-from textveil.text.names.running import Running
 
 
 class Branches:
@@ -48,11 +48,11 @@ class SmallPools:
     def __init__(self, is_consistent: bool) -> None:
         self.is_consistent = is_consistent
 
-    def of(self, kind: str, layout: str) -> tuple[int, bool]:
+    def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
         return 3, self.is_consistent
 
-    def spelled(self, kind: str, layout: str, index: int, case: int) -> str:
-        return {"first": "abc", "second": "cde"}[kind][index]
+    def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
+        return {"first": "abc", "second": "cde"}[entity_type][index]
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +66,15 @@ def distribution(plan: NamesPlan, kinds: str, is_consistent: bool, skips: str = 
     branches = Branches()
     for branch in branches.runs():
         pools: Any = SmallPools(is_consistent)
-        drawn = Running(plan.style, pools, skips)
-        parts = [Part("first" if kind == "1" else "second", "", f"{n}", "") for n, kind in enumerate(kinds)]
+        drawn = ConversationDraws(plan.style, pools, skips)
+        parts = [MentionPart("first" if kind == "1" else "second", "", f"{n}", "") for n, kind in enumerate(kinds)]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(running, "_draw_below", branch)
-            drawn._draw_ahead(parts[:1])
+            patch.setattr(conversation_state, "_draw_below", branch)
+            drawn._sample_ahead(parts[:1])
             out = "".join(
-                "-" if member is None else pools.spelled(part.kind, "", member, 0)
+                "-" if member is None else pools.spell_surrogate(part.entity_type, "", member, 0)
                 for part in parts
-                for member in [drawn._draw(part)]
+                for member in [drawn._draw_part(part)]
             )
         found[out] = found.get(out, Fraction(0)) + branch.probability
     assert sum(found.values()) == 1
@@ -98,8 +98,8 @@ def expected(kinds: str, is_consistent: bool, skips: str = "") -> dict[str, Frac
 
 @pytest.fixture(autouse=True)
 def _few_tries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(running, "_TRIES", 1)
-    monkeypatch.setattr(running, "_DRAWS", 1)
+    monkeypatch.setattr(conversation_state, "_TRIES", 1)
+    monkeypatch.setattr(conversation_state, "_DRAWS", 1)
 
 
 KINDS = ["1", "11", "111", "1111", "12", "112", "2121"]
@@ -118,24 +118,27 @@ def test_words_to_skip_never_come_out(plan: NamesPlan) -> None:
 @pytest.mark.parametrize("draws", [2, 3])
 def test_draws_that_are_left_over_stay_uniform(plan: NamesPlan, draws: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are uniform below an earlier, larger number, and those above the present one are passed over."""
-    monkeypatch.setattr(running, "_DRAWS", draws)
+    monkeypatch.setattr(conversation_state, "_DRAWS", draws)
     assert distribution(plan, "111", False) == expected("111", False)
 
 
 FAULTS = {
-    "an order that favors the first": ("_unused", ("self._below(pool, len(left))", "0 * self._below(pool, len(left))")),
-    "a member that never comes": ("_list", ("range(size)", "range(size - 1)")),
-    "a used one that comes again": ("_take", ("word in self._out or ", "")),
-    "a draw above the bound that is taken": ("_below", (":= numbers.pop()) <", ":= numbers.pop() % total) <")),
-    "a draw that is used twice": ("_below", ("return numbers.pop()", "return numbers[-1]")),
+    "an order that favors the first": (
+        "_draw_unused",
+        ("self._sample_below(pool, len(unused))", "0 * self._sample_below(pool, len(unused))"),
+    ),
+    "a member that never comes": ("_list_unused", ("range(size)", "range(size - 1)")),
+    "a used one that comes again": ("_mark_used", ("word in self._used_spellings or ", "")),
+    "a draw above the bound that is taken": ("_sample_below", (":= numbers.pop()) <", ":= numbers.pop() % limit) <")),
+    "a draw that is used twice": ("_sample_below", ("return numbers.pop()", "return numbers[-1]")),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults(plan: NamesPlan, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, change = FAULTS[fault]
-    monkeypatch.setattr(Running, name, planted(getattr(Running, name), change))
-    monkeypatch.setattr(running, "_DRAWS", 2)
+    monkeypatch.setattr(ConversationDraws, name, planted(getattr(ConversationDraws, name), change))
+    monkeypatch.setattr(conversation_state, "_DRAWS", 2)
     assert any(distribution(plan, kinds, False) != expected(kinds, False) for kinds in KINDS[:4])
 
 
@@ -145,7 +148,7 @@ def test_a_mention_of_a_used_up_pool_costs_the_same_as_any_other(
     """Counted: calls that draw, and spellings that are looked at."""
     monkeypatch.undo()
     sanitizer, counts = Sanitizer.load(), {"draws": 0, "spellings": 0}
-    draw, take = running._draw_below, Running._take
+    draw, take = conversation_state._sample_all_below, ConversationDraws._mark_used
 
     def count_draws(totals: Any) -> Any:
         counts["draws"] += 1
@@ -155,17 +158,17 @@ def test_a_mention_of_a_used_up_pool_costs_the_same_as_any_other(
         counts["spellings"] += 1
         return take(*given)
 
-    monkeypatch.setattr(running, "_draw_below", count_draws)
-    monkeypatch.setattr(Running, "_take", count_spellings)
+    monkeypatch.setattr(conversation_state, "_draw_below", count_draws)
+    monkeypatch.setattr(ConversationDraws, "_take", count_spellings)
     for unit in ("x y ", "4711 and ", "5 May 2020 "):
         counts.update(draws=0, spellings=0)
         plan = sanitizer.names_plan(protect="names")
-        drawn = Running(plan.style, plan.surrogates, plan.lists.common)
-        texts = [plan.reader().read([unit * 5_000]) for _ in range(4)]
+        drawn = ConversationDraws(plan.style, plan.surrogates, plan.lists.common_words)
+        texts = [plan.make_reader().read_texts([unit * 5_000]) for _ in range(4)]
         drawn.rewrite(texts[0][0])
         before = dict(counts)
         for (read,) in texts[1:]:
             drawn.rewrite(read)
-        mentions = 3 * sum(not isinstance(entry, str) for entry in texts[0][0].entries)
+        mentions = 3 * sum(not isinstance(entry, str) for entry in texts[0][0].elements)
         assert counts["draws"] - before["draws"] <= mentions / 32
         assert counts["spellings"] - before["spellings"] <= 3 * mentions

@@ -16,11 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from intervals import iv
 from planted import planted
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
-from textveil.mechanisms.baselines.table import Table
-from textveil.mechanisms.integer_sampling import Rows
+from textveil.mechanisms.baselines.table import SanTextTable
+from textveil.mechanisms.integer_sampling import WeightRows
 
 
 def at_most_exponential(ratio: Fraction, epsilon: Decimal) -> bool:
@@ -42,9 +42,9 @@ def just_below(above: int) -> Decimal:
         return logarithm - Decimal(10) ** (logarithm.adjusted() - 68)
 
 
-def response_weights(law: RandomizedResponse, symbols: int) -> tuple[list[list[int]], Rows]:
-    rows = law.rows(np.arange(symbols + 1))
-    return [rows.weights(row).tolist() for row in range(symbols + 1)], rows
+def response_weights(law: RandomizedResponse, symbols: int) -> tuple[list[list[int]], WeightRows]:
+    rows = law.compute_rows(np.arange(symbols + 1))
+    return [rows.compute_weights(row).tolist() for row in range(symbols + 1)], rows
 
 
 @given(
@@ -61,11 +61,11 @@ def test_krr_never_exceeds_its_epsilon(bundle: TextBundle, epsilon: Decimal) -> 
     """
     table = bundle.table
     allowed = outputs(bundle, "santext")
-    assert 0 < len(allowed) < table.symbols
-    weights, rows = response_weights(RandomizedResponse.of(table, epsilon), table.symbols)
+    assert 0 < len(allowed) < table.symbol_count
+    weights, rows = response_weights(RandomizedResponse.from_table(table, epsilon), table.symbol_count)
     tail, own = 1 << 15, weights[allowed[0]][allowed[0]]
     for x, row in enumerate(weights):
-        assert row == [(own if x == y else tail) if y in allowed else 0 for y in range(table.symbols)]
+        assert row == [(own if x == y else tail) if y in allowed else 0 for y in range(table.symbol_count)]
     assert rows.totals.tolist() == [sum(row) for row in weights]
     ratio = largest_ratio([[Fraction(row[y], sum(row)) for y in allowed] for row in weights])
     assert ratio is not None
@@ -75,11 +75,11 @@ def test_krr_never_exceeds_its_epsilon(bundle: TextBundle, epsilon: Decimal) -> 
 
 def test_every_integer_of_krr(bundle: TextBundle) -> None:
     table = bundle.table
-    weights, rows = response_weights(RandomizedResponse.of(table, Decimal("1.5")), table.symbols)
-    assert deals_exactly(sampling.select, rows, weights)
+    weights, rows = response_weights(RandomizedResponse.from_table(table, Decimal("1.5")), table.symbol_count)
+    assert deals_exactly(sampling.select_outputs, rows, weights)
 
 
-def stays_below(randomized_response: Callable[..., RandomizedResponse], table: Table) -> bool:
+def stays_below(randomized_response: Callable[..., RandomizedResponse], table: SanTextTable) -> bool:
     """Whether ``krr`` keeps to epsilons a hair below ``ln(n / 2**15)``: ``n`` itself is one integer too many."""
     for above in (*range(40_000, 40_040), *range(10**12, 10**12 + 40)):
         epsilon = just_below(above)
@@ -99,19 +99,19 @@ KRR_FAULTS = {
 
 
 def test_krr_just_below_a_whole_number(bundle: TextBundle) -> None:
-    assert stays_below(RandomizedResponse.of.__func__, bundle.table)
+    assert stays_below(RandomizedResponse.from_table.__func__, bundle.table)
 
 
 @pytest.mark.parametrize("fault", KRR_FAULTS)
 def test_a_fault_in_krr_is_seen(bundle: TextBundle, fault: str) -> None:
-    of = planted(RandomizedResponse.of.__func__, *KRR_FAULTS[fault]).__func__
+    of = planted(RandomizedResponse.from_table.__func__, *KRR_FAULTS[fault]).__func__
     assert not stays_below(of, bundle.table)
 
 
 def test_random_is_uniform(bundle: TextBundle) -> None:
     """Every input, ``<unk>`` and words that are never an output included, has the same law: one integer a word."""
     allowed = outputs(bundle, "santext")
-    rows = RandomizedResponse.uniform(bundle.table).rows(np.arange(bundle.symbols + 1))
-    for row in range(bundle.symbols + 1):
-        assert rows.weights(row).tolist() == [int(y in allowed) for y in range(bundle.symbols)]
-    assert rows.totals.tolist() == [len(allowed)] * (bundle.symbols + 1)
+    rows = RandomizedResponse.make_uniform(bundle.table).compute_rows(np.arange(bundle.symbol_count + 1))
+    for row in range(bundle.symbol_count + 1):
+        assert rows.compute_weights(row).tolist() == [int(y in allowed) for y in range(bundle.symbol_count)]
+    assert rows.totals.tolist() == [len(allowed)] * (bundle.symbol_count + 1)

@@ -15,7 +15,7 @@ from textveil.mechanisms import entropy
 from textveil.mechanisms.noise import vector as representation
 from textveil.mechanisms.noise.discrete import Integers, Words
 from textveil.mechanisms.noise.parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters
-from textveil.mechanisms.noise.vector import Releaser
+from textveil.mechanisms.noise.vector import VectorReleaser
 
 K = 5
 MODES = {
@@ -57,7 +57,7 @@ def vectors(draw: Any) -> NDArray[np.floating]:
 @EVERY_MODE
 @given(batch=vectors())
 def test_whatever_comes_in_lies_in_the_ball(parameters: ReleaseParameters, batch: NDArray[np.floating]) -> None:
-    integers, fixed = Releaser(parameters).quantize(batch)
+    integers, fixed = VectorReleaser(parameters).quantize_vectors(batch)
     assert integers.dtype == np.int64
     assert integers.shape == batch.shape
     assert in_ball(parameters, integers)
@@ -73,27 +73,27 @@ def test_inside_the_ball_it_is_truncation_toward_zero(parameters: ReleaseParamet
     largest = 1 / K if parameters.mode != "box" else 1.0
     lowest = 0.0 if parameters.mode == "box" else -largest
     vector = data.draw(arrays(np.float64, K, elements=st.floats(lowest, largest)))
-    integers, _ = Releaser(parameters).quantize(vector[None])
+    integers, _ = VectorReleaser(parameters).quantize_vectors(vector[None])
     assert integers[0].tolist() == [math.trunc(value * parameters.grid) for value in vector.tolist()]
 
 
 @pytest.mark.parametrize("mode", ["l1", "l2"])
 def test_outside_the_ball_the_direction_stays(mode: str) -> None:
     """A vector far outside is scaled to the surface, each coordinate to within a step."""
-    releaser = Releaser(MODES[mode])
+    releaser = VectorReleaser(MODES[mode])
     chance = np.random.default_rng(12)
     batch = chance.normal(size=(200, K)) * chance.choice([2, 100, 1e3], (200, 1))
     norms = np.linalg.norm(batch, ord=1 if mode == "l1" else 2, axis=1, keepdims=True)
-    integers, _ = releaser.quantize(batch)
+    integers, _ = releaser.quantize_vectors(batch)
     wanted = batch / norms * 1024
     outside = norms[:, 0] > 1.01
     assert np.abs(integers - wanted)[outside].max() < 1.5
 
 
 def test_the_direction_stays_up_to_where_coordinates_are_cut() -> None:
-    releaser = Releaser(MODES["l1"])
+    releaser = VectorReleaser(MODES["l1"])
     rows = np.array([[2.0**14, 2.0**13], [2.0**15, 2.0**14]])  # 2**24 steps are the most
-    integers, _ = releaser.quantize(np.pad(rows, ((0, 0), (0, K - 2))))
+    integers, _ = releaser.quantize_vectors(np.pad(rows, ((0, 0), (0, K - 2))))
     assert integers[:, :2].tolist() == [[682, 341], [512, 512]]
 
 
@@ -117,11 +117,11 @@ def test_a_fault_of_the_bound_leaves_the_ball(mode: str, fault: str, monkeypatch
     batch[:, 0] += 1e-6  # no row is 0
     batch /= np.linalg.norm(batch, ord=1 if mode == "l1" else 2, axis=1, keepdims=True)
     batch *= chance.choice([1.001, 1.04, 1.5, 3], (20_000, 1))
-    releaser = Releaser(MODES[f"{mode}-odd"])
-    assert in_ball(releaser.parameters, releaser.quantize(batch)[0])
+    releaser = VectorReleaser(MODES[f"{mode}-odd"])
+    assert in_ball(releaser.parameters, releaser.quantize_vectors(batch)[0])
     modes, change = BOUND_FAULTS[fault]
-    monkeypatch.setattr(representation, "_into_ball", planted(representation._into_ball, change))
-    assert in_ball(releaser.parameters, releaser.quantize(batch)[0]) == (mode not in modes)
+    monkeypatch.setattr(representation, "_project_into_ball", planted(representation._project_into_ball, change))
+    assert in_ball(releaser.parameters, releaser.quantize_vectors(batch)[0]) == (mode not in modes)
 
 
 @EVERY_MODE
@@ -132,13 +132,13 @@ def test_the_largest_numbers_do_not_overflow(parameters: ReleaseParameters) -> N
         mode=parameters.mode, dimension=MAX_DIMENSION, grid=grid, epsilon="8", delta=parameters.delta
     )
     batch = np.stack([np.full(MAX_DIMENSION, value) for value in (np.finfo(np.float64).max, -1e30, 255.9, 1e-300)])
-    assert in_ball(widest, Releaser(widest).quantize(batch)[0])
+    assert in_ball(widest, VectorReleaser(widest).quantize_vectors(batch)[0])
 
 
 @pytest.mark.parametrize("shape", [(K,), (1, K - 1), (1, K + 1), (1, 1, K), ()])
 def test_another_shape_is_refused(shape: tuple[int, ...]) -> None:
     with pytest.raises(OptionError, match="5 coordinates"):
-        Releaser(MODES["l1"]).release(np.zeros(shape))
+        VectorReleaser(MODES["l1"]).release_vectors(np.zeros(shape))
 
 
 # The release.
@@ -147,7 +147,7 @@ def test_another_shape_is_refused(shape: tuple[int, ...]) -> None:
 @EVERY_MODE
 def test_every_coordinate_has_a_word_of_its_own(parameters: ReleaseParameters, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the operating system, as many as there are coordinates, in order; each changes its coordinate alone."""
-    releaser = Releaser(parameters)
+    releaser = VectorReleaser(parameters)
     asked: list[int] = []
     stream = np.random.default_rng(14).integers(0, 2**64, 3 * K, dtype=np.uint64)
 
@@ -157,9 +157,9 @@ def test_every_coordinate_has_a_word_of_its_own(parameters: ReleaseParameters, m
 
     monkeypatch.setattr(entropy, "random_uint64", words)
     batch = np.full((3, K), 0.1)
-    released = releaser.release(batch)
+    released = releaser.release_vectors(batch)
     assert asked == [3 * K]
-    integers, _ = releaser.quantize(batch)
+    integers, _ = releaser.quantize_vectors(batch)
     assert (released == releaser.add_noise(integers, stream.reshape(3, K))).all()
     for changed in range(3 * K):
         other = stream.copy()
@@ -170,7 +170,7 @@ def test_every_coordinate_has_a_word_of_its_own(parameters: ReleaseParameters, m
 
 @EVERY_MODE
 def test_outputs_are_clamped_and_dequantized_last(parameters: ReleaseParameters) -> None:
-    releaser = Releaser(parameters)
+    releaser = VectorReleaser(parameters)
     margin = releaser.noise.margin
     words = np.array([[0, 2**64 - 1, 0, 2**64 - 1, 2**63]], dtype=np.uint64)
     low, high = parameters.lowest - margin, parameters.grid + margin
@@ -178,10 +178,10 @@ def test_outputs_are_clamped_and_dequantized_last(parameters: ReleaseParameters)
         released = releaser.add_noise(np.full((1, K), value), words)
         assert released[0, :4].tolist() == [low, high, low, high]
         assert released[0, 4] == value
-        vector = releaser.dequantize(released)
+        vector = releaser.dequantize_vectors(released)
         assert vector.dtype == np.float32
         assert (vector == (released / parameters.grid).astype(np.float32)).all()
 
 
 def test_an_empty_batch_is_released() -> None:
-    assert Releaser(MODES["l1"]).release(np.zeros((0, K))).shape == (0, K)
+    assert VectorReleaser(MODES["l1"]).release_vectors(np.zeros((0, K))).shape == (0, K)

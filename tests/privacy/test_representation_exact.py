@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from intervals import iv
 from textveil.mechanisms.noise import vector as representation
-from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian, discrete_laplace
+from textveil.mechanisms.noise.discrete import NoiseTable, make_discrete_gaussian, make_discrete_laplace
 from textveil.mechanisms.noise.parameters import ReleaseParameters
-from textveil.mechanisms.noise.vector import Noise, Releaser, noise_for
-from textveil.vector.statement import realized
+from textveil.mechanisms.noise.vector import ReleaseNoise, VectorReleaser, build_noise
+from textveil.vector.statement import compute_realized_loss
 
 iv.prec = 200
 
@@ -41,18 +41,18 @@ class Tiny:
         """Its noise is ``scale`` times what the parameters ask for."""
         parameters = ReleaseParameters(mode=mode, dimension=dimension, grid=grid, epsilon=epsilon)
         reach = grid - parameters.lowest + margin
-        return cls(parameters, margin, discrete_laplace(parameters.scale * Fraction(scale), reach, BITS))
+        return cls(parameters, margin, make_discrete_laplace(parameters.scale * Fraction(scale), reach, BITS))
 
     @property
-    def releaser(self) -> Releaser:
-        releaser = Releaser(self.parameters)
-        releaser.noise = Noise(self.table, self.margin)
+    def releaser(self) -> VectorReleaser:
+        releaser = VectorReleaser(self.parameters)
+        releaser.noise = ReleaseNoise(self.table, self.margin)
         return releaser
 
     @property
     def bound(self) -> Fraction:
         """What the audit of the finished table says of any two texts: ``exp`` of the realized epsilon."""
-        return self.table.largest_ratio(self.margin) ** self.parameters.sensitivity
+        return self.table.compute_largest_ratio(self.margin) ** self.parameters.sensitivity
 
 
 TINY = {
@@ -66,12 +66,12 @@ TINY = {
 }
 
 
-def reached(releaser: Releaser) -> list[tuple[int, ...]]:
+def reached(releaser: VectorReleaser) -> list[tuple[int, ...]]:
     """Every vector in steps that ``quantize`` makes of a dense set of vectors, inside the ball and far out."""
     grid, k = releaser.parameters.grid, releaser.parameters.dimension
     values = np.arange(-6 * grid, 6 * grid + 1) / (4 * grid)  # quarters of a step, up to 1.5 units
     vectors = np.stack(np.meshgrid(*[values] * k), axis=-1).reshape(-1, k)
-    integers, fixed = releaser.quantize(np.concatenate([vectors, vectors * 1e6, np.full((1, k), np.nan)]))
+    integers, fixed = releaser.quantize_vectors(np.concatenate([vectors, vectors * 1e6, np.full((1, k), np.nan)]))
     assert fixed.sum() == 1
     return sorted({tuple(row) for row in integers.tolist()})
 
@@ -190,8 +190,8 @@ def test_a_clamp_that_is_too_wide_is_seen() -> None:
 @pytest.mark.slow
 def test_an_l2_ball_with_laplace_noise_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error that Habernal (2021) found in ADePT: its L1 sensitivity is sqrt(k) times larger."""
-    into_ball = representation._into_ball
-    monkeypatch.setattr(representation, "_into_ball", lambda q, radius, mode: into_ball(q, radius, "l2"))
+    into_ball = representation._project_into_ball
+    monkeypatch.setattr(representation, "_project_into_ball", lambda q, radius, mode: into_ball(q, radius, "l2"))
     tiny = Tiny.of("l1", 2, 5, "2")
     assert not within(worst(tiny), "2")
 
@@ -200,18 +200,18 @@ def test_rounding_to_nearest_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounded to nearest, a vector inside the ball leaves it; truncated it never does, even unchecked."""
     tiny = TINY["l1"]
     inside = set(ball(tiny.parameters))
-    monkeypatch.setattr(representation, "_into_ball", lambda q, radius, mode: q)
+    monkeypatch.setattr(representation, "_project_into_ball", lambda q, radius, mode: q)
     assert set(reached_inside(tiny.releaser)) == inside
     monkeypatch.setattr(representation, "np", SimpleNamespace(**{**vars(np), "trunc": np.rint}))
     assert not set(reached_inside(tiny.releaser)) <= inside
 
 
-def reached_inside(releaser: Releaser) -> list[tuple[int, ...]]:
+def reached_inside(releaser: VectorReleaser) -> list[tuple[int, ...]]:
     """What becomes of vectors that lie in the real L1 ball."""
     grid, k = releaser.parameters.grid, releaser.parameters.dimension
     values = np.arange(-4 * grid, 4 * grid + 1) / (4 * grid)
     vectors = np.stack(np.meshgrid(*[values] * k), axis=-1).reshape(-1, k)
-    integers, _ = releaser.quantize(vectors[np.abs(vectors).sum(axis=1) <= 1])
+    integers, _ = releaser.quantize_vectors(vectors[np.abs(vectors).sum(axis=1) <= 1])
     return sorted({tuple(row) for row in integers.tolist()})
 
 
@@ -242,19 +242,19 @@ def ratio(p: Fraction, q: Fraction) -> Fraction | float:
     return p / q if q else math.inf
 
 
-def gaussian_law(releaser: Releaser, value: int) -> Law:
+def gaussian_law(releaser: VectorReleaser, value: int) -> Law:
     """The distribution of one coordinate, clamped, from the table's probabilities."""
     table, margin = releaser.noise.table, releaser.noise.margin
     lowest, highest = releaser.parameters.lowest - margin, releaser.parameters.grid + margin
-    law = {z: table.probability(z - value) for z in range(lowest + 1, highest)}
-    return {**law, lowest: table.tail(value - lowest), highest: table.tail(highest - value)}
+    law = {z: table.compute_probability(z - value) for z in range(lowest + 1, highest)}
+    return {**law, lowest: table.compute_tail(value - lowest), highest: table.compute_tail(highest - value)}
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("grid", "epsilon", "delta"), [(2, "1", "0.01"), (2, "4", "1e-6")])
 def test_gaussian_noise_keeps_its_delta_for_every_pair(grid: int, epsilon: str, delta: str) -> None:
     parameters = ReleaseParameters(mode="l2", dimension=2, grid=grid, epsilon=epsilon, delta=delta)
-    releaser = Releaser(parameters)
+    releaser = VectorReleaser(parameters)
     vectors = ball(parameters)
     assert set(vectors) == set(reached(releaser))
     laws = {q: [gaussian_law(releaser, value) for value in q] for q in vectors}
@@ -264,14 +264,14 @@ def test_gaussian_noise_keeps_its_delta_for_every_pair(grid: int, epsilon: str, 
     # Symmetry: pairs whose first vector is in one octant, and every second.
     firsts = [q for q in vectors if q[0] >= q[1] >= 0]
     worst = max(divergence(laws[a], laws[b], growth) for a in firsts for b in vectors)
-    claim = Fraction(realized(parameters).delta)
+    claim = Fraction(compute_realized_loss(parameters).delta)
     assert worst <= claim <= Fraction(delta)
     assert worst > claim / 20  # the bound is not vacuous
 
-    variance = noise_for(parameters).variance
+    variance = build_noise(parameters).variance
     assert variance is not None
-    smaller = Releaser(parameters)
-    table = discrete_gaussian(Fraction(variance) * Fraction(6, 10), smaller.noise.table.reach)
-    smaller.noise = Noise(table, smaller.noise.margin, variance)
+    smaller = VectorReleaser(parameters)
+    table = make_discrete_gaussian(Fraction(variance) * Fraction(6, 10), smaller.noise.table.reach)
+    smaller.noise = ReleaseNoise(table, smaller.noise.margin, variance)
     one, other = ([gaussian_law(smaller, value) for value in q] for q in ((grid, 0), (-grid, 0)))
     assert divergence(one, other, growth) > claim

@@ -21,13 +21,13 @@ import small_bundles
 from defined_weights import defined_weights
 from numpy.typing import NDArray
 from planted import planted
-from textveil.mechanisms import Alone, entropy
+from textveil.mechanisms import IsolatedSlots, entropy
 from textveil.mechanisms import integer_sampling as sampling
 from textveil.mechanisms.baselines.santext import SanText
 from textveil.mechanisms.baselines.santext_plus import SanTextPlus
-from textveil.mechanisms.baselines.table import KEPT, LevelParameters
+from textveil.mechanisms.baselines.table import KEPT_ROLE, LevelParameters
 from textveil.mechanisms.coin import ReplacementCoin
-from textveil.mechanisms.integer_sampling import Rows
+from textveil.mechanisms.integer_sampling import WeightRows
 
 Words = NDArray[np.uint64]
 
@@ -53,18 +53,21 @@ def level_law(
     bundle: SimpleNamespace, scale: int, exponent: float, past_end: int = 0, base: Any = None
 ) -> LevelParameters:
     """Weights ``scale exp(-exponent s / grid)``, at least 1; optionally ending before the largest score."""
-    largest = max(int(bundle.metric.scores(block).max()) for _, block in bundle.metric.squared_to_all(_all(bundle)))
+    largest = max(
+        int(bundle.metric.compute_scores(block).max())
+        for _, block in bundle.metric.iterate_squared_blocks(_all(bundle))
+    )
     scores = np.arange(max(largest - past_end, int(bundle.table.scores.max())) + 1)
     weights = np.maximum(1, np.rint(scale * np.exp(-exponent * scores / bundle.table.grid))).astype(np.int64)
     return LevelParameters(Decimal(exponent), weights, base)
 
 
 def _all(bundle: SimpleNamespace) -> NDArray[np.intp]:
-    return np.arange(bundle.symbols + 1)
+    return np.arange(bundle.symbol_count + 1)
 
 
 def exact_law(bundle: SimpleNamespace, mechanism: str, law: LevelParameters) -> SanText:
-    return SanText.of(bundle.table, bundle.metric, mechanism, law)
+    return SanText.from_table(bundle.table, bundle.metric, mechanism, law)
 
 
 # The weights.
@@ -77,7 +80,10 @@ def test_words_that_are_not_stored_are_never_heavier_than_the_tail() -> None:
             bundle = in_memory(geometry, k)
             law = exact_law(bundle, "santext", level_law(bundle, 1 << 40, 3))
             for x in _all(bundle):
-                weights, row = law.channel.weights_from(np.array([x]))[0], law.proposals(np.array([x]))
+                weights, row = (
+                    law.randomizer.compute_input_weights(np.array([x]))[0],
+                    law.compute_proposals(np.array([x])),
+                )
                 stored = np.isin(np.arange(len(weights)), row.stored[0])
                 assert (weights[stored] >= row.tail[0]).all()
                 assert (weights[~stored] <= row.tail[0]).all()
@@ -86,7 +92,7 @@ def test_words_that_are_not_stored_are_never_heavier_than_the_tail() -> None:
 # The draw.
 
 
-def blocks(rows: Rows, row: int) -> list[int]:
+def blocks(rows: WeightRows, row: int) -> list[int]:
     """Who owns each integer of a row of proposals, by docs/format-santext.md: stored words, then the tail by id."""
     excess = np.diff(rows.cumulative[row], prepend=0).tolist()
     owner = [y for y, size in zip(rows.stored[row].tolist(), excess, strict=True) for _ in range(size)]
@@ -103,7 +109,7 @@ def thins_exactly(draw_thinned: Callable[..., Any], law: SanText, weights: list[
     ``T weight(x, y) (N + R)`` times; the ``R^2`` ways that are rejected twice get words of 0 and become the owner of 0.
     All rows are drawn side by side, and each call must ask for as many words as docs/format-santext.md says.
     """
-    rows = law.proposals(np.arange(len(weights)))
+    rows = law.compute_proposals(np.arange(len(weights)))
     sizes = [(int(z), int(t)) for z, t in zip(rows.totals, rows.tail, strict=True)]
     ways = [np.indices((z, t, z, t)).reshape(4, -1) for z, t in sizes]
     row = np.repeat(np.arange(len(weights)), [way.shape[1] for way in ways])
@@ -132,7 +138,7 @@ def thins_exactly(draw_thinned: Callable[..., Any], law: SanText, weights: list[
         return turn[:count].astype(np.uint64)
 
     try:
-        drawn = draw_thinned(rows, row, lambda r, y: law.weights_of(r, y), words)
+        drawn = draw_thinned(rows, row, lambda r, y: law.compute_weights(r, y), words)
     except (LookupError, ValueError):  # it asks for other words, or does not fit its own arrays
         return False
     counts = np.zeros_like(expected)
@@ -176,8 +182,8 @@ def test_an_exact_law_draws_from_its_own_rows() -> None:
         return lambda count: np.full(count, next(calls), dtype=np.uint64)
 
     for start in range(40):
-        alone = [law.draw(np.array([x]), stream(start)).item() for x in inputs]
-        assert law.draw(inputs, stream(start)).tolist() == alone
+        alone = [law.draw_symbols(np.array([x]), stream(start)).item() for x in inputs]
+        assert law.draw_symbols(inputs, stream(start)).tolist() == alone
 
 
 # The coin of SanText+.
@@ -187,8 +193,8 @@ def sample_plan() -> tuple[SanTextPlus, list[int]]:
     """SanText+ with a coin of one half, and its common words."""
     bundle = in_memory("scattered", 2)
     law = exact_law(bundle, "santext+", level_law(bundle, 1 << 40, 3))
-    keepable = np.append((bundle.table.roles & KEPT) != 0, False)
-    return SanTextPlus(law, ReplacementCoin.of("0.5"), keepable), np.flatnonzero(keepable).tolist()
+    keepable = np.append((bundle.table.roles & KEPT_ROLE) != 0, False)
+    return SanTextPlus(law, ReplacementCoin.from_probability("0.5"), keepable), np.flatnonzero(keepable).tolist()
 
 
 def keeps_by_the_coin(draw: Callable[..., Any], patch: pytest.MonkeyPatch) -> bool:
@@ -207,14 +213,14 @@ def keeps_by_the_coin(draw: Callable[..., Any], patch: pytest.MonkeyPatch) -> bo
 
     patch.setattr(entropy, "random_uint64", words)
     inputs = np.repeat(common, 200)
-    outputs = draw(plan, inputs, Alone.of(len(inputs)), entropy.random_uint64)
+    outputs = draw(plan, inputs, IsolatedSlots.make_equal(len(inputs)), entropy.random_uint64)
     assert len(asked) > 10, "no draw was rejected"
     return asked[0] == len(inputs) and np.array_equal(outputs == inputs, np.arange(len(inputs)) % 2 == 1)
 
 
 def test_the_coin_is_tossed_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """However often the draw of a replacement starts again; common words are not outputs, so none comes back."""
-    assert keeps_by_the_coin(SanTextPlus.draw, monkeypatch)
+    assert keeps_by_the_coin(SanTextPlus.draw_symbols, monkeypatch)
 
 
 def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,9 +230,9 @@ def test_a_coin_that_is_tossed_in_every_round_is_seen(monkeypatch: pytest.Monkey
     def tosses_again(plan: SanTextPlus, inputs: NDArray[np.int64], *given: object) -> NDArray[np.int64]:
         outputs, drawn = inputs.copy(), np.arange(len(inputs))
         while len(drawn):
-            kept = ~plan.coin.replaced(entropy.random_uint64(len(drawn)))
+            kept = ~plan.coin.draw_replaced(entropy.random_uint64(len(drawn)))
             outputs[drawn[kept]], drawn = inputs[drawn[kept]], drawn[~kept]
-            outputs[drawn] = plan.law.draw(inputs[drawn], entropy.random_uint64)
+            outputs[drawn] = plan.santext.draw_symbols(inputs[drawn], entropy.random_uint64)
             drawn = drawn[outputs[drawn] < 0]
         return outputs
 

@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from textveil.mechanisms.entropy import random_uint64
 from textveil.mechanisms.noise.parameters import MODES, ReleaseParameters
-from textveil.mechanisms.noise.vector import Releaser
+from textveil.mechanisms.noise.vector import VectorReleaser
 
 Vectors = NDArray[np.float64]
 
@@ -49,8 +49,8 @@ def recovered(released: NDArray[np.floating], clean: Vectors) -> tuple[Vectors, 
     )
 
 
-def releaser(mode: str, epsilon: str) -> Releaser:
-    return Releaser(
+def releaser(mode: str, epsilon: str) -> VectorReleaser:
+    return VectorReleaser(
         ReleaseParameters(
             mode=mode, dimension=DIMENSION, grid=64, epsilon=epsilon, delta="1e-6" if mode == "l2" else None
         )
@@ -77,7 +77,7 @@ def test_a_release_resists(mode: str, epsilon: str) -> None:
     """
     released = releaser(mode, epsilon)
     clean = bounded(mode)
-    correlations, exact = recovered(released.dequantize(released.release(clean)), clean)
+    correlations, exact = recovered(released.dequantize_vectors(released.release_vectors(clean)), clean)
     assert correlations.std() / np.sqrt(TEXTS) < 0.005
     assert correlations.mean() < 0.1
     assert exact == 0.0
@@ -88,9 +88,9 @@ def test_one_word_for_all_coordinates_would_be_found(mode: str) -> None:
     """The same release with the mistake put in: every coordinate of a text is given the first one's random word."""
     broken = releaser(mode, "1")
     clean = bounded(mode)
-    integers, _ = broken.quantize(clean)
+    integers, _ = broken.quantize_vectors(clean)
     words = np.repeat(random_uint64(TEXTS)[:, None], DIMENSION, axis=1)
-    noisy = broken.dequantize(broken.add_noise(integers, words))
+    noisy = broken.dequantize_vectors(broken.add_noise(integers, words))
     assert recovered(noisy, clean)[0].mean() > 0.9
 
 
@@ -101,13 +101,13 @@ def test_the_noise_of_two_coordinates_is_uncorrelated(mode: str) -> None:
     ``sqrt(.9) own + sqrt(.1) shared`` has correlation .1, which is 6.3 standard errors of 1 / sqrt(4,000).
     """
     released = releaser(mode, "1")
-    integers, _ = released.quantize(np.zeros((TEXTS, DIMENSION)))
+    integers, _ = released.quantize_vectors(np.zeros((TEXTS, DIMENSION)))
 
     def largest(noise: NDArray[np.number]) -> float:
         return float(np.abs(np.corrcoef(noise.T) - np.eye(DIMENSION)).max())
 
-    own = released.release(np.zeros((TEXTS, DIMENSION))) - integers
-    shared = released.release(np.zeros((TEXTS, DIMENSION)))[:, :1]
+    own = released.release_vectors(np.zeros((TEXTS, DIMENSION))) - integers
+    shared = released.release_vectors(np.zeros((TEXTS, DIMENSION)))[:, :1]
     limit = 6 / np.sqrt(TEXTS)
     assert largest(own) < limit
     assert largest(np.sqrt(0.9) * own + np.sqrt(0.1) * shared) > limit

@@ -44,16 +44,16 @@ NO_NOISE = {
     "textveil/conversation/conversation.py": ["urandom"],
     "textveil/ledger/crypto.py": ["urandom"],
     "textveil/ledger/keys.py": ["urandom"],
-    "textveil/ledger/opening.py": ["urandom"],
+    "textveil/ledger/creation.py": ["urandom"],
     "textveil/lazy.py": ["import_module", "import_module"],
     "textveil_cli/console/command.py": ["import_module", "import_module"],
     "textveil_cli/commands/gateway.py": ["secrets"],
     "textveil_cli/gateway/app.py": ["secrets"],
-    "textveil_cli/gateway/calls.py": ["secrets"],
+    "textveil_cli/gateway/proxy.py": ["secrets"],
     "textveil_cli/gateway/upstream.py": ["ssl"],
     "textveil_cli/integrations/agents.py": ["uuid"],
     "textveil_cli/integrations/datasets.py": ["secrets"],
-    "textveil_cli/serve/run.py": ["secrets", "ssl"],
+    "textveil_cli/serve/server.py": ["secrets", "ssl"],
 }
 
 
@@ -74,7 +74,7 @@ def _place(path: Path) -> str:
 def test_temporary_files_are_the_only_other_use_of_chance() -> None:
     """``tempfile`` draws names of files; it is imported where files are for this process alone."""
     named = [_place(path) for path in SOURCES if "tempfile" in path.read_text(encoding="utf-8")]
-    assert sorted(named) == ["textveil_cli/files/quarantine.py"]
+    assert sorted(named) == ["textveil_cli/files/rejected_rows.py"]
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textveil.errors import BundleDamaged
 from textveil.mechanisms import integer_sampling
-from textveil.mechanisms.staircase import staircase_channel
-from textveil.mechanisms.staircase.staircase import G, Staircase, StaircaseLevel, factor
+from textveil.mechanisms.staircase import make_staircase_randomizer
+from textveil.mechanisms.staircase.staircase import BASE_UNIT, Staircase, StaircaseLevel, compute_factor
 from textveil.mechanisms.staircase.tables import StaircaseTable
 
 SYMBOLS = 7
@@ -60,7 +60,7 @@ SETTINGS = [
 
 def built(setting: Any, kind: type[Staircase] = Staircase, unit: int = UNIT) -> Staircase:
     seed, epsilon, share, own, outputs = setting
-    return kind.of(table(seed), level(epsilon, share, own), OUTPUTS[outputs], unit)
+    return kind.from_table(table(seed), level(epsilon, share, own), OUTPUTS[outputs], unit)
 
 
 def defined_row(
@@ -128,11 +128,13 @@ def test_the_channel_is_the_definition(setting: Any) -> None:
     staircase = built(setting)
     wanted, inputs = definition(staircase), np.arange(SYMBOLS + 1)
     for token, row in enumerate(wanted):
-        exact = staircase.exact_row(token)
+        exact = staircase.compute_exact_row(token)
         assert [Fraction(weight, sum(exact)) for weight in exact] == row
     as_floats = np.array([[float(p) for p in row] for row in wanted])
-    np.testing.assert_allclose(staircase_channel(staircase).rows(inputs), as_floats, rtol=1e-12)
-    np.testing.assert_allclose(staircase_channel(staircase).columns(np.arange(SYMBOLS)), as_floats.T, rtol=1e-12)
+    np.testing.assert_allclose(make_staircase_randomizer(staircase).compute_rows(inputs), as_floats, rtol=1e-12)
+    np.testing.assert_allclose(
+        make_staircase_randomizer(staircase).compute_columns(np.arange(SYMBOLS)), as_floats.T, rtol=1e-12
+    )
 
 
 @given(
@@ -146,18 +148,18 @@ def test_the_channel_is_the_definition(setting: Any) -> None:
 def test_no_table_loses_more_than_is_stated(
     seed: int, epsilon: str, share: Fraction, own: Fraction, k: int, outputs: list[bool]
 ) -> None:
-    staircase = Staircase.of(table(seed, k), level(epsilon, share, own), np.array(outputs))
-    rows = [[Fraction(w) / sum(exact) for w in exact] for exact in map(staircase.exact_row, range(SYMBOLS + 1))]
+    staircase = Staircase.from_table(table(seed, k), level(epsilon, share, own), np.array(outputs))
+    rows = [[Fraction(w) / sum(exact) for w in exact] for exact in map(staircase.compute_exact_row, range(SYMBOLS + 1))]
     largest = largest_ratio(rows)
     assert largest is not None
-    assert largest <= 1 + Fraction(staircase.factor, G)
+    assert largest <= 1 + Fraction(staircase.factor, BASE_UNIT)
     with localcontext(prec=50):
         assert Decimal(largest.numerator) / Decimal(largest.denominator) <= Decimal(epsilon).exp()
 
 
 def test_the_bound_is_attained() -> None:
-    staircase = Staircase.of(table(1), level("2", Fraction(1, 3)), OUTPUTS["every word"])
-    assert largest_ratio(definition(staircase)) == 1 + Fraction(staircase.factor, G)
+    staircase = Staircase.from_table(table(1), level("2", Fraction(1, 3)), OUTPUTS["every word"])
+    assert largest_ratio(definition(staircase)) == 1 + Fraction(staircase.factor, BASE_UNIT)
 
 
 def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
@@ -167,15 +169,17 @@ def test_a_word_stored_twice_loses_more_and_is_refused() -> None:
         StaircaseTable.from_tensors(tensors(twice, table(1).base), SYMBOLS)
     base = [1] * SYMBOLS
     rows = [
-        defined_row(base, ids, budget=2, own_cap=2, factor=factor(Decimal(2)), unit=G, own=None)
+        defined_row(base, ids, budget=2, own_cap=2, factor=compute_factor(Decimal(2)), unit=BASE_UNIT, own=None)
         for ids in ([], [3, 4], [0, 1])
     ]
     doubled = [list(row) for row in rows]
-    doubled[1][3] += Fraction(factor(Decimal(2)), G * SYMBOLS)  # what a second interval of the same word would give
+    doubled[1][3] += Fraction(
+        compute_factor(Decimal(2)), BASE_UNIT * SYMBOLS
+    )  # what a second interval of the same word would give
     honest, more = largest_ratio(rows), largest_ratio(doubled)
     assert honest is not None
     assert more is not None
-    assert honest <= 1 + Fraction(factor(Decimal(2)), G) < more
+    assert honest <= 1 + Fraction(compute_factor(Decimal(2)), BASE_UNIT) < more
 
 
 def test_a_factor_that_claims_less_than_it_loses_is_refused() -> None:
@@ -186,8 +190,8 @@ def test_a_factor_that_claims_less_than_it_loses_is_refused() -> None:
 @pytest.mark.parametrize("epsilon", ["0.001", "1", "4", "6", "8", "10", "12", "16"])
 def test_the_factor_is_the_largest_integer_that_is_allowed(epsilon: str) -> None:
     with localcontext(prec=80):
-        allowed = (Decimal(epsilon).exp() - 1) * G
-        assert factor(Decimal(epsilon)) <= allowed < factor(Decimal(epsilon)) + 1
+        allowed = (Decimal(epsilon).exp() - 1) * BASE_UNIT
+        assert compute_factor(Decimal(epsilon)) <= allowed < compute_factor(Decimal(epsilon)) + 1
 
 
 def test_two_words_of_entropy_for_every_token_whatever_it_is() -> None:
@@ -197,33 +201,33 @@ def test_two_words_of_entropy_for_every_token_whatever_it_is() -> None:
         asked.append(count)
         return np.zeros(count, np.uint64)
 
-    staircase = Staircase.of(table(1), level(), OUTPUTS["every word"])
+    staircase = Staircase.from_table(table(1), level(), OUTPUTS["every word"])
     for tokens in ([0], [SYMBOLS], [0, 1, 2, SYMBOLS, 0]):
         asked.clear()
-        staircase.draw(np.array(tokens), words)
+        staircase.draw_symbols(np.array(tokens), words)
         assert asked == [len(tokens)] * 2
 
 
 def test_draws_are_independent_and_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    staircase = Staircase.of(table(1), level("1"), OUTPUTS["every word"])
+    staircase = Staircase.from_table(table(1), level("1"), OUTPUTS["every word"])
     calls: list[Any] = []
 
     def uniform(totals: Any, words: Any, *, bits: int = 64) -> Any:
         calls.append(totals.tolist())
-        return integer_sampling.uniform_below(totals, words, bits=bits)
+        return integer_sampling.draw_uniform_below(totals, words, bits=bits)
 
-    monkeypatch.setattr("textveil.mechanisms.staircase.staircase.uniform_below", uniform)
+    monkeypatch.setattr("textveil.mechanisms.staircase.staircase.draw_uniform_below", uniform)
     from textveil.mechanisms import random_uint64
 
-    staircase.draw(np.array([1, 1, SYMBOLS]), random_uint64)
-    free = [staircase.base_sum - int(staircase.budgets(np.array([x]))[1].sum()) for x in (1, 1, SYMBOLS)]
+    staircase.draw_symbols(np.array([1, 1, SYMBOLS]), random_uint64)
+    free = [staircase.base_sum - int(staircase.distribute_budget(np.array([x]))[1].sum()) for x in (1, 1, SYMBOLS)]
     assert calls == [[staircase.total] * 3, free]
 
 
 def test_what_a_level_says_of_itself() -> None:
-    staircase = Staircase.of(table(1), level("2", Fraction(1, 3)), OUTPUTS["every word"])
+    staircase = Staircase.from_table(table(1), level("2", Fraction(1, 3)), OUTPUTS["every word"])
     rows = definition(staircase)
     gain = sum(max(row[y] for row in rows) for y in range(SYMBOLS))  # of a uniform prior, times the inputs
     assert float(gain) <= staircase.guess_gain
     alike = 1 - sum(min(a, b) for a, b in zip(rows[0], rows[SYMBOLS], strict=True))
-    assert float(alike) <= staircase.near
+    assert float(alike) <= staircase.near_probability

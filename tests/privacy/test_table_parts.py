@@ -20,9 +20,9 @@ from mpmath import mp
 from numpy.typing import NDArray
 from textveil import Sanitizer
 from textveil.mechanisms import metric
-from textveil.mechanisms.baselines.table import Table
+from textveil.mechanisms.baselines.table import SanTextTable
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
-from textveil.mechanisms.metric import scores
+from textveil.mechanisms.metric import compute_scores
 from textveil_export.errors import ExportError
 from textveil_export.text.level_weights import GRID, LevelSetting, compute_score_weights, make_level_parameters
 from textveil_export.text.neighbors import find_nearest_outputs
@@ -97,7 +97,10 @@ def test_squared_distances_are_integers(drawn: tuple[list[list[int]], int]) -> N
     rows = [(pattern * (dimension // 16 + 1))[:dimension] for pattern in patterns]
     for block in (1, 2, metric.BLOCK):
         found = np.concatenate(
-            [part for _, part in metric.squared_distances(np.array(rows, np.int8), np.array(rows, np.int8), block)]
+            [
+                part
+                for _, part in metric.iterate_squared_distances(np.array(rows, np.int8), np.array(rows, np.int8), block)
+            ]
         )
         assert found.tolist() == [[sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for y in rows] for x in rows]
 
@@ -109,7 +112,7 @@ def test_squared_distances_at_the_limit_of_float32(dimension: int) -> None:
     rows[1], rows[2, ::2], rows[3, 0] = -127, 126, 126
     integers = rows.astype(object)
     expected = [[int(((x - y) ** 2).sum()) for y in integers] for x in integers]
-    ((_, found),) = metric.squared_distances(rows, rows)
+    ((_, found),) = metric.iterate_squared_distances(rows, rows)
     assert found.tolist() == expected
 
 
@@ -117,9 +120,9 @@ def test_single_precision_beyond_its_limit_is_seen(monkeypatch: pytest.MonkeyPat
     """The same check on a copy that always uses float32 fails: the sums there are really needed."""
     rows = np.full((2, 3001), 127, dtype=np.int8)
     rows[1, 0] = 126
-    ((_, right),) = metric.squared_distances(rows, rows)
+    ((_, right),) = metric.iterate_squared_distances(rows, rows)
     monkeypatch.setattr(metric, "np", SimpleNamespace(**{**vars(np), "float64": np.float32}))
-    ((_, wrong),) = metric.squared_distances(rows, rows)
+    ((_, wrong),) = metric.iterate_squared_distances(rows, rows)
     assert right.tolist() == [[0, 1], [1, 0]]
     assert wrong.tolist() != right.tolist()
 
@@ -128,7 +131,7 @@ def test_single_precision_beyond_its_limit_is_seen(monkeypatch: pytest.MonkeyPat
     "geometry", [small_bundles.twins(26, 8, 22), small_bundles.lattice(), small_bundles.outlier(24, 23)]
 )
 def test_distances_of_the_statement(tmp_path: Path, geometry: NDArray[np.int64]) -> None:
-    """``Sanitizer.distance`` and ``Metric`` give the metric of the mechanism, ``<unk>`` included, in its unit."""
+    """``Sanitizer.distance`` and ``WordMetric`` give the metric of the mechanism, ``<unk>`` included, in its unit."""
     bundle = small_bundles.small_bundle(tmp_path / "bundle", geometry, k=2, exponents=("2",))
     assert bundle.metric is not None
     squared, sanitizer = list(map(list, squared_distances(bundle))), Sanitizer(bundle)
@@ -139,10 +142,10 @@ def test_distances_of_the_statement(tmp_path: Path, geometry: NDArray[np.int64])
         for y, second in enumerate(words):
             exact = Fraction(squared[x][y], bundle.metric.median_squared)
             assert sanitizer.distance(first, second) == pytest.approx(math.sqrt(exact), rel=1e-15, abs=0)
-            assert bundle.metric.distance(x, y) == sanitizer.distance(first, second)
-            assert Fraction(float(bundle.metric.scaled(np.array([squared[x][y]]))[0])) ** 2 <= exact
+            assert bundle.metric.compute_distance(x, y) == sanitizer.distance(first, second)
+            assert Fraction(float(bundle.metric.compute_scaled(np.array([squared[x][y]]))[0])) ** 2 <= exact
     first, second = (index.ravel() for index in np.indices((len(words), len(words))))
-    assert bundle.metric.squared(first, second).reshape(len(words), -1).tolist() == squared
+    assert bundle.metric.compute_squared(first, second).reshape(len(words), -1).tolist() == squared
 
 
 @given(
@@ -152,14 +155,14 @@ def test_distances_of_the_statement(tmp_path: Path, geometry: NDArray[np.int64])
 )
 def test_scores_are_integer_square_roots(squared: list[int], median: int, grid: int) -> None:
     expected = [math.isqrt(square * grid * grid // median) for square in squared]
-    assert scores(np.array(squared), grid, median).tolist() == expected
+    assert compute_scores(np.array(squared), grid, median).tolist() == expected
 
 
 @given(st.integers(1, 65535), st.integers(-2, 2), st.integers(1, 10**6))
 def test_scores_beside_whole_numbers(root: int, offset: int, median: int) -> None:
     """Squared distances at which the score is about to change: floats would round some of them up."""
     square = max(0, -(-root * root * median // GRID**2) + offset)
-    assert scores(np.array([square]), GRID, median).tolist() == [math.isqrt(square * GRID * GRID // median)]
+    assert compute_scores(np.array([square]), GRID, median).tolist() == [math.isqrt(square * GRID * GRID // median)]
 
 
 def exact_weights(exponent: Decimal, scores: list[int], shift: int) -> list[int]:
@@ -200,7 +203,7 @@ def test_level_weights_use_the_room_there_is(
     """Totals stay below ``MAX_TOTAL`` for every row, the smallest weight keeps its bits, and a larger scale fails."""
     base = None if largest_base is None else np.full(symbols, largest_base, dtype=np.uint32)
     scores = np.repeat(np.array(tails, dtype=np.uint16)[:, None], k, axis=1)
-    table = Table(
+    table = SanTextTable(
         neighbors=np.zeros((1, k), np.uint16), scores=scores, roles=np.ones(symbols, np.uint8), grid=GRID, tensors={}
     )
     last, smallest = max(tails) + 500, 1 << 12

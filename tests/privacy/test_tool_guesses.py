@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from planted import planted
 from textveil import Conversation, Sanitizer
-from textveil.conversation import written_strings
-from textveil.conversation.masks import Masks
+from textveil.conversation import model_strings
+from textveil.conversation.masks import OriginalMasks
 from textveil.conversation.reply_records import ReplyRecords
 from textveil.conversation.tool_guesses import ToolGuesses
 
@@ -32,14 +32,14 @@ def make_call(arguments: Any, call: str = "c") -> Message:
 
 def send_result(conversation: Conversation, messages: list[Message], arguments: Any, result: str) -> tuple[str, int]:
     """Let the model call a tool; return what its result goes out as, and how many went out without the mapping."""
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     exchange.outgoing(messages)
     messages += [
         exchange.incoming(make_call(arguments)).reply,
         {"role": "tool", "tool_call_id": "c", "content": result},
     ]
-    exchange = conversation.exchange()
-    return exchange.outgoing(messages)[-1]["content"], exchange.unshared
+    exchange = conversation.start_exchange()
+    return exchange.outgoing(messages)[-1]["content"], exchange.unshared_results
 
 
 SHAPES: dict[str, Any] = {
@@ -70,8 +70,10 @@ def test_names_of_fields_are_no_guesses(sanitizer: Sanitizer) -> None:
 
 
 def test_a_planted_reading_by_context(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    change = ("plan.read_strictly(reader.stream(text))", "reader.stream(text)")
-    monkeypatch.setattr(written_strings, "_strings_of", planted(written_strings._strings_of, change))
+    change = ("plan.hide_context_words(reader.stream_text(text))", "reader.stream_text(text)")
+    monkeypatch.setattr(
+        model_strings, "_iterate_hidden_strings", planted(model_strings._iterate_hidden_strings, change)
+    )
     with pytest.raises(AssertionError):
         test_words_that_only_a_start_of_a_sentence_keeps_count(sanitizer, "texts")
 
@@ -95,7 +97,7 @@ def view_without_equality(sanitizer: Sanitizer, secret: str, way: str) -> str:
             return json.dumps(conversation.outgoing([{"role": role, "content": text} for role, text in texts]))
         messages, seen = [user(secret)], list[Any]()
         for turn in range(3):
-            exchange = conversation.exchange()
+            exchange = conversation.start_exchange()
             seen.append(exchange.outgoing(messages))
             if way == "tools":
                 arguments = {"q": seen[0][0]["content"], "r": GUESSED}
@@ -118,11 +120,11 @@ def test_a_mapping_for_each_message_shows_no_equality_at_all(sanitizer: Sanitize
 def test_with_a_mapping_for_each_message_each_goes_out_again_at_its_place(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer, consistent=False)
     messages = [{"role": "system", "content": "Help Anna."}, user("Anna Novak called.")]
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     sent = exchange.outgoing(messages)
     reply = exchange.incoming({"role": "assistant", "content": f"Who is {sent[1]['content'].split()[0]}?"}).reply
     assert reply["content"] == "Who is Anna?"
-    again = conversation.exchange().outgoing([*messages, reply, user("Anna Novak called.")])
+    again = conversation.start_exchange().outgoing([*messages, reply, user("Anna Novak called.")])
     assert again[:2] == sent
     assert again[2]["content"] == f"Who is {sent[1]['content'].split()[0]}?"
     assert again[3] != sent[1]
@@ -133,13 +135,13 @@ def test_a_client_that_cuts_replies_tells_at_most_32_lengths(sanitizer: Sanitize
     messages = [user("We met in Zqxwgrad")]
     outcomes = []
     for turn in range(40):
-        exchange = conversation.exchange()
+        exchange = conversation.start_exchange()
         surrogate = exchange.outgoing(messages)[0]["content"].removeprefix("We met in ")
         written = f"Well {'so ' * turn} {surrogate}" if turn < 36 else f"The town is {surrogate}."
         reply = exchange.incoming({"role": "assistant", "content": written}).reply
         cut = reply["content"][:-1] if turn < 36 else reply["content"]
         messages += [{"role": "assistant", "content": cut}, user(f"Go on, part {turn}.")]
-        sent = conversation.exchange().outgoing(messages)
+        sent = conversation.start_exchange().outgoing(messages)
         outcomes.append(sent[-2]["content"] == written)
     assert outcomes == [False] * 40
 
@@ -147,14 +149,14 @@ def test_a_client_that_cuts_replies_tells_at_most_32_lengths(sanitizer: Sanitize
 def test_a_planted_fault_compares_changed_replies_for_ever(
     sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    change = (" and len(self._changed) < MOST_OTHER_TEXTS", "")
-    monkeypatch.setattr(ReplyRecords, "find", planted(ReplyRecords.find, change))
+    change = (" and len(self._changed_hashes) < MAX_OTHER_TEXTS", "")
+    monkeypatch.setattr(ReplyRecords, "find_reply", planted(ReplyRecords.find_reply, change))
     with pytest.raises(AssertionError):
         test_a_client_that_cuts_replies_tells_at_most_32_lengths(sanitizer)
 
 
 def test_a_planted_memory_of_equal_messages(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Conversation, "_known_at", lambda conversation, place, known, number=0: known)
+    monkeypatch.setattr(Conversation, "_make_resend_tag", lambda conversation, place, known, number=0: known)
     with pytest.raises(AssertionError):
         test_a_mapping_for_each_message_shows_no_equality_at_all(sanitizer, "turns")
 
@@ -166,14 +168,14 @@ def view_of_result(sanitizer: Sanitizer, secret: str, template: str, change: Cal
     try:
         conversation = Conversation(sanitizer, restore_tools={"find"})
         messages = [user(template.format(secret))]
-        exchange = conversation.exchange()
+        exchange = conversation.start_exchange()
         before, after = template.split("{}")
         surrogate = exchange.outgoing(messages)[0]["content"].removeprefix(before).removesuffix(after)
         messages.append(exchange.incoming(make_call({"q": f"{surrogate} {written}".strip()})).reply)
         restored = json.loads(messages[-1]["tool_calls"][0]["function"]["arguments"])["q"]
         assert restored.startswith(secret)
         messages.append({"role": "tool", "tool_call_id": "c", "content": change(secret) + f" {written}"})
-        return json.dumps([conversation.exchange().outgoing(messages)])
+        return json.dumps([conversation.start_exchange().outgoing(messages)])
     finally:
         patch.undo()
 
@@ -215,16 +217,16 @@ def test_a_tool_that_splits_a_formatted_number_shows_none_of_its_digits(sanitize
 
 def test_planted_masks(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     faults = (
-        (Masks, "read", ("folded not in self._words", "True"), "firm", "lower lines", ""),
+        (OriginalMasks, "read_masked", ("folded not in self._words", "True"), "firm", "lower lines", ""),
         (
-            Masks,
+            OriginalMasks,
             "__init__",
-            ("set(own) if found else", "set() if found else"),
+            ("set(model_words) if pair_by_original else", "set() if pair_by_original else"),
             "given",
             "start",
             "hope anna alpha1 beta2 gamma3",
         ),
-        (ToolGuesses, "are_own_hidden", ("> self.limits[0]", "> 99"), "given", "start", "hope anna alpha beta"),
+        (ToolGuesses, "hides_model_words", ("> self.limits[0]", "> 99"), "given", "start", "hope anna alpha beta"),
     )
     for where, name, change, kind, way, written in faults:
         with monkeypatch.context() as patch:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from processes import child
 from small_index import write_index
-from textveil.bundle import artifact
+from textveil.bundle import find_artifact
 
 _FORBIDDEN = (
     "torch transformers onnx onnxruntime tokenizers huggingface_hub safetensors scipy requests urllib3 http.client "
@@ -73,9 +73,10 @@ def test_a_public_name_brings_what_it_needs_and_no_more() -> None:
 def test_an_index_needs_numpy_alone(tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle")
     use = (
-        "from textveil import IndexEncoder; from textveil_cli.collector import IndexServer; from pathlib import Path; "
-        f"e, s = IndexEncoder.load({str(folder)!r}), IndexServer.load(Path({str(folder)!r})); "
-        "r = s.receive(e.encode('The market’s 17').line, 1); s.classify(r); s.counts([r])"
+        "from textveil import TextLabelEncoder; from textveil_cli.aggregation import IndexServer; "
+        "from pathlib import Path; "
+        f"e, s = TextLabelEncoder.load({str(folder)!r}), IndexServer.load(Path({str(folder)!r})); "
+        "r = s.parse_line(e.encode('The market’s 17').line, 1); s.classify_index(r); s.count_texts([r])"
     )
     modules = loaded(use)
     assert forbidden_among(modules) == set()
@@ -232,7 +233,7 @@ def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
         except textveil.TextveilError:
             pass
 """
-    assert audited(code, artifact("english-santext")) == []
+    assert audited(code, find_artifact("english-santext")) == []
 
 
 @pytest.mark.slow
@@ -268,5 +269,5 @@ def test_an_output_file_is_all_that_is_written(tmp_path: Path) -> None:
 def test_the_command_loads_what_files_need_when_they_need_it() -> None:
     """Neither processes nor the libraries of Parquet and zstd are paid for by a sentence."""
     modules = loaded("import textveil_cli.rewriting.tables")
-    assert "textveil_cli.files.run" in modules
+    assert "textveil_cli.files.pipeline" in modules
     assert not {"multiprocessing", "concurrent.futures", "pyarrow", "zstandard"} & modules

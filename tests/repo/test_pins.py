@@ -13,15 +13,15 @@ from scripts import ROOT
 from small_encoders import write_encoder
 from small_index import write_index
 from small_staircase import small_staircase
-from textveil import Encoder, IndexEncoder, Sanitizer
+from textveil import Encoder, Sanitizer, TextLabelEncoder
 from textveil.bundle import TextBundle, open_bundle
-from textveil.bundle.opened import Pins
-from textveil.errors import BundleTooLarge, IdentityMismatch, NotTheMaker, OptionError
+from textveil.bundle.base import ExpectedBundle
+from textveil.errors import BundleTooLarge, ContentHashMismatch, OptionError, WrongSigner
 from textveil.text import Options
 from textveil_cli import console
-from textveil_cli.collector import IndexServer, VectorClassifier
-from textveil_cli.files import Selection
-from textveil_cli.integrations.rewriter import Rewriter
+from textveil_cli.aggregation import IndexServer, VectorClassifier
+from textveil_cli.files import ColumnSelection
+from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 from textveil_export.signing import sign_bundle
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
@@ -119,12 +119,12 @@ def test_every_command_refuses_another_bundle(
 DOORS: dict[str, tuple[str, Callable[..., object]]] = {
     "open_bundle": ("{}", open_bundle),
     "Sanitizer.load": ("{}", Sanitizer.load),
-    "IndexEncoder.load": ("[]", IndexEncoder.load),
+    "TextLabelEncoder.load": ("[]", TextLabelEncoder.load),
     "Encoder.load": ("()", Encoder.load),
     "IndexServer": ("[]", IndexServer.load),
     "VectorClassifier": ("()", VectorClassifier.load),
-    "Rewriter": ("{}", Rewriter),
-    "TextChannel": ("{}", lambda folder, **pins: TokenRandomizer(folder, pins=Pins(**pins))),
+    "ConfiguredSanitizer": ("{}", ConfiguredSanitizer),
+    "TokenRandomizer": ("{}", lambda folder, **pins: TokenRandomizer(folder, pins=ExpectedBundle(**pins))),
     "sign_bundle": ("{}", lambda folder, **pins: sign_bundle(folder, folder.parent / "key.pem", **pins)),
     "sanitize_corpus": (
         "{}",
@@ -133,7 +133,7 @@ DOORS: dict[str, tuple[str, Callable[..., object]]] = {
     "sanitize_corpus_on_ray": (
         "{}",
         lambda folder, **pins: sanitize_corpus_on_ray(
-            [], folder / "no", Selection(format="csv", columns=("a",)), options=Options(), bundle=folder, **pins
+            [], folder / "no", ColumnSelection(format="csv", columns=("a",)), options=Options(), bundle=folder, **pins
         ),
     ),
 }
@@ -142,9 +142,9 @@ DOORS: dict[str, tuple[str, Callable[..., object]]] = {
 @pytest.mark.parametrize("door", DOORS)
 def test_every_door_refuses_another_bundle(folders: dict[str, Path], door: str) -> None:
     kind, opens = DOORS[door]
-    with pytest.raises(IdentityMismatch):
+    with pytest.raises(ContentHashMismatch):
         opens(folders[kind], expect_id="0" * 64)
-    with pytest.raises(NotTheMaker):
+    with pytest.raises(WrongSigner):
         opens(folders[kind], maker="0" * 64)
     with pytest.raises(BundleTooLarge):
         opens(folders[kind], max_bytes=100)
@@ -154,7 +154,7 @@ def test_every_door_refuses_another_bundle(folders: dict[str, Path], door: str) 
 
 def test_every_integration_hands_them_on() -> None:
     """Their libraries are not all installed here, so this reads the code."""
-    pins, opening = {"expect_id", "maker", "max_bytes"}, {"Rewriter", "SanitizeColumns", "Sanitizer.load"}
+    pins, opening = {"expect_id", "maker", "max_bytes"}, {"ConfiguredSanitizer", "SanitizeColumns", "Sanitizer.load"}
     found = set()
     for file in (ROOT / "cli/src/textveil_cli/integrations").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
@@ -165,12 +165,12 @@ def test_every_integration_hands_them_on() -> None:
                 given = {keyword.arg for keyword in node.keywords}
                 assert pins <= given or None in given, f"{file.name}: {ast.unparse(node)}"
                 found.add(file.stem)
-    assert found >= {"datasets", "langchain", "pandas", "presidio", "rewriter", "sklearn", "spacy"}
+    assert found >= {"configured_sanitizer", "datasets", "langchain", "pandas", "presidio", "sklearn", "spacy"}
 
 
 def test_another_process_opens_the_same_bundle_under_the_same_cap(folders: dict[str, Path]) -> None:
     bundle = open_bundle(folders["{}"], TextBundle, max_bytes=10**9)
-    assert bundle.same == {"expect_id": bundle.identity, "max_bytes": 10**9}
-    again, (folder, pins, pinned, options) = Rewriter(folders["{}"], max_bytes=10**9).__reduce__()
-    assert (folder, pins, pinned, options) == (str(folders["{}"]), bundle.same, False, {})
-    assert again(folder, pins, pinned, options).terms.bundle == bundle.identity
+    assert bundle.expected_bundle == {"expect_id": bundle.content_hash, "max_bytes": 10**9}
+    again, (folder, pins, pinned, options) = ConfiguredSanitizer(folders["{}"], max_bytes=10**9).__reduce__()
+    assert (folder, pins, pinned, options) == (str(folders["{}"]), bundle.expected_bundle, False, {})
+    assert again(folder, pins, pinned, options).terms.bundle == bundle.content_hash

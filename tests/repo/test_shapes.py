@@ -16,16 +16,16 @@ SOURCES = [ROOT / wheel / "src" for wheel in ("runtime", "cli", "export", "serve
 MOST = 30
 #: Named tuples: made for every word of a text, or once; or read as the tuples that they are.
 TUPLES = {
-    ("textveil/text/forms.py", "Pair"),
-    ("textveil/text/names/kinds.py", "Mention"),
-    ("textveil/text/names/kinds.py", "Part"),
-    ("textveil/text/names/kinds.py", "Piece"),
-    ("textveil/text/names/slots.py", "Slot"),
-    ("textveil/text/names/tokens.py", "Token"),
-    ("textveil/text/rewrite/read.py", "Draws"),
-    ("textveil/text/segmentation/characters.py", "Classes"),
-    ("textveil/text/skeleton/kinds.py", "Kind"),
-    ("textveil/text/skeleton/rule.py", "Token"),
+    ("textveil/text/inflections.py", "SurrogatePair"),
+    ("textveil/text/names/entity_types.py", "EntityMention"),
+    ("textveil/text/names/entity_types.py", "MentionPart"),
+    ("textveil/text/names/entity_types.py", "RewrittenElement"),
+    ("textveil/text/names/entity_spans.py", "EntitySpan"),
+    ("textveil/text/names/tokens.py", "NamesToken"),
+    ("textveil/text/rewrite/read.py", "DrawIndex"),
+    ("textveil/text/segmentation/characters.py", "CharacterClasses"),
+    ("textveil/text/skeleton/entity_types.py", "EntityType"),
+    ("textveil/text/skeleton/rule.py", "ClassifiedToken"),
 }
 
 

@@ -11,17 +11,17 @@ from typing import Any
 
 import pytest
 from textveil import Sanitizer, errors
-from textveil.bundle import defaults, files, index, layout, lists, opened, parts, rules
+from textveil.bundle import base, components, defaults, files, label_bundle, layout, rules, word_lists
 from textveil.lazy import load_data
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
-from textveil.mechanisms.staircase.index import MAX_CODES
-from textveil.text import options, placing
-from textveil.text.names import emoji, places, plan, rewrite, slots, spelled, strings, surrogates
+from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
+from textveil.text import options, reply_matcher
+from textveil.text.names import emoji, entity_spans, plan, rewrite, spans, spelled_tokens, string_types, surrogates
 from textveil.text.rewrite import rewriter
-from textveil.text.segmentation import LONGEST_WORD
+from textveil.text.segmentation import MAX_WORD_LENGTH
 from textveil.text.skeleton import SHAPES
-from textveil.vector.index_encoder import IDENTITY_DIGITS
+from textveil.vector.label_encoder import HASH_DIGITS
 
 WEB = Path(__file__).parents[2] / "web"
 GOLDEN = WEB.parent / "docs" / "golden"
@@ -32,7 +32,7 @@ InputError DocumentTooLong RestoredNotJson EntropyFailed""".split()
 CONSTANTS = {
     "FORMAT": layout.FORMAT,
     "FORMAT_VERSION": layout.FORMAT_VERSION,
-    "MAX_BUNDLE_BYTES": opened.MAX_BUNDLE_BYTES,
+    "MAX_BUNDLE_BYTES": base.MAX_BUNDLE_BYTES,
     "MAX_JSON_BYTES": files.MAX_JSON_BYTES,
     "MAX_JSON_VALUES": files.MAX_JSON_VALUES,
     "MAX_RULES_BYTES": rules.MAX_RULES_BYTES,
@@ -40,46 +40,46 @@ CONSTANTS = {
     "MAX_RULE_TEXT": rules.MAX_RULE_TEXT,
     "MAX_ELEMENTS": rules.MAX_ELEMENTS,
     "MAX_SURROGATES": rules.MAX_SURROGATES,
-    "MAX_SYMBOLS": parts.MAX_SYMBOLS,
-    "MAX_LEVELS": parts.MAX_LEVELS,
-    "MAX_KINDS": parts.MAX_KINDS,
-    "MAX_ENTRIES": lists.MAX_ENTRIES,
-    "MAX_LIST_BYTES": lists.MAX_LIST_BYTES,
+    "MAX_SYMBOLS": components.MAX_SYMBOLS,
+    "MAX_LEVELS": components.MAX_LEVELS,
+    "MAX_KINDS": components.MAX_ENTITY_TYPES,
+    "MAX_ENTRIES": word_lists.MAX_LIST_ENTRIES,
+    "MAX_LIST_BYTES": word_lists.MAX_LIST_BYTES,
     "MAX_LINE_BYTES": layout.MAX_LINE_BYTES,
-    "BYTES_OF_AN_ENTRY": lists.BYTES_OF_AN_ENTRY,
-    "BYTES_OF_A_BYTE": lists.BYTES_OF_A_BYTE,
+    "BYTES_OF_AN_ENTRY": word_lists.BYTES_PER_ENTRY,
+    "BYTES_OF_A_BYTE": word_lists.BYTES_PER_LIST_BYTE,
     "MAX_WORDS": integer_sampling.MAX_WORDS,
     "MAX_EPSILON": staircase.MAX_EPSILON,
-    "MAX_CODES": MAX_CODES,
-    "MAX_SENTENCE": index.MAX_SENTENCE,
-    "MAX_DIMENSION": index._MAX_DIMENSION,
-    "MAX_PAIRS": index._MAX_PAIRS,
-    "MAX_CHARACTERS": index._MAX_CHARACTERS,
-    "IDENTITY_DIGITS": IDENTITY_DIGITS,
+    "MAX_CODES": MAX_LABELS,
+    "MAX_SENTENCE": label_bundle.MAX_SENTENCE,
+    "MAX_DIMENSION": label_bundle._MAX_DIMENSION,
+    "MAX_PAIRS": label_bundle._MAX_PAIRS,
+    "MAX_CHARACTERS": label_bundle._MAX_CHARACTERS,
+    "IDENTITY_DIGITS": HASH_DIGITS,
     "CHARACTER_CLASSES": [*layout.CHARACTER_CLASSES],
-    "RUNGS": [*options.RUNGS],
+    "RUNGS": [*options.MODES],
     "CASES": [*options.CASES],
     "STYLES": [*plan.STYLES],
     "SHAPES": [*SHAPES],
-    "NAMES_MARKS": [*layout.NAMES_MARKS],
+    "NAMES_MARKS": [*layout.COMMON_WORD_FLAGS],
     "CONSISTENT_CAP": options.CONSISTENT_CAP,
-    "BATCH_CHARACTERS": rewriter.BATCH_CHARACTERS,
-    "LONG_CHARACTERS": rewriter.LONG_CHARACTERS,
-    "NAMES_BATCH": rewrite._BATCH,
-    "LONGEST_WORD": LONGEST_WORD,
-    "LONG_HEADLINE": places._LONG_HEADLINE,
-    "MOST_CONNECTORS": places._MOST_CONNECTORS,
-    "IDENTIFIER_DIGITS": strings.IDENTIFIER_DIGITS,
-    "SMALLEST_CONSISTENT": surrogates.SMALLEST_CONSISTENT,
-    "MOST_LISTED": surrogates._MOST_LISTED,
-    "MOST_SPELLED": spelled.MOST_SPELLED,
-    "MOST_BLANKS": placing._MOST_BLANKS,
-    "TITLE_BEFORE": slots.TITLE_BEFORE,
-    "SPELLED_NUMBER": spelled.SPELLED_NUMBER,
-    "SPELLED_LETTERS": spelled.SPELLED_LETTERS,
+    "BATCH_CHARACTERS": rewriter.MAX_BATCH_CHARACTERS,
+    "LONG_CHARACTERS": rewriter.MAX_WHOLE_CHARACTERS,
+    "NAMES_BATCH": rewrite._BATCH_CHARACTERS,
+    "LONGEST_WORD": MAX_WORD_LENGTH,
+    "LONG_HEADLINE": spans._MIN_HEADLINE_WORDS,
+    "MOST_CONNECTORS": spans._MAX_CONNECTORS,
+    "IDENTIFIER_DIGITS": string_types.MIN_IDENTIFIER_DIGITS,
+    "SMALLEST_CONSISTENT": surrogates.MIN_CONSISTENT_POOL,
+    "MOST_LISTED": surrogates._MAX_LISTED_NUMBERS,
+    "MOST_SPELLED": spelled_tokens.MAX_SPELLED,
+    "MOST_BLANKS": reply_matcher._MAX_BLANKS,
+    "TITLE_BEFORE": entity_spans.AFTER_TITLE,
+    "SPELLED_NUMBER": spelled_tokens.SPELLED_NUMBER,
+    "SPELLED_LETTERS": spelled_tokens.SPELLED_LETTERS,
     "EMOJI": emoji.EMOJI,
     "KEYCAP": emoji.KEYCAP,
-    "TONE": emoji.TONE,
+    "TONE": emoji.TONE_PLACEHOLDER,
     "NUMBER_CLASSES": rules.NUMBER_CLASSES,
 }
 
@@ -141,13 +141,13 @@ _STRINGS = r"""
 def test_both_languages_match_the_patterns_of_rules_alike() -> None:
     texts = load_data("rules.json")["patterns"]
     patterns = [(rules.expand_pattern(texts, name), entry["any_case"]) for name, entry in texts.items()]
-    strings = [*_STRINGS, *map("".join, itertools.product("0a:.,-/@ M", repeat=4))]
-    given = json.dumps({"patterns": patterns, "strings": strings})
+    examples = [*_STRINGS, *map("".join, itertools.product("0a:.,-/@ M", repeat=4))]
+    given = json.dumps({"patterns": patterns, "strings": examples})
     run = subprocess.run(["node", "-e", _MATCH], input=given, capture_output=True, text=True, check=True)
     compiled = [re.compile(text, re.DOTALL | (re.IGNORECASE * any_case)) for text, any_case in patterns]
     matched = 0
     for name, pattern, found in zip(texts, compiled, json.loads(run.stdout), strict=True):
-        for string, match in zip(strings, found, strict=True):
+        for string, match in zip(examples, found, strict=True):
             own = pattern.fullmatch(string)
             assert (own and [own[0], *own.groups()]) == match, (name, string)
         matched += any(found)

@@ -5,21 +5,23 @@ from itertools import combinations
 
 import pytest
 from textveil import Sanitizer
-from textveil.bundle import artifact
-from textveil.errors import MixedKinds
+from textveil.bundle import find_artifact
+from textveil.errors import MixedLossTypes
 from textveil.mechanisms.noise import L1, ReleaseParameters
-from textveil.release import Loss, PerCoordinate, PerDistance, PerToken, PerWord, Statement, WholeText
-from textveil.vector import vector_statement
+from textveil.release import PerCoordinate, PerDistance, PerToken, PerWord, PrivacyLoss, ReleaseStatement, WholeText
+from textveil.vector import make_vector_statement
 
 
-def statements() -> dict[str, Statement]:
-    sanitizer, of_tables = Sanitizer.load(), Sanitizer.load(artifact("english-santext"))
+def statements() -> dict[str, ReleaseStatement]:
+    sanitizer, of_tables = Sanitizer.load(), Sanitizer.load(find_artifact("english-santext"))
     return {
         "staircase": sanitizer.sanitize("My doctor said").statement,
         "santext+": of_tables.sanitize("My doctor said", mechanism="santext+").statement,
         "santext": of_tables.sanitize("My doctor said", mechanism="santext").statement,
         "krr": of_tables.sanitize("My doctor said", mechanism="krr", epsilon="3.5").statement,
-        "l1": vector_statement(ReleaseParameters(mode=L1, dimension=2, grid=64, epsilon="2"), "0.5", "an identity"),
+        "l1": make_vector_statement(
+            ReleaseParameters(mode=L1, dimension=2, grid=64, epsilon="2"), "0.5", "an identity"
+        ),
     }
 
 
@@ -42,7 +44,7 @@ def test_every_statement_prints_summary_identity_and_limits() -> None:
     for found in statements().values():
         first, *rest = str(found).splitlines()
         assert first == found.summary()
-        assert f"bundle {found.identity}" in rest
+        assert f"bundle {found.bundle_hash}" in rest
         assert rest[-len(found.not_protected) :] == [f"  - {item}" for item in found.not_protected]
 
 
@@ -50,17 +52,17 @@ KINDS = [WholeText(Decimal(4)), PerCoordinate(Decimal(4)), PerWord(Decimal(4))]
 
 
 @pytest.mark.parametrize(("one", "other"), list(combinations(KINDS, 2)))
-def test_kinds_do_not_mix(one: Loss, other: Loss) -> None:
+def test_kinds_do_not_mix(one: PrivacyLoss, other: PrivacyLoss) -> None:
     for compare in (one.covers, one.__eq__, one.__ne__, one.__lt__, one.__le__, one.__gt__, one.__ge__):
-        with pytest.raises(MixedKinds):
+        with pytest.raises(MixedLossTypes):
             compare(other)
-    with pytest.raises(MixedKinds):
+    with pytest.raises(MixedLossTypes):
         _ = one == other
     assert str(one) != str(other)
 
 
 @pytest.mark.parametrize("loss", KINDS)
-def test_a_loss_is_no_number(loss: Loss) -> None:
+def test_a_loss_is_no_number(loss: PrivacyLoss) -> None:
     """It cannot be compared with one, made one, or formatted as one; as text it says what it is about."""
     for misuse in (float, lambda x: x == 4, lambda x: x == 4, lambda x: f"{x:g}", lambda x: x < 5, lambda x: x + x):
         with pytest.raises(TypeError):

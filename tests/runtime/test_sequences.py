@@ -9,11 +9,11 @@ import pytest
 from canaries import SECRET
 from small_encoders import load_encoder
 from small_index import write_index
-from textveil import IndexEncoder, Ledger, Sanitizer
+from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import InputError, ReleaseError
-from textveil.sequences import in_order
-from textveil_cli.collector import IndexServer
-from textveil_cli.integrations import Rewriter
+from textveil.sequences import list_items
+from textveil_cli.aggregation import IndexServer
+from textveil_cli.integrations import ConfiguredSanitizer
 
 Door = Callable[[Any], Any]
 
@@ -51,8 +51,8 @@ IMPOSTORS = {
 
 @pytest.fixture
 def doors(english: Sanitizer, tiny_encoder: Path, tmp_path: Path) -> dict[str, Door]:
-    encoder, index = load_encoder(tiny_encoder), IndexEncoder.load(write_index(tmp_path / "index"))
-    ledger, rewriter = Ledger(tmp_path / "ledger"), Rewriter()
+    encoder, index = load_encoder(tiny_encoder), TextLabelEncoder.load(write_index(tmp_path / "index"))
+    ledger, rewriter = Ledger(tmp_path / "ledger"), ConfiguredSanitizer()
     return {
         "sanitize_batch": english.sanitize_batch,
         "sanitize_documents": english.sanitize_documents,
@@ -64,8 +64,8 @@ def doors(english: Sanitizer, tiny_encoder: Path, tmp_path: Path) -> dict[str, D
         "ledger": lambda given: ledger.sanitize_batch(english, given),
         "ledger of vectors": lambda given: ledger.encode_batch(encoder, given),
         "ledger of indices": lambda given: ledger.encode_batch(index, given),
-        "results": rewriter.results,
-        "cells": rewriter.cells,
+        "results": rewriter.sanitize_texts,
+        "cells": rewriter.sanitize_cells,
     }
 
 
@@ -98,9 +98,9 @@ def test_iterators_are_taken_once_at_every_door(doors: dict[str, Door]) -> None:
 
 def test_arrays_of_arrow_are_texts() -> None:
     pyarrow = pytest.importorskip("pyarrow")
-    assert in_order(pyarrow.chunked_array([["the"], [None]])) == ["the", None]
+    assert list_items(pyarrow.chunked_array([["the"], [None]])) == ["the", None]
     with pytest.raises(InputError, match="a table came"):
-        in_order(pyarrow.table({"note": ["the"]}))
+        list_items(pyarrow.table({"note": ["the"]}))
 
 
 @pytest.mark.parametrize("options", [{}, {"consistent": True}])
@@ -114,8 +114,8 @@ def test_scopes_are_names_in_order(english: Sanitizer, tmp_path: Path) -> None:
     """The keys of a mapping from texts to scopes are the texts."""
     ledger = Ledger(tmp_path / "ledger")
     with pytest.raises(InputError, match="where scopes are wanted"):
-        ledger.sanitize_batch(english, ["doctor"], scope={SECRET: "anna"})  # type: ignore[arg-type]
-    assert ledger.accounts() == []
+        ledger.sanitize_batch(english, ["doctor"], privacy_unit={SECRET: "anna"})  # type: ignore[arg-type]
+    assert ledger.list_accounts() == []
 
 
 def test_a_preview_is_of_a_string(english: Sanitizer) -> None:
@@ -127,4 +127,4 @@ def test_a_preview_is_of_a_string(english: Sanitizer) -> None:
 def test_a_released_line_is_a_string(tmp_path: Path) -> None:
     server = IndexServer.load(write_index(tmp_path / "index"))
     with pytest.raises(ReleaseError, match=r"^line 3: is not a string$"):
-        server.receive(b"1\t2\t3\t4", 3)  # type: ignore[arg-type]
+        server.parse_line(b"1\t2\t3\t4", 3)  # type: ignore[arg-type]

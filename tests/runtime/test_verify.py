@@ -11,13 +11,13 @@ import pytest
 import small_bundles
 from small_staircase import CASED_ROLES, CASED_WORDS, ROLES, WORDS, small_staircase
 from textveil import Sanitizer, verify
-from textveil.bundle import TextBundle, artifact, open_bundle
+from textveil.bundle import TextBundle, find_artifact, open_bundle
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
 from textveil.mechanisms.baselines.table import LevelParameters
-from textveil.mechanisms.channel import Channel
-from textveil.mechanisms.staircase import staircase_channel
-from textveil.verify import exceeds, largest_losses, verify_text
+from textveil.mechanisms.randomizer import Randomizer
+from textveil.mechanisms.staircase import make_staircase_randomizer
+from textveil.verify import compute_largest_losses, exceeds_epsilon, verify_text
 from textveil_cli import main as cli
 from textveil_cli.console import run
 from textveil_export.certify.certificate import certify_bundle
@@ -39,35 +39,35 @@ def test_the_largest_loss_is_that_of_the_exact_rows(bundle: TextBundle, tmp_path
     """Of every mechanism with a channel, in exact rationals, over every output."""
     if name == "staircase":
         opened = open_bundle(small_staircase(tmp_path / "s"))
-        channel: Channel = staircase_channel(Sanitizer(opened)._plan({}).mechanism.strict)  # type: ignore[union-attr]
+        channel: Randomizer = make_staircase_randomizer(Sanitizer(opened)._get_plan({}).mechanism.any_case)  # type: ignore[union-attr]
     elif name == "krr":
-        channel = RandomizedResponse.of(bundle.table, Decimal(3)).channel
+        channel = RandomizedResponse.from_table(bundle.table, Decimal(3)).randomizer
     else:
-        channel = Sanitizer(bundle)._plan({"mechanism": name}).mechanism.law.channel  # type: ignore[union-attr]
-    inputs = np.array([0, 3, 7, channel.symbols])
-    rows = [[Fraction(weight, sum(row)) for weight in row] for row in map(channel.exact_row, inputs.tolist())]
+        channel = Sanitizer(bundle)._get_plan({"mechanism": name}).mechanism.get_randomizer(whole=False)  # type: ignore[union-attr]
+    inputs = np.array([0, 3, 7, channel.symbol_count])
+    rows = [[Fraction(weight, sum(row)) for weight in row] for row in map(channel.compute_exact_row, inputs.tolist())]
     wanted = [[max(a / b for a, b in zip(x, other, strict=True) if a) for other in rows] for x in rows]
-    found = np.exp(largest_losses(channel, inputs))
+    found = np.exp(compute_largest_losses(channel, inputs))
     np.testing.assert_allclose(found, np.array(wanted, dtype=np.float64), rtol=1e-9)
 
 
-class _Rows(Channel):
+class _Rows(Randomizer):
     """A channel of some rows, as they are."""
 
     def __init__(self, probabilities: list[list[float]]) -> None:
         self.probabilities = np.array(probabilities)
         self.base = np.ones(self.probabilities.shape[1], dtype=np.int64)
 
-    symbols = 2  # type: ignore[assignment]
+    symbol_count = 2  # type: ignore[assignment]
 
-    def rows(self, inputs: Any) -> Any:
+    def compute_rows(self, inputs: Any) -> Any:
         return self.probabilities[inputs]
 
-    columns = exact_row = None  # type: ignore[assignment]
+    compute_columns = compute_exact_row = None  # type: ignore[assignment]
 
 
 def test_an_output_that_one_input_alone_has_is_a_loss_beyond_all_bounds() -> None:
-    losses = largest_losses(_Rows([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.5, 0.25, 0.25]]), np.arange(3))
+    losses = compute_largest_losses(_Rows([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.5, 0.25, 0.25]]), np.arange(3))
     assert losses[0, 1] == losses[1, 0] == 0
     assert losses[2, 0] > 1e6
     assert losses[0, 2] == pytest.approx(np.log(2))
@@ -84,7 +84,7 @@ def test_an_output_that_one_input_alone_has_is_a_loss_beyond_all_bounds() -> Non
     ],
 )
 def test_exact_rows_exceed_an_epsilon_or_not(rows: list[list[int]], epsilon: str, more: bool) -> None:
-    assert exceeds(rows, Decimal(epsilon)) == more
+    assert exceeds_epsilon(rows, Decimal(epsilon)) == more
 
 
 # --- SanText -------------------------------------------------------------------------------------------------------
@@ -92,7 +92,7 @@ def test_exact_rows_exceed_an_epsilon_or_not(rows: list[list[int]], epsilon: str
 
 @pytest.mark.full  # every stored distance is computed again; tests/contract looks at some of them
 def test_the_default_bundle_holds() -> None:
-    lines = verify_text(Sanitizer.load(artifact("english-santext")).bundle, pairs=100_000).splitlines()
+    lines = verify_text(Sanitizer.load(find_artifact("english-santext")).bundle, pairs=100_000).splitlines()
     assert "stored distances recomputed from the rows: equal, no nearer word missing" in lines[-2]
     assert int(lines[-1].partition(" ")[0].replace(",", "")) >= 80_000
 
@@ -109,13 +109,13 @@ def test_a_small_bundle_holds(bundle: TextBundle) -> None:
 
 def with_law(bundle: TextBundle, level: int, mechanism: str, law: LevelParameters) -> TextBundle:
     """The same bundle with another law in the place of one."""
-    levels = list(bundle.levels)
+    levels = list(bundle.santext_levels)
     levels[level] = levels[level]._replace(parameters={**levels[level].parameters, mechanism: law})
-    return replace(bundle, levels=tuple(levels))
+    return replace(bundle, santext_levels=tuple(levels))
 
 
 def test_a_weight_one_per_cent_off(bundle: TextBundle) -> None:
-    law = bundle.levels[1].parameters["santext"]
+    law = bundle.santext_levels[1].parameters["santext"]
     weights = law.weights.copy()
     weights[:4001] = np.maximum(weights[:4001], weights[4000] + weights[4000] // 100)  # stays non-increasing
     changed = with_law(bundle, 1, "santext", replace(law, weights=weights))
@@ -145,8 +145,8 @@ def test_a_single_row_that_lacks_a_neighbor_is_seen(bundle: TextBundle, row: int
     """The row lacks its second neighbor and reaches one further instead, all distances right."""
     table, candidates = bundle.table, np.flatnonzero(bundle.table.roles & 1)
     neighbors, scores = table.neighbors.copy(), table.scores.copy()
-    ((_, squared),) = bundle.metric.squared_to_all(np.array([row]))
-    to_all = np.minimum(bundle.metric.scores(squared[0]), table.scores.max())  # weights end there
+    ((_, squared),) = bundle.metric.iterate_squared_blocks(np.array([row]))
+    to_all = np.minimum(bundle.metric.compute_scores(squared[0]), table.scores.max())  # weights end there
     order = candidates[np.lexsort((candidates, to_all[candidates]))]
     kept = np.delete(order, 1)[:8]
     assert to_all[order[1]] < to_all[kept[-1]]
@@ -158,12 +158,12 @@ def test_a_single_row_that_lacks_a_neighbor_is_seen(bundle: TextBundle, row: int
 
 def test_a_loss_just_above_the_stated_epsilon(bundle: TextBundle) -> None:
     """A label two per cent below what is certified over all pairs is found with a sample of all inputs."""
-    level = bundle.levels[1]
+    level = bundle.santext_levels[1]
     proven = {mechanism: found.epsilon_certified for mechanism, found in certify_bundle(bundle)["l1"].items()}
 
     def labeled(factor: float) -> TextBundle:
         labels = {("l1", mechanism): factor * epsilon for mechanism, epsilon in proven.items()}
-        return replace(bundle, levels=(level,), labels=labels)
+        return replace(bundle, santext_levels=(level,), certified_epsilons=labels)
 
     assert f"{2 * 61 * 60:,} random pairs" in verify_text(labeled(1), pairs=20_000_000)
     with pytest.raises(BundleDamaged, match=r"level l1, santext: row \d+ exceeds the stated epsilon"):
@@ -172,14 +172,14 @@ def test_a_loss_just_above_the_stated_epsilon(bundle: TextBundle) -> None:
 
 def test_a_draw_from_other_rows_is_seen(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """The audit reads the channel of the mechanism: an output that some inputs never have is seen."""
-    plan: Any = Sanitizer(bundle)._plan({"mechanism": "santext"})
+    plan: Any = Sanitizer(bundle)._get_plan({"mechanism": "santext"})
 
     def dropped(self: Any, inputs: Any) -> Any:
-        rows = np.zeros((len(inputs), self.symbols))
+        rows = np.zeros((len(inputs), self.symbol_count))
         np.put_along_axis(rows, bundle.table.neighbors[inputs].astype(np.intp), 1 / 8, axis=1)
         return rows
 
-    monkeypatch.setattr(type(plan.mechanism.law.channel), "rows", dropped)
+    monkeypatch.setattr(type(plan.mechanism.get_randomizer(whole=False)), "compute_rows", dropped)
     with pytest.raises(BundleDamaged, match="exceeds the stated epsilon"):
         verify_text(bundle, pairs=1000)
 
@@ -232,13 +232,13 @@ def test_a_rule_without_outputs_is_seen(tmp_path: Path) -> None:
 def test_a_staircase_that_draws_otherwise_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A factor twice as large in what is drawn, and the certificate of the smaller one."""
     bundle = open_bundle(small_staircase(tmp_path), TextBundle)
-    monkeypatch.setattr(verify, "staircase_channel", lambda staircase: _twice(staircase, 2 * staircase.factor))
+    monkeypatch.setattr(verify, "make_staircase_randomizer", lambda staircase: _twice(staircase, 2 * staircase.factor))
     with pytest.raises(BundleDamaged, match="the staircase loses more than the stated epsilon"):
         verify_text(bundle)
 
 
-def _twice(staircase: Any, factor: int) -> Channel:
-    stored, budgets = staircase.budgets(np.arange(staircase.table.symbols + 1))
+def _twice(staircase: Any, factor: int) -> Randomizer:
+    stored, budgets = staircase.distribute_budget(np.arange(staircase.table.symbol_count + 1))
     rows = np.tile(staircase.unit * staircase.base.astype(float), (len(stored), 1))
     np.put_along_axis(rows, stored, np.take_along_axis(rows, stored, 1) + factor * budgets, axis=1)
     return _Rows((rows / rows.sum(axis=1, keepdims=True)).tolist())

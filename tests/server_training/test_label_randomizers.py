@@ -20,7 +20,7 @@ def test_a_rare_class_is_given_up_at_a_small_epsilon() -> None:
         "accuracy", fit_accuracy_randomizer(counts, compute_realized_epsilon("0.5")), "0.5"
     )
     assert channel.base[2] == 0
-    assert np.linalg.matrix_rank(channel.matrix) < 3
+    assert np.linalg.matrix_rank(channel.probability_matrix) < 3
 
 
 def test_what_is_no_confusion_matrix_is_refused() -> None:

@@ -52,7 +52,7 @@ def test_likelihoods_are_those_of_the_mechanism(folders: dict[str, Path], kind: 
     channel = TokenRandomizer(folders[kind], **options)
     for whole in (True, False):
         truth = matrix(channel, whole=whole)
-        blocks = channel.get_distribution(whole=whole).column_blocks(
+        blocks = channel.get_distribution(whole=whole).iterate_column_blocks(
             np.arange(channel.unknown_id), size=7
         )  # the last is short
         found = np.concatenate([block for _, block in blocks]).T
@@ -68,22 +68,22 @@ def test_outputs_come_in_any_order_and_more_than_once(folders: dict[str, Path]) 
     for options in (Options(), Options(mechanism="krr", epsilon="3")):
         channel = TokenRandomizer(folders["words"], **options)
         distribution = channel.get_distribution()
-        everything = distribution.columns(np.arange(channel.unknown_id))
-        assert (distribution.columns(wanted) == everything[wanted]).all()
-        assert distribution.columns(wanted[:0]).shape == (0, channel.unknown_id + 1)
+        everything = distribution.compute_columns(np.arange(channel.unknown_id))
+        assert (distribution.compute_columns(wanted) == everything[wanted]).all()
+        assert distribution.compute_columns(wanted[:0]).shape == (0, channel.unknown_id + 1)
 
 
 @pytest.mark.parametrize("end", [1, 2, 3000, 6001])
 def test_a_score_past_the_end_has_the_last_weight(folders: dict[str, Path], end: int) -> None:
     """Weights that end early, at a score that some pairs have: the look-up must end at the same place."""
     channel = TokenRandomizer(folders["words"], mechanism="santext", epsilon="6")
-    mechanism = channel.plan.mechanism.law  # type: ignore[attr-defined]
+    mechanism = channel.plan.mechanism.sampler  # type: ignore[attr-defined]
     assert isinstance(mechanism, SanText)
     mechanism = replace(mechanism, weights=mechanism.weights[:end])
     inputs, outputs = np.meshgrid(np.arange(channel.unknown_id + 1), np.arange(channel.unknown_id), indexing="ij")
-    truth = mechanism.base * mechanism.weights_of(inputs.ravel(), outputs.ravel()).reshape(inputs.shape)
-    assert (truth == mechanism.channel.weights_to(np.arange(channel.unknown_id)).T).all()
-    assert (mechanism.channel.totals == truth.sum(axis=1)).all()
+    truth = mechanism.base * mechanism.compute_weights(inputs.ravel(), outputs.ravel()).reshape(inputs.shape)
+    assert (truth == mechanism.randomizer.compute_output_weights(np.arange(channel.unknown_id)).T).all()
+    assert (mechanism.randomizer.totals == truth.sum(axis=1)).all()
 
 
 def test_a_wrong_coin_would_be_noticed(folders: dict[str, Path]) -> None:
@@ -92,7 +92,9 @@ def test_a_wrong_coin_would_be_noticed(folders: dict[str, Path]) -> None:
     wrong = TokenRandomizer(folders["pieces"], mechanism="santext+", replacement_probability="0.31")
     outputs = np.arange(right.unknown_id)
     for other in (wrong.get_distribution(), right.get_distribution(whole=False)):
-        assert not np.allclose(right.get_distribution().columns(outputs), other.columns(outputs), rtol=1e-3)
+        assert not np.allclose(
+            right.get_distribution().compute_columns(outputs), other.compute_columns(outputs), rtol=1e-3
+        )
 
 
 def test_without_weights_there_are_no_likelihoods(folders: dict[str, Path]) -> None:

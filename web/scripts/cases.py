@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil import IndexEncoder, Result, Sanitizer
+from textveil import Result, Sanitizer, TextLabelEncoder
 from textveil.errors import TextveilError
 from textveil.mechanisms import entropy
 from textveil.text.restore_policy import RestorePolicy
-from textveil.text.stand_ins import NO_SWAP, swap_of
+from textveil.text.unicode_compat import NO_SWAP, find_swap
 
 from inputs import ROOT, characters, odd, of_names, of_words, real_lines, texts  # isort: skip; it finds the fixtures
 from replies import OPTION_SETS, make_reply  # isort: skip
@@ -84,14 +84,18 @@ def digest(pieces: Sequence[object]) -> str:
 def skeleton(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
     """Returns the skeleton of each text on the rung names, as text."""
     words = [*options.get("deny", ()), *options.get("allow", ())]
-    found, swap = [], swap_of(sanitizer.bundle.characters_json, document + words) or NO_SWAP
-    for text in sanitizer.names_plan(**swap.options(options)).reader().read([*map(swap.there, document)]):
+    found, swap = [], find_swap(sanitizer.bundle.characters_json, document + words) or NO_SWAP
+    for text in (
+        sanitizer.names_plan(**swap.replace_in_options(options))
+        .make_reader()
+        .read_texts([*map(swap.replace_characters, document)])
+    ):
         entries = []
-        for entry in text.entries:
+        for entry in text.elements:
             if isinstance(entry, str):
-                entries.append([swap.back(entry)])
+                entries.append([swap.restore_characters(entry)])
                 continue
-            kind, case, layout, titles, before, *parts = entry.shown
+            kind, case, layout, titles, before, *parts = entry.template_entry
             told = [str(kind), CASES[int(str(case))], str(layout), str(titles), str(before)]
             entries.append(told + ["/".join(part) for part in parts])  # pyright: ignore
         found.append(entries)
@@ -186,9 +190,9 @@ def refused(sanitizer: Sanitizer) -> Iterator[tuple[dict[str, Any], str]]:
             raise AssertionError(said)
 
 
-def of_index(encoder: IndexEncoder, asked: Sequence[str]) -> Iterator[dict[str, Any]]:
+def of_index(encoder: TextLabelEncoder, asked: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yields what an index is of some texts, by every channel and level, as a number and as a sentence."""
-    channels = encoder.bundle.channels
+    channels = encoder.bundle.randomizers
     for number, (name, as_text) in enumerate(itertools.product(channels, (False, True))):
         for level in channels[name]:
             label = f"index {number} {level.level.epsilon}"
@@ -200,7 +204,7 @@ def of_index(encoder: IndexEncoder, asked: Sequence[str]) -> Iterator[dict[str, 
                 "options": in_camel(options),
                 "texts": asked,
                 "lines": [release.line for release in encoder.encode_batch(asked, **options)],
-                "codes": [encoder.secret_code(text) for text in asked],
+                "codes": [encoder.compute_true_label(text) for text in asked],
                 "facts": [statement.to_dict()],
                 "said": [str(statement)],
             }
@@ -231,7 +235,7 @@ def main() -> None:
     print(json.dumps({"refused": list(refused(sanitizer))}))
     # The index cuts by the platform's classes: docs/encoder-format.md.
     settled = (text for text in source if all(unicodedata.category(character) != "Cn" for character in text))
-    for found in of_index(IndexEncoder.load(ENCODER), list(itertools.islice(settled, 100))):
+    for found in of_index(TextLabelEncoder.load(ENCODER), list(itertools.islice(settled, 100))):
         print(json.dumps(found))
     lines = [json.loads(line) for line in written_replies.FILE.read_text(encoding="utf-8").splitlines()]
     for number, style in enumerate(("surrogate", "tag"), -2):

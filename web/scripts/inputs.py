@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle.characters import read_characters
-from textveil.bundle.text import TextBundle
+from textveil.bundle.character_classes import parse_character_classes
+from textveil.bundle.text_bundle import TextBundle
 
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "fixtures"))
@@ -97,7 +97,7 @@ def characters(bundle: TextBundle) -> list[str]:
         first, _, last = span.partition("-")
         changed.update(range(int(first, 16), int(last or first, 16) + 1))
     known = {place for place in range(0x20000) if unicodedata.category(chr(place)) != "Cn"}
-    for ranges in read_characters(bundle.characters_json).values():
+    for ranges in parse_character_classes(bundle.characters_json).values():
         for first, last in zip(ranges[::2], ranges[1::2], strict=True):
             known.update(range(first, last + 1))
     return [chr(place) for place in sorted(known - changed)]

@@ -7,7 +7,7 @@ import sys
 
 from textveil import __version__
 
-from textveil_cli.console import command_line, run
+from textveil_cli.console import make_command_line, run
 
 #: Purpose of each command: the first sentence of its docstring.
 COMMANDS = {
@@ -26,7 +26,7 @@ COMMANDS = {
     "ledger": "Show, export, rotate or delete what a ledger holds.",
 }
 
-app = command_line(
+app = make_command_line(
     "textveil_cli.commands",
     COMMANDS,
     help="Rewrites text on this device, offline, with a differential-privacy bound for every drawn word.",

@@ -13,19 +13,19 @@ from textveil.errors import TextveilError, WorkerFailed
 
 Result = TypeVar("Result")
 
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+_THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
-def leave_with_parent() -> None:
+def exit_with_parent() -> None:
     """End this process as soon as its parent process has ended."""
     from multiprocessing import parent_process
 
     parent = parent_process()
     if parent is not None:
-        threading.Thread(target=_leave_with, args=(parent.sentinel,), daemon=True).start()
+        threading.Thread(target=_exit_after, args=(parent.sentinel,), daemon=True).start()
 
 
-def _leave_with(sentinel: int) -> None:
+def _exit_after(sentinel: int) -> None:
     from multiprocessing import connection
 
     connection.wait([sentinel])
@@ -33,34 +33,34 @@ def _leave_with(sentinel: int) -> None:
 
 
 @contextmanager
-def ctrl_c_is_ours() -> Iterator[None]:
+def ignore_ctrl_c() -> Iterator[None]:
     """Ignore Ctrl-C in processes that start inside, as a terminal sends it to all of them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    old_handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
+        signal.signal(signal.SIGINT, signal.SIG_DFL if old_handler is None else old_handler)
 
 
 @contextmanager
-def one_thread_each() -> Iterator[None]:
+def limit_threads() -> Iterator[None]:
     """Limit processes that start inside to one thread for linear algebra.
 
     Values in the environment take precedence.
     """
-    mine = [name for name in _THREADS if name not in os.environ]
-    os.environ.update(dict.fromkeys(mine, "1"))
+    unset = [name for name in _THREAD_VARIABLES if name not in os.environ]
+    os.environ.update(dict.fromkeys(unset, "1"))
     try:
         yield
     finally:
-        for name in mine:
+        for name in unset:
             os.environ.pop(name, None)
 
 
-def guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilError | MemoryError":
+def run_guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilError | MemoryError":
     """Run a function in a worker; return its result, or its error without user text.
 
     A ``TextveilError`` loses its cause, context and traceback; a ``MemoryError`` is replaced by a fresh one; other
@@ -74,6 +74,6 @@ def guarded(work: Callable[..., Result], *arguments: Any) -> "Result | TextveilE
     except MemoryError:
         return MemoryError()
     except Exception as error:  # last line of defense: report only the type and source line
-        place = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{type(error).__name__} in {Path(place.filename).name} line {place.lineno}"
-    return WorkerFailed(f"internal: {where}; please report this")
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        description = f"{type(error).__name__} in {Path(frame.filename).name} line {frame.lineno}"
+    return WorkerFailed(f"internal: {description}; please report this")

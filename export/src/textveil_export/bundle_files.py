@@ -1,7 +1,7 @@
 """Write files and folders of bundles so that a crash never leaves half of one.
 
-The atomic writer is the runtime's (``textveil.bundle.atomic_output`` and ``atomic_folder``). This module turns its
-errors into ``WriteError``.
+The atomic writer is the runtime's (``textveil.bundle.open_atomic_text`` and ``open_atomic_folder``). This module turns
+its errors into ``WriteError``.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle import atomic_folder, atomic_output, layout
+from textveil.bundle import layout, open_atomic_folder, open_atomic_text
 from textveil.errors import OutputError
 
 from textveil_export.errors import WriteError
@@ -29,7 +29,7 @@ def replace_file(path: Path, text: str) -> None:
         WriteError: The disk is full or not writable. The old file is unchanged.
     """
     try:
-        with atomic_output(path) as write:
+        with open_atomic_text(path) as write:
             write(text)
     except OutputError as error:
         raise WriteError(f"{path.name}: {error}") from error
@@ -57,7 +57,7 @@ def stage_bundle_folder(folder: Path, *, force: bool = False) -> Iterator[Path]:
             else "the output folder exists: choose another -o, or use --force"
         )
     try:
-        with atomic_folder(folder, replace=force) as partial:
+        with open_atomic_folder(folder, replace=force) as partial:
             yield partial
     except OutputError as error:
         raise WriteError(str(error)) from error

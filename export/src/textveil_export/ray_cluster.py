@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.errors import ClusterError, ExtraMissing, WorkerFailed
-from textveil_cli.processes import guarded, one_thread_each
+from textveil_cli.processes import limit_threads, run_guarded
 
 from textveil_export.parallel import BlockRunner, Result
 
@@ -71,7 +71,7 @@ def open_ray_cluster(address: str | None, workers: int, store_bytes: int = 0) ->
             return
         with (
             _create_private_folder() as folder,
-            one_thread_each(),
+            limit_threads(),
             _bind_to_loopback(),
             _open_connection(
                 ray,
@@ -107,7 +107,7 @@ def run_ray_tasks(
         TextveilError: The first error of ``work``.
         WorkerFailed: A process was killed repeatedly, or failed with an error of another type.
     """
-    task = ray.remote(num_cpus=1, max_retries=3)(guarded)
+    task = ray.remote(num_cpus=1, max_retries=3)(run_guarded)
     references = [ray.put(part) for part in shared]
     most = 2 * max(1, int(ray.cluster_resources().get("CPU", 1)))
     waiting: deque[Any] = deque()

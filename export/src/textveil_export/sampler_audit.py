@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.stats import binom, binomtest
-from textveil.mechanisms import Integers, random_uint64, uniform_below
+from textveil.mechanisms import Integers, draw_uniform_below, random_uint64
 from textveil.mechanisms.staircase import Staircase
 
 DRAWS = 1_000_000
@@ -101,8 +101,8 @@ def find_tight_pair(staircase: Staircase) -> tuple[int, int, int]:
     Returns:
         The likely input, the unlikely input, and the output.
     """
-    inputs = np.arange(staircase.table.symbols)
-    stored, budgets = staircase.budgets(inputs)
+    inputs = np.arange(staircase.table.symbol_count)
+    stored, budgets = staircase.distribute_budget(inputs)
     whole = np.where((budgets == staircase.base[stored]) & (budgets > 0), budgets, -1)
     if whole.max() < 0:
         whole = budgets
@@ -119,7 +119,7 @@ def find_uniformity_faults(total: int, draws: int) -> list[str]:
 
     The tests are: range, repeated values, distribution of the lowest and of the highest bits.
     """
-    numbers = uniform_below(np.full(min(draws, _BATCH), total, np.int64), random_uint64)
+    numbers = draw_uniform_below(np.full(min(draws, _BATCH), total, np.int64), random_uint64)
     faults = []
     if numbers.min() < 0 or numbers.max() >= total:
         faults.append("uniform integers are out of range")
@@ -165,13 +165,13 @@ def _count_outputs(staircase: Staircase, input_id: int, draws: int) -> Integers:
     counts = np.zeros(len(staircase.base), dtype=np.int64)
     for start in range(0, draws, _BATCH):
         inputs = np.full(min(_BATCH, draws - start), input_id)
-        counts += np.bincount(staircase.draw(inputs, random_uint64), minlength=len(counts))
+        counts += np.bincount(staircase.draw_symbols(inputs, random_uint64), minlength=len(counts))
     return counts
 
 
 def _compute_probability(staircase: Staircase, input_id: int, output: int) -> float:
     """Return the exact probability of an output."""
-    row = staircase.exact_row(input_id)
+    row = staircase.compute_exact_row(input_id)
     return row[output] / sum(row)
 
 
@@ -180,7 +180,7 @@ def _find_count_faults(staircase: Staircase, input_id: int, counts: Integers, dr
 
     Groups are the likeliest outputs, one each, and 16 parts of the rest in order of their ids.
     """
-    row = staircase.exact_row(input_id)
+    row = staircase.compute_exact_row(input_id)
     total = sum(row)
     order = sorted(range(len(row)), key=row.__getitem__, reverse=True)
     alone = order[: _GROUPS // 2]

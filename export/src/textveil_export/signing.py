@@ -1,11 +1,11 @@
-"""Sign bundles with an Ed25519 key; ``textveil.bundle.maker`` verifies the signatures."""
+"""Sign bundles with an Ed25519 key; ``textveil.bundle.signer`` verifies the signatures."""
 
 import os
 import stat
 from pathlib import Path
 from typing import Unpack
 
-from textveil.bundle import Pins, layout, open_bundle, signed_message
+from textveil.bundle import ExpectedBundle, layout, make_signed_message, open_bundle
 from textveil.errors import KeyFileError
 
 from textveil_export.bundle_files import replace_file
@@ -13,7 +13,7 @@ from textveil_export.bundle_files import replace_file
 _HINT = "make one with: openssl genpkey -algorithm ed25519 -out FILE"
 
 
-def sign_bundle(folder: Path, key: Path, **pins: Unpack[Pins]) -> str:
+def sign_bundle(folder: Path, key: Path, **pins: Unpack[ExpectedBundle]) -> str:
     """Sign a bundle that opens without errors, and write the signature beside its manifest.
 
     Args:
@@ -43,6 +43,6 @@ def sign_bundle(folder: Path, key: Path, **pins: Unpack[Pins]) -> str:
     if not isinstance(private, Ed25519PrivateKey):
         raise KeyFileError(f"the key is not an Ed25519 key: {_HINT}")
     bundle = open_bundle(folder, **pins)  # a damaged bundle must not be signed
-    signature = private.sign(signed_message(bundle.identity))
+    signature = private.sign(make_signed_message(bundle.content_hash))
     replace_file(folder / layout.SIGNATURE, signature.hex() + "\n")
     return private.public_key().public_bytes_raw().hex()

@@ -6,32 +6,32 @@ from textveil import errors
 from textveil.errors import *
 
 if TYPE_CHECKING:
-    from textveil.conversation import Conversation, Incoming
+    from textveil.conversation import Conversation, RestoredReply
     from textveil.ledger import Budget, Ledger
     from textveil.text.options import Options
     from textveil.text.restored import Restored, RestoreReport
     from textveil.text.sanitizer import Sanitizer
     from textveil.text.statement import PrivacyStatement, Result
     from textveil.vector.encoder import Encoder, VectorRelease
-    from textveil.vector.index_encoder import IndexEncoder, IndexRelease
-    from textveil.vector.index_statement import IndexStatement
+    from textveil.vector.label_encoder import LabelRelease, TextLabelEncoder
+    from textveil.vector.label_statement import LabelStatement
     from textveil.vector.statement import VectorStatement
 
 __all__ = [
     "Budget",
     "Conversation",
     "Encoder",
-    "Incoming",
-    "IndexEncoder",
-    "IndexRelease",
-    "IndexStatement",
+    "LabelRelease",
+    "LabelStatement",
     "Ledger",
     "Options",
     "PrivacyStatement",
     "RestoreReport",
     "Restored",
+    "RestoredReply",
     "Result",
     "Sanitizer",
+    "TextLabelEncoder",
     "VectorRelease",
     "VectorStatement",
     "__version__",
@@ -55,11 +55,11 @@ def __getattr__(name: str) -> Any:
         from textveil.text import statement as module
     elif name in ("Encoder", "VectorRelease"):
         from textveil.vector import encoder as module
-    elif name in ("IndexEncoder", "IndexRelease"):
-        from textveil.vector import index_encoder as module
-    elif name == "IndexStatement":
-        from textveil.vector import index_statement as module
-    elif name in ("Conversation", "Incoming"):
+    elif name in ("TextLabelEncoder", "LabelRelease"):
+        from textveil.vector import label_encoder as module
+    elif name == "LabelStatement":
+        from textveil.vector import label_statement as module
+    elif name in ("Conversation", "RestoredReply"):
         from textveil import conversation as module
     elif name in ("Budget", "Ledger"):
         from textveil import ledger as module

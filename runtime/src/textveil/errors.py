@@ -24,6 +24,7 @@ __all__ = [
     "BundleVersion",
     "ClusterError",
     "ColumnError",
+    "ContentHashMismatch",
     "ConversationChanged",
     "CryptoUnavailable",
     "DetectorFailed",
@@ -35,17 +36,15 @@ __all__ = [
     "ExtraMissing",
     "FieldTooLong",
     "FileChanged",
-    "IdentityMismatch",
     "InputError",
     "KeyFileError",
     "LedgerBusy",
     "LedgerDamaged",
     "LedgerError",
     "LooksStructured",
-    "MixedKinds",
-    "ModelNotPinned",
+    "MixedLossTypes",
+    "ModelNotExpected",
     "ModelRefused",
-    "NotTheMaker",
     "OptionError",
     "OutputError",
     "ReceiptError",
@@ -60,6 +59,7 @@ __all__ = [
     "WorkStopped",
     "WorkerFailed",
     "WrongBundle",
+    "WrongSigner",
 ]
 
 
@@ -103,15 +103,15 @@ class ModelRefused(BundleError, code="model-refused"):
     """The model of an encoder bundle needs a feature that this package does not run."""
 
 
-class ModelNotPinned(BundleError, code="model-not-pinned"):
+class ModelNotExpected(BundleError, code="model-not-pinned"):
     """A bundle runs a model, and the user gave neither its content hash nor its signer."""
 
 
-class IdentityMismatch(BundleError, code="bundle-identity"):
+class ContentHashMismatch(BundleError, code="bundle-identity"):
     """The bundle is valid, but it is not the expected bundle of the caller."""
 
 
-class NotTheMaker(BundleError, code="bundle-maker"):
+class WrongSigner(BundleError, code="bundle-maker"):
     """The bundle has no signature of the signer whose key the caller gave."""
 
 
@@ -127,10 +127,10 @@ class UnknownLevel(OptionError, code="unknown-level"):
     """The bundle has no such privacy level (epsilon)."""
 
     @classmethod
-    def of(cls, epsilon: object, there_are: str) -> "UnknownLevel":
+    def from_epsilon(cls, epsilon: object, available: str) -> "UnknownLevel":
         """Return the error with the available levels; it repeats only a short number as requested."""
         short = re.fullmatch(r"\d{1,3}(\.\d{1,3})?", str(epsilon))
-        return cls(f"no such level{f': {epsilon}' if short else ''}; {there_are}")
+        return cls(f"no such level{f': {epsilon}' if short else ''}; {available}")
 
 
 class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
@@ -149,7 +149,7 @@ class ExtraMissing(TextveilError, code="extra-missing"):
     """A library from an optional dependency group (extra) of this package is not installed."""
 
     @classmethod
-    def of(cls, extra: str, package: str) -> "ExtraMissing":
+    def from_extra(cls, extra: str, package: str) -> "ExtraMissing":
         """Return the error with the extra that installs a package."""
         return cls(
             f"this needs {package}: pip install 'textveil-cli[{extra}]' (in a clone: pip install './cli[{extra}]')"
@@ -243,7 +243,8 @@ class BudgetError(LedgerError, code="budget"):
         budget: Exact epsilon of its budget, or ``None`` likewise.
         spent_delta: Exact delta that it had spent, or ``None`` likewise.
         budget_delta: Exact delta of its budget, or ``None`` likewise.
-        scope: The caller's name of the privacy unit. It is as private as the caller intends, and not in the message.
+        privacy_unit: The caller's name of the privacy unit. It is as private as the caller intends, and not in the
+            message.
     """
 
     def __init__(
@@ -254,16 +255,16 @@ class BudgetError(LedgerError, code="budget"):
         budget: "Decimal | None" = None,
         spent_delta: "Decimal | None" = None,
         budget_delta: "Decimal | None" = None,
-        scope: str | None = None,
+        privacy_unit: str | None = None,
     ) -> None:
         super().__init__(message)
         self.spent: Decimal | None = spent
         self.budget: Decimal | None = budget
         self.spent_delta: Decimal | None = spent_delta
         self.budget_delta: Decimal | None = budget_delta
-        self.scope: str | None = scope
+        self.privacy_unit: str | None = privacy_unit
 
-    def worded(self, message: str) -> "BudgetError":
+    def with_message(self, message: str) -> "BudgetError":
         """Return the same error with another message."""
         return BudgetError(message, **vars(self))
 
@@ -292,7 +293,7 @@ class ResumeError(OutputError, code="resume"):
     """An output folder cannot be resumed."""
 
 
-class MixedKinds(TypeError):
+class MixedLossTypes(TypeError):
     """A program compared or mixed two types of privacy loss.
 
     It is a mistake in the program, never in its input.

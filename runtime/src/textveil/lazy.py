@@ -23,10 +23,10 @@ from typing import Any
 #: Names of data files.
 ENTITY_TYPES, CHARACTERS, STATEMENTS = "entity_types.json", "character_tables.json", "statements.json"
 #: The ``__getattr__`` of a module.
-Find = Callable[[str], Any]
+AttributeGetter = Callable[[str], Any]
 
 
-class LatePattern:
+class LazyPattern:
     """A regular expression that is compiled at its first use.
 
     Args:
@@ -36,17 +36,17 @@ class LatePattern:
     """
 
     def __init__(self, compile: Callable[..., Any], pattern: str, flags: int = 0) -> None:
-        self._asked = compile, pattern, flags
+        self._arguments = compile, pattern, flags
 
     def __getattr__(self, name: str) -> Any:
         """Return a method of the pattern, and cache it as an attribute."""
-        compile, pattern, flags = self._asked
-        found = getattr(compile(pattern, flags), name)
-        setattr(self, name, found)
-        return found
+        compile, pattern, flags = self._arguments
+        attribute = getattr(compile(pattern, flags), name)
+        setattr(self, name, attribute)
+        return attribute
 
 
-def lazy_names(package: str, names: Collection[str], *modules: str) -> Find:
+def make_lazy_getattr(package: str, names: Collection[str], *modules: str) -> AttributeGetter:
     """Return a ``__getattr__`` for a package that imports each name at its first use.
 
     Args:
@@ -55,17 +55,17 @@ def lazy_names(package: str, names: Collection[str], *modules: str) -> Find:
         modules: Modules of the package that define the names together. The search follows this order.
     """
 
-    def find(name: str) -> Any:
+    def get_attribute(name: str) -> Any:
         for module in modules if name in names else ():
             found = vars(import_module(f"{package}.{module}"))
             if name in found:
                 return found[name]
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
 
-    return find
+    return get_attribute
 
 
-def called(path: "str | os.PathLike[str]") -> str:
+def format_path_name(path: "str | os.PathLike[str]") -> str:
     """Return the last part of a path for messages; an empty string if it may be a text."""
     name = os.path.basename(os.path.normpath(path))
     return repr(name) if re.fullmatch(r"[\w.+-]{1,60}", name) else ""

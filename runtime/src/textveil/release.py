@@ -8,7 +8,7 @@ A release has several epsilons, and printing one in place of another misleads re
 * for two texts that differ in one token (``PerWord``): smaller with word dropout, by their Theorem 2;
 * for one token of a rewritten text (``PerToken``), per unit of word distance (``PerDistance``).
 
-Comparing two types, or using one as a bare number, raises ``MixedKinds``.
+Comparing two types, or using one as a bare number, raises ``MixedLossTypes``.
 """
 
 import math
@@ -18,16 +18,16 @@ from decimal import ROUND_CEILING, Decimal, localcontext
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple, Self
 
-from textveil.errors import MixedKinds
+from textveil.errors import MixedLossTypes
 
 #: A ledger counts spend in integer units: the number of units of one nat, and of a delta of 1.
-NAT_UNITS, DELTA_UNITS = 1 << 20, 1 << 50
+EPSILON_UNITS, DELTA_UNITS = 1 << 20, 1 << 50
 #: With fewer words that are neither names nor numbers (a text of 20 words has about 12), do not guess the language.
-_LEAST_WORDS = 12
+_MIN_WORDS = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Loss:
+class PrivacyLoss:
     """An epsilon and a delta of one type. Only losses of the same type can be compared.
 
     Attributes:
@@ -46,18 +46,18 @@ class Loss:
         Raises:
             MixedKinds: The other loss has another type.
         """
-        self._of_one_kind(other)
+        self._check_same_type(other)
         return other.epsilon <= self.epsilon and other.delta <= self.delta
 
     def __eq__(self, other: object) -> bool:
-        self._of_one_kind(other)
-        return isinstance(other, Loss) and (self.epsilon, self.delta) == (other.epsilon, other.delta)
+        self._check_same_type(other)
+        return isinstance(other, PrivacyLoss) and (self.epsilon, self.delta) == (other.epsilon, other.delta)
 
     def __hash__(self) -> int:
         return hash((type(self), self.epsilon, self.delta))
 
     def __lt__(self, other: object) -> bool:
-        raise MixedKinds("losses have no order: ask whether one covers the other")
+        raise MixedLossTypes("losses have no order: ask whether one covers the other")
 
     __le__ = __lt__
 
@@ -67,7 +67,7 @@ class Loss:
     __ge__ = __gt__
 
     def __float__(self) -> float:
-        raise MixedKinds(f"this is an epsilon for {self.about}: a bare number does not say so")
+        raise MixedLossTypes(f"this is an epsilon for {self.about}: a bare number does not say so")
 
     def __format__(self, spec: str) -> str:
         if spec:
@@ -75,33 +75,33 @@ class Loss:
         return str(self)
 
     def __str__(self) -> str:
-        delta = f", delta {_plain(self.delta)}" if self.delta else ""
-        return f"epsilon {_plain(self.epsilon)}{delta} for {self.about}"
+        delta = f", delta {_format_number(self.delta)}" if self.delta else ""
+        return f"epsilon {_format_number(self.epsilon)}{delta} for {self.about}"
 
-    def _of_one_kind(self, other: object) -> None:
+    def _check_same_type(self, other: object) -> None:
         if type(other) is not type(self):
-            raise MixedKinds(f"a loss for {self.about} is compared with something else")
+            raise MixedLossTypes(f"a loss for {self.about} is compared with something else")
 
 
-class WholeText(Loss):
+class WholeText(PrivacyLoss):
     """Between any two texts: local differential privacy."""
 
     about = "the whole text, whatever it says"
 
 
-class PerCoordinate(Loss):
+class PerCoordinate(PrivacyLoss):
     """Between any two texts, for an observer of one coordinate and nothing else."""
 
     about = "a single coordinate"
 
 
-class PerToken(Loss):
+class PerToken(PrivacyLoss):
     """Between two texts that differ in one token, for any two tokens."""
 
     about = "one token"
 
 
-class PerDistance(Loss):
+class PerDistance(PrivacyLoss):
     """Between two texts that differ in one token, per unit of distance: metric privacy.
 
     The distance is that of the two tokens.
@@ -110,7 +110,7 @@ class PerDistance(Loss):
     about = "one token, per unit of distance"
 
 
-class PerWord(Loss):
+class PerWord(PrivacyLoss):
     """Between two texts that differ in one basic token: another one in its place, or none.
 
     A basic token is a run of letters and digits, or one punctuation mark. ``O'Brien`` is three: two texts that differ
@@ -121,7 +121,7 @@ class PerWord(Loss):
 
 
 @dataclass(frozen=True)
-class Charge:
+class Spend:
     """The spend of one release in a ledger: an upper bound of its loss, in whole units.
 
     For any two inputs covered by the release's bound,
@@ -137,12 +137,14 @@ class Charge:
     delta_units: int = 0
 
     @classmethod
-    def of(cls, loss: Loss, times: int = 1) -> "Charge":
+    def from_loss(cls, loss: PrivacyLoss, times: int = 1) -> "Spend":
         """Return the spend of a release that has the same loss ``times`` times."""
-        return cls(_units(loss.epsilon, times * NAT_UNITS), _units(loss.delta, times * DELTA_UNITS))
+        return cls(
+            _round_up_units(loss.epsilon, times * EPSILON_UNITS), _round_up_units(loss.delta, times * DELTA_UNITS)
+        )
 
 
-def _units(value: Decimal, units: int) -> int:
+def _round_up_units(value: Decimal, units: int) -> int:
     """Return ``value`` times ``units`` as an integer, rounded up.
 
     Integer arithmetic is fast enough for tables, which spend once for each row.
@@ -152,10 +154,10 @@ def _units(value: Decimal, units: int) -> int:
 
 
 #: The spend of a release without a finite bound.
-UNBOUNDED = Charge(None)
+UNBOUNDED_SPEND = Spend(None)
 
 
-class Statement(ABC):
+class ReleaseStatement(ABC):
     """The privacy statement of a release of a text or a vector.
 
     It is a function of the output and of public parameters alone.
@@ -163,12 +165,12 @@ class Statement(ABC):
 
     @property
     @abstractmethod
-    def identity(self) -> str:
+    def bundle_hash(self) -> str:
         """Content hash of the bundle that made the release."""
 
     @property
     @abstractmethod
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[PrivacyLoss, ...]:
         """The privacy losses of the release, one of each type."""
 
     @property
@@ -178,7 +180,7 @@ class Statement(ABC):
 
     @property
     @abstractmethod
-    def charge(self) -> Charge:
+    def spend(self) -> Spend:
         """The spend of the whole release: a function of its template and of public parameters."""
 
     @property
@@ -194,12 +196,12 @@ class Statement(ABC):
     def summary(self) -> str:
         """Return one line for a terminal."""
 
-    def _details(self) -> tuple[str, ...]:
+    def _list_details(self) -> tuple[str, ...]:
         """Return the lines between the summary and the content hash of the bundle."""
         return ()
 
     def __str__(self) -> str:
-        lines = [self.summary(), *self._details(), f"bundle {self.identity}", "Not protected:"]
+        lines = [self.summary(), *self._list_details(), f"bundle {self.bundle_hash}", "Not protected:"]
         return "\n".join(lines + [f"  - {item}" for item in self.not_protected])
 
 
@@ -226,20 +228,20 @@ class KeptWords(NamedTuple):
     def may_be_foreign(self) -> bool:
         """Whether the text may be in another language: fewer than half of 12 or more words are kept."""
         words = self.kept + self.replaced
-        return words >= _LEAST_WORDS and 2 * self.kept < words
+        return words >= _MIN_WORDS and 2 * self.kept < words
 
 
-def _plain(value: Decimal) -> str:
+def _format_number(value: Decimal) -> str:
     return f"{value.normalize():g}" if value else "0"
 
 
-def counted(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """Return a count with a noun, plural in *s*, for printing: ``1 document``, ``2 documents``."""
     return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 @lru_cache
-def largest_odds(epsilon: Decimal) -> int:
+def compute_largest_odds(epsilon: Decimal) -> int:
     """Return ``e**L`` rounded up: the largest factor by which the odds of two inputs change."""
     with localcontext(prec=50, rounding=ROUND_CEILING):
         return math.ceil(epsilon.exp() * (1 + Decimal(10) ** -40))

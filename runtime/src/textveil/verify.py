@@ -1,6 +1,6 @@
 """Checks of an opened bundle on a device: weights, distances, rules, and an audit of losses.
 
-Opening a bundle has checked hashes and structure. The losses of pairs of words come from the ``Channel`` of each
+Opening a bundle has checked hashes and structure. The losses of pairs of words come from the ``Randomizer`` of each
 mechanism: the output distribution of the sampler, over every output. The full search over all pairs of
 SanText is ``textveil-export certify``.
 """
@@ -14,51 +14,51 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.files import read_files
-from textveil.bundle.index import IndexBundle
-from textveil.bundle.layout import RUNG_OF_VISIBLE
-from textveil.bundle.parts import Level
-from textveil.bundle.text import TextBundle
-from textveil.bundle.vectors import VectorBundle
+from textveil.bundle.components import SanTextLevel
+from textveil.bundle.files import read_bundle_files
+from textveil.bundle.label_bundle import LabelBundle
+from textveil.bundle.layout import MODE_BY_KEPT_WORDS
+from textveil.bundle.text_bundle import TextBundle
+from textveil.bundle.vector_bundle import VectorBundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.mechanisms import entropy
-from textveil.mechanisms.baselines.santext import SanText, rounding_slack
-from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT, Table, wrong_weight
-from textveil.mechanisms.channel import Channel
-from textveil.mechanisms.metric import Floats, Metric
+from textveil.mechanisms.baselines.santext import SanText, bound_rounding_slack
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE, SanTextTable, find_wrong_weight
+from textveil.mechanisms.metric import Floats, WordMetric
 from textveil.mechanisms.noise.parameters import L2
-from textveil.mechanisms.staircase import staircase_channel
-from textveil.release import counted
-from textveil.text.levels import epsilon_text, label
-from textveil.text.staircase_plans import StaircasePlans
+from textveil.mechanisms.randomizer import Randomizer
+from textveil.mechanisms.staircase import make_staircase_randomizer
+from textveil.release import format_count
+from textveil.text.levels import find_epsilon_and_kind, format_epsilon
+from textveil.text.staircase_plans import StaircasePlanFactory
 from textveil.text.statement import TEXTBOOK
-from textveil.vector.statement import vector_statement
+from textveil.vector.statement import make_vector_statement
 
-PAIRS = 250_000
+AUDITED_PAIRS = 250_000
 #: Number of inputs of the staircase mechanism whose rows are compared pairwise, at every level and under every rule.
 _STAIRCASE_INPUTS = 24
 #: Number of row entries compared at once: they fit a processor's cache.
-_AT_ONCE = 1 << 16
-_FAR = np.iinfo(np.int64).max
+_BLOCK_ENTRIES = 1 << 16
+_MAX_SQUARED = np.iinfo(np.int64).max
 #: Stands for the logarithm of 0, so that the difference of two of them is 0.
-_NEVER = -1e300
+_LOG_OF_ZERO = -1e300
 #: More than the rounding error of logarithms of doubles, less than a visible digit.
 _MARGIN = 1e-9
 
 
-def largest_losses(channel: Channel, inputs: NDArray[np.intp]) -> Floats:
+def compute_largest_losses(randomizer: Randomizer, inputs: NDArray[np.intp]) -> Floats:
     """Return ``max over y of ln Pr[M(x) = y] - ln Pr[M(x') = y]`` for all pairs of some inputs.
 
     Args:
-        channel: The output distribution of any mechanism.
+        randomizer: The output distribution of any mechanism.
         inputs: Ids, shape ``(n,)``.
 
     Returns:
         Shape ``(n, n)``, indexed by ``x`` and ``x'``.
     """
-    logs = np.maximum(channel.log_rows(inputs)[:, channel.outputs], _NEVER)
+    logs = np.maximum(randomizer.compute_log_rows(inputs)[:, randomizer.output_ids], _LOG_OF_ZERO)
     losses = np.full((len(inputs), len(inputs)), -np.inf)
-    size = max(1, _AT_ONCE // len(inputs))
+    size = max(1, _BLOCK_ENTRIES // len(inputs))
     for start in range(0, logs.shape[1], size):
         part = np.ascontiguousarray(logs[:, start : start + size])
         for row, of_row in zip(losses, part, strict=True):
@@ -66,7 +66,7 @@ def largest_losses(channel: Channel, inputs: NDArray[np.intp]) -> Floats:
     return losses
 
 
-def verify_text(bundle: TextBundle, pairs: int = PAIRS) -> str:
+def verify_text(bundle: TextBundle, pairs: int = AUDITED_PAIRS) -> str:
     """Check an opened text bundle, and return a report of the checks.
 
     SanText: the weight of every score, every stored distance, that no nearer word is missing, and the losses of all
@@ -83,15 +83,15 @@ def verify_text(bundle: TextBundle, pairs: int = PAIRS) -> str:
             neighbor is missing, an output violates its rule, a loss is above its bound, or a list is malformed. The
             message names the level, the score, the row or the line.
     """
-    files = read_files(bundle.path, bundle.manifest["files"], bundle.max_bytes)
-    lines = [f"{counted(len(files), 'file')} with the right size and hash, structure sound"]
-    if bundle.staircase is not None:
+    files = read_bundle_files(bundle.path, bundle.manifest["files"], bundle.max_bytes)
+    lines = [f"{format_count(len(files), 'file')} with the right size and hash, structure sound"]
+    if bundle.staircase_table is not None:
         lines.append(_verify_staircase(bundle))
-    if bundle.levels:
+    if bundle.santext_levels:
         lines += _verify_santext(bundle, pairs)
-    if bundle.names is not None:
-        lists = bundle.require_names()
-        lines.append(f"rung names: {len(lists.common):,} common words, none a member of a closed kind")
+    if bundle.names_files is not None:
+        lists = bundle.get_names_lists()
+        lines.append(f"rung names: {len(lists.common_words):,} common words, none a member of a closed kind")
     return "\n".join(lines)
 
 
@@ -106,26 +106,26 @@ def verify_encoder(bundle: VectorBundle) -> str:
     """
     for level in bundle.levels:
         try:
-            statement = vector_statement(level, "0", bundle.identity)
+            statement = make_vector_statement(level, "0", bundle.content_hash)
             sound = statement.whole_text.covers(statement.realized)
         except OptionError as error:
             raise BundleDamaged(f"level {level.epsilon}: {error}") from error
         if not sound:
             raise BundleDamaged(f"level {level.epsilon}: the noise loses more than the stated epsilon")
-    files, model = len(bundle.manifest["files"]), bundle.outline
-    levels, tensors = counted(len(bundle.levels), "level"), counted(model.tensors, "tensor")
-    operators = counted(sum(model.operators.values()), "operator")
+    files, model = len(bundle.manifest["files"]), bundle.model_counts
+    levels, tensors = format_count(len(bundle.levels), "level"), format_count(model.tensors, "tensor")
+    operators = format_count(sum(model.operators.values()), "operator")
     kind = "a bound on delta" if bundle.default_level.mode == L2 else "in exact rationals"
     return "\n".join(
         [
-            f"{counted(files, 'file')} with the right size and hash, structure sound",
+            f"{format_count(files, 'file')} with the right size and hash, structure sound",
             f"model: {operators}, all known; {tensors}, all inside",
             f"finished noise of {levels} audited, {kind}: within the stated epsilon",
         ]
     )
 
 
-def verify_index(bundle: IndexBundle) -> str:
+def verify_labels(bundle: LabelBundle) -> str:
     """Check an opened bundle of labels (codes and indices), and return a report of the checks.
 
     Opening it has checked every randomizer. This function computes every row of every randomizer in exact rationals;
@@ -136,34 +136,37 @@ def verify_index(bundle: IndexBundle) -> str:
         BundleDamaged: A randomizer loses more than stated, or the certificate belongs to another bundle. The message
             names the level.
     """
-    told = bundle.manifest.get("certificate")
-    entries: list[Any] = told if isinstance(told, list) else []
+    certificate = bundle.manifest.get("certificate")
+    entries: list[Any] = certificate if isinstance(certificate, list) else []
     stated = [
         tuple(entry.get(key) for key in ("channel", "epsilon", "base_sum", "budget", "factor"))
         for entry in entries
         if isinstance(entry, dict)
     ]
-    found = []
-    for name, levels in bundle.channels.items():
+    computed = []
+    for name, levels in bundle.randomizers.items():
         for staircase in levels:
             epsilon = f"{staircase.level.epsilon:f}"
-            rows = [staircase_channel(staircase).exact_row(code) for code in range(staircase.codes)]
-            if exceeds(rows, staircase.level.epsilon):
+            rows = [
+                make_staircase_randomizer(staircase).compute_exact_row(code) for code in range(staircase.label_count)
+            ]
+            if exceeds_epsilon(rows, staircase.level.epsilon):
                 raise BundleDamaged(f"channel {name}, level {epsilon}: loses more than the stated epsilon")
-            found.append((name, epsilon, staircase.base_sum, staircase.budget, staircase.factor))
-    if told is not None and stated != found:
+            computed.append((name, epsilon, staircase.base_sum, staircase.budget, staircase.factor))
+    if certificate is not None and stated != computed:
         raise BundleDamaged("the certificate in the manifest is not that of these channels")
     return "\n".join(
         [
-            f"{counted(len(bundle.manifest['files']), 'file')} with the right size and hash, structure sound",
-            "no certificate" if told is None else "certificate for these very channels",
-            f"{counted(len(found), 'level')} of {counted(len(bundle.channels), 'channel')} computed in exact "
+            f"{format_count(len(bundle.manifest['files']), 'file')} with the right size and hash, structure sound",
+            "no certificate" if certificate is None else "certificate for these very channels",
+            f"{format_count(len(computed), 'level')} of {format_count(len(bundle.randomizers), 'channel')} computed "
+            "in exact "
             "rationals: all within the stated epsilon",
         ]
     )
 
 
-def exceeds(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
+def exceeds_epsilon(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
     """Return whether two rows differ by a factor above ``exp(epsilon)`` at any output.
 
     The comparison uses exact rationals.
@@ -186,17 +189,19 @@ def exceeds(rows: Sequence[Sequence[int]], epsilon: Decimal) -> bool:
 
 def _verify_santext(bundle: TextBundle, pairs: int) -> list[str]:
     table, metric = bundle.table, bundle.metric
-    laws = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
+    laws = [(level, mechanism) for level in bundle.santext_levels for mechanism in level.parameters]
     for level, mechanism in laws:
         parameters = level.parameters[mechanism]
-        score = wrong_weight(parameters.weights, parameters.exponent, table.grid)
+        score = find_wrong_weight(parameters.weights, parameters.exponent, table.grid)
         if score is not None:
             raise BundleDamaged(f"level {level.name}: the weight of score {score} does not follow its exponent")
-    inputs = _sample(table, -(-pairs // len(laws)))
-    squared = np.concatenate([block for _, block in metric.squared_to_all(inputs)])[:, inputs]
+    inputs = _sample_inputs(table, -(-pairs // len(laws)))
+    squared = np.concatenate([block for _, block in metric.iterate_squared_blocks(inputs)])[:, inputs]
     for level, mechanism in laws:
-        channel = SanText.of(table, metric, mechanism, level.parameters[mechanism]).channel
-        over = largest_losses(channel, inputs) - _allowed(bundle, level, mechanism, metric.scaled(squared))
+        channel = SanText.from_table(table, metric, mechanism, level.parameters[mechanism]).randomizer
+        over = compute_largest_losses(channel, inputs) - _compute_allowed(
+            bundle, level, mechanism, metric.compute_scaled(squared)
+        )
         np.fill_diagonal(over, -np.inf)
         if (over > 0).any():
             row = int(inputs[int(over.argmax()) // len(inputs)])
@@ -206,41 +211,43 @@ def _verify_santext(bundle: TextBundle, pairs: int) -> list[str]:
     return [
         "no certificate: textbook bounds" if bundle.certificate is None else "certificate for this very table",
         f"all {table.scores.size:,} stored distances recomputed from the rows: equal, no nearer word missing",
-        f"{counted(audited, 'random pair')} of words audited at all levels: all within the stated epsilon",
+        f"{format_count(audited, 'random pair')} of words audited at all levels: all within the stated epsilon",
     ]
 
 
-def _allowed(bundle: TextBundle, level: Level, mechanism: str, distances: Floats) -> Floats:
-    epsilon, kind = label(bundle, level, mechanism)
+def _compute_allowed(bundle: TextBundle, level: SanTextLevel, mechanism: str, distances: Floats) -> Floats:
+    epsilon, kind = find_epsilon_and_kind(bundle, level, mechanism)
     parameters = level.parameters[mechanism]
     slack = 0.0
     if kind == TEXTBOOK:
-        slack = rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
+        slack = bound_rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
     return epsilon * distances * (1 + 1e-12) + slack + _MARGIN
 
 
-def _sample(table: Table, pairs: int) -> NDArray[np.intp]:
+def _sample_inputs(table: SanTextTable, pairs: int) -> NDArray[np.intp]:
     """Sample some inputs and a stored neighbor of each; they make about ``pairs`` pairs."""
-    half = _random_below(table.symbols + 1, max(1, math.isqrt(pairs) // 2))
-    column = _random_below(table.neighbors.shape[1], len(half))
+    half = _draw_below(table.symbol_count + 1, max(1, math.isqrt(pairs) // 2))
+    column = _draw_below(table.neighbors.shape[1], len(half))
     return np.unique(np.concatenate([half, table.neighbors[half, column]])).astype(np.intp)
 
 
-def _check_scores(table: Table, metric: Metric) -> None:
+def _check_scores(table: SanTextTable, metric: WordMetric) -> None:
     """Check every stored distance, and that no row lacks a nearer candidate than its last one.
 
     Sampling proposes from the stored rows: a missing neighbor would be an output too rarely.
     """
-    no_candidate = np.append((table.roles & SANTEXT_OUTPUT) == 0, True)
-    for rows, squared in metric.squared_to_all(np.arange(len(table.neighbors))):
+    no_candidate = np.append((table.roles & SANTEXT_OUTPUT_ROLE) == 0, True)
+    for rows, squared in metric.iterate_squared_blocks(np.arange(len(table.neighbors))):
         stored = table.neighbors[rows].astype(np.intp)
-        wrong = (metric.scores(np.take_along_axis(squared, stored, axis=1)) != table.scores[rows]).any(axis=1)
+        wrong = (metric.compute_scores(np.take_along_axis(squared, stored, axis=1)) != table.scores[rows]).any(axis=1)
         if wrong.any():
             raise BundleDamaged(f"table.safetensors: row {rows[wrong.argmax()]} stores a wrong distance")
-        np.put_along_axis(squared, stored, _FAR, axis=1)
-        squared[:, no_candidate] = _FAR
+        np.put_along_axis(squared, stored, _MAX_SQUARED, axis=1)
+        squared[:, no_candidate] = _MAX_SQUARED
         nearest = squared.min(axis=1)
-        lacks = (metric.scores(np.where(nearest < _FAR, nearest, 0)) < table.scores[rows, -1]) & (nearest < _FAR)
+        lacks = (metric.compute_scores(np.where(nearest < _MAX_SQUARED, nearest, 0)) < table.scores[rows, -1]) & (
+            nearest < _MAX_SQUARED
+        )
         if lacks.any():
             raise BundleDamaged(f"table.safetensors: row {rows[lacks.argmax()]} lacks a neighbor")
 
@@ -250,31 +257,34 @@ def _verify_staircase(bundle: TextBundle) -> str:
 
     No output is a function word in a mode that keeps them, a surrogate of an entity type, or has the shape of one.
     """
-    plans = StaircasePlans(bundle)
-    assert bundle.staircase is not None
-    inputs = np.unique(_random_below(bundle.symbols + 1, _STAIRCASE_INPUTS))
-    for protect in RUNG_OF_VISIBLE.values():
-        rule = plans.rule(protect=protect)
+    plans = StaircasePlanFactory(bundle)
+    assert bundle.staircase_table is not None
+    inputs = np.unique(_draw_below(bundle.symbol_count + 1, _STAIRCASE_INPUTS))
+    for protect in MODE_BY_KEPT_WORDS.values():
+        rule = plans.make_rule(protect=protect)
         for lower in (False, True):
-            for symbol in np.flatnonzero(plans.outputs(protect=protect, lower=lower)).tolist():
-                if not rule.outputs_allowed(bundle.vocabulary[symbol], lower=lower):
+            for symbol in np.flatnonzero(plans.get_output_mask(protect=protect, lower=lower)).tolist():
+                if not rule.is_output_allowed(bundle.vocabulary[symbol], lower=lower):
                     raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
         for level in bundle.staircase_levels:
-            slots = plans.slots(level, protect=protect)
-            for staircase in {slots.strict, slots.lower}:
-                if largest_losses(staircase_channel(staircase), inputs).max() > float(level.epsilon) + _MARGIN:
+            slots = plans.make_slot_staircase(level, protect=protect)
+            for staircase in {slots.any_case, slots.lower_case}:
+                if (
+                    compute_largest_losses(make_staircase_randomizer(staircase), inputs).max()
+                    > float(level.epsilon) + _MARGIN
+                ):
                     raise BundleDamaged(
                         f"level {level.epsilon.normalize():f}: the staircase loses more than the stated epsilon"
                     )
-    rows, k = bundle.staircase.neighbors.shape
-    levels = ", ".join(epsilon_text(float(level.epsilon)) for level in bundle.staircase_levels)
-    its_levels = counted(len(bundle.staircase_levels), "level")
+    rows, k = bundle.staircase_table.neighbors.shape
+    levels = ", ".join(format_epsilon(float(level.epsilon)) for level in bundle.staircase_levels)
+    its_levels = format_count(len(bundle.staircase_levels), "level")
     return (
-        f"staircase: {rows:,} rows of {counted(k, 'distinct neighbor')}, one base, one budget; at most "
+        f"staircase: {rows:,} rows of {format_count(k, 'distinct neighbor')}, one base, one budget; at most "
         f"{levels} nats at its {its_levels}, on both rungs"
     )
 
 
-def _random_below(limit: int, count: int) -> NDArray[np.intp]:
+def _draw_below(limit: int, count: int) -> NDArray[np.intp]:
     # The choice of pairs to check; a bias of limit / 2**64 does not matter here.
     return (entropy.random_uint64(count) % np.uint64(limit)).astype(np.intp)

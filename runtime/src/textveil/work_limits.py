@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 #: Number of steps between two checks, for steps of a few microseconds.
-STEP = 1 << 10
+STEPS_PER_CHECK = 1 << 10
 #: Raises an error to stop the work; ``None`` without a limit.
 _check: ContextVar[Callable[[], None] | None] = ContextVar("textveil_check_work", default=None)
 

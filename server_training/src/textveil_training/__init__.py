@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import make_lazy_getattr
 
 from textveil_training.data import load_examples, split_examples
 from textveil_training.errors import DataError
@@ -12,4 +12,4 @@ if TYPE_CHECKING:
 
 __all__ = ["DataError", "TrainedEncoder", "load_examples", "split_examples", "train_encoder"]
 
-__getattr__ = lazy_names(__name__, __all__, "encoder.train_encoder")
+__getattr__ = make_lazy_getattr(__name__, __all__, "encoder.train_encoder")

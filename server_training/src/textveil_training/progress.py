@@ -1,4 +1,4 @@
-"""The type of progress callbacks; ``textveil_cli.console.progress_bars`` displays them."""
+"""The type of progress callbacks; ``textveil_cli.console.show_progress_bars`` displays them."""
 
 from collections.abc import Callable
 

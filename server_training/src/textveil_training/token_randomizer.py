@@ -12,9 +12,9 @@ from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import Pins, TextBundle, artifact, open_bundle
-from textveil.mechanisms import Alone, Channel, random_uint64
-from textveil.text import Options, is_gap, make_plan, segments
+from textveil.bundle import ExpectedBundle, TextBundle, find_artifact, open_bundle
+from textveil.mechanisms import IsolatedSlots, Randomizer, random_uint64
+from textveil.text import Options, is_gap, make_plan, split_text
 
 from textveil_training.errors import StaircaseUnsupported
 
@@ -57,8 +57,12 @@ class TokenRandomizer:
         StaircaseUnsupported: The staircase is asked for, or the bundle has nothing else.
     """
 
-    def __init__(self, bundle: Path | None = None, *, pins: Pins | None = None, **options: Unpack[Options]) -> None:
-        self.bundle = open_bundle(artifact("english-santext") if bundle is None else bundle, TextBundle, **(pins or {}))
+    def __init__(
+        self, bundle: Path | None = None, *, pins: ExpectedBundle | None = None, **options: Unpack[Options]
+    ) -> None:
+        self.bundle = open_bundle(
+            find_artifact("english-santext") if bundle is None else bundle, TextBundle, **(pins or {})
+        )
         if options.get("mechanism") is None and self.bundle.default_mechanism == "staircase":
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":
@@ -70,12 +74,12 @@ class TokenRandomizer:
     @property
     def has_wordpieces(self) -> bool:
         """Whether tokens are WordPieces, written ``##`` inside a word."""
-        return self.bundle.tokens == "wordpiece"
+        return self.bundle.token_type == "wordpiece"
 
     @property
     def unknown_id(self) -> int:
         """Input id of ``<unk>``, which is never an output; also the number of symbols."""
-        return self.bundle.symbols
+        return self.bundle.symbol_count
 
     def tokenize(self, text: str) -> TokenizedText:
         """Split a text into tokens and gaps."""
@@ -84,17 +88,17 @@ class TokenRandomizer:
         spellings: list[str] = []
         gaps = [""]
         rule, bare = self.plan.rule, self.plan.terms.sanitize_punctuation
-        for segment in segments(text):
+        for segment in split_text(text):
             if is_gap(segment):
-                tokens = [rule.mark(mark) for mark in segment if bare and not mark.isspace()]
+                tokens = [rule.classify_mark(mark) for mark in segment if bare and not mark.isspace()]
             else:
-                tokens = [token for _, token in rule.tokens(segment, starts_sentence=False)]
+                tokens = [token for _, token in rule.classify_token(segment, starts_sentence=False)]
             if not tokens:
                 gaps[-1] += segment
-            ids = [self.plan.symbol(token) for token in tokens]
+            ids = [self.plan.find_symbol_id(token) for token in tokens]
             gaps += [""] * len(ids)
             inputs += ids
-            whole += [token.whole for token in tokens]
+            whole += [token.is_whole for token in tokens]
             spellings += [segment.lower()] if len(ids) == 1 else [self.spell_token(symbol) for symbol in ids]
         return TokenizedText(
             inputs=np.array(inputs, np.int64),
@@ -125,7 +129,9 @@ class TokenRandomizer:
         Privacy:
             A release of every token.
         """
-        return self.plan.mechanism.draw(inputs, Alone(np.zeros(len(inputs), bool), whole), random_uint64)
+        return self.plan.mechanism.draw_symbols(
+            inputs, IsolatedSlots(np.zeros(len(inputs), bool), whole), random_uint64
+        )
 
     @property
     def has_distribution(self) -> bool:
@@ -135,7 +141,7 @@ class TokenRandomizer:
     @cached_property
     def keepable_ids(self) -> NDArray[np.bool_]:
         """Which inputs SanText+ may keep, ``<unk>`` last, shape ``(symbols + 1,)``."""
-        kept = getattr(self.get_distribution(), "keepable", None) if self.has_distribution else None
+        kept = getattr(self.get_distribution(), "is_keepable", None) if self.has_distribution else None
         return np.zeros(self.unknown_id + 1, bool) if kept is None else kept
 
     @property
@@ -149,7 +155,7 @@ class TokenRandomizer:
         """Return the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""
         return "<unk>" if token == self.unknown_id else self.bundle.vocabulary[token]
 
-    def get_distribution(self, *, whole: bool = True) -> Channel:
+    def get_distribution(self, *, whole: bool = True) -> Randomizer:
         """Return the output distribution ``Pr[M(x) = y]``.
 
         Args:
@@ -159,4 +165,4 @@ class TokenRandomizer:
         Raises:
             OptionError: The mechanism has no integer weights (``fbdd``).
         """
-        return self.plan.mechanism.channel_at(whole=whole)
+        return self.plan.mechanism.get_randomizer(whole=whole)

@@ -233,7 +233,9 @@ def test_the_channel_that_ships_is_as_accurate_as_any_and_integers_lose_next_to_
         found = fit_accuracy_randomizer(counts, epsilon)
         best = best_channel(compute_joint_shares(counts), epsilon).accuracy
         assert accuracy(counts, found) == pytest.approx(best, abs=1e-6)
-        drawn = make_integer_randomizer("accuracy", found, level).matrix
+        drawn = make_integer_randomizer("accuracy", found, level).probability_matrix
         assert accuracy(counts, drawn) == pytest.approx(best, abs=1e-6)
-        response = make_integer_randomizer("counts", make_counts_randomizer(len(counts), epsilon), level).matrix
+        response = make_integer_randomizer(
+            "counts", make_counts_randomizer(len(counts), epsilon), level
+        ).probability_matrix
         assert accuracy(counts, response) <= best + 1e-6

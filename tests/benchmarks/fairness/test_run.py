@@ -13,7 +13,7 @@ from fairness import measure as fairness_measure
 from fairness.correctness import CLEAN, OPEN, PRIVATE, divided, of_texts
 from fairness.subgroups import SubgroupError
 from overridden import overridden
-from textveil.bundle import artifact
+from textveil.bundle import find_artifact
 from textveil_training.dpnr import train as train_module
 from textveil_training.dpnr.classification_data import ClassifiedSplit
 from tiny_training import QUICK_SEARCH, sentences, train_checkpoints, write_recipes
@@ -68,7 +68,7 @@ def tuned(place: Path, run: Run) -> Path:
         options = ("--encoder", "encoder", "--max-tokens", 32, "--threads", 1, "--precision", "float32", "--frozen")
         assert run("finetune", "fair.txt", "--format", "trustpilot", "-o", "model", *options)[0] == 0
         options_of_corpus = ("--format", "trustpilot", "-o", "sanitized", "--copies", 2)
-        law = ("-b", artifact("english-santext"), "-m", "santext+")
+        law = ("-b", find_artifact("english-santext"), "-m", "santext+")
         assert run("sanitize-corpus", "fair.txt", *options_of_corpus, *law)[0] == 0
         copy = ("sanitized/copy-1/fair.txt", "--format", "trustpilot", "-o", "private")
         assert run("finetune", *copy, *options)[0] == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from small_index import SENTENCES, sentences_of, write_index
-from textveil import IndexEncoder, Sanitizer
+from textveil import Sanitizer, TextLabelEncoder
 
 Here = Callable[..., Any]
 TEXT = "The doctor called Anna zorblax in Boston."
@@ -46,11 +46,11 @@ def test_what_other_bundles_have(here: Here, names: Path, bundle: Path, tiny_pat
 
 
 def test_what_is_named_must_be_what_is_pinned(here: Here, names: Path, index_bundle: Path, tiny_encoder: Path) -> None:
-    identity = IndexEncoder.load(index_bundle).bundle.identity
+    identity = TextLabelEncoder.load(index_bundle).bundle.content_hash
     compare = ("compare", "--text", TEXT, "-b", index_bundle)
     found = rungs(here(*compare, "--expect-id", identity).text)
     assert [*found] == ["names", "names, as tags", "words", "all", "label"]
-    for one in (identity, Sanitizer.load(names).bundle.identity):  # one of them has it
+    for one in (identity, Sanitizer.load(names).bundle.content_hash):  # one of them has it
         found = rungs(here(*compare, "-b", names, "--expect-id", one).text)
         assert [*found] == ["names", "names, as tags", "label"]
     for more, code in (

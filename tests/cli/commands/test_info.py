@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from small_encoders import sign_encoder, write_encoder
 from textveil.bundle import open_bundle
-from textveil.bundle.vectors import VectorBundle
+from textveil.bundle.vector_bundle import VectorBundle
 from textveil.mechanisms.noise import vector as representation
-from textveil.mechanisms.noise.discrete import discrete_laplace
+from textveil.mechanisms.noise.discrete import make_discrete_laplace
 from textveil.mechanisms.noise.parameters import ReleaseParameters
 from textveil.vector import statement as accounting
 
@@ -17,7 +17,7 @@ from textveil.vector import statement as accounting
 def test_info(here: Callable, tiny_encoder: Path) -> None:
     ran = here("info", "--bundle", tiny_encoder)
     assert ran.code == 0
-    identity = open_bundle(tiny_encoder, VectorBundle).identity
+    identity = open_bundle(tiny_encoder, VectorBundle).content_hash
     for part in (
         "tiny: an encoder, l1, vectors of length 4",
         identity,
@@ -71,19 +71,19 @@ def test_verify_refuses_noise_that_is_too_small(
     """A planted fault: a table for a scale 1 % smaller."""
     folder = write_encoder(tmp_path / "encoder", levels=["3"], default_level="3")
     assert here("verify", folder).code == 0
-    sound = representation.noise_for
+    sound = representation.build_noise
 
-    def weaker(parameters: ReleaseParameters) -> representation.Noise:
+    def weaker(parameters: ReleaseParameters) -> representation.ReleaseNoise:
         noise = sound(parameters)
-        table = discrete_laplace(parameters.scale * 99 / 100, noise.table.reach)
-        return representation.Noise(table, noise.margin)
+        table = make_discrete_laplace(parameters.scale * 99 / 100, noise.table.reach)
+        return representation.ReleaseNoise(table, noise.margin)
 
-    monkeypatch.setattr(accounting, "noise_for", weaker)
-    accounting.realized.cache_clear()
+    monkeypatch.setattr(accounting, "build_noise", weaker)
+    accounting.compute_realized_loss.cache_clear()
     try:
         ran = here("verify", folder)
     finally:
-        accounting.realized.cache_clear()
+        accounting.compute_realized_loss.cache_clear()
     assert ran.code == 1
     assert ran.message == "textveil: bundle-damaged: level 3: the noise loses more than the stated epsilon\n"
 

@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pytest
 from textveil import Sanitizer
-from textveil.bundle import TextBundle, artifact, open_bundle
+from textveil.bundle import TextBundle, find_artifact, open_bundle
 
-SANTEXT = artifact("english-santext")
+SANTEXT = find_artifact("english-santext")
 
 
 @pytest.mark.slow
 def test_info(here: Callable, english: Sanitizer) -> None:
     plain = here("info").text
-    assert f"identity   {english.bundle.identity}" in plain
+    assert f"identity   {english.bundle.content_hash}" in plain
     assert [line.split()[0] for line in plain.splitlines() if line[:1].isdigit()] == [
         level.name for level in english.bundle.staircase_levels
     ]
     ran = here("info", "--bundle", SANTEXT)
     assert (ran.code, ran.err) == (0, b"")
-    assert f"identity   {open_bundle(SANTEXT, TextBundle).identity}" in ran.text
+    assert f"identity   {open_bundle(SANTEXT, TextBundle).content_hash}" in ran.text
     _, _, of_santext = ran.text.partition("\nsantext+ (the default); ")
     of_santext, _, _ = of_santext.partition("\nsantext; ")
-    for level in english.bundle.levels:
-        epsilon = english.bundle.certified_epsilon(level, "santext+")
+    for level in english.bundle.santext_levels:
+        epsilon = english.bundle.get_certified_epsilon(level, "santext+")
         (line,) = (line for line in of_santext.splitlines() if line.startswith(f"{epsilon:g} "))
         assert f"{float(2 * level.parameters['santext+'].exponent):.4g}" in line
         assert line.split()[1] == "certified"
@@ -36,7 +36,7 @@ def test_info(here: Callable, english: Sanitizer) -> None:
 
 def test_info_as_json(here: Callable, english: Sanitizer) -> None:
     plain = json.loads(here("info", "--json").text)
-    assert (plain["identity"], plain["default_mechanism"]) == (english.bundle.identity, "staircase")
+    assert (plain["identity"], plain["default_mechanism"]) == (english.bundle.content_hash, "staircase")
     facts = json.loads(here("info", "--json", "--bundle", SANTEXT).text)
     assert facts["symbols"] == len(english.bundle.vocabulary)
     assert (facts["default_mechanism"], facts["default_table_mechanism"]) == ("santext+", "santext+")
@@ -72,7 +72,7 @@ def test_inspect(here: Callable, english: Sanitizer) -> None:
     assert lines[1].startswith("Shown: punctuation, common words that a coin keeps. 1 token drawn at ")
     assert "Probability" not in lines[3]
     law = english.distribution("doctor", mechanism="santext+")
-    for line, (word, share) in zip(lines[4:9], law.likeliest(5), strict=True):
+    for line, (word, share) in zip(lines[4:9], law.list_likeliest(5), strict=True):
         assert line.split()[0] == word
         assert line.split()[1] == f"{share:.4%}"
     assert lines[9] == f"and {len(law.words) - 5:,} other words with " + lines[9].partition("with ")[2]
@@ -86,9 +86,9 @@ def test_inspect_as_json(here: Callable, tiny_path: Path, tiny: Sanitizer) -> No
     told = json.loads(ran.text)
     law = tiny.distribution("doctor", mechanism="santext", epsilon=16)
     assert told["symbol"] == "doctor"
-    assert [(row["word"], row["probability"]) for row in told["replacements"]] == law.likeliest(3)
+    assert [(row["word"], row["probability"]) for row in told["replacements"]] == law.list_likeliest(3)
     assert [row["distance"] for row in told["replacements"]] == [
-        tiny.distance("doctor", word) for word, _ in law.likeliest(3)
+        tiny.distance("doctor", word) for word, _ in law.list_likeliest(3)
     ]
     assert told["others"]["count"] == len(law.words) - 3
     assert sum(row["probability"] for row in told["replacements"]) + told["others"]["probability"] == pytest.approx(1)

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from textveil import Sanitizer
 from textveil.bundle import open_bundle
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged
-from textveil.text.level_summary import summaries
-from textveil.text.levels import epsilon_text
-from textveil_cli.show import share
+from textveil.text.level_summary import summarize_levels
+from textveil.text.levels import format_epsilon
+from textveil_cli.reports import format_rate
 from textveil_export.certify.certificate import certify_bundle
 from textveil_export.leakage.word_statistics import measure_statistics
 from textveil_export.text.write import write_certificate, write_statistics
@@ -56,7 +56,7 @@ def without(make_bundle):
 def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
     sanitizer = Sanitizer(bundle)
     for mechanism in ("santext", "santext+"):
-        for name, found in zip(LEVELS, summaries(bundle, mechanism), strict=True):
+        for name, found in zip(LEVELS, summarize_levels(bundle, mechanism), strict=True):
             terms = sanitizer.terms(mechanism=mechanism, epsilon=found.epsilon)
             assert (found.epsilon, found.epsilon_kind) == (terms.epsilon, terms.promise.epsilon_kind)
             assert found.epsilon_textbook == 2 * float(LEVELS[name])
@@ -72,9 +72,9 @@ def test_what_is_said_of_a_level_is_what_the_files_say(bundle):
 def test_the_median_share_is_that_of_the_law(measured_path):
     """The number in the file against the distribution that the runtime draws from."""
     sanitizer = Sanitizer.load(measured_path)
-    for found in summaries(sanitizer.bundle, "santext"):
+    for found in summarize_levels(sanitizer.bundle, "santext"):
         shares = [
-            float(sanitizer.distribution(word, mechanism="santext", epsilon=found.epsilon).probability(word))
+            float(sanitizer.distribution(word, mechanism="santext", epsilon=found.epsilon).compute_probability(word))
             for word in sanitizer.bundle.vocabulary
         ]
         assert found.measures.unchanged == pytest.approx(sorted(shares)[(len(shares) - 1) // 2], rel=1e-5)
@@ -85,11 +85,11 @@ def test_the_median_share_is_that_of_the_law(measured_path):
 def test_malformed_statistics_are_named(bundle, name, value):
     bundle.statistics["levels"]["b"]["santext+"][name] = value
     with pytest.raises(BundleDamaged, match=r"statistics\.json"):
-        summaries(bundle, "santext+")
+        summarize_levels(bundle, "santext+")
 
 
 def test_a_rate_is_never_printed_as_certain():
-    assert [share(rate) for rate in (0.0271, 0.9994, 0.9996, 1.0)] == ["2.7%", "99.9%", ">99.9%", ">99.9%"]
+    assert [format_rate(rate) for rate in (0.0271, 0.9994, 0.9996, 1.0)] == ["2.7%", "99.9%", ">99.9%", ">99.9%"]
 
 
 class TestCommands:
@@ -104,16 +104,16 @@ class TestCommands:
         assert heads == ["santext+ (the default)", "santext"]
         rows = [line.split() for line in lines if " certified " in line]
         bundle = open_bundle(measured_path, TextBundle)
-        levels = [level for law in ("santext+", "santext") for level in summaries(bundle, law)]
+        levels = [level for law in ("santext+", "santext") for level in summarize_levels(bundle, law)]
         for row, level in zip(rows, levels, strict=True):
-            assert row[:2] == [epsilon_text(level.epsilon), "certified"]
+            assert row[:2] == [format_epsilon(level.epsilon), "certified"]
             assert level.epsilon_pure_ldp is not None
             assert 0 <= float(row[3]) - level.epsilon_pure_ldp <= 0.01  # a bound is rounded up
             does = level.measures
             kept = (does.unchanged_low, does.unchanged, does.unchanged_high, does.unchanged_most)
             assert row[4:8] == [f"{quantile:.1%}" for quantile in kept]
-            assert row[9] == share(level.measures.recovery[1].rate)
-            assert row[10] == share(level.measures.recovery[10].rate)
+            assert row[9] == format_rate(level.measures.recovery[1].rate)
+            assert row[10] == format_rate(level.measures.recovery[10].rate)
         assert done.text.count("default") == 1 + 2
 
     def test_levels_as_json(self, here, measured_path):
@@ -130,7 +130,7 @@ class TestCommands:
 
     def test_info_prints_the_share_from_the_statistics(self, here, measured_path, without):
         facts = json.loads(here("info", "-b", measured_path, "--json").text)
-        for law, level in zip(facts["levels"], summaries(open_bundle(measured_path, TextBundle)), strict=True):
+        for law, level in zip(facts["levels"], summarize_levels(open_bundle(measured_path, TextBundle)), strict=True):
             assert law["santext+"]["unchanged_median"] == level.measures.unchanged
             assert f"{level.measures.unchanged:6.1%}" in here("info", "-b", measured_path).text
         assert (

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil_cli.columns import list_columns, name_option, suggest_column
+from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
 
 Here = Callable[..., Any]
 SECRET = "Zqxwvina"
@@ -57,9 +57,9 @@ def test_a_row_of_data_is_not_listed(row: list[str]) -> None:
 
 @pytest.mark.parametrize("typed", ["my doctor said no again", "x" * 41, "a\nb", "", "12345678", "a@b.example"])
 def test_what_may_be_a_text_is_not_named(typed: str) -> None:
-    assert name_option("--column", typed) == "--column"
-    assert name_option("--column", typed, 2, 3) == "--column 2 of 3"
-    assert name_option("--column", "note", 2, 3) == "--column note"
+    assert describe_column_option("--column", typed) == "--column"
+    assert describe_column_option("--column", typed, 2, 3) == "--column 2 of 3"
+    assert describe_column_option("--column", "note", 2, 3) == "--column note"
 
 
 def test_the_command_lists_the_header_and_no_row_of_data(here: Here, bundle: Path, tmp_path: Path) -> None:

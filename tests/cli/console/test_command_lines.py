@@ -74,10 +74,10 @@ _UNUSED = (
     "textveil.bundle.onnx",
     "textveil.bundle.santext_files",
     "textveil.bundle.names_files",
-    "textveil.bundle.characters",
-    "textveil.bundle.lists",
+    "textveil.bundle.character_classes",
+    "textveil.bundle.word_lists",
     "textveil.mechanisms.baselines",
-    "textveil.mechanisms.channel",
+    "textveil.mechanisms.randomizer",
     "textveil.mechanisms.protocol",
     "textveil.text.names.",
     "textveil.text.restore",
@@ -86,7 +86,12 @@ _UNUSED = (
     "textveil_cli.files",
 )
 #: What the rung names needs of these: its lists, and what restores.
-_NAMES_USE = {"textveil.bundle.names_files", "textveil.bundle.lists", "textveil.text.names.", "textveil.text.restore"}
+_NAMES_USE = {
+    "textveil.bundle.names_files",
+    "textveil.bundle.word_lists",
+    "textveil.text.names.",
+    "textveil.text.restore",
+}
 
 
 def own(modules: set[str]) -> set[str]:

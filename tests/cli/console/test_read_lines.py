@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from textveil.errors import InputError
-from textveil_cli.console import lines, read_lines
+from textveil_cli.console import read_lines, text_io
 
 reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -23,7 +23,7 @@ def through(folder: Path, content: bytes, read_bytes: int = 1 << 20) -> tuple[li
     error = None
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(lines, "_READ_BYTES", read_bytes)
+            patch.setattr(text_io, "_READ_BYTES", read_bytes)
             for block, ended, offset in read_lines(descriptor, "input 1"):
                 texts += block
                 written += "\n".join(block).encode() + (b"\n" if ended else b"")

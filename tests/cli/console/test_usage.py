@@ -11,7 +11,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from textveil_cli.console import run
 from textveil_cli.main import app
-from textveil_cli.options.text import KINDS
+from textveil_cli.options.text import ENTITY_TYPES
 
 
 def usage(*arguments: str) -> tuple[int, str, str]:
@@ -49,9 +49,9 @@ def test_a_shell_completes_words(forked: Callable, words: str, expected: str) ->
 
 def test_the_kinds_of_the_help_are_those_of_the_rung(here: Callable) -> None:
     ran = here("sanitize", "--protect", "names", "--keep", "zorblax", "--text", "hello")
-    assert f"no such kind; there are {', '.join(KINDS)} (see" in ran.message
+    assert f"no such kind; there are {', '.join(ENTITY_TYPES)} (see" in ran.message
     helped = " ".join(here("preview", "--help").text.split())
-    assert f"{', '.join(KINDS[:-1])} and {KINDS[-1]}" in helped.replace("- ", "-")
+    assert f"{', '.join(ENTITY_TYPES[:-1])} and {ENTITY_TYPES[-1]}" in helped.replace("- ", "-")
 
 
 # A canary in any place a person may put a secret by mistake.

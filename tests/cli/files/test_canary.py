@@ -100,9 +100,9 @@ def test_what_a_worker_meets_does_not_tell(tiny: Sanitizer, monkeypatch: pytest.
         raise ValueError(SECRET) from KeyError(SECRET)
 
     monkeypatch.setattr(workers_module, "_sanitizers", [tiny])
-    monkeypatch.setattr(workers_module, "_job", [(None, "", {})])
-    monkeypatch.setattr(workers_module, "draw", fail)
-    met = workers_module._work([SECRET], [1])
+    monkeypatch.setattr(workers_module, "_jobs", [(None, "", {})])
+    monkeypatch.setattr(workers_module, "sanitize_block", fail)
+    met = workers_module._sanitize_in_worker([SECRET], [1])
     assert isinstance(met, WorkerFailed)
     assert str(met).startswith("internal: ValueError in test_canary.py line ")
     assert hidden(repr((met, met.args, met.__cause__, met.__context__)))

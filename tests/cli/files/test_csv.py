@@ -12,23 +12,25 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from textveil.errors import ColumnError, FieldTooLong, InputError, OptionError
-from textveil_cli.files import Selection
-from textveil_cli.files.blocks import Block, blocks
+from textveil_cli.files import ColumnSelection
+from textveil_cli.files.blocks import TextBlock, read_blocks
 from textveil_cli.files.delimited import DelimitedLayout
-from textveil_cli.files.rows import Bad, Drawn
+from textveil_cli.files.rows import RejectedRow, RewrittenDocuments
 
-SHOUTED = Selection(format="csv", columns=("note",))
+SHOUTED = ColumnSelection(format="csv", columns=("note",))
 
 
-def shout(content: bytes, selection: Selection = SHOUTED, pieces: int = 0) -> tuple[bytes, list[Bad]]:
+def shout(content: bytes, selection: ColumnSelection = SHOUTED, pieces: int = 0) -> tuple[bytes, list[RejectedRow]]:
     """A delimited file with upper-case letters in its rewritten cells; read at once, or in pieces of so many bytes."""
     layout = DelimitedLayout(selection, "t.csv")
     chunks = [content[at : at + pieces] for at in range(0, len(content), pieces)] if pieces else [content]
     written, bad = [], []
-    for block in blocks(layout, [chunk for chunk in chunks if chunk], selection, "t.csv"):
-        assert isinstance(block, Block)
-        written += block.finish(Drawn([text.upper() for text in block.texts], [1] * len(block.sizes)))
-        bad += block.bad
+    for block in read_blocks(layout, [chunk for chunk in chunks if chunk], selection, "t.csv"):
+        assert isinstance(block, TextBlock)
+        written += block.insert_texts(
+            RewrittenDocuments([text.upper() for text in block.texts], [1] * len(block.document_sizes))
+        )
+        bad += block.rejected
     return b"".join(written), bad
 
 
@@ -71,7 +73,7 @@ def test_bytes_that_stay(before: bytes, after: bytes) -> None:
 )
 def test_columns_that_do_not_leave(before: bytes, after: bytes, how: dict[str, Any]) -> None:
     for pieces in (0, 1, 7):
-        assert shout(before, Selection(format="csv", columns=("note",), **how), pieces)[0] == after
+        assert shout(before, ColumnSelection(format="csv", columns=("note",), **how), pieces)[0] == after
 
 
 @pytest.mark.parametrize(
@@ -84,16 +86,16 @@ def test_columns_that_do_not_leave(before: bytes, after: bytes, how: dict[str, A
 )
 def test_what_does_not_leave_is_said_once(how: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
-        Selection(format="csv", columns=("note",), **how)
+        ColumnSelection(format="csv", columns=("note",), **how)
     with pytest.raises(OptionError, match=r"are for tables: say --csv, --tsv, --jsonl or --parquet$"):
-        Selection(format="lines", only=True)
+        ColumnSelection(format="lines", only=True)
 
 
 def test_a_column_that_is_not_there_cannot_be_left_out() -> None:
     with pytest.raises(
         ColumnError, match=r"^t.csv: --without-column who is not in the header \(id, note\); --no-header if"
     ):
-        shout(b"id,note\n1,a\n", Selection(format="csv", columns=("note",), without=("who",)))
+        shout(b"id,note\n1,a\n", ColumnSelection(format="csv", columns=("note",), without=("who",)))
 
 
 def test_bad_rows_are_named() -> None:
@@ -126,7 +128,7 @@ def test_any_table(rows: list[tuple[str, str, str]], end: str, pieces: int, all_
     assert not bad
     again = list(csv.reader(io.StringIO(written.decode(), newline="")))
     assert again[1:] == [[first, note.upper(), last] for first, note, last in rows]
-    same, _ = shout(content.upper(), Selection(format="csv", columns=("NOTE",)), pieces)
+    same, _ = shout(content.upper(), ColumnSelection(format="csv", columns=("NOTE",)), pieces)
     assert csv_cells(same) == csv_cells(written.upper())
 
 
@@ -147,12 +149,14 @@ def test_a_thousand_ragged_rows_in_blocks() -> None:
 
 
 def test_other_delimiters_and_encodings() -> None:
-    assert shout(b"id\tnote\n1,2\ta\n", Selection(format="tsv", columns=("note",)))[0] == b"id\tnote\n1,2\tA\n"
-    assert shout(b"id;note\n1,2;a;b\n", Selection(format="csv", columns=("note",), delimiter=";"))[1][0].number == 1
-    latin = Selection(format="csv", columns=("note",), encoding="latin-1")
+    assert shout(b"id\tnote\n1,2\ta\n", ColumnSelection(format="tsv", columns=("note",)))[0] == b"id\tnote\n1,2\tA\n"
+    assert (
+        shout(b"id;note\n1,2;a;b\n", ColumnSelection(format="csv", columns=("note",), delimiter=";"))[1][0].number == 1
+    )
+    latin = ColumnSelection(format="csv", columns=("note",), encoding="latin-1")
     assert shout("id,note\né,ü,\n".encode("latin-1")[:-2], latin)[0] == "id,note\né,Ü".encode("latin-1")
     assert (
-        shout("note\nß €\n".encode("cp1252"), Selection(format="csv", columns=("note",), encoding="cp1252"))[0]
+        shout("note\nß €\n".encode("cp1252"), ColumnSelection(format="csv", columns=("note",), encoding="cp1252"))[0]
         == b"note\nSS \x80\n"
     )
     assert shout("note\nÿ\n".encode("latin-1"), latin)[0] == b"note\n?\n", "no capital of it is in the encoding"
@@ -161,13 +165,13 @@ def test_other_delimiters_and_encodings() -> None:
 def test_a_text_that_became_nothing_is_no_empty_cell() -> None:
     """An empty cell is a null to many readers, and in a table of one column a line that is skipped."""
     layout = DelimitedLayout(SHOUTED, "t.csv")
-    assert [layout.encode(text) for text in ("", "a", "a,b", 'a"', "a\nb", "a\r")] == [
+    assert [layout.encode_cell(text) for text in ("", "a", "a,b", 'a"', "a\nb", "a\r")] == [
         b'""', b"a", b'"a,b"', b'"a"""', b'"a\nb"', b'"a\r"',
     ]  # fmt: skip
 
 
 def test_columns_by_number() -> None:
-    selection = Selection(format="csv", columns=("3", "1"), header=False)
+    selection = ColumnSelection(format="csv", columns=("3", "1"), header=False)
     assert shout(b"a,b,c\nd,e,f\n", selection)[0] == b"A,b,C\nD,e,F\n"
     assert shout(b"\xef\xbb\xbfa,b,c\n", selection)[0] == b"\xef\xbb\xbfA,b,C\n"
 
@@ -194,12 +198,12 @@ NOT_UTF_8 = "t.csv: not UTF-8 at byte 0 (UTF-16, or no text: save it as UTF-8)"
 )
 def test_files_that_cannot_be_cut(content: bytes, columns: tuple[str, ...], message: str) -> None:
     with pytest.raises(InputError) as caught:
-        shout(content, Selection(format="csv", columns=columns))
+        shout(content, ColumnSelection(format="csv", columns=columns))
     assert str(caught.value) == message
 
 
 def test_a_field_has_a_cap() -> None:
-    selection = Selection(format="csv", columns=("note",), max_field=1000)
+    selection = ColumnSelection(format="csv", columns=("note",), max_field=1000)
     fits = b"id,note\n1," + b"x" * 1000 + b"\n"
     assert shout(fits, selection)[0] == fits.replace(b"x", b"X")
     for content in (
@@ -230,9 +234,9 @@ def test_a_gigabyte_of_one_field_is_not_read(monkeypatch: pytest.MonkeyPatch) ->
                 read += len(piece)
                 yield piece
 
-        selection = Selection(format="csv", columns=("note",), max_field=1_000_000)
+        selection = ColumnSelection(format="csv", columns=("note",), max_field=1_000_000)
         with pytest.raises(FieldTooLong):
-            for _ in blocks(DelimitedLayout(selection, "t.csv"), endless(), selection, "t.csv"):  # type: ignore[arg-type]
+            for _ in read_blocks(DelimitedLayout(selection, "t.csv"), endless(), selection, "t.csv"):  # type: ignore[arg-type]
                 pass
         assert read < 5_000_000
 

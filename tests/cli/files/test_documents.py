@@ -8,7 +8,7 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil_cli.files.rows import TOO_LONG
-from textveil_cli.files.workers import draw
+from textveil_cli.files.workers import sanitize_block
 
 NAMES = ["Anna", "Peter", "Maria", "Thomas"]
 
@@ -136,7 +136,7 @@ def test_texts_of_a_document_each_begin_a_sentence(english: Sanitizer) -> None:
 
 def test_long_documents_one_by_one(english: Sanitizer) -> None:
     options = {"consistent": True, "consistent_cap": 2}
-    drawn = draw(english, ["doctor nurse", "doctor", "nurse invoice", "doctor"], [1, 2, 1], options)  # type: ignore[arg-type]
+    drawn = sanitize_block(english, ["doctor nurse", "doctor", "nurse invoice", "doctor"], [1, 2, 1], options)  # type: ignore[arg-type]
     texts, tokens = drawn.texts, drawn.tokens
     assert tokens == [2, TOO_LONG, 1]
     assert [text is TOO_LONG for text in texts] == [False, True, True, False]

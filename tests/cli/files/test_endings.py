@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from textveil.errors import OptionError
-from textveil_cli.files import require_fitting_ending
+from textveil_cli.files import check_output_ending
 
 Here = Callable[..., Any]
 ENDINGS = {
@@ -40,10 +40,10 @@ def test_every_format_with_every_ending(written: str, named: str) -> None:
         output, packs = Path(f"folder/out{ending}{packed}"), written != "parquet"
         fits = written == named and (packs or not packed)
         if fits:
-            require_fitting_ending(output, [written], ["in.log", "-"], packs=packs)
+            check_output_ending(output, [written], ["in.log", "-"], can_pack=packs)
             continue
         with pytest.raises(OptionError) as refused:
-            require_fitting_ending(output, [written], ["in.log", "-"], packs=packs)
+            check_output_ending(output, [written], ["in.log", "-"], can_pack=packs)
         said = str(refused.value)
         assert said.startswith(f"--output {output.name}: ")
         assert "\n" not in said
@@ -53,15 +53,15 @@ def test_every_format_with_every_ending(written: str, named: str) -> None:
 @pytest.mark.parametrize("name", ["out", "-", "out.dat", "out.2024", "csv", "out.csv.bak", "out.gzip", ".hidden"])
 def test_other_names_stay(name: str) -> None:
     for written in SELECT:
-        require_fitting_ending(Path(name), [written])
-    require_fitting_ending(None, ["csv"])
+        check_output_ending(Path(name), [written])
+    check_output_ending(None, ["csv"])
 
 
 def test_the_ending_of_the_inputs_stays() -> None:
-    require_fitting_ending(Path("out.txt"), ["csv"], ["a.txt", "b.txt"])
+    check_output_ending(Path("out.txt"), ["csv"], ["a.txt", "b.txt"])
     for inputs in (["a.txt", "b.csv"], [], ["-"]):
         with pytest.raises(OptionError, match=r"it ends like plain text, and what is written is CSV: name it \.csv$"):
-            require_fitting_ending(Path("out.txt"), ["csv"], inputs)
+            check_output_ending(Path("out.txt"), ["csv"], inputs)
 
 
 @pytest.mark.parametrize(("written", "named"), [(a, b) for a, b in product(CONTENTS, ENDINGS) if a != b])

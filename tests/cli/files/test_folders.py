@@ -14,9 +14,9 @@ import textveil_cli.files.workers as workers_module
 from interruption import interrupted
 from processes import TIMEOUT, die, start, writes_below
 from textveil.errors import FileChanged
-from textveil_cli.files import Selection, find_sources, record_path
-from textveil_cli.files.run import _steps
-from textveil_cli.files.sources import Source
+from textveil_cli.files import ColumnSelection, find_source_files, get_manifest_path
+from textveil_cli.files.pipeline import _iterate_steps
+from textveil_cli.files.sources import SourceFile
 
 posix = pytest.mark.skipif(os.name != "posix", reason="links, signals and limits as POSIX has them")
 TABLE = b"id,note\n1,the doctor\n"
@@ -46,8 +46,8 @@ def test_a_folder_keeps_its_shape(tables: Callable, folder: Path, tmp_path: Path
     ran = tables(folder, "-o", out, "--json")
     assert ran.code == 0
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv"]
-    assert record_path(out) == tmp_path / "out.textveil-record", "beside the folder, which is what is sent"
-    assert record_path(out).is_file()
+    assert get_manifest_path(out) == tmp_path / "out.textveil-record", "beside the folder, which is what is sent"
+    assert get_manifest_path(out).is_file()
     assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n"
     packed = (out / "deep" / "c.csv.gz").read_bytes()
     assert gzip.decompress(packed) == b"id,note\n1,zz zz\n"
@@ -193,7 +193,7 @@ def test_a_run_is_not_gone_on_with_otherwise(tables: Callable, folder: Path, tmp
     (out / "a.csv").unlink()
     assert tables(folder, "-o", out, "--resume").code == 0
     assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n2,zz\n"
-    record_path(out).unlink()
+    get_manifest_path(out).unlink()
     assert (
         "beside the output folder is no out.textveil-record, its record, to go on with"
         in tables(folder, "-o", out, "--resume").message
@@ -204,13 +204,13 @@ def test_a_record_inside_the_folder_is_moved_by_hand(tables: Callable, folder: P
     """Versions before put it there: it is neither sent on nor lost, and once moved the run goes on."""
     out = tmp_path / "out"
     assert tables(folder, "-o", out).code == 0
-    record_path(out).rename(out / "textveil.record")
+    get_manifest_path(out).rename(out / "textveil.record")
     for more in ([], ["--resume"]):
         assert tables(folder, "-o", out, *more).message == (
             "textveil: resume: the output folder has the record of an older version inside: move textveil.record out "
             "of it, to out.textveil-record beside it to go on with that run (--resume)\n"
         )
-    (out / "textveil.record").rename(record_path(out))
+    (out / "textveil.record").rename(get_manifest_path(out))
     assert "4 files finished before" in tables(folder, "-o", out, "--resume").message
 
 
@@ -224,15 +224,15 @@ def test_the_record_of_a_folder_given_with_dots_is_beside_it(tables: Callable, f
 def test_a_record_that_was_not_written_to_its_end(tables: Callable, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert tables(folder, "-o", out).code == 0
-    record = record_path(out).read_bytes()
+    record = get_manifest_path(out).read_bytes()
     lines = record.splitlines(keepends=True)
-    record_path(out).write_bytes(b"".join(lines[:3]) + lines[3][:10])
+    get_manifest_path(out).write_bytes(b"".join(lines[:3]) + lines[3][:10])
     for later in ("deep/c.csv.gz", "deep/er/d.csv"):  # an output has its name after its line in the record
         (out / later).unlink()
     ran = tables(folder, "-o", out, "--resume")
     assert ran.code == 0
     assert "2 files finished before" in ran.message
-    entries = [json.loads(line) for line in record_path(out).read_bytes().splitlines()]
+    entries = [json.loads(line) for line in get_manifest_path(out).read_bytes().splitlines()]
     assert [entry.get("file") for entry in entries] == [None, "B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", None]
 
 
@@ -277,8 +277,8 @@ def test_outputs_that_are_inputs(tables: Callable, folder: Path) -> None:
 
 def test_a_file_that_changes_while_it_is_read(folder: Path) -> None:
     path = folder / "a.csv"
-    source = Source(path=path, name="a.csv", target=None, size=path.stat().st_size)
-    steps = _steps([source], Selection(format="csv", columns=("note",)), lambda name, texts: None)
+    source = SourceFile(path=path, name="a.csv", target=None, size=path.stat().st_size)
+    steps = _iterate_steps([source], ColumnSelection(format="csv", columns=("note",)), lambda name, texts: None)
     assert next(steps).file is not None
     with path.open("ab") as file:
         file.write(b"2,nurse\n")
@@ -291,7 +291,7 @@ def test_names_in_messages_are_one_line(folder: Path, tmp_path: Path) -> None:
     if os.name != "posix":
         pytest.skip("such names are POSIX's")
     (folder / "a\n\x1b[31m.csv").write_bytes(TABLE)
-    names = [source.name for source in find_sources([str(folder)], "csv", tmp_path / "out").files]
+    names = [source.name for source in find_source_files([str(folder)], "csv", tmp_path / "out").files]
     assert "a??[31m.csv" in names
 
 
@@ -311,7 +311,7 @@ def test_workers_draw_the_same_files(here: Callable, folder: Path, tmp_path: Pat
 @posix
 @pytest.mark.slow
 def test_a_worker_that_dies(tables: Callable, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers_module, "_begin", die)
+    monkeypatch.setattr(workers_module, "_start_worker", die)
     ran = tables(folder, "-o", tmp_path / "out", "--workers", "2")
     assert ran.code == 1
     assert ran.message == "textveil: worker: a process was ended from outside (not enough memory?)\n"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil_cli.columns import find_identifying
+from textveil_cli.column_names import find_personal_columns
 
 Here = Callable[..., Any]
 
@@ -20,9 +20,9 @@ def test_headings_that_tell_of_people() -> None:
         "id ticket_id note source rating filename file_name column_name product_name date amount status page emailed"
     )
     others += " tip zipper customers_total"
-    assert find_identifying(people.split()) == people.split()
-    assert find_identifying(others.split()) == []
-    assert find_identifying(["", "1", "é", "Date of birth", "Name of the product"]) == ["Date of birth"]
+    assert find_personal_columns(people.split()) == people.split()
+    assert find_personal_columns(others.split()) == []
+    assert find_personal_columns(["", "1", "é", "Date of birth", "Name of the product"]) == ["Date of birth"]
 
 
 TABLES = {

@@ -9,22 +9,24 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from textveil.errors import ColumnError, FieldTooLong, OptionError, TextveilError
-from textveil_cli.files import Selection
-from textveil_cli.files.blocks import Block, blocks
-from textveil_cli.files.json_keys import EACH, parse_key
+from textveil_cli.files import ColumnSelection
+from textveil_cli.files.blocks import TextBlock, read_blocks
+from textveil_cli.files.json_keys import EACH_ITEM, parse_key
 from textveil_cli.files.json_lines import JsonLinesLayout
-from textveil_cli.files.rows import Bad, Drawn
+from textveil_cli.files.rows import RejectedRow, RewrittenDocuments
 
 
-def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tuple[bytes, list[Bad]]:
+def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tuple[bytes, list[RejectedRow]]:
     """JSON lines with upper-case letters in the strings at some keys; read at once, or in pieces of so many bytes."""
-    selection = Selection(format="jsonl", columns=keys, **options)  # type: ignore[arg-type]
+    selection = ColumnSelection(format="jsonl", columns=keys, **options)  # type: ignore[arg-type]
     chunks = [content[at : at + pieces] for at in range(0, len(content), pieces)] if pieces else [content]
     written, bad = [], []
-    for block in blocks(JsonLinesLayout(selection, "t.jsonl"), chunks, selection, "t.jsonl"):
-        assert isinstance(block, Block)
-        written += block.finish(Drawn([text.upper() for text in block.texts], [1] * len(block.sizes)))
-        bad += block.bad
+    for block in read_blocks(JsonLinesLayout(selection, "t.jsonl"), chunks, selection, "t.jsonl"):
+        assert isinstance(block, TextBlock)
+        written += block.insert_texts(
+            RewrittenDocuments([text.upper() for text in block.texts], [1] * len(block.document_sizes))
+        )
+        bad += block.rejected
     return b"".join(written), bad
 
 
@@ -33,11 +35,11 @@ def shout(content: bytes, *keys: str, pieces: int = 0, **options: object) -> tup
     [
         ("note", ("note",)),
         ("a.b", ("a", "b")),
-        ("messages[].content", ("messages", EACH, "content")),
-        ("tags[]", ("tags", EACH)),
-        ("a[][]", ("a", EACH, EACH)),
-        ("[].a b", (EACH, "a b")),
-        ('"a.b"[]."c\\""', ("a.b", EACH, 'c"')),
+        ("messages[].content", ("messages", EACH_ITEM, "content")),
+        ("tags[]", ("tags", EACH_ITEM)),
+        ("a[][]", ("a", EACH_ITEM, EACH_ITEM)),
+        ("[].a b", (EACH_ITEM, "a b")),
+        ('"a.b"[]."c\\""', ("a.b", EACH_ITEM, 'c"')),
     ],
 )
 def test_keys(key: str, steps: tuple[str | None, ...]) -> None:

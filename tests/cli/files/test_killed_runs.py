@@ -12,7 +12,7 @@ from small_ledger import in_a_copy, request_of
 from textveil import Ledger, Sanitizer
 from textveil_cli.console import run
 from textveil_cli.files import streams
-from textveil_cli.files.posted import BlockLedger
+from textveil_cli.files.ledger_writer import BlockLedger
 from textveil_cli.main import app
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
@@ -50,12 +50,12 @@ def killed_runs(bundle: Path, folder: Path, kills: int) -> tuple[int, int, int]:
                 assert not list(out.glob("*.csv"))
                 continue
             opened = Ledger(ledger)
-            opened.accounts()
+            opened.list_accounts()
             rows_out = [
                 int(line.split(",")[0]) for file in out.glob("*.csv") for line in file.read_text().split("\n")[1:-1]
             ]
             for row in rows_out:
-                charged = opened.released_before("default", request_of(small, texts[row]))
+                charged = opened.count_releases("default", request_of(small, texts[row]))
                 unknown += not charged
                 again += known.get(row, charged) != charged
                 known[row] = charged
@@ -82,10 +82,10 @@ def test_three_hundred_kills(bundle: Path, tmp_path: Path, monkeypatch: pytest.M
 def test_rows_that_are_not_charged_are_found(bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A planted fault: blocks of one row are not charged."""
     monkeypatch.setattr(streams, "_READ_BYTES", 16)
-    real = BlockLedger.charge
+    real = BlockLedger.spend
 
-    def charge(self: BlockLedger, block: Any, drawn: Any, *, whole: bool) -> Any:
-        return drawn if len(block.texts) == 1 else real(self, block, drawn, whole=whole)
+    def charge(self: BlockLedger, block: Any, drawn: Any, *, all_or_nothing: bool) -> Any:
+        return drawn if len(block.texts) == 1 else real(self, block, drawn, all_or_nothing=all_or_nothing)
 
-    monkeypatch.setattr(BlockLedger, "charge", charge)
+    monkeypatch.setattr(BlockLedger, "spend", charge)
     assert killed_runs(bundle, tmp_path, kills=1)[1] > 0

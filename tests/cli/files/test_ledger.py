@@ -28,8 +28,8 @@ def tables(here: Callable, bundle: Path, path: Path) -> Callable:
 
 def spent(path: Path, *scopes: str) -> list[float]:
     ledger = Ledger(path)
-    ledger.accounts()  # sums are those of the rows
-    return [float(ledger.account(scope).spent.replace(",", "")) / NATS for scope in scopes]
+    ledger.list_accounts()  # sums are those of the rows
+    return [float(ledger.get_account(scope).displayed_epsilon.replace(",", "")) / NATS for scope in scopes]
 
 
 def test_cells_are_charged_to_the_scope_of_the_run(
@@ -40,7 +40,7 @@ def test_cells_are_charged_to_the_scope_of_the_run(
     assert ran.message.endswith("textveil: ledger: 4 documents charged, 51 nats spent in this scope; "
                                 "1 document released before: each draw is one more release\n")  # fmt: skip
     assert spent(path, "bank", "default") == [6, 0]
-    assert [Ledger(path).released_before("bank", request_of(small, text)) for text in ("doctor", "nurse flu", "")] == [
+    assert [Ledger(path).count_releases("bank", request_of(small, text)) for text in ("doctor", "nurse flu", "")] == [
         2,
         1,
         0,
@@ -51,7 +51,7 @@ def test_a_column_names_the_scope(tables: Callable, people: Path, path: Path) ->
     ran = tables(people, "--scope-column", "who")
     assert ran.message.endswith("ledger: 4 documents charged, each in the scope that its row names\n")
     assert spent(path, "anna", "bob", "default") == [3, 3, 0]
-    assert len(Ledger(path).accounts()) == 2
+    assert len(Ledger(path).list_accounts()) == 2
 
 
 def test_scopes_of_json_lines_and_parquet(here: Callable, bundle: Path, path: Path, tmp_path: Path) -> None:
@@ -91,7 +91,7 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
     out = tmp_path / "out.csv"
 
     def charged() -> list[tuple[int, int]]:
-        return [(account.epsilon_units, releases) for account, releases in Ledger(path).accounts()]
+        return [(account.epsilon_units, releases) for account, releases in Ledger(path).list_accounts()]
 
     for to in (["-o", out], []):
         ran = tables(people, "--scope-column", "who", "--budget", "20", *to)
@@ -163,7 +163,7 @@ def test_nothing_is_written_before_it_is_charged(
     """A ledger that fails at the third block: rows of two blocks left."""
     monkeypatch.setattr(streams, "_READ_BYTES", 24)
     (tmp_path / "t.csv").write_text("id,note\n" + "".join(f"{number:03},doctor nurse\n" for number in range(50)))
-    real, calls = Ledger.post_groups, [0]
+    real, calls = Ledger.record_groups, [0]
 
     def charge(*arguments: Any, **options: Any) -> Any:
         calls[0] += 1
@@ -171,7 +171,7 @@ def test_nothing_is_written_before_it_is_charged(
             raise LedgerError("no")
         return real(*arguments, **options)
 
-    monkeypatch.setattr(Ledger, "post_groups", charge)
+    monkeypatch.setattr(Ledger, "record_groups", charge)
     ran = tables(tmp_path / "t.csv")
     assert (ran.code, calls) == (1, [3])
     assert [line.split(",")[0] for line in ran.text.splitlines()] == ["id", "000", "001"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from textveil.errors import LooksStructured
-from textveil_cli.files.looks import refuse_tables, refuse_tables_by_name
+from textveil_cli.files.detect_tables import refuse_tables, refuse_tables_by_name
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from textveil.errors import ResumeError
-from textveil_cli.files import Quarantine, Record, record_path
+from textveil_cli.files import RejectedRowsFile, RunManifest, get_manifest_path
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
 TABLE = b"id,note\n1,the doctor\n"
@@ -25,14 +25,14 @@ def test_a_file_that_is_no_record_is_neither_removed_nor_cut(tables: Callable, f
     out, other_version = tmp_path / "out", b'{"version": 2, "settings": "x"}\n'
     for content in (b"theirs", b"theirs\nwithout an end", b'{"version": 1, "sett1ngs', other_version):
         out.mkdir(exist_ok=True)
-        record_path(out).write_bytes(content)
+        get_manifest_path(out).write_bytes(content)
         for more in ([], ["--resume"]):
             ran = tables(folder, "-o", out, *more)
             assert ran.message == "textveil: resume: the record of the output folder is damaged, or is not one\n"
-        assert record_path(out).read_bytes() == content
-    record_path(out).unlink()
+        assert get_manifest_path(out).read_bytes() == content
+    get_manifest_path(out).unlink()
     (tmp_path / "theirs").write_bytes(b"")
-    record_path(out).symlink_to(tmp_path / "theirs")
+    get_manifest_path(out).symlink_to(tmp_path / "theirs")
     for more in ([], ["--resume"]):
         assert tables(folder, "-o", out, *more).code == 1
     assert (tmp_path / "theirs").read_bytes() == b""
@@ -70,18 +70,18 @@ def test_a_file_that_is_no_quarantine_is_not_added_to(
 
 
 def test_a_quarantine_that_was_replaced_meanwhile_is_not_removed(tmp_path: Path) -> None:
-    quarantine = Quarantine(tmp_path / "bad", resume=False)
+    quarantine = RejectedRowsFile(tmp_path / "bad", resume=False)
     (tmp_path / "theirs").write_bytes(b"")
     (tmp_path / "theirs").replace(tmp_path / "bad")
     quarantine.close()
     assert (tmp_path / "bad").exists()
-    Quarantine(tmp_path / "bad", resume=True).close()
+    RejectedRowsFile(tmp_path / "bad", resume=True).close()
     assert not (tmp_path / "bad").exists()
 
 
 def test_one_run_at_a_time_writes_to_a_folder(tables: Callable, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    first = Record(out, "settings", resume=False)
+    first = RunManifest(out, "settings", resume=False)
     for more in ([], ["--resume"]):
         ran = tables(folder, "-o", out, *more)
         assert (ran.code, ran.out) == (1, b"")
@@ -89,5 +89,5 @@ def test_one_run_at_a_time_writes_to_a_folder(tables: Callable, folder: Path, tm
     assert list(out.iterdir()) == []
     first.close()
     with pytest.raises(ResumeError, match="other options"):  # which leaves the folder to others again
-        Record(out, "others", resume=True)
+        RunManifest(out, "others", resume=True)
     assert tables(folder, "-o", out).code == 0

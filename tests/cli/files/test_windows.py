@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from like_windows import run
 from textveil.errors import OptionError, OutputError
-from textveil_cli.files.sources import find_sources, fits_windows
+from textveil_cli.files.sources import find_source_files, is_windows_name
 
 COMMAND = """
 from textveil_cli.__main__ import main
@@ -37,11 +37,11 @@ except OSError:
 
 def test_files_and_folders_are_replaced_whole(tmp_path: Path) -> None:
     code = """
-from textveil.bundle import atomic_folder, atomic_output
+from textveil.bundle import open_atomic_folder, open_atomic_text
 for content in ("old\\n", "new\\r\\n"):
-    with atomic_output(Path("file")) as write:
+    with open_atomic_text(Path("file")) as write:
         write(content)
-    with atomic_folder(Path("folder"), replace=True) as folder:
+    with open_atomic_folder(Path("folder"), replace=True) as folder:
         (folder / "part").write_bytes(content.encode())
 print(Path("file").read_bytes(), Path("folder", "part").read_bytes(), sorted(os.listdir()))
 """
@@ -51,11 +51,11 @@ print(Path("file").read_bytes(), Path("folder", "part").read_bytes(), sorted(os.
 def test_a_file_that_somebody_has_open_stays_and_is_named(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("old")
     code = """
-from textveil.bundle import atomic_output
+from textveil.bundle import open_atomic_text
 from textveil.errors import OutputError
 with open("kept") as reader:
     try:
-        with atomic_output(Path("kept")) as write:
+        with open_atomic_text(Path("kept")) as write:
             write("new")
     except OutputError as error:
         print(error)
@@ -86,15 +86,15 @@ def test_names_that_differ_in_their_case_only_do_not_share_an_output(tmp_path: P
         path.parent.mkdir()
         path.write_text("x")
     with pytest.raises(OptionError, match=r"^two inputs have the same name"):
-        find_sources([str(path) for path in inputs], "lines", tmp_path / "out")
+        find_source_files([str(path) for path in inputs], "lines", tmp_path / "out")
 
 
 @pytest.mark.parametrize("name", ["CON", "aux.csv", "deep/nul", "com1.tar.gz", "Lpt9 .txt", "a./b.csv", "b.csv "])
 def test_names_that_windows_does_not_have(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not fits_windows(name)
-    assert all(map(fits_windows, ("console.csv", "com0", "deep/com10.csv", "a.b/.c", "nulls.txt", "my aux.csv")))
+    assert not is_windows_name(name)
+    assert all(map(is_windows_name, ("console.csv", "com0", "deep/com10.csv", "a.b/.c", "nulls.txt", "my aux.csv")))
     (tmp_path / "in" / "aux.csv").parent.mkdir()
     (tmp_path / "in" / "aux.csv").write_bytes(b"note\nill\n")
     monkeypatch.setattr("sys.platform", "win32")
     with pytest.raises(OutputError, match=r"^aux\.csv: Windows has no files of that name"):
-        find_sources([str(tmp_path / "in")], "csv", tmp_path / "out")
+        find_source_files([str(tmp_path / "in")], "csv", tmp_path / "out")

@@ -12,8 +12,8 @@ pytest.importorskip("httpcore2", reason="needs the extra gateway: make integrati
 from planted import planted
 from textveil import Conversation, Sanitizer
 from textveil_cli.gateway.call_audit import CallAudit
-from textveil_cli.gateway.events import Event
-from textveil_cli.gateway.replies import REPLIES
+from textveil_cli.gateway.replies import RESTORERS_BY_PATH
+from textveil_cli.gateway.sse import ServerSentEvent
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 MANY = json.dumps({"q": [f"Zqxw{letter}burg" for letter in "abcdefgh"]})
@@ -24,23 +24,23 @@ Data = dict[str, Any]
 def run(sanitizer: Sanitizer, path: str, reply: Data | Sequence[Data]) -> tuple[int, int]:
     """Return how many results go out without the mapping after a reply, and how many calls are unclear."""
     conversation = Conversation(sanitizer, restore_tools={"find"})
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     exchange.outgoing([{"role": "user", "content": "We met in Zqxwaburg"}])
-    restoring, audit = REPLIES[path](exchange, {"find"}), CallAudit(exchange)
+    restoring, audit = RESTORERS_BY_PATH[path](exchange, {"find"}), CallAudit(exchange)
     if isinstance(reply, dict):
         audit.observe(reply)
-        restoring.whole(reply)
+        restoring.restore_whole(reply)
     else:
         for data in reply:
             audit.observe(data)
-            assert [*restoring.event(Event("", data))] or True
-            if audit.may_settle:
-                audit.settle()
-        assert [*restoring.end()] or True
-    audit.settle(is_end=True)
-    after = conversation.exchange()
+            assert [*restoring.restore_event(ServerSentEvent("", data))] or True
+            if audit.has_ended_part:
+                audit.count_unrecorded()
+        assert [*restoring.end_stream()] or True
+    audit.count_unrecorded(is_end=True)
+    after = conversation.start_exchange()
     after.outgoing([{"role": "tool", "tool_call_id": "fc_1", "content": "Nothing in Zqxwaburg."}])
-    return after.unshared, audit.unclear
+    return after.unshared_results, audit.unclear_count
 
 
 def call(arguments: Any, **more: Any) -> Data:
@@ -191,9 +191,9 @@ def test_a_regular_reply_shares_the_mapping(sanitizer: Sanitizer, case: str) -> 
 
 def test_planted_audits(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     faults = (
-        ("settle", ("len(values) > 1", "len(values) > 99"), "an output that differs from its item"),
-        ("_observe_block", ("or place in self._ended", ""), "a block that stops before its arguments"),
-        ("_observe_call", ("or place in self._ended", ""), "pieces after the end"),
+        ("count_unrecorded", ("len(values) > 1", "len(values) > 99"), "an output that differs from its item"),
+        ("_observe_block", ("or place in self._ended_places", ""), "a block that stops before its arguments"),
+        ("_observe_call", ("or place in self._ended_places", ""), "pieces after the end"),
     )
     for name, change, case in faults:
         with monkeypatch.context() as patch:

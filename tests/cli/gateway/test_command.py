@@ -136,11 +136,11 @@ def test_words_are_charged_once(up: Upstream, tmp_path: Path) -> None:
         reply = server.ask("POST", CHAT, asked(CHAT, messages), KEY)[1]
         sent = up.last["messages"][0]
         assert text_of(CHAT, reply) == sent["content"]
-        spent = Ledger(tmp_path / "ledger").account("default").spent
+        spent = Ledger(tmp_path / "ledger").get_account("default").displayed_epsilon
         messages += [reply["choices"][0]["message"]]
         assert server.ask("POST", CHAT, asked(CHAT, messages), KEY)[0] == 200
         assert up.last["messages"] == [sent, {**messages[1], "refusal": None}]
-        assert Ledger(tmp_path / "ledger").account("default").spent == spent != "0"
+        assert Ledger(tmp_path / "ledger").get_account("default").displayed_epsilon == spent != "0"
         before = len(up.asked)
         status, said, _ = server.ask("POST", CHAT, asked(CHAT, [*messages, long]), KEY)
         assert (status, said["error"]["code"], len(up.asked)) == (403, "budget", before)

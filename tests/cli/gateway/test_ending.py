@@ -16,7 +16,7 @@ pytest.importorskip("cryptography", reason="needs the extra crypto: make integra
 
 from gateways import CHAT, KEY, asked, gateway
 from serving import Server, served
-from textveil.conversation import opens_with
+from textveil.conversation import conversation_matches_key
 from upstreams import Upstream
 
 TEXT = "I am Zqxwvina Novak."
@@ -165,7 +165,7 @@ def test_what_is_written_when_it_is_told_to_end_is_whole(
         assert server.stop() == 0
         assert [first.result(), second.result()] == [200, 200]
     assert len(list(folders[0].iterdir())) == 2
-    assert all(opens_with(path, folders[1]) for path in folders[0].iterdir())
+    assert all(conversation_matches_key(path, folders[1]) for path in folders[0].iterdir())
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")
@@ -192,7 +192,7 @@ def test_what_is_written_when_it_does_not_wait_is_whole_or_as_it_was(
         assert code in (0, -signal.SIGKILL)
         assert (code == 0) is ("SIGKILL" not in signals)
     (file,) = folders[0].iterdir()
-    assert opens_with(file, folders[1])
+    assert conversation_matches_key(file, folders[1])
     with start(tmp_path / "two", up, folders) as server:
         assert ask(server, NAMED) == 200
         assert server.stop() == 0
@@ -212,7 +212,7 @@ def test_it_ends_while_an_upstream_does_not(
         assert server.stop() == 0
         assert waiting.exception() is not None  # no reply that looks whole
     (file,) = folders[0].iterdir()
-    assert opens_with(file, folders[1])
+    assert conversation_matches_key(file, folders[1])
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs signals")

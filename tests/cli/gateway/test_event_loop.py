@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from gateways import ANTHROPIC, CHAT, RESPONSES, asked
 from textveil import Conversation, Sanitizer
-from textveil.text.names.read import TextReader
-from textveil.text.names.running import Running
-from textveil.text.placing import Stream
-from textveil_cli.gateway import Conversations, Gateway, Keeping, make_app
-from textveil_cli.gateway.memory_estimates import refuse_heavy
-from textveil_cli.serve import Access
+from textveil.text.names.conversation_state import ConversationDraws
+from textveil.text.names.read import NamesReader
+from textveil.text.reply_matcher import StreamRestorer
+from textveil_cli.gateway import ConversationStore, Gateway, RetentionSettings, make_app
+from textveil_cli.gateway.memory_estimates import refuse_heavy_body
+from textveil_cli.serve import AccessRule
 from textveil_cli.serve.access import Refusal
 
 TEXT = "I am Zqxwvina Novak of Boston, order 88213."
@@ -44,14 +44,14 @@ class EchoReply:
             events = "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
             self._body = f"{events}data: [DONE]\n\n".encode()
 
-    def header(self, name: bytes) -> bytes:
+    def get_header(self, name: bytes) -> bytes:
         return dict(self.headers).get(name, b"")
 
-    async def parts(self) -> AsyncIterator[bytes]:
+    async def iterate_parts(self) -> AsyncIterator[bytes]:
         for start in range(0, len(self._body), 64):
             yield self._body[start : start + 64]
 
-    async def body(self) -> bytes:
+    async def read_body(self) -> bytes:
         return self._body
 
 
@@ -59,7 +59,7 @@ class EchoUpstream:
     """An upstream in this process."""
 
     @asynccontextmanager
-    async def ask(self, method: str, target: str, headers: Any, body: bytes = b"") -> AsyncIterator[EchoReply]:
+    async def send_request(self, method: str, target: str, headers: Any, body: bytes = b"") -> AsyncIterator[EchoReply]:
         yield EchoReply(target, body, json.loads(body).get("stream", False))
 
 
@@ -89,21 +89,25 @@ async def ask(app: Any, path: str, body: dict[str, Any]) -> tuple[int, bytes]:
     return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
 
 
-def made(sanitizer: Sanitizer, report: Any = lambda line: None) -> tuple[Any, Conversations]:
+def made(sanitizer: Sanitizer, report: Any = lambda line: None) -> tuple[Any, ConversationStore]:
     """An application, and its conversations."""
-    conversations = Conversations(
+    conversations = ConversationStore(
         lambda: Conversation(sanitizer), lambda *_: Conversation(sanitizer), lambda _: Conversation(sanitizer),
-        Keeping(), key=bytes(32), options={},
+        RetentionSettings(), key=bytes(32), options={},
     )  # fmt: skip
     gateway = Gateway(upstream=EchoUpstream(), conversations=conversations, report=report)  # type: ignore[arg-type]
-    return make_app(gateway, Access(frozenset(("localhost",)))), conversations
+    return make_app(gateway, AccessRule(frozenset(("localhost",)))), conversations
 
 
 @contextmanager
 def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """Note what is called, and whether a loop runs in its thread."""
     seen: list[str] = []
-    for owner, name in ((TextReader, "stream"), (Running, "stream"), (Stream, "_decided")):
+    for owner, name in (
+        (NamesReader, "stream_text"),
+        (ConversationDraws, "rewrite_stream"),
+        (StreamRestorer, "_release_decided"),
+    ):
         kept = getattr(owner, name)
 
         def watch(*given: Any, kept: Any = kept, name: str = f"{owner.__name__}.{name}", **more: Any) -> Any:
@@ -132,7 +136,11 @@ def test_no_text_is_read_drawn_or_restored_on_the_loop(
         status, reply = asyncio.run(main())
     assert status == 200
     assert b"Zqxwvina" in reply
-    assert {name.split(" ", 1)[0] for name in seen} == {"TextReader.stream", "Running.stream", "Stream._decided"}
+    assert {name.split(" ", 1)[0] for name in seen} == {
+        "NamesReader.stream_text",
+        "ConversationDraws.rewrite_stream",
+        "StreamRestorer._release_decided",
+    }
     assert not [name for name in seen if name.endswith("on the loop")]
 
 
@@ -141,7 +149,7 @@ def test_a_conversation_is_packed_once_its_reply_has_gone(
     sanitizer: Sanitizer, stream: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A server calls the client gone as soon as the reply is complete: that must not end what is left to do."""
-    monkeypatch.setattr("textveil_cli.gateway.conversations._MOST_BYTES", 1)
+    monkeypatch.setattr("textveil_cli.gateway.conversation_store._MAX_IDLE_BYTES", 1)
     lines: list[str] = []
     app, conversations = made(sanitizer, lines.append)
     body = asked(CHAT, TEXT, model="echo", stream=stream)
@@ -152,7 +160,7 @@ def test_a_conversation_is_packed_once_its_reply_has_gone(
                 assert (await asyncio.wait_for(ask(app, CHAT, body), 60))[0] == 200
 
     asyncio.run(main())
-    assert [kept.conversation is None and bool(kept.packed) for kept in conversations._kept.values()] == [True] * 3
+    assert [kept.conversation is None and bool(kept.packed) for kept in conversations._stored.values()] == [True] * 3
     assert len(lines) == 3
     assert all(f"{CHAT} 200" in line for line in lines)
 
@@ -166,7 +174,7 @@ def test_a_request_is_freed_off_the_loop(sanitizer: Sanitizer, monkeypatch: pyte
             freed.append(asyncio._get_running_loop() is not None)
 
     kept = Watched  # what is parsed
-    monkeypatch.setattr("textveil_cli.gateway.calls.parse_json", lambda body: kept(json.loads(body)))
+    monkeypatch.setattr("textveil_cli.gateway.proxy.parse_json", lambda body: kept(json.loads(body)))
     app, _ = made(sanitizer)
     fine = asked(CHAT, f"{TEXT} " * 500)
 
@@ -197,5 +205,5 @@ def test_a_request_names_a_bounded_number_of_replies(sanitizer: Sanitizer) -> No
 def test_a_body_of_too_many_lists_is_not_parsed(nested: str) -> None:
     body = f"[{','.join([nested] * (600_000 // nested.count(nested[0])))}]".encode()
     with pytest.raises(Refusal, match="524,288 lists and objects"):
-        refuse_heavy(body, 1 << 40)
-    refuse_heavy(body[: len(body) // 2], 1 << 40)
+        refuse_heavy_body(body, 1 << 40)
+    refuse_heavy_body(body[: len(body) // 2], 1 << 40)

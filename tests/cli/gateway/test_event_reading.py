@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from textveil_cli.gateway import events as events_module
-from textveil_cli.gateway.events import DONE, Event, Events
+from textveil_cli.gateway import sse as events_module
+from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.serve.access import Refusal
 
 
-def read_cut(content: bytes, length: int) -> list[Event]:
-    reader, found = Events(1 << 24), list[Event]()
+def read_cut(content: bytes, length: int) -> list[ServerSentEvent]:
+    reader, found = EventReader(1 << 24), list[ServerSentEvent]()
     for place in range(0, len(content), length):
         found += reader.feed(content[place : place + length])
     reader.close()
@@ -31,17 +31,17 @@ class Counting:
 
 
 def test_a_long_event_in_single_bytes_is_looked_at_a_few_times(monkeypatch: pytest.MonkeyPatch) -> None:
-    counting = Counting(events_module._END)
-    monkeypatch.setattr(events_module, "_END", counting)
+    counting = Counting(events_module._EVENT_END)
+    monkeypatch.setattr(events_module, "_EVENT_END", counting)
     content = b'data: {"a": "' + b"x" * (1 << 20) + b'"}\n\n'
-    reader, found = Events(1 << 24), list[Event]()
-    held = reader._held
+    reader, found = EventReader(1 << 24), list[ServerSentEvent]()
+    held = reader._buffer
     for place in range(len(content)):
         part = content[place : place + 1]
         assert reader.measure_work(part) == (place + 1 if part == b"\n" else 0)
         found += reader.feed(part)
-        assert reader._held is held  # it grows in place, and is not copied
-    assert found == [Event("", {"a": "x" * (1 << 20)})]
+        assert reader._buffer is held  # it grows in place, and is not copied
+    assert found == [ServerSentEvent("", {"a": "x" * (1 << 20)})]
     assert counting.bytes < 6 * len(content)
     assert not held
 
@@ -52,7 +52,9 @@ STREAM = (
     "data: [DONE]\n\n"
 )
 EXPECTED = [
-    Event("a", {"a": 1}), Event("", None), Event("", None), Event("", {"b": "ä\n"}), Event("", None), Event("", DONE),
+    ServerSentEvent("a", {"a": 1}), ServerSentEvent("", None), ServerSentEvent("", None),
+    ServerSentEvent("", {"b": "ä\n"}),
+    ServerSentEvent("", None), ServerSentEvent("", DONE),
 ]  # fmt: skip
 
 
@@ -63,7 +65,7 @@ def test_events_with_any_line_ends_cut_anywhere(line: str, mark: bytes) -> None:
     for length in range(1, len(content) + 1):
         assert read_cut(content, length) == EXPECTED, length
     for place in range(1, len(content)):
-        reader = Events(1 << 20)
+        reader = EventReader(1 << 20)
         assert [*reader.feed(content[:place]), *reader.feed(content[place:])] == EXPECTED, place
 
 
@@ -71,11 +73,11 @@ def test_events_with_any_line_ends_cut_anywhere(line: str, mark: bytes) -> None:
 def test_line_ends_may_differ_in_one_event(end: bytes) -> None:
     content = b'data: {"a": 1}' + end + b'data: {"b": 2}' + end
     for length in range(1, len(content) + 1):
-        assert read_cut(content, length) == [Event("", {"a": 1}), Event("", {"b": 2})]
+        assert read_cut(content, length) == [ServerSentEvent("", {"a": 1}), ServerSentEvent("", {"b": 2})]
 
 
 def test_an_event_may_have_its_length_and_no_more() -> None:
-    reader = Events(20)
+    reader = EventReader(20)
     assert list(reader.feed(b"data: {}\n")) == []
     with pytest.raises(Refusal, match="more than 20 bytes"):
         list(reader.feed(b"x" * 20))
@@ -89,5 +91,5 @@ def test_data_that_is_no_object_is_named(data: str) -> None:
 
 def test_numbers_that_only_some_servers_write_stay() -> None:
     found: Any = read_cut(b'data: {"logprob": -Infinity}\n\n', 5)
-    assert found[0].written() == b'data: {"logprob": -Infinity}\n\n'
-    assert json.loads(found[0].written()[6:]) == {"logprob": float("-inf")}
+    assert found[0].encode() == b'data: {"logprob": -Infinity}\n\n'
+    assert json.loads(found[0].encode()[6:]) == {"logprob": float("-inf")}

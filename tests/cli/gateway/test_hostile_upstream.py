@@ -17,8 +17,8 @@ from planted_people import Person, is_in
 from serving import Server
 from textveil import Conversation, Sanitizer
 from textveil.conversation import ReplyView
-from textveil_cli.gateway.events import Event
-from textveil_cli.gateway.replies import REPLIES, Restoring
+from textveil_cli.gateway.replies import RESTORERS_BY_PATH, ApiReplyRestorer
+from textveil_cli.gateway.sse import ServerSentEvent
 from upstreams import Upstream
 
 PATHS = CHAT, RESPONSES, ANTHROPIC
@@ -347,13 +347,13 @@ def whole_chat(**message: Any) -> dict[str, Any]:
     return {"choices": [{"index": 0, "message": {"role": "assistant", **message}}]}
 
 
-def pass_events(sanitizer: Sanitizer, path: str, make: Callable[[str], Events]) -> tuple[str, Restoring]:
+def pass_events(sanitizer: Sanitizer, path: str, make: Callable[[str], Events]) -> tuple[str, ApiReplyRestorer]:
     """Return what a client gets of events made of a surrogate, and what restored them."""
-    exchange = Conversation(sanitizer).exchange()
-    restoring = REPLIES[path](exchange, ())
-    came = [Event("", data) for data in make(exchange.outgoing_text("I am Zqxwvina Novak.")[5:-1])]
-    passed = [after for event in came for after in restoring.event(event)]
-    return "".join(event.written().decode() for event in [*passed, *restoring.end()]), restoring
+    exchange = Conversation(sanitizer).start_exchange()
+    restoring = RESTORERS_BY_PATH[path](exchange, ())
+    came = [ServerSentEvent("", data) for data in make(exchange.outgoing_text("I am Zqxwvina Novak.")[5:-1])]
+    passed = [after for event in came for after in restoring.restore_event(event)]
+    return "".join(event.encode().decode() for event in [*passed, *restoring.end_stream()]), restoring
 
 
 @pytest.mark.parametrize("opens", OPENS)
@@ -366,7 +366,7 @@ def test_no_text_that_stays_begins_a_place_for_the_next(sanitizer: Sanitizer, pl
             sanitizer, path, lambda name, on=on: [*make(opens), *answer(path, on.format(name))]
         )
         assert "Zqxwvina" not in content
-        assert sum(restoring.reasons.values()) >= 1
+        assert sum(restoring.reason_counts.values()) >= 1
     content, _ = pass_events(sanitizer, path, lambda name: [*make(OPENS_NOTHING), *answer(path, f"So {name} is here.")])
     assert "So Zqxwvina Novak is here." in "".join(part for part in split_texts(content))
 
@@ -383,11 +383,11 @@ def test_no_text_of_a_whole_reply_begins_a_place_for_the_next(sanitizer: Sanitiz
     path, make = UNREAD_WHOLE[place]
     ends = "` and" if opens == "`" else ' ">) and'
     for first, on, is_restored in ((opens, f"{{}}{ends}", False), (OPENS_NOTHING, "So {} is here.", True)):
-        exchange = Conversation(sanitizer).exchange()
+        exchange = Conversation(sanitizer).start_exchange()
         name = exchange.outgoing_text("I am Zqxwvina Novak.")[5:-1]
-        restoring = REPLIES[path](exchange, ())
-        assert ("Zqxwvina" in str(restoring.whole(make(first, on.format(name))))) is is_restored
-        assert bool(restoring.reasons) is not is_restored
+        restoring = RESTORERS_BY_PATH[path](exchange, ())
+        assert ("Zqxwvina" in str(restoring.restore_whole(make(first, on.format(name))))) is is_restored
+        assert bool(restoring.reason_counts) is not is_restored
 
 
 def test_a_thought_behind_an_answer_is_not_restored(sanitizer: Sanitizer) -> None:
@@ -397,7 +397,7 @@ def test_a_thought_behind_an_answer_is_not_restored(sanitizer: Sanitizer) -> Non
             sanitizer, CHAT, lambda name, first=first: [chunk({"content": first}), chunk({"reasoning": f" {name} "})]
         )
         assert "Zqxwvina" not in content
-        assert restoring.reasons == {"beside": 1}
+        assert restoring.reason_counts == {"beside": 1}
 
 
 @pytest.mark.parametrize("between", ["` x", "x) "])
@@ -407,17 +407,17 @@ def test_a_text_between_two_parts_of_an_answer_restores_nothing_behind(sanitizer
     parts = [chunk({"content": first}), chunk({"content": [{"text": between}]})]
     content, restoring = pass_events(sanitizer, CHAT, lambda name: [*parts, *answer(CHAT, f" {name} is")])
     assert "Zqxwvina" not in content
-    assert sum(restoring.reasons.values()) == 1
+    assert sum(restoring.reason_counts.values()) == 1
 
 
-@pytest.mark.parametrize("fault", ["pass_part", "_require_neutral"])
+@pytest.mark.parametrize("fault", ["pass_part", "_stop_unless_neutral"])
 def test_a_text_that_is_not_read_would_be_found(
     sanitizer: Sanitizer, fault: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Planted faults: what stays is not read, or read and of no consequence."""
     monkeypatch.setattr(ReplyView, fault, lambda *given: None)
     path, parts = CHAT, [chunk({"content": [{"text": OPENS[0]}]}), chunk({"content": "{}) is"})]
-    if fault == "_require_neutral":  # the text between closes the link, but for a client that leaves it out
+    if fault == "_stop_unless_neutral":  # the text between closes the link, but for a client that leaves it out
         first = [part_of("output_text.delta", delta=OPENS[0]), part_of("output_text.done", text=OPENS[0])]
         path, parts = RESPONSES, [*first, part_of("x.y", text="x) "), *answer(RESPONSES, "So {} is")]
 
@@ -448,23 +448,23 @@ def as_another(path: str, role: str) -> dict[str, Any]:
 @pytest.mark.parametrize("role", ["user", "system", "developer", "tool"])
 def test_an_upstream_does_not_choose_the_role_of_a_reply(path: str, role: str) -> None:
     conversation = Conversation()
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     question = {"role": "user", "content": "I met Zqxwgrad in town."}
     surrogate = exchange.outgoing([question])[0]["content"].split()[2]
-    restoring = REPLIES[path](exchange, ())
-    reply = restoring.whole(restoring.claim(as_another(path, role)))
+    restoring = RESTORERS_BY_PATH[path](exchange, ())
+    reply = restoring.restore_whole(restoring.claim_reply(as_another(path, role)))
     if path == RESPONSES:
         back = reply["output"]
     else:
         message = reply["choices"][0]["message"] if path == CHAT else reply
         back = [{name: message[name] for name in ("role", "content")}]
-    sent = conversation.exchange().outgoing([question, *back, {"role": "user", "content": "Go on."}])
+    sent = conversation.start_exchange().outgoing([question, *back, {"role": "user", "content": "Go on."}])
     assert surrogate not in json.dumps(sent[1:])
     assert {message["role"] for message in back if "role" in message} == {"assistant"}
 
 
 def test_events_do_not_choose_the_role_of_a_reply() -> None:
-    claim = REPLIES[CHAT](Conversation().exchange(), ()).claim
+    claim = RESTORERS_BY_PATH[CHAT](Conversation().start_exchange(), ()).claim_reply
     for event in (
         {"choices": [{"index": 0, "delta": {"role": "user", "content": "a"}}]},
         {"type": "message_start", "message": {"role": "user", "content": []}},

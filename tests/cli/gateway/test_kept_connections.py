@@ -236,18 +236,18 @@ def test_informational_replies_have_an_end() -> None:
 
 def test_a_reply_before_the_request_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is there when the connection is new, and when bytes came between the choice of a connection and its use."""
-    choose = upstream_module.Upstream._connected
+    choose = upstream_module.UpstreamClient._open_connection
 
-    async def choose_and_wait(client: upstream_module.Upstream) -> object:
+    async def choose_and_wait(client: upstream_module.UpstreamClient) -> object:
         connection = await choose(client)
-        connection.network._received += STALE
+        connection.network._buffer += STALE
         return connection
 
     async def check(running: FaultyUpstream) -> None:
         for number in range(2):
             assert await running.ask(number) == (200, b"reply to %d" % number)
         with monkeypatch.context() as patched:
-            patched.setattr(upstream_module.Upstream, "_connected", choose_and_wait)
+            patched.setattr(upstream_module.UpstreamClient, "_open_connection", choose_and_wait)
             for number in range(2, 4):  # on the kept connection, then on a new one
                 assert await running.ask(number) == "the upstream sent a reply before it had the request"
         assert running.received == [b"0", b"1"]
@@ -267,8 +267,8 @@ def test_a_reply_to_the_head_of_a_long_request() -> None:
         assert await running.ask(0, 1 << 26) == (413, b"reply to a head")
         assert await running.ask(1, 1 << 26) == (413, b"reply to a head")
         assert running.connections == 2
-        connection = await running.client._connected()
-        connection.network.park()
+        connection = await running.client._open_connection()
+        connection.network.make_idle()
         running.client._idle.append(connection)
         connection.idle_since = asyncio.get_running_loop().time()
         assert await running.ask(2, 1 << 26) == "the upstream sent a reply before it had the request"
@@ -373,7 +373,7 @@ def test_without_the_guard_the_parser_gives_a_stale_reply(monkeypatch: pytest.Mo
         monkeypatch.setattr(GuardedStream, "has_unsent_request", False)
         assert await running.ask(1) == (200, b"reply to another client")
 
-    monkeypatch.setattr(upstream_module._HTTPConnection, "holds_unread_bytes", lambda connection: False)
+    monkeypatch.setattr(upstream_module._HTTPConnection, "has_unread_bytes", lambda connection: False)
     run(two_in_one, check)
 
 
@@ -383,7 +383,7 @@ def test_a_stale_reply_in_the_parser_is_seen_even_without_a_look_at_it(monkeypat
         assert await running.ask(1) == "the upstream sent a reply before it had the request"
         assert running.received == [b"0"]
 
-    monkeypatch.setattr(upstream_module._HTTPConnection, "holds_unread_bytes", lambda connection: False)
+    monkeypatch.setattr(upstream_module._HTTPConnection, "has_unread_bytes", lambda connection: False)
     run(two_in_one, check)
 
 
@@ -402,6 +402,6 @@ def test_where_the_parser_is_not_found_no_connection_is_used_twice(monkeypatch: 
         finally:
             connection._h11_state = parser
 
-    found = upstream_module._HTTPConnection.holds_unread_bytes
-    monkeypatch.setattr(upstream_module._HTTPConnection, "holds_unread_bytes", hide)
+    found = upstream_module._HTTPConnection.has_unread_bytes
+    monkeypatch.setattr(upstream_module._HTTPConnection, "has_unread_bytes", hide)
     run(echo, check)

@@ -20,8 +20,8 @@ from gateways import (
     text_of,
 )  # fmt: skip
 from textveil import Conversation, Sanitizer
-from textveil_cli.gateway.events import DONE, Event, Events
-from textveil_cli.gateway.replies import REPLIES, Restoring
+from textveil_cli.gateway.replies import RESTORERS_BY_PATH, ApiReplyRestorer
+from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.options import RestoreOptions
 from textveil_cli.serve.access import Refusal
 from upstream_replies import events, whole
@@ -49,29 +49,29 @@ def cutting(length: int) -> Callable[[str], list[str]]:
 
 def exchange_of(sanitizer: Sanitizer, **options: Any) -> tuple[Conversation, str]:
     """An exchange, and the surrogate that went out for the name through it."""
-    exchange = Conversation(sanitizer, **options).exchange()
+    exchange = Conversation(sanitizer, **options).start_exchange()
     return exchange, exchange.outgoing_text(f"I am {NAME}.")[5:-1]
 
 
-def read(content: str) -> list[Event]:
-    reader = Events(1 << 20)
+def read(content: str) -> list[ServerSentEvent]:
+    reader = EventReader(1 << 20)
     found = [*reader.feed(content.encode())]
     reader.close()
     return found
 
 
-def restored(restoring: Restoring, came: list[Event], *, ends: bool = True) -> list[Event]:
+def restored(restoring: ApiReplyRestorer, came: list[ServerSentEvent], *, ends: bool = True) -> list[ServerSentEvent]:
     """What a client gets of events, as the gateway passes them on."""
-    passed: list[Event] = []
+    passed: list[ServerSentEvent] = []
     for event in came:
         if event.data == DONE:
-            passed += restoring.end()
-        passed += restoring.event(event) if isinstance(event.data, dict) else [event]
-    return [*passed, *restoring.end()] if ends else passed
+            passed += restoring.end_stream()
+        passed += restoring.restore_event(event) if isinstance(event.data, dict) else [event]
+    return [*passed, *restoring.end_stream()] if ends else passed
 
 
-def written(passed: list[Event]) -> str:
-    return "".join(event.written().decode() for event in passed)
+def written(passed: list[ServerSentEvent]) -> str:
+    return "".join(event.encode().decode() for event in passed)
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -83,15 +83,15 @@ def test_a_place_is_restored_if_its_option_says_so(
         exchange, name = exchange_of(sanitizer, **given)
         expected = reply.replace("{}", NAME if given else name)
         body, stayed = asked(path, reply.replace("{}", name)), {} if given else {reason: 1}
-        once = REPLIES[path](exchange, ())
-        assert text_of(path, once.whole(whole(path, body))) == expected
+        once = RESTORERS_BY_PATH[path](exchange, ())
+        assert text_of(path, once.restore_whole(whole(path, body))) == expected
         assert (once.counts["skipped"], once.counts["placed"]) == (len(stayed), bool(given))
-        assert once.reasons == stayed
+        assert once.reason_counts == stayed
         for length in range(1, 6):
-            streaming = REPLIES[path](exchange, ())
+            streaming = RESTORERS_BY_PATH[path](exchange, ())
             content = written(restored(streaming, read("".join(events(path, body, cutting(length))))))
             assert streamed_text(path, content) == expected
-            assert (streaming.counts, streaming.reasons) == (once.counts, once.reasons)
+            assert (streaming.counts, streaming.reason_counts) == (once.counts, once.reason_counts)
             assert (NAME in content) is bool(given)  # nor in the last events, which have the whole reply
 
 
@@ -110,7 +110,7 @@ def test_what_is_held_back_comes_before_the_end(sanitizer: Sanitizer, path: str,
     text = end.replace("{}", name)
     for length in (1, 4, 99):
         body = asked(path, text)
-        passed = restored(REPLIES[path](exchange, ()), read("".join(events(path, body, cutting(length)))))
+        passed = restored(RESTORERS_BY_PATH[path](exchange, ()), read("".join(events(path, body, cutting(length)))))
         content = events_of(written(passed))
         finish = next(place for place, data in enumerate(content) if FINISHES[path](data))
         before = "".join(f"data: {json.dumps(data)}\n" for data in content[: finish + (path == CHAT)])
@@ -124,7 +124,7 @@ def test_an_upstream_that_ends_anywhere_loses_nothing(sanitizer: Sanitizer, path
     came = read("".join(events(path, asked(path, text), cutting(3))))
     for place in range(len(came) + 1):
         sent = streamed_text(path, written(came[:place]))
-        passed = restored(REPLIES[path](exchange, ()), read(written(came[:place])))
+        passed = restored(RESTORERS_BY_PATH[path](exchange, ()), read(written(came[:place])))
         assert streamed_text(path, written(passed)) == exchange.incoming(sent).reply
 
 
@@ -133,10 +133,10 @@ def test_a_block_that_never_began_loses_nothing(sanitizer: Sanitizer, ends: bool
     exchange, name = exchange_of(sanitizer)
     deltas = [{"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": c}} for c in name]
     stop = [{"type": "content_block_stop", "index": 0}] if ends else []
-    restoring = REPLIES[ANTHROPIC](exchange, ())
-    passed = restored(restoring, [Event("", data) for data in [*deltas, *stop]])
+    restoring = RESTORERS_BY_PATH[ANTHROPIC](exchange, ())
+    passed = restored(restoring, [ServerSentEvent("", data) for data in [*deltas, *stop]])
     assert streamed_text(ANTHROPIC, written(passed)) == NAME
-    assert restoring.said[-1][0]["content"][0]["text"] == NAME
+    assert restoring.restored_messages[-1][0]["content"][0]["text"] == NAME
 
 
 def test_no_field_but_texts_is_restored(sanitizer: Sanitizer) -> None:
@@ -149,16 +149,18 @@ def test_no_field_but_texts_is_restored(sanitizer: Sanitizer) -> None:
         "images": [{"image_url": url}],
     }  # fmt: skip
     reply = {"id": name, "model": name, "choices": [{"message": message, "finish_reason": name}], "usage": {name: name}}
-    (choice,) = REPLIES[CHAT](exchange, ()).whole(json.loads(json.dumps(reply)))["choices"]
+    (choice,) = RESTORERS_BY_PATH[CHAT](exchange, ()).restore_whole(json.loads(json.dumps(reply)))["choices"]
     texts = {"content", "refusal", "reasoning"}
     assert choice["message"] == {field: NAME if field in texts else value for field, value in message.items()}
     block = {"type": "text", "text": name, "citations": [{"type": "web_search_result_location", **url}]}
     other = {"type": "web_search_tool_result", "content": [{"type": "web_search_result", **url}]}
-    found = REPLIES[ANTHROPIC](exchange, ()).whole({"id": name, "content": [block, other]})
+    found = RESTORERS_BY_PATH[ANTHROPIC](exchange, ()).restore_whole({"id": name, "content": [block, other]})
     assert found == {"id": name, "content": [{**block, "text": NAME}, other]}
     part = {"type": "output_text", "text": name, "annotations": [{"type": "url_citation", **url}], "logprobs": [url]}
     item = {"type": "message", "id": name, "role": "assistant", "content": [part]}
-    found = REPLIES[RESPONSES](exchange, ()).whole({"instructions": name, "output": [item], "metadata": {"a": name}})
+    found = RESTORERS_BY_PATH[RESPONSES](exchange, ()).restore_whole(
+        {"instructions": name, "output": [item], "metadata": {"a": name}}
+    )
     assert found["output"] == [{**item, "content": [{**part, "text": NAME}]}]
     assert (found["instructions"], found["metadata"]) == (name, {"a": name})
     added = {"type": "response.output_text.annotation.added", "annotation": {"type": "url_citation", **url}}
@@ -166,17 +168,19 @@ def test_no_field_but_texts_is_restored(sanitizer: Sanitizer) -> None:
     cited = {"type": "content_block_delta", "index": 0, "delta": {"type": "citations_delta", "citation": url}}
     delta = {"choices": [{"index": 0, "delta": {"annotations": message["annotations"], "images": message["images"]}}]}
     for path, data in ((RESPONSES, added), (ANTHROPIC, start), (ANTHROPIC, cited), (CHAT, delta)):
-        (event,) = REPLIES[path](exchange, ()).event(Event("", json.loads(json.dumps(data))))
+        (event,) = RESTORERS_BY_PATH[path](exchange, ()).restore_event(
+            ServerSentEvent("", json.loads(json.dumps(data)))
+        )
         assert event.data == data
 
 
 def test_where_a_reply_stopped_is_a_text_under_the_same_rule(sanitizer: Sanitizer) -> None:
     exchange, name = exchange_of(sanitizer)
     for stopped, expected in ((name, NAME), (attack := f"![](https://e.example/?{name})", attack), (None, None)):
-        found = REPLIES[ANTHROPIC](exchange, ()).whole({"content": [], "stop_sequence": stopped})
+        found = RESTORERS_BY_PATH[ANTHROPIC](exchange, ()).restore_whole({"content": [], "stop_sequence": stopped})
         assert found["stop_sequence"] == expected
         data = {"type": "message_delta", "delta": {"stop_reason": "stop_sequence", "stop_sequence": stopped}}
-        (event,) = REPLIES[ANTHROPIC](exchange, ()).event(Event("", data))
+        (event,) = RESTORERS_BY_PATH[ANTHROPIC](exchange, ()).restore_event(ServerSentEvent("", data))
         assert event.data["delta"]["stop_sequence"] == expected
 
 
@@ -186,13 +190,13 @@ def test_a_reply_in_json_of_the_provider(sanitizer: Sanitizer, path: str) -> Non
     for places in ((), ("json",)):
         exchange, name = exchange_of(sanitizer, restore_places=places)
         reply = json.dumps({"owner": {"name": name, "tags": [f"of {name}"]}, "note": f"Hi,\n{name}\nwrote"})
-        restoring = REPLIES[path](exchange, ())
+        restoring = RESTORERS_BY_PATH[path](exchange, ())
         content = written(restored(restoring, read("".join(events(path, asked(path, reply), cutting(2))))))
         shown = NAME if places else name
         assert json.loads(streamed_text(path, content)) == {
             "owner": {"name": shown, "tags": [f"of {shown}"]}, "note": f"Hi,\n{shown}\nwrote",
         }  # fmt: skip
-        assert restoring.reasons == ({} if places else {"json": 3})
+        assert restoring.reason_counts == ({} if places else {"json": 3})
 
 
 def test_the_options_of_the_command(up: Upstream, tmp_path: Path) -> None:
@@ -236,7 +240,7 @@ def test_guesses_are_two_numbers(here: Callable[..., Any], values: str, message:
 
 def test_hosts_of_the_command() -> None:
     options = RestoreOptions(restore_hosts=["ok.example"])
-    assert options.keywords() == {"restore_places": (), "restore_hosts": ["ok.example"]}
+    assert options.make_keywords() == {"restore_places": (), "restore_hosts": ["ok.example"]}
     assert options.parse_policy().hosts == {"ok.example"}
 
 
@@ -267,8 +271,8 @@ def test_a_kept_conversation_is_restored_as_its_gateway_says(up: Upstream, tmp_p
 def test_places_of_texts_do_not_open_arguments_of_tools(sanitizer: Sanitizer) -> None:
     exchange, name = exchange_of(sanitizer, restore_places="all")
     for path in PATHS:
-        restoring = REPLIES[path](exchange, ())
-        assert call_of(path, restoring.whole(whole(path, asked(path, name, "call")))) == {"who": name}
+        restoring = RESTORERS_BY_PATH[path](exchange, ())
+        assert call_of(path, restoring.restore_whole(whole(path, asked(path, name, "call")))) == {"who": name}
         assert restoring.counts["tools"] == 1
 
 
@@ -281,7 +285,7 @@ SPREAD = [
 ]
 
 
-def spread_over(path: str, texts: list[str]) -> list[Event]:
+def spread_over(path: str, texts: list[str]) -> list[ServerSentEvent]:
     """A stream with texts in parts of their own."""
     found: list[dict[str, Any]] = []
     for index, text in enumerate(texts):
@@ -299,7 +303,7 @@ def spread_over(path: str, texts: list[str]) -> list[Event]:
         item = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": t} for t in texts]}
         found.append({"type": "response.output_item.done", "output_index": 0, "item": item})
         found.append({"type": "response.completed", "response": {"output": [item]}})
-    return [Event("", data) for data in found]
+    return [ServerSentEvent("", data) for data in found]
 
 
 @pytest.mark.parametrize("path", [RESPONSES, ANTHROPIC])
@@ -309,11 +313,11 @@ def test_no_place_is_spread_over_two_texts(
 ) -> None:
     exchange, name = exchange_of(sanitizer)
     for texts, stays in (([first, second], True), (["Hello, ", "{} and ", "`x` {}."], False)):
-        restoring = REPLIES[path](exchange, ())
+        restoring = RESTORERS_BY_PATH[path](exchange, ())
         content = written(restored(restoring, spread_over(path, [text.replace("{}", name) for text in texts])))
         assert (NAME in content) is not stays
         assert streamed_text(path, content) == "".join(texts).replace("{}", name if stays else NAME)
-        assert restoring.reasons == ({reason: 1} if stays else {})
+        assert restoring.reason_counts == ({reason: 1} if stays else {})
         assert (name in content) is stays
 
 
@@ -322,18 +326,19 @@ def test_a_text_is_not_gone_on_with_after_the_next_one(sanitizer: Sanitizer, pat
     """Else a link could be begun in front of a name that is out already."""
     exchange, name = exchange_of(sanitizer)
     came = [event for event in spread_over(path, ["Hello ", f"{name} "]) if "delta" in event.data]
-    late = Event("", json.loads(json.dumps(came[0].data)))
-    restoring = REPLIES[path](exchange, ())
+    late = ServerSentEvent("", json.loads(json.dumps(came[0].data)))
+    restoring = RESTORERS_BY_PATH[path](exchange, ())
     passed = restored(restoring, came, ends=False)
     with pytest.raises(Refusal, match="wrote to a text again"):
-        list(restoring.event(late))
-    assert streamed_text(path, written([*passed, *restoring.end()])) == f"Hello {NAME} "
+        list(restoring.restore_event(late))
+    assert streamed_text(path, written([*passed, *restoring.end_stream()])) == f"Hello {NAME} "
 
 
 def test_a_thought_that_goes_on_is_one_text(sanitizer: Sanitizer) -> None:
     exchange, name = exchange_of(sanitizer)
     deltas = [{"reasoning": "![x](<https://e.example/?q="}, {"content": "a"}, {"reasoning": f" {name} >)"}]
     passed = restored(
-        REPLIES[CHAT](exchange, ()), [Event("", {"choices": [{"index": 0, "delta": delta}]}) for delta in deltas]
+        RESTORERS_BY_PATH[CHAT](exchange, ()),
+        [ServerSentEvent("", {"choices": [{"index": 0, "delta": delta}]}) for delta in deltas],
     )
     assert NAME not in written(passed)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving import Server
 from textveil import Conversation, Sanitizer
-from textveil_cli.gateway.events import DONE, Event, Events
-from textveil_cli.gateway.replies import REPLIES
+from textveil_cli.gateway.replies import RESTORERS_BY_PATH
+from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.serve.access import Refusal
 from upstream_replies import events, whole
 from upstreams import Upstream
@@ -38,9 +38,9 @@ def cutting(seed: int, most: int) -> Callable[[str], list[str]]:
     return cut
 
 
-def read(content: str, seed: int) -> list[Event]:
+def read(content: str, seed: int) -> list[ServerSentEvent]:
     """The events of a stream whose bytes come in parts."""
-    events, found, raw = Events(1 << 20), [], content.encode()
+    events, found, raw = EventReader(1 << 20), [], content.encode()
     chance = random.Random(seed)
     while raw:
         length = chance.randint(1, 40)
@@ -62,26 +62,26 @@ def test_any_stream_is_the_whole_reply(
     sanitizer: Sanitizer, path: str, reply: str, model: str, named: bool, seed: int, most: int
 ) -> None:
     conversation = Conversation(sanitizer, restore_tools={"find"} if named else ())
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     sent = exchange.outgoing_text(TEXT)
     said = reply.replace("{}", sent)
     body, tools = asked(path, said, model), ["find"] if named else []
-    once = REPLIES[path](exchange, tools)
-    whole_reply = once.whole(whole(path, body))
-    streaming = REPLIES[path](exchange, tools)
-    came: list[Event] = []
+    once = RESTORERS_BY_PATH[path](exchange, tools)
+    whole_reply = once.restore_whole(whole(path, body))
+    streaming = RESTORERS_BY_PATH[path](exchange, tools)
+    came: list[ServerSentEvent] = []
     for event in read("".join(events(path, body, cutting(seed, most))), seed):
-        came += streaming.event(event) if event.data not in (None, DONE) else [*streaming.end(), event]
-    came += streaming.end()
-    content = "".join(event.written().decode() for event in came)
+        came += streaming.restore_event(event) if event.data not in (None, DONE) else [*streaming.end_stream(), event]
+    came += streaming.end_stream()
+    content = "".join(event.encode().decode() for event in came)
     if model == "echo":
         assert streamed_text(path, content) == text_of(path, whole_reply)
     else:
         assert arguments(path, content) == call_of(path, whole_reply)
     assert streaming.counts == once.counts
-    assert [plain(reply) for reply in streaming.said] == [plain(reply) for reply in once.said]
+    assert [plain(reply) for reply in streaming.restored_messages] == [plain(reply) for reply in once.restored_messages]
     if path == RESPONSES:
-        assert streaming.said[0] == whole_reply["output"] == events_of(content)[-1]["response"]["output"]
+        assert streaming.restored_messages[0] == whole_reply["output"] == events_of(content)[-1]["response"]["output"]
 
 
 @pytest.mark.parametrize("most", range(6))
@@ -90,19 +90,19 @@ def test_any_stream_is_the_whole_reply(
 def test_a_reply_goes_out_again_as_the_model_wrote_it(sanitizer: Sanitizer, path: str, model: str, most: int) -> None:
     """A guess too, which restored is the same word as the surrogate beside it; whole, and in pieces of 1 to 5."""
     conversation = Conversation(sanitizer, restore_tools={"find"})
-    exchange, user = conversation.exchange(), {"role": "user", "content": "We met in Zqxwgrad"}
+    exchange, user = conversation.start_exchange(), {"role": "user", "content": "We met in Zqxwgrad"}
     surrogate = exchange.outgoing([user])[0]["content"].removeprefix("We met in ")
     text = f"We met in {surrogate}, or was it in Zqxwgrad? In {surrogate}."
-    body, restoring = asked(path, text, model), REPLIES[path](exchange, ["find"])
+    body, restoring = asked(path, text, model), RESTORERS_BY_PATH[path](exchange, ["find"])
     if most:
         for event in read("".join(events(path, body, cutting(0, most))), 0):
-            list(restoring.event(event) if event.data not in (None, DONE) else restoring.end())
-        list(restoring.end())
+            list(restoring.restore_event(event) if event.data not in (None, DONE) else restoring.end_stream())
+        list(restoring.end_stream())
     else:
-        restoring.whole(whole(path, body))
-    said = restoring.said[0]
+        restoring.restore_whole(whole(path, body))
+    said = restoring.restored_messages[0]
     assert "Zqxwgrad, or was it in Zqxwgrad" in json.dumps(said)
-    again = conversation.exchange().outgoing([user, *said, {"role": "user", "content": "Go on."}])
+    again = conversation.start_exchange().outgoing([user, *said, {"role": "user", "content": "Go on."}])
     written = json.dumps(again[1:-1], ensure_ascii=False)
     assert text in written
     assert written.count("Zqxwgrad") == 1
@@ -110,7 +110,7 @@ def test_a_reply_goes_out_again_as_the_model_wrote_it(sanitizer: Sanitizer, path
 
 def plain(reply: Any) -> str:
     """A reply as a client sends it again: without what is empty."""
-    from textveil_cli.gateway.marks import plain as without
+    from textveil_cli.gateway.conversation_ids import normalize_message as without
 
     return json.dumps(without(reply), sort_keys=True)
 
@@ -141,28 +141,32 @@ def test_any_stream_through_the_gateway_is_the_whole_reply(gate: Server, up: Ups
 
 @pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
 def test_what_a_model_thought_comes_back_before_its_answer(sanitizer: Sanitizer, name: str) -> None:
-    exchange = Conversation(sanitizer).exchange()
-    sent, restoring = exchange.outgoing_text(TEXT), REPLIES[CHAT](exchange, ())
-    events = [Event("", {"choices": [{"index": 0, "delta": {of: part}}]}) for of in (name, "content") for part in sent]
-    came = [after.data["choices"][0]["delta"] for event in events for after in restoring.event(event)]
+    exchange = Conversation(sanitizer).start_exchange()
+    sent, restoring = exchange.outgoing_text(TEXT), RESTORERS_BY_PATH[CHAT](exchange, ())
+    events = [
+        ServerSentEvent("", {"choices": [{"index": 0, "delta": {of: part}}]})
+        for of in (name, "content")
+        for part in sent
+    ]
+    came = [after.data["choices"][0]["delta"] for event in events for after in restoring.restore_event(event)]
     assert "".join(delta.get(name, "") for delta in came[: len(sent) + 1]) == TEXT
-    assert [*restoring.end()]
+    assert [*restoring.end_stream()]
     assert exchange.outgoing([{"role": "assistant", name: TEXT}]) == [{"role": "assistant", name: sent}]
 
 
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, ANTHROPIC])
 def test_a_stream_without_an_end_has_all_of_its_text(sanitizer: Sanitizer, path: str) -> None:
     """Some servers do not say that a choice is finished; others break off."""
-    exchange = Conversation(sanitizer).exchange()
+    exchange = Conversation(sanitizer).start_exchange()
     sent = exchange.outgoing_text(TEXT)
     content = "".join(events(path, asked(path, sent), cutting(1, 5)))
     last = {CHAT: '"finish_reason": "stop"', RESPONSES: "output_text.done", ANTHROPIC: "content_block_stop"}[path]
     blocks = content[: content.index(last)].split("\n\n")[:-1]
-    restoring = REPLIES[path](exchange, ())
-    came = [after for event in read("\n\n".join(blocks) + "\n\n", 3) for after in restoring.event(event)]
-    came += restoring.end()
-    assert streamed_text(path, "".join(event.written().decode() for event in came)) == TEXT
-    assert list(restoring.end()) == []
+    restoring = RESTORERS_BY_PATH[path](exchange, ())
+    came = [after for event in read("\n\n".join(blocks) + "\n\n", 3) for after in restoring.restore_event(event)]
+    came += restoring.end_stream()
+    assert streamed_text(path, "".join(event.encode().decode() for event in came)) == TEXT
+    assert list(restoring.end_stream()) == []
 
 
 SHAPES: list[dict[str, Any]] = [
@@ -179,24 +183,30 @@ SHAPES: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("path", REPLIES)
+@pytest.mark.parametrize("path", RESTORERS_BY_PATH)
 def test_events_and_replies_of_other_shapes_pass(sanitizer: Sanitizer, path: str) -> None:
     for tools in ([], ["find"]):
-        restoring = REPLIES[path](Conversation(sanitizer).exchange(), tools)
+        restoring = RESTORERS_BY_PATH[path](Conversation(sanitizer).start_exchange(), tools)
         for shape in SHAPES:
-            assert list(restoring.event(Event("", json.loads(json.dumps(shape)))))
-            assert restoring.whole(json.loads(json.dumps(shape))) is not None
-        list(restoring.end())
+            assert list(restoring.restore_event(ServerSentEvent("", json.loads(json.dumps(shape)))))
+            assert restoring.restore_whole(json.loads(json.dumps(shape))) is not None
+        list(restoring.end_stream())
 
 
 def test_events_as_servers_write_them() -> None:
     raw = '\ufeffevent: a\r\ndata: {"a":\r\ndata: 1}\r\n\r\n: a comment\n\ndata:{"b": 2}\n\nid: 5\n\ndata: [DONE]\n\n'
-    found = [Event("a", {"a": 1}), Event("", None), Event("", {"b": 2}), Event("", None), Event("", DONE)]
+    found = [
+        ServerSentEvent("a", {"a": 1}),
+        ServerSentEvent("", None),
+        ServerSentEvent("", {"b": 2}),
+        ServerSentEvent("", None),
+        ServerSentEvent("", DONE),
+    ]
     for seed in range(20):
         assert read(raw, seed) == found
     half = 'data: {"a": "\\ud83d"}\n\n'  # the other half is in the next one
-    assert read(half, 0)[0].written() == half.encode()
-    events = Events(10)
+    assert read(half, 0)[0].encode() == half.encode()
+    events = EventReader(10)
     assert list(events.feed(b"data: {")) == []
     with pytest.raises(Refusal, match="middle"):
         events.close()
@@ -205,26 +215,30 @@ def test_events_as_servers_write_them() -> None:
 
 
 def test_what_anthropic_thought_and_stopped_at(sanitizer: Sanitizer) -> None:
-    exchange = Conversation(sanitizer).exchange()
+    exchange = Conversation(sanitizer).start_exchange()
     stop = exchange.outgoing_text("Novak:")
     thought = {"type": "thinking", "thinking": f"It is {stop}", "signature": "sig"}
     deltas = [{"type": "thinking_delta", "thinking": part} for part in ("It is ", stop)]
-    streaming = REPLIES[ANTHROPIC](exchange, ())
+    streaming = RESTORERS_BY_PATH[ANTHROPIC](exchange, ())
     start = {"type": "content_block_start", "index": 0, "content_block": {"type": "thinking", "thinking": ""}}
     steps = [start, *({"type": "content_block_delta", "index": 0, "delta": delta} for delta in deltas)]
     steps += [{"type": "content_block_delta", "index": 0, "delta": {"type": "signature_delta", "signature": "sig"}}]
     steps += [{"type": "content_block_stop", "index": 0}]
     steps += [{"type": "message_delta", "delta": {"stop_reason": "stop_sequence", "stop_sequence": stop}}]
-    came = [event for step in [*steps, {"type": "message_stop"}] for event in streaming.event(Event("", step))]
+    came = [
+        event
+        for step in [*steps, {"type": "message_stop"}]
+        for event in streaming.restore_event(ServerSentEvent("", step))
+    ]
     assert [event.data for event in came[:5]] == steps[:5]
     assert came[5].data["delta"]["stop_sequence"] == "Novak:"
-    assert exchange.outgoing(streaming.said[0]) == [{"role": "assistant", "content": [thought]}]
-    once = REPLIES[ANTHROPIC](exchange, ())
-    assert once.whole({"content": [dict(thought)], "stop_sequence": stop})["stop_sequence"] == "Novak:"
-    assert once.said == streaming.said
+    assert exchange.outgoing(streaming.restored_messages[0]) == [{"role": "assistant", "content": [thought]}]
+    once = RESTORERS_BY_PATH[ANTHROPIC](exchange, ())
+    assert once.restore_whole({"content": [dict(thought)], "stop_sequence": stop})["stop_sequence"] == "Novak:"
+    assert once.restored_messages == streaming.restored_messages
 
 
 def test_a_message_that_leaves_out_whose_it_is(sanitizer: Sanitizer) -> None:
-    exchange = Conversation(sanitizer).exchange()
+    exchange = Conversation(sanitizer).start_exchange()
     reply = {"choices": [{"index": 0, "message": {"content": exchange.outgoing_text("Novak")}}]}
-    assert text_of(CHAT, REPLIES[CHAT](exchange, ()).whole(reply)) == "Novak"
+    assert text_of(CHAT, RESTORERS_BY_PATH[CHAT](exchange, ()).restore_whole(reply)) == "Novak"

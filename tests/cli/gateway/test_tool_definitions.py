@@ -9,8 +9,8 @@ import pytest
 pytest.importorskip("starlette", reason="needs the extra gateway: make integrations")
 
 from textveil import Conversation, InputError, Sanitizer
-from textveil_cli.gateway import fields, tool_definitions
-from textveil_cli.gateway.fields import read_request, rewritten
+from textveil_cli.gateway import request_fields, tool_definitions
+from textveil_cli.gateway.request_fields import check_request, rewrite_request
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"
 SCHEMA = {
@@ -113,8 +113,8 @@ def ask(
     conversation = Conversation(sanitizer)
     key = "input" if path == RESPONSES else "messages"
     body = {"model": "m", field: tools, key: [{"role": "user", "content": "I met Zqxw."}], "metadata": {"a": "Zqxw"}}
-    request = read_request(path, body, passes, conversation.is_field_name)
-    return rewritten(request, conversation.exchange(), b"k")
+    request = check_request(path, body, passes, conversation.is_field_name)
+    return rewrite_request(request, conversation.start_exchange(), b"k")
 
 
 @pytest.mark.parametrize(("path", "tool"), KEPT, ids=lambda value: json.dumps(value)[:60])
@@ -177,10 +177,10 @@ def test_tools_of_another_shape_are_refused(sanitizer: Sanitizer, tools: Any) ->
 
 def test_planted_checks(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     faults: list[tuple[Any, str, Callable[..., Any]]] = [
-        (tool_definitions, "_has_refused", lambda *given: False),
+        (tool_definitions, "_has_refused_field", lambda *given: False),
         (tool_definitions, "_is_public", lambda *given: True),
-        (fields, "rewrite_examples", lambda tools, passes, rewrite: tools),
-        (tool_definitions, "_keep_public", lambda value, rewritten, public: rewritten),
+        (request_fields, "rewrite_examples", lambda tools, pass_through, rewrite: tools),
+        (tool_definitions, "_restore_public", lambda value, rewritten, public: rewritten),
     ]
     for module, name, fault in faults:
         with monkeypatch.context() as patch:

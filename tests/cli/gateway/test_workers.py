@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from textveil.errors import WorkStopped
 from textveil.work_limits import check_work
-from textveil_cli.gateway.memory_estimates import estimate_memory, refuse_heavy
-from textveil_cli.gateway.workers import MEDIUM, SHORT, Admission, Workers
+from textveil_cli.gateway.memory_estimates import estimate_memory, refuse_heavy_body
+from textveil_cli.gateway.workers import MAX_MEDIUM_CHARACTERS, MAX_SHORT_CHARACTERS, RequestAdmission, WorkerPool
 from textveil_cli.serve.access import Refusal
 
 
@@ -22,9 +22,9 @@ def work_for_ever(started: threading.Event, ended: list[str]) -> None:
         ended.append("ended")
 
 
-def run_with_workers(body: Callable[[Workers], Awaitable[Any]], seconds: float = 60) -> Any:
+def run_with_workers(body: Callable[[WorkerPool], Awaitable[Any]], seconds: float = 60) -> Any:
     async def main() -> Any:
-        workers = Workers(seconds)
+        workers = WorkerPool(seconds)
         workers.start()
         try:
             return await asyncio.wait_for(body(workers), 60)  # only where a test fails
@@ -39,18 +39,18 @@ async def until(event: threading.Event) -> None:
         await asyncio.sleep(0.001)
 
 
-@pytest.mark.parametrize("size", [1, SHORT + 1, MEDIUM + 1])
+@pytest.mark.parametrize("size", [1, MAX_SHORT_CHARACTERS + 1, MAX_MEDIUM_CHARACTERS + 1])
 def test_work_runs_outside_the_event_loop(size: int) -> None:
-    async def body(workers: Workers) -> set[int]:
-        return {await workers.run(threading.get_ident, size=size) for _ in range(3)}
+    async def body(workers: WorkerPool) -> set[int]:
+        return {await workers.run_job(threading.get_ident, size=size) for _ in range(3)}
 
     assert threading.get_ident() not in run_with_workers(body)
 
 
 def test_an_error_of_work_reaches_its_caller() -> None:
-    async def body(workers: Workers) -> None:
+    async def body(workers: WorkerPool) -> None:
         with pytest.raises(ZeroDivisionError):
-            await workers.run(lambda: 1 // 0)
+            await workers.run_job(lambda: 1 // 0)
 
     run_with_workers(body)
 
@@ -59,9 +59,9 @@ def test_an_error_of_work_reaches_its_caller() -> None:
 def test_canceled_work_has_ended_when_its_caller_returns(cancels: int) -> None:
     """So the lock of a conversation that its caller holds is never released under a thread that still draws."""
 
-    async def body(workers: Workers) -> None:
+    async def body(workers: WorkerPool) -> None:
         started, ended = threading.Event(), list[str]()
-        task = asyncio.ensure_future(workers.run(work_for_ever, started, ended))
+        task = asyncio.ensure_future(workers.run_job(work_for_ever, started, ended))
         await until(started)
         for _ in range(cancels):
             task.cancel()
@@ -69,49 +69,49 @@ def test_canceled_work_has_ended_when_its_caller_returns(cancels: int) -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
         assert ended == ["ended"]
-        assert await workers.run(lambda: "next") == "next"
+        assert await workers.run_job(lambda: "next") == "next"
 
     run_with_workers(body)
 
 
 def test_canceled_work_that_waits_never_begins() -> None:
-    async def body(workers: Workers) -> None:
+    async def body(workers: WorkerPool) -> None:
         started, ended = threading.Event(), list[str]()
-        first = asyncio.ensure_future(workers.run(work_for_ever, started, ended))
+        first = asyncio.ensure_future(workers.run_job(work_for_ever, started, ended))
         await until(started)
-        second = asyncio.ensure_future(workers.run(ended.append, "second"))
+        second = asyncio.ensure_future(workers.run_job(ended.append, "second"))
         await asyncio.sleep(0)
         for task in (second, first):
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
-        await workers.run(lambda: None)
+        await workers.run_job(lambda: None)
         assert ended == ["ended"]
 
     run_with_workers(body)
 
 
 def test_work_stops_when_its_time_is_over() -> None:
-    async def body(workers: Workers) -> None:
+    async def body(workers: WorkerPool) -> None:
         ended = list[str]()
         with pytest.raises(WorkStopped, match="seconds"):
-            await workers.run(work_for_ever, threading.Event(), ended, seconds=0.01)
+            await workers.run_job(work_for_ever, threading.Event(), ended, seconds=0.01)
         assert ended == ["ended"]
 
     run_with_workers(body)
 
 
 def test_work_that_waited_too_long_is_refused() -> None:
-    async def body(workers: Workers) -> None:
+    async def body(workers: WorkerPool) -> None:
         go, begun = threading.Event(), threading.Event()
 
         def block() -> None:
             begun.set()
             go.wait(60)
 
-        first = asyncio.ensure_future(workers.run(block))
+        first = asyncio.ensure_future(workers.run_job(block))
         await until(begun)
-        second = asyncio.ensure_future(workers.run(lambda: None))
+        second = asyncio.ensure_future(workers.run_job(lambda: None))
         await asyncio.sleep(0.05)
         go.set()
         await first
@@ -123,12 +123,12 @@ def test_work_that_waited_too_long_is_refused() -> None:
 
 
 def test_short_work_does_not_wait_for_long_work() -> None:
-    async def body(workers: Workers) -> None:
+    async def body(workers: WorkerPool) -> None:
         ended, tasks = list[str](), []
-        for size in (MEDIUM + 1, SHORT + 1):
+        for size in (MAX_MEDIUM_CHARACTERS + 1, MAX_SHORT_CHARACTERS + 1):
             for _ in range(3):
-                tasks.append(asyncio.ensure_future(workers.run(work_for_ever, threading.Event(), ended, size=size)))
-        assert await workers.run(lambda: "short", size=SHORT) == "short"
+                tasks.append(asyncio.ensure_future(workers.run_job(work_for_ever, threading.Event(), ended, size=size)))
+        assert await workers.run_job(lambda: "short", size=MAX_SHORT_CHARACTERS) == "short"
         assert ended == []
         for task in tasks:
             task.cancel()
@@ -138,22 +138,22 @@ def test_short_work_does_not_wait_for_long_work() -> None:
 
 
 def test_admission_bounds_requests_and_bytes() -> None:
-    admission = Admission(requests=2, bytes=100)
-    admission.enter(1_000)  # one alone, whatever its size
+    admission = RequestAdmission(max_requests=2, max_bytes=100)
+    admission.admit_request(1_000)  # one alone, whatever its size
     with pytest.raises(Refusal) as refusal:
-        admission.enter(1)
+        admission.admit_request(1)
     assert (refusal.value.status, refusal.value.code) == (503, "busy")
-    admission.resize(1_000, 50)
-    admission.enter(50)
+    admission.correct_size(1_000, 50)
+    admission.admit_request(50)
     with pytest.raises(Refusal):
-        admission.enter(0)
-    admission.leave(50)
-    admission.enter(0)
+        admission.admit_request(0)
+    admission.release_request(50)
+    admission.admit_request(0)
 
 
 @pytest.mark.parametrize("body", [b'{"a": "b"}', b"", b'{"a": "' + b"word " * 1_000 + b'"}'])
 def test_a_body_within_the_memory_is_let_in(body: bytes) -> None:
-    refuse_heavy(body, estimate_memory(body))
+    refuse_heavy_body(body, estimate_memory(body))
 
 
 @pytest.mark.parametrize("unit", [b"x ", b'"",', b"[1],", b"\\t"])
@@ -161,7 +161,7 @@ def test_a_body_that_is_cut_into_many_parts_is_refused_sooner(unit: bytes) -> No
     body = unit * 1_000
     assert estimate_memory(body) > 2 * estimate_memory(b"x" * len(body))
     with pytest.raises(Refusal) as refusal:
-        refuse_heavy(body, estimate_memory(body) - 1)
+        refuse_heavy_body(body, estimate_memory(body) - 1)
     assert (refusal.value.status, refusal.value.code) == (413, "too-much-memory")
 
 
@@ -174,9 +174,9 @@ def test_different_words_count_more_than_equal_ones() -> None:
 def test_work_behind_the_end_of_the_threads_is_refused() -> None:
     """A request that is canceled at the end would wait for ever, and the process with it."""
 
-    async def body(workers: Workers) -> None:
+    async def body(workers: WorkerPool) -> None:
         workers.stop()
         with pytest.raises(Refusal, match="the gateway ends"):
-            await asyncio.wait_for(workers.run(threading.get_ident), 20)
+            await asyncio.wait_for(workers.run_job(threading.get_ident), 20)
 
     run_with_workers(body)

@@ -23,7 +23,7 @@ from langchain_core.tracers import LangChainTracer
 from langgraph.checkpoint.memory import InMemorySaver  # pyright: ignore[reportMissingImports]
 from pydantic import BaseModel
 from textveil_cli.integrations import agents
-from textveil_cli.integrations.agents import ConverseMiddleware
+from textveil_cli.integrations.agents import ConversationMiddleware
 
 SAID = "I am Zorblaxia Novak, order 88213."
 SECRETS = ("Zorblaxia", "Novak", "88213", "Quuxville")
@@ -115,12 +115,12 @@ def sanitizer() -> Sanitizer:
     return Sanitizer.load()
 
 
-def restores_json() -> ConverseMiddleware:
-    return ConverseMiddleware(sanitizer(), restore_tools={"find"}, restore_places={"json"}, pass_through={"system"})
+def restores_json() -> ConversationMiddleware:
+    return ConversationMiddleware(sanitizer(), restore_tools={"find"}, restore_places={"json"}, pass_through={"system"})
 
 
 def agent_of(model: Any, tools: Any = (), middleware: Any = None, **kwargs: Any) -> Any:
-    middleware = middleware or ConverseMiddleware(
+    middleware = middleware or ConversationMiddleware(
         sanitizer(), restore_tools={"find", "Contact"}, pass_through={"system"}
     )
     given = {"system_prompt": "You work for Quux.", "checkpointer": InMemorySaver(), **kwargs}
@@ -159,7 +159,7 @@ def test_stop_sequences_are_rewritten_as_the_model_writes_them(streams: bool) ->
             yield from super()._stream(messages, stop, run_manager, **kwargs)
 
     model, talk = Stops(seen=[]), Conversation(sanitizer())
-    wrapped = agents._Model(inner=model, talk=talk)
+    wrapped = agents._WrappedChatModel(inner=model, talk=talk)
     call = wrapped.stream if streams else wrapped.invoke
     list(call([HumanMessage("I met Zorblaxia Novak.")], stop=["Zorblaxia Novak", "</s>", "\n"]))
     (stop,) = stops
@@ -232,7 +232,7 @@ def test_threads_do_not_share_a_mapping() -> None:
 
 def test_a_conversation_that_was_forgotten_goes_on() -> None:
     model = Model(seen=[])
-    agent = agent_of(model, middleware=ConverseMiddleware(sanitizer(), most=1))
+    agent = agent_of(model, middleware=ConversationMiddleware(sanitizer(), max_conversations=1))
     for number in (1, 2, 1):
         assert agent.invoke(user(SAID), thread(number))["messages"][-1].text == "Looking for Zorblaxia Novak"
     assert not [word for word in SECRETS if word in str(model.seen)]
@@ -247,7 +247,9 @@ def test_a_structured_reply() -> None:
 
 
 def test_a_structured_reply_has_surrogates_unless_its_schema_is_named() -> None:
-    agent = agent_of(Model(seen=[]), middleware=ConverseMiddleware(sanitizer()), response_format=ToolStrategy(Contact))
+    agent = agent_of(
+        Model(seen=[]), middleware=ConversationMiddleware(sanitizer()), response_format=ToolStrategy(Contact)
+    )
     assert agent.invoke(user(SAID), thread(1))["structured_response"].name not in SAID
 
 
@@ -257,7 +259,7 @@ def test_a_structured_reply_of_the_provider_is_json(streams: bool, parts: bool) 
     """Restored with ``restore_places={"json"}``, and only then; it is valid in either case."""
     for places, expected in (({"json"}, True), ((), False)):
         model = Writes(seen=[], reply='{"name": "{}"}', parts=parts)
-        middleware = ConverseMiddleware(sanitizer(), restore_places=places)
+        middleware = ConversationMiddleware(sanitizer(), restore_places=places)
         agent = agent_of(model, middleware=middleware, response_format=ProviderStrategy(Contact))
         if streams:
             said = list(agent.stream(user(SAID), thread(1), stream_mode=["messages", "values"]))[-1][1]
@@ -286,7 +288,7 @@ def test_the_words_of_the_user_come_in_running_text_alone(reply: str, option: di
     for given in ({}, option):
         for way in ("invoke", "messages"):
             model = Writes(seen=[], reply=reply)
-            agent = agent_of(model, middleware=ConverseMiddleware(sanitizer(), **given))
+            agent = agent_of(model, middleware=ConversationMiddleware(sanitizer(), **given))
             assert ("Novak" in WAYS[way](agent).removeprefix(SAID)) is bool(given)
             told = agent.get_state(thread(1)).values["messages"][-1].response_metadata["textveil"]
             assert {why for _, why in told["skipped"]} == (set() if given else {reason})
@@ -304,7 +306,7 @@ def test_a_traced_agent_is_refused() -> None:
             agent.invoke(user(SAID), thread(1, callbacks=[tracer]))
     assert model.seen == []
     agent.invoke(user(SAID), thread(2, callbacks=[UsageMetadataCallbackHandler()]))
-    traced = agent_of(model, middleware=ConverseMiddleware(sanitizer(), traced=True))
+    traced = agent_of(model, middleware=ConversationMiddleware(sanitizer(), traced=True))
     assert traced.invoke(user(SAID), thread(1, callbacks=[Tracer()]))
 
 
@@ -315,7 +317,7 @@ def test_what_cannot_be_rewritten_does_not_go_out() -> None:
         agent_of(model).invoke({"messages": [image]}, thread(1))
     assert model.seen == []
     with pytest.raises(OptionError):
-        ConverseMiddleware(protect="words")
+        ConversationMiddleware(protect="words")
 
 
 @pytest.mark.full

@@ -13,7 +13,7 @@ from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
 datasets = pytest.importorskip("datasets", reason="needs the extra datasets: make integrations")
 
 from textveil.errors import ColumnError, InputError
-from textveil_cli.integrations import Rewriter
+from textveil_cli.integrations import ConfiguredSanitizer
 from textveil_cli.integrations.datasets import SanitizeColumns, sanitize
 
 
@@ -124,7 +124,7 @@ def test_rows_and_batches_without_map(plain) -> None:
     rewrite = SanitizeColumns("note")
     assert is_sanitized(rewrite(plain[0])["note"])
     assert is_sanitized(rewrite(plain[:2])["note"][0])
-    assert is_sanitized(rewrite.rewriter.cells(plain["note"])[0])
+    assert is_sanitized(rewrite.sanitizer.sanitize_cells(plain["note"])[0])
 
 
 @pytest.mark.parametrize("named", [["note", "subject"], [["note", "subject"]]], ids=["one by one", "in a list"])
@@ -182,7 +182,7 @@ def test_numbers_are_refused(plain) -> None:
 
 def test_a_rewriter_is_not_what_map_wants(plain) -> None:
     """The keys of a row would be taken for its cells."""
-    for call in (Rewriter(), Rewriter().cells):
+    for call in (ConfiguredSanitizer(), ConfiguredSanitizer().sanitize_cells):
         with pytest.raises(InputError):
             plain.map(call)
     with pytest.raises(InputError, match="a data set is wanted"):

@@ -27,7 +27,7 @@ from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableGenerator, RunnableLambda
 from langchain_core.tools import StructuredTool
 from textveil_cli.integrations import langchain_messages
-from textveil_cli.integrations.langchain import Converse
+from textveil_cli.integrations.langchain import ConversationRunnable
 from tracers import Tracer
 
 
@@ -51,7 +51,7 @@ HELLO = "I am Zorblaxia Novak , hello"
 
 
 def test_a_model_is_talked_with(tracer: Tracer) -> None:
-    talk = Converse(Echo(responses=["unused"]), Conversation())
+    talk = ConversationRunnable(Echo(responses=["unused"]), Conversation())
     reply = talk.invoke(SAID, config={"callbacks": [tracer]})
     assert isinstance(reply, AIMessage)
     assert reply.content == f"You said: {SAID}"
@@ -79,7 +79,7 @@ def test_stop_sequences_are_rewritten_as_the_model_writes_them(way: str) -> None
             return super()._stream(messages, stop, *args, **kwargs)
 
     model, stop = Stops(responses=["unused"]), ["Zorblaxia Novak", "</s>", "Observation:"]
-    talk = Converse(model.bind(stop=stop) if way == "bound" else model, Conversation())
+    talk = ConversationRunnable(model.bind(stop=stop) if way == "bound" else model, Conversation())
     settings: dict[str, Any] = {} if way == "bound" else {"stop": stop}
     if way == "ainvoke":
         asyncio.run(talk.ainvoke(HELLO, **settings))
@@ -92,12 +92,14 @@ def test_stop_sequences_are_rewritten_as_the_model_writes_them(way: str) -> None
 
 
 def test_a_talk_that_begins_with_a_stream() -> None:
-    assert "".join(chunk.text for chunk in Converse(Echo(responses=[""]), Conversation()).stream(SAID)).endswith(SAID)
+    assert "".join(
+        chunk.text for chunk in ConversationRunnable(Echo(responses=[""]), Conversation()).stream(SAID)
+    ).endswith(SAID)
 
-    async def pieces(talk: Converse) -> str:
+    async def pieces(talk: ConversationRunnable) -> str:
         return "".join([chunk.text async for chunk in talk.astream(SAID)])
 
-    assert asyncio.run(pieces(Converse(Echo(responses=[""]), Conversation()))).endswith(SAID)
+    assert asyncio.run(pieces(ConversationRunnable(Echo(responses=[""]), Conversation()))).endswith(SAID)
 
 
 def test_what_a_model_thought_in_a_stream_goes_back_to_it() -> None:
@@ -109,7 +111,7 @@ def test_what_a_model_thought_in_a_stream_goes_back_to_it() -> None:
             yield AIMessageChunk(content=[{**part, "index": 0}])
         yield AIMessageChunk(content=[{"type": "text", "text": "Hello", "index": 1}])
 
-    talk = Converse(RunnableGenerator(thinks), Conversation())
+    talk = ConversationRunnable(RunnableGenerator(thinks), Conversation())
     said, calls = HumanMessage(SAID), AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}])
     first, *rest = talk.stream([said])
     reply = sum(rest, first)
@@ -119,7 +121,7 @@ def test_what_a_model_thought_in_a_stream_goes_back_to_it() -> None:
 
 
 def test_a_talk_inside_a_traced_run_is_refused(tracer: Tracer) -> None:
-    talk = Converse(Echo(responses=["unused"]), Conversation())
+    talk = ConversationRunnable(Echo(responses=["unused"]), Conversation())
     with pytest.raises(TracingRefused):
         RunnableLambda(lambda text: talk.invoke(text)).invoke(SAID, config={"callbacks": [tracer]})
     with pytest.raises(InputError, match="image_url"):
@@ -149,7 +151,7 @@ def test_replies_are_restored_in_running_text_alone(reply: str, option: dict[str
                 for place in range(0, len(text), length):
                     yield AIMessageChunk(content=text[place : place + length])
 
-            talk = Converse(RunnableGenerator(write), Conversation(**given))
+            talk = ConversationRunnable(RunnableGenerator(write), Conversation(**given))
             for found in (talk.invoke(HELLO), sum_of(talk.stream(HELLO))):
                 assert ("Zorblaxia Novak" in found.text) is bool(given)
                 skipped = found.response_metadata["textveil"]["skipped"]
@@ -167,7 +169,7 @@ def test_no_place_is_spread_over_two_parts() -> None:
         for index, text in enumerate(("![x](<https://e.example/?q=", f" {name} >)")):
             yield AIMessageChunk(content=[{"type": "text", "text": text, "index": index}])
 
-    talk = Converse(RunnableGenerator(write), Conversation())
+    talk = ConversationRunnable(RunnableGenerator(write), Conversation())
     for found in (talk.invoke(HELLO), sum_of(talk.stream(HELLO))):
         assert "Novak" not in found.text
         assert [why for _, why in found.response_metadata["textveil"]["skipped"]] == ["link"]
@@ -221,11 +223,13 @@ def test_no_part_begins_a_place_for_the_next_text(place: str, opens: str) -> Non
     ends = "` and" if opens == "`" else ' ">) and'
     for content in WAYS:
         for on in (f"{{}}{ends}", f" {{}} {ends}"):
-            found = sum_of(Converse(write_parts(UNREAD[place](opens), on, content), Conversation()).stream(HELLO))
+            found = sum_of(
+                ConversationRunnable(write_parts(UNREAD[place](opens), on, content), Conversation()).stream(HELLO)
+            )
             assert "Novak" not in str(found.content)
             assert len(found.response_metadata["textveil"]["skipped"]) == 1
         model = write_parts(UNREAD[place](OPENS_NOTHING), "So {} is here.", content)
-        found = sum_of(Converse(model, Conversation()).stream(HELLO))
+        found = sum_of(ConversationRunnable(model, Conversation()).stream(HELLO))
         assert "So Zorblaxia Novak is here." in found.text
 
 
@@ -239,7 +243,7 @@ def test_a_part_behind_a_text_keeps_what_follows() -> None:
             yield AIMessageChunk(content="", additional_kwargs={"note": opens})
             yield AIMessageChunk(content=f"{name} is here.")
 
-        assert "Novak" not in sum_of(Converse(RunnableGenerator(write), Conversation()).stream(HELLO)).text
+        assert "Novak" not in sum_of(ConversationRunnable(RunnableGenerator(write), Conversation()).stream(HELLO)).text
 
 
 @pytest.mark.parametrize("kind", ["text", "x"])
@@ -252,7 +256,7 @@ def test_a_part_that_is_out_does_not_go_on(kind: str) -> None:
         for index, of_type, text in parts:
             yield AIMessageChunk(content=[{"type": of_type, "text": text, "index": index}])
 
-    talk = Converse(RunnableGenerator(write), Conversation())
+    talk = ConversationRunnable(RunnableGenerator(write), Conversation())
     came: list[Any] = []
     with pytest.raises(InputError, match="again after the next one"):
         came.extend(talk.stream(HELLO))
@@ -265,7 +269,7 @@ def test_the_rest_of_a_text_brings_no_field_of_it_again() -> None:
         yield AIMessageChunk(content=[{"type": "text", "text": name, "annotations": [{"url": "u"}], "index": 0}])
         yield AIMessageChunk(content=[{"type": "text", "text": name, "index": 1}])
 
-    found = sum_of(Converse(RunnableGenerator(write), Conversation()).stream(HELLO))
+    found = sum_of(ConversationRunnable(RunnableGenerator(write), Conversation()).stream(HELLO))
     assert [part["text"] for part in found.content] == ["Zorblaxia Novak"] * 2
     assert found.content[0]["annotations"] == [{"url": "u"}]
 
@@ -273,7 +277,9 @@ def test_the_rest_of_a_text_brings_no_field_of_it_again() -> None:
 def test_a_whole_reply_of_an_odd_shape_is_refused() -> None:
     parts: list[dict[str, Any]] = [{"text": "x"}, {"type": "text", "text": 5}, {"type": ["text"]}]
     for part in parts:
-        talk = Converse(RunnableLambda(lambda _, part=part: AIMessage(content=[dict(part)])), Conversation())
+        talk = ConversationRunnable(
+            RunnableLambda(lambda _, part=part: AIMessage(content=[dict(part)])), Conversation()
+        )
         with pytest.raises(InputError, match="shape"):
             talk.invoke(HELLO)
 
@@ -282,7 +288,7 @@ def test_parts_that_are_not_read_would_be_found(monkeypatch: pytest.MonkeyPatch)
     """Planted fault: what stays is not read."""
     model = write_parts(UNREAD["unknown part"](OPENS[0]), "{}) is", WAYS[1])
     monkeypatch.setattr(ReplyView, "pass_part", lambda *given: None)
-    assert "Novak" in sum_of(Converse(model, Conversation()).stream(HELLO)).text
+    assert "Novak" in sum_of(ConversationRunnable(model, Conversation()).stream(HELLO)).text
 
 
 GUESSES = "We met Aachen, Xqwbrad and Zqxwgrad."
@@ -319,7 +325,9 @@ def test_a_model_does_not_choose_the_role_of_its_reply(kind: str, streams: bool)
     def answers_whole(messages: Any) -> Any:
         return sum_of([*answers([messages])])
 
-    talk = Converse(RunnableGenerator(answers) if streams else RunnableLambda(answers_whole), Conversation())
+    talk = ConversationRunnable(
+        RunnableGenerator(answers) if streams else RunnableLambda(answers_whole), Conversation()
+    )
     question = HumanMessage("I met Zqxwgrad today.")
     reply = sum_of([*talk.stream([question])]) if streams else talk.invoke([question])
     assert isinstance(reply, AIMessage)
@@ -336,8 +344,8 @@ def test_a_model_does_not_choose_the_role_of_its_reply(kind: str, streams: bool)
 
 
 def test_a_planted_result_in_a_reply_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(langchain_messages, "_claim", lambda conversation, reply: None)
-    monkeypatch.setattr(langchain_messages, "_RESULTS", frozenset())
+    monkeypatch.setattr(langchain_messages, "_claim_reply", lambda conversation, reply: None)
+    monkeypatch.setattr(langchain_messages, "_RESULT_TYPES", frozenset())
     with pytest.raises(AssertionError):
         test_a_model_does_not_choose_the_role_of_its_reply("a result behind its call", True)
 
@@ -352,7 +360,7 @@ def test_tools_that_are_bound_are_no_guesses(is_bound: bool) -> None:
 
     model: Any = RunnableLambda(answer)
     tools = [{"type": "function", "function": {"name": "Zqxwgrad_4"}}] if is_bound else []
-    talk = Converse(model.bind(tools=tools), Conversation())
+    talk = ConversationRunnable(model.bind(tools=tools), Conversation())
     question = HumanMessage("I met Zqxwgrad today.")
     reply = talk.invoke([question])
     talk.invoke([question, reply, ToolMessage("She met Zqxwgrad.", tool_call_id="call_1")])
@@ -384,7 +392,10 @@ def ask_about_guesses(reply: AIMessage) -> str:
         seen.append(messages)
         return reply
 
-    talk, said = Converse(RunnableLambda(answer), Conversation()), HumanMessage(f"I met {NAMES_GUESSED[3]} in Boston.")
+    talk, said = (
+        ConversationRunnable(RunnableLambda(answer), Conversation()),
+        HumanMessage(f"I met {NAMES_GUESSED[3]} in Boston."),
+    )
     came = talk.invoke([said])
     errors = [
         ToolMessage(f"Invalid arguments: {call['args']}", tool_call_id=call["id"]) for call in came.invalid_tool_calls
@@ -415,6 +426,6 @@ def test_a_stream_has_no_calls_beside_those_that_are_counted() -> None:
         for _ in inputs:
             yield AIMessageChunk(content="hello", additional_kwargs=beside)
 
-    chunks = [*Converse(RunnableGenerator(answer), Conversation()).stream("hi")]
+    chunks = [*ConversationRunnable(RunnableGenerator(answer), Conversation()).stream("hi")]
     assert [chunk.additional_kwargs for chunk in chunks[:1]] == [{"note": "kept"}]
     assert all("Zqxw" not in str(chunk.additional_kwargs) for chunk in chunks)

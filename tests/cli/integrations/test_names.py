@@ -7,7 +7,7 @@ import re
 import pytest
 from canaries import SECRET
 from textveil.errors import OptionError
-from textveil_cli.integrations import Rewriter
+from textveil_cli.integrations import ConfiguredSanitizer
 
 TEXT = "The doctor called Olga Kaplan in Boston."
 TAGGED = "The doctor called [person 1] in Boston."
@@ -15,14 +15,14 @@ OPTIONS = {"protect": "names", "style": "tag", "keep": ["city"]}
 
 
 def test_a_rewriter_and_its_pickle() -> None:
-    rewriter = Rewriter(**OPTIONS, allow=["zorblax"])  # type: ignore[arg-type]
+    rewriter = ConfiguredSanitizer(**OPTIONS, allow=["zorblax"])  # type: ignore[arg-type]
     for one in (rewriter, pickle.loads(pickle.dumps(rewriter))):
         assert one(TEXT) == TAGGED
         assert one("a zorblax") == "a zorblax"
         assert "zorblax" not in repr(one)
-    assert Rewriter(protect="names").results([TEXT])[0].statement.to_dict()["nats"] is None
+    assert ConfiguredSanitizer(protect="names").sanitize_texts([TEXT])[0].statement.to_dict()["nats"] is None
     with pytest.raises(OptionError, match="no such kind"):
-        Rewriter(protect="names", keep=[SECRET])
+        ConfiguredSanitizer(protect="names", keep=[SECRET])
 
 
 def test_pandas() -> None:

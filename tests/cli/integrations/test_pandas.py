@@ -12,18 +12,18 @@ from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
 pandas = pytest.importorskip("pandas", reason="needs the extra pandas: make integrations")
 
 from textveil.errors import BundleTooLarge, ColumnError, InputError, OptionError
-from textveil_cli.integrations import Rewriter
+from textveil_cli.integrations import ConfiguredSanitizer
 from textveil_cli.integrations.pandas import CommandOptions, sanitize
 from textveil_cli.options import (
     BundleOptions,
+    ExpectedBundleOptions,
+    FileRunOptions,
     InputOptions,
     OutputOptions,
-    PinOptions,
     RowOptions,
-    RunOptions,
     TableOptions,
 )
-from textveil_cli.options.text import DrawOptions, LevelOptions, ShownOptions
+from textveil_cli.options.text import MechanismOptions, ProtectionOptions, SamplingOptions
 
 
 @pytest.mark.parametrize("kind", ["str", "string", "object", "category"])
@@ -85,14 +85,14 @@ def test_methods_of_a_column(tickets, method: str) -> None:
 
 
 def test_a_rewriter_in_place_of_the_function(tickets) -> None:
-    assert is_right(tickets["note"].map(Rewriter(), na_action="ignore"))
-    assert is_sanitized(tickets["subject"].apply(Rewriter()).iloc[2])
-    assert is_sanitized(Rewriter().cells(tickets["note"])[0])
+    assert is_right(tickets["note"].map(ConfiguredSanitizer(), na_action="ignore"))
+    assert is_sanitized(tickets["subject"].apply(ConfiguredSanitizer()).iloc[2])
+    assert is_sanitized(ConfiguredSanitizer().sanitize_cells(tickets["note"])[0])
     with pytest.raises(InputError, match="the text is not a string"):
-        tickets["note"].map(Rewriter())
+        tickets["note"].map(ConfiguredSanitizer())
     for frame in (tickets, tickets[["note"]]):
         with pytest.raises(InputError, match="a table came"):
-            Rewriter().cells(frame)
+            ConfiguredSanitizer().sanitize_cells(frame)
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,17 @@ OF_FILES = set(
 
 
 def test_every_option_of_the_command_has_its_name_here() -> None:
-    groups = (InputOptions, BundleOptions, PinOptions, LevelOptions, ShownOptions, DrawOptions, TableOptions)
-    groups += (RowOptions, RunOptions, OutputOptions)
-    names = {field.name for group in groups for field in fields(group)} - {"must_be"} - OF_FILES
+    groups = (
+        InputOptions,
+        BundleOptions,
+        ExpectedBundleOptions,
+        MechanismOptions,
+        ProtectionOptions,
+        SamplingOptions,
+        TableOptions,
+    )
+    groups += (RowOptions, FileRunOptions, OutputOptions)
+    names = {field.name for group in groups for field in fields(group)} - {"expected"} - OF_FILES
     assert names == {"column", *CommandOptions.__annotations__}
 
 

@@ -17,8 +17,8 @@ from scripts import ROOT
 from textveil import Conversation, Sanitizer
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
-from textveil_cli.integrations import Rewriter
-from textveil_cli.integrations.presidio import TextveilOperator, TextveilRestore
+from textveil_cli.integrations import ConfiguredSanitizer
+from textveil_cli.integrations.presidio import TextveilOperator, TextveilRestoreOperator
 
 
 def anonymize(text: str, spans: list[tuple[str, str]], **params: object) -> str:
@@ -109,8 +109,8 @@ def test_lists_and_dictionaries_of_texts(engine: AnonymizerEngine) -> None:
     "span", ["Zorblaxia Quuxling Frobnitz", "zorblaxia quuxling frobnitz", "ZORBLAXIA McQuux Don't"]
 )
 def test_a_surrogate_is_of_the_kind_that_presidio_found(span: str, entity: str, kinds: list[str]) -> None:
-    plan: Any = Sanitizer.load()._plan({})
-    lists = {kind.name: set(kind.outputs) for kind in plan.rule.lists}
+    plan: Any = Sanitizer.load()._get_plan({})
+    lists = {kind.name: set(kind.surrogates) for kind in plan.rule.entity_types}
     said = anonymize(f"ask {span} about it", [(entity, span)])
     words = said.removeprefix("ask ").removesuffix(" about it").split()
     assert [word.casefold() in lists[kind] for word, kind in zip(words, kinds, strict=True)] == [True] * 3
@@ -120,7 +120,7 @@ def test_a_surrogate_is_of_the_kind_that_presidio_found(span: str, entity: str, 
 
 def test_a_clitic_is_not_a_name() -> None:
     said = anonymize("ask Zorblaxia's dog", [("PERSON", "Zorblaxia's")])
-    assert dict(Rewriter(protect="all").preview(said))[said.split()[1]] == "given-name"
+    assert dict(ConfiguredSanitizer(protect="all").preview(said))[said.split()[1]] == "given-name"
     assert re.fullmatch(
         r"ask \S+'s dog", anonymize("ask Zorblaxia's dog", [("PERSON", "Zorblaxia's")], protect="words")
     )
@@ -138,7 +138,7 @@ def test_nothing_depends_on_words_that_are_on_no_list(entity: str, monkeypatch: 
 def test_words_that_are_on_a_list_stay_of_its_kind() -> None:
     said = anonymize("at 42 Zorblax Street now", [("LOCATION", "42 Zorblax Street")])
     assert re.fullmatch(r"at [\d.,]+ \S+ \S+ now", said)
-    kinds = dict(Rewriter(protect="all").preview(said))
+    kinds = dict(ConfiguredSanitizer(protect="all").preview(said))
     assert kinds[said.split()[3]] == "street-word"
     assert kinds[said.split()[2]] == "city"
 
@@ -186,7 +186,7 @@ def test_the_other_engine_puts_back_what_was_replaced(engine: AnonymizerEngine) 
     assert re.fullmatch(r"ask \S+ (\S+) of .+, \S+, .+ and .+ since \d+ \w+ \d{4}; \1", sent.text)
     assert not [part for part in spans if re.search(rf"(?<!\w){part}(?!\w)", sent.text)]
     back = DeanonymizeEngine()
-    back.add_deanonymizer(TextveilRestore)
+    back.add_deanonymizer(TextveilRestoreOperator)
     assert back.deanonymize(sent.text, sent.items, mapping).text == text
     name = sent.text.split()[1]
     reply = f"Tell {name} that {name}'s call is on {re.findall(r'[0-9]+ [A-Z][a-z]+ [0-9]{4}', sent.text)[0]}."
@@ -223,7 +223,7 @@ def test_a_conversation_is_the_only_parameter(engine: AnonymizerEngine) -> None:
         with pytest.raises(OptionError, match="is a Conversation"):
             engine.anonymize(NOTE, found_in(NOTE, SPANS), wrong)
     back = DeanonymizeEngine()
-    back.add_deanonymizer(TextveilRestore)
+    back.add_deanonymizer(TextveilRestoreOperator)
     with pytest.raises(OptionError, match="to restore, give the conversation"):
         back.deanonymize("ask", [OperatorResult(0, 3, "PERSON")], {"DEFAULT": OperatorConfig("textveil")})
     with pytest.raises(OptionError, match="a text is called one of"):
@@ -246,4 +246,4 @@ def test_a_reply_is_restored_in_running_text_alone(reply: str, option: dict[str,
         name = conversation.outgoing_text("Zorblaxia Novak", "person")
         text = reply.replace("{}", name)
         expected = reply.replace("{}", "Zorblaxia Novak") if given else text
-        assert TextveilRestore().operate(text, {"conversation": conversation}) == expected
+        assert TextveilRestoreOperator().operate(text, {"conversation": conversation}) == expected

@@ -21,7 +21,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils.validation import check_is_fitted
-from textveil_cli.integrations import Rewriter
+from textveil_cli.integrations import ConfiguredSanitizer
 from textveil_cli.integrations.sklearn import TextSanitizer
 
 
@@ -131,7 +131,7 @@ def test_what_is_refused(frame, given: Any) -> None:
 
 
 def test_a_function_of_cells(frame) -> None:
-    cells = FunctionTransformer(Rewriter().cells)
+    cells = FunctionTransformer(ConfiguredSanitizer().sanitize_cells)
     assert is_right(cells.fit_transform(frame["note"]))
     with pytest.raises(InputError, match="a table came"):
         cells.fit_transform(frame[["note"]])

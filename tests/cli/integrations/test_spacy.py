@@ -48,13 +48,13 @@ def test_a_saved_pipeline_has_its_options(tmp_path: Path, caplog: pytest.LogCapt
     nlp.get_pipe("textveil")
     nlp.to_disk(tmp_path / "nlp")
     assert "Zorblax" not in caplog.text
-    assert b"Zorblax" not in pickle.dumps(nlp.get_pipe("textveil").rewriter)
+    assert b"Zorblax" not in pickle.dumps(nlp.get_pipe("textveil").sanitizer)
     names = [str(path.relative_to(tmp_path / "nlp")) for path in (tmp_path / "nlp").rglob("*")]
     assert not [name for name in names if "textveil" in name]
     assert 'factory = "textveil"' in (tmp_path / "nlp" / "config.cfg").read_text()
     loaded = spacy.load(tmp_path / "nlp")
     assert loaded("The of")._.sanitized == "The of"
-    assert loaded.get_pipe("textveil").rewriter.terms.level == "4"
+    assert loaded.get_pipe("textveil").sanitizer.terms.level == "4"
 
 
 def test_wrong_options_are_named() -> None:
@@ -146,7 +146,7 @@ def test_options_are_those_of_the_component() -> None:
     from textveil_cli.integrations.spacy import make_component
 
     options = {"epsilon": 4, "protect": "all", "deny": ["invoice"]}
-    terms = pipeline(**options).get_pipe("textveil").rewriter.terms
+    terms = pipeline(**options).get_pipe("textveil").sanitizer.terms
     assert (terms.level, terms.protect) == ("4", "all")
     # A pipeline is saved with its options, and a key is not a part of one.
     assert set(Options.__annotations__) - {"key"} <= set(inspect.signature(make_component).parameters)

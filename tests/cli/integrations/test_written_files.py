@@ -10,7 +10,7 @@ from textveil_cli.integrations.written_files import LIST_NAME, WrittenFiles
 
 
 def has(files: WrittenFiles, path: Path) -> bool:
-    return files.has(path, path.stat())
+    return files.may_be_by_model(path, path.stat())
 
 
 def save_anew(path: Path, to: Path) -> None:
@@ -63,7 +63,7 @@ def root(tmp_path: Path) -> Path:
 def test_what_became_of_a_written_file_may_be_the_models(root: Path, way: Callable[[Path], Path]) -> None:
     files = WrittenFiles(root)
     assert not has(files, root / "mail.txt")
-    files.write(root / "sub/guesses.txt", b"Anna Berta", "Anna Berta")
+    files.write_file(root / "sub/guesses.txt", b"Anna Berta", "Anna Berta")
     path = way(root)
     assert has(files, path)
     assert not has(files, root / "notes.txt")
@@ -73,21 +73,25 @@ def test_what_became_of_a_written_file_may_be_the_models(root: Path, way: Callab
 
 @pytest.mark.parametrize("way", WAYS[:3])
 def test_a_file_that_moved_while_nothing_ran_is_noticed(root: Path, way: Callable[[Path], Path]) -> None:
-    WrittenFiles(root).write(root / "sub/guesses.txt", b"Anna Berta", "Anna Berta")
+    WrittenFiles(root).write_file(root / "sub/guesses.txt", b"Anna Berta", "Anna Berta")
     path = way(root)
     files = WrittenFiles(root)
-    assert files.missing == 1
+    assert files.missing_count == 1
     assert has(files, path)
     assert not has(files, root / "notes.txt")
     assert not has(WrittenFiles(root, accept=True), root / "notes.txt")
 
 
 def test_a_renamed_folder_is_not_missing(root: Path) -> None:
-    WrittenFiles(root).write(root / "sub/guesses.txt", b"Anna Berta", "Anna Berta")
+    WrittenFiles(root).write_file(root / "sub/guesses.txt", b"Anna Berta", "Anna Berta")
     (root / "sub").rename(root / "other")
     (root / "new.txt").write_text("I am Anna too")
     files = WrittenFiles(root)
-    assert (files.missing, has(files, root / "other/guesses.txt"), has(files, root / "new.txt")) == (0, True, False)
+    assert (files.missing_count, has(files, root / "other/guesses.txt"), has(files, root / "new.txt")) == (
+        0,
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize("content", ["[]", "{}", '{"written": {"a": [1]}, "users": {}}', "x"])
@@ -99,4 +103,4 @@ def test_a_list_that_is_none_is_refused(root: Path, content: str) -> None:
 
 def test_links_to_nothing_are_no_files(root: Path) -> None:
     os.symlink(root / "none", root / "link")
-    assert WrittenFiles(root).missing == 0
+    assert WrittenFiles(root).missing_count == 0

@@ -12,7 +12,7 @@ from typing import IO
 import pytest
 from canaries import CANARIES, SECRET, hidden
 from forked import run_forked
-from textveil.bundle import artifact
+from textveil.bundle import find_artifact
 from textveil.mechanisms import integer_sampling as sampling
 
 # --- what the command says, and leaves -----------------------------------------------------------------------------
@@ -89,8 +89,8 @@ GOOD = [
     ["sanitize"],
     ["sanitize", "--json"],
     ["sanitize", "--sanitize-punctuation"],
-    ["sanitize", "-b", str(artifact("english-santext")), "-m", "krr", "-e", "30"],
-    ["sanitize", "-b", str(artifact("english-santext")), "-p", "1e-18", "-m", "santext+", "-e", "12.5"],
+    ["sanitize", "-b", str(find_artifact("english-santext")), "-m", "krr", "-e", "30"],
+    ["sanitize", "-b", str(find_artifact("english-santext")), "-p", "1e-18", "-m", "santext+", "-e", "12.5"],
     ["sanitize", "-o", "out.txt"],
 ]
 
@@ -200,12 +200,12 @@ def test_a_disk_that_fills_up_does_not_tell(confined: Confined) -> None:
 
 BROKEN = {
     "the draw": "from textveil.mechanisms import integer_sampling\ninteger_sampling.draw_thinned = fail",
-    "the segments": "from textveil.text.rewrite import cut\ncut.cut = fail",
+    "the segments": "from textveil.text.rewrite import cut\ncut.split_at_strings = fail",
     "the entropy": "import os\nos.urandom = fail",
-    "the look-up": "from textveil.text.rewrite.cut import Segments\nSegments.look_up = fail",
-    "the writing": "from textveil.text.rewrite import rewriter\nrewriter.written = fail",
-    "the statement": "from textveil.text.statement import PrivacyStatement\nPrivacyStatement.line = fail",
-    "the bundle": "from textveil.mechanisms.baselines.table import Table\nTable.from_tensors = fail",
+    "the look-up": "from textveil.text.rewrite.cut import SegmentTable\nSegmentTable.add_entries = fail",
+    "the writing": "from textveil.text.rewrite import rewriter\nrewriter.write_texts = fail",
+    "the statement": "from textveil.text.statement import PrivacyStatement\nPrivacyStatement.format_line = fail",
+    "the bundle": "from textveil.mechanisms.baselines.table import SanTextTable\nSanTextTable.from_tensors = fail",
 }
 ERRORS = (
     ValueError(SECRET),

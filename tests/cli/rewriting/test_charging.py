@@ -32,8 +32,8 @@ def test_a_release_is_charged_and_said(sanitize: HERE, path: Path) -> None:
     )
     assert "new ledger" not in second.message
     assert sanitize("-q").err == b""
-    assert Ledger(path).account("bank").spent == "51"
-    assert Ledger(path).account().spent == "25.5"
+    assert Ledger(path).get_account("bank").displayed_epsilon == "51"
+    assert Ledger(path).get_account().displayed_epsilon == "25.5"
 
 
 def test_a_budget_refuses_and_nothing_comes_out(sanitize: HERE, tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_lines_that_arrive_one_by_one_are_one_request_too(
     here: HERE, bundle: Path, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("cryptography")
-    monkeypatch.setattr("textveil_cli.console.lines._READ_BYTES", 8)
+    monkeypatch.setattr("textveil_cli.console.text_io._READ_BYTES", 8)
     (tmp_path / "all.txt").write_text("doctor\nflu\ndoctor\n")
     (tmp_path / "first.txt").write_text("doctor\n")
     memo = ("--ledger", path, "--memo", "--memo-key", tmp_path / "memo.key")
@@ -145,12 +145,12 @@ def test_a_ledger_is_rotated_and_deleted_if_one_says_so(here: HERE, sanitize: HE
         assert (ran.code, ran.message.count("say --yes")) == (1, 1)
     assert here("ledger", "delete", path, "--yes").message.startswith("textveil: option: say what to delete")
     assert "charges stay" in here("ledger", "delete", path, "--outputs", "--yes").message
-    assert Ledger(path).account("a").spent == "25.5"
+    assert Ledger(path).get_account("a").displayed_epsilon == "25.5"
     assert here("ledger", "delete", path, "--scope", "a", "--yes").code == 0
-    assert Ledger(path).accounts() == []
+    assert Ledger(path).list_accounts() == []
     sanitize()
     assert here("ledger", "rotate", path, "--yes").message == "textveil: a new key and an empty ledger\n"
-    assert Ledger(path).accounts() == []
+    assert Ledger(path).list_accounts() == []
 
 
 @pytest.mark.parametrize("command", ["show", "export", "rotate", "delete"])
@@ -233,5 +233,5 @@ def test_a_command_that_is_killed_leaves_no_unknown_line(bundle: Path, path: Pat
     assert left.count(b"\n") >= 2
     ledger, sanitizer = Ledger(path), Sanitizer.load(bundle)
     for line in lines[: left.count(b"\n")]:
-        assert ledger.released_before("stream", request_of(sanitizer, line)) == 1
-    ledger.accounts()
+        assert ledger.count_releases("stream", request_of(sanitizer, line)) == 1
+    ledger.list_accounts()

@@ -10,13 +10,13 @@ import pytest
 from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Ledger
-from textveil.bundle import atomic_bytes, atomic_folder, kept
+from textveil.bundle import kept, open_atomic_bytes, open_atomic_folder
 from textveil.errors import KeyFileError, OutputError
-from textveil.ledger import Entry
-from textveil.release import Charge
+from textveil.ledger import SpendEntry
+from textveil.release import Spend
 
 HERE = Callable[..., Any]
-ENTRY = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
+ENTRY = SpendEntry(privacy_unit="scope", request=b"request", mechanism="staircase", spend=Spend(3))
 POSIX = pytest.mark.skipif(os.name != "posix", reason="links as POSIX has them")
 
 
@@ -34,8 +34,8 @@ def place(bundles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
     monkeypatch.chdir(tmp_path)
     shutil.copytree(bundles, tmp_path, dirs_exist_ok=True)
     (tmp_path / "books").mkdir()
-    Ledger("books/ledger").post([ENTRY])
-    Ledger("books/other", key="books/named").post([ENTRY])
+    Ledger("books/ledger").record_spends([ENTRY])
+    Ledger("books/other", key="books/named").record_spends([ENTRY])
     for name in ("memo", "receiver"):
         (tmp_path / name).write_bytes(os.urandom(31) + b"\xff")
         (tmp_path / name).chmod(0o600)
@@ -93,7 +93,7 @@ def test_a_file_of_the_ledger_is_never_an_output(here: HERE, place: Path, way: s
     said = refused(here, place, WAYS[way], f"books/{target}", "--ledger", "books/ledger")
     role = {"ledger": "--ledger", "ledger.key": "the key of the ledger"}.get(target, "the journal of the ledger")
     assert said == also(way, role, target)
-    assert Ledger("books/ledger").account("scope").epsilon_units == 3
+    assert Ledger("books/ledger").get_account("scope").epsilon_units == 3
 
 
 @pytest.mark.parametrize(
@@ -187,18 +187,21 @@ def test_no_file_of_an_output_folder_is_one_of_the_ledger(here: HERE, place: Pat
 
 
 def test_the_library_never_replaces_a_ledger_or_a_key(place: Path) -> None:
-    """Whoever writes: ``atomic_bytes`` is the only writer."""
+    """Whoever writes: ``open_atomic_bytes`` is the only writer."""
     before = held(place)
     for target in (*(f"books/{name}" for name in OF_THE_LEDGER), "memo", "books/named"):
-        with pytest.raises(OutputError, match=r"nothing was written$"), atomic_bytes(Path(target)):
+        with pytest.raises(OutputError, match=r"nothing was written$"), open_atomic_bytes(Path(target)):
             raise AssertionError
-    with pytest.raises(OutputError, match=r"a (ledger|key file) is there"), atomic_folder(Path("books"), replace=True):
+    with (
+        pytest.raises(OutputError, match=r"a (ledger|key file) is there"),
+        open_atomic_folder(Path("books"), replace=True),
+    ):
         raise AssertionError
     assert held(place) == before
     (place / "text").write_text("a text has 32 bytes as well: yes")
     (place / "random").write_bytes(os.urandom(33))
     for name in ("text", "random"):
-        with atomic_bytes(place / name) as file:
+        with open_atomic_bytes(place / name) as file:
             file.write(b"new")
 
 
@@ -217,16 +220,16 @@ def test_a_key_is_no_file_of_its_ledger_and_no_other_key(place: Path) -> None:
     assert held(place) == before
     pytest.importorskip("cryptography")
     with pytest.raises(KeyFileError):
-        Ledger("books/ledger", memo_key="books/ledger.key")
+        Ledger("books/ledger", replay_cache_key="books/ledger.key")
 
 
 def test_places(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "file").write_text("1")
-    assert kept.place_of(tmp_path / "a" / ".." / "a" / "file") == kept.place_of(tmp_path / "a" / "file")
-    assert kept.place_of(tmp_path / "a" / "caf\u00e9") == kept.place_of(tmp_path / "a" / "CAFE\u0301")
-    assert kept.place_of(tmp_path / "a" / "FILE2") != kept.place_of(tmp_path / "FILE2")
-    assert kept.lies_in(tmp_path / "a" / "b" / "c", tmp_path / "a")
-    assert kept.lies_in(tmp_path / "a", tmp_path / "a")
-    assert not kept.lies_in(tmp_path / "ab", tmp_path / "a")
-    assert not kept.lies_in(tmp_path / "ab", tmp_path / "nothing")
+    assert kept.get_file_id(tmp_path / "a" / ".." / "a" / "file") == kept.get_file_id(tmp_path / "a" / "file")
+    assert kept.get_file_id(tmp_path / "a" / "caf\u00e9") == kept.get_file_id(tmp_path / "a" / "CAFE\u0301")
+    assert kept.get_file_id(tmp_path / "a" / "FILE2") != kept.get_file_id(tmp_path / "FILE2")
+    assert kept.is_inside(tmp_path / "a" / "b" / "c", tmp_path / "a")
+    assert kept.is_inside(tmp_path / "a", tmp_path / "a")
+    assert not kept.is_inside(tmp_path / "ab", tmp_path / "a")
+    assert not kept.is_inside(tmp_path / "ab", tmp_path / "nothing")

@@ -13,7 +13,7 @@ import pytest
 import textveil
 from processes import TIMEOUT, answer, start, writes_below
 from small_encoders import LINE, pinned
-from textveil.bundle import artifact
+from textveil.bundle import find_artifact
 
 posix = pytest.mark.skipif(os.name != "posix", reason="signals and pipes as POSIX has them")
 full_device = pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
@@ -34,7 +34,11 @@ def test_a_sentence_with_the_built_in_bundle(command: Callable) -> None:
         ran.message,
     )
     ran = command(
-        "sanitize", "--bundle", artifact("english-santext"), "--text", "My doctor in Boston said the biopsy was clean."
+        "sanitize",
+        "--bundle",
+        find_artifact("english-santext"),
+        "--text",
+        "My doctor in Boston said the biopsy was clean.",
     )
     assert re.fullmatch(
         r"textveil: Shown: punctuation, common words that a coin keeps\. 9 tokens drawn at epsilon [\d.]+ d \+ 1\.204 "

@@ -16,7 +16,7 @@ pytest.importorskip("starlette", reason="needs the extra serve: make integration
 pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
 
 from textveil.errors import ServeError
-from textveil_cli.serve import Address
+from textveil_cli.serve import ServiceAddress
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def token(tmp_path: Path) -> Path:
 
 
 def test_the_loopback_address_needs_nothing() -> None:
-    assert Address().access().hosts == {"localhost", "127.0.0.1", "[::1]"}
-    assert Address(host="localhost").access().token is None
-    assert "[::1]" in Address(host="::1").access().hosts
-    assert "127.0.0.5" in Address(host="127.0.0.5").access().hosts
+    assert ServiceAddress().make_access_rule().hosts == {"localhost", "127.0.0.1", "[::1]"}
+    assert ServiceAddress(host="localhost").make_access_rule().token is None
+    assert "[::1]" in ServiceAddress(host="::1").make_access_rule().hosts
+    assert "127.0.0.5" in ServiceAddress(host="127.0.0.5").make_access_rule().hosts
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.0.2.1", "::", "2001:db8::1", "10.0.0.1"])
@@ -40,8 +40,8 @@ def test_elsewhere_a_token_and_tls_are_needed(host: str, token: Path) -> None:
     alone: list[dict[str, Any]] = [{}, {"token_file": token}, files]
     for some in alone:
         with pytest.raises(ServeError, match="give --token-file, --tls-certificate and --tls-key"):
-            Address(host=host, **some).access()
-    access = Address(host=host, names=("Host.example",), token_file=token, **files).access()
+            ServiceAddress(host=host, **some).make_access_rule()
+    access = ServiceAddress(host=host, names=("Host.example",), token_file=token, **files).make_access_rule()
     assert access.token == "t" * 32
     assert "host.example" in access.hosts
     assert "localhost" not in access.hosts
@@ -50,48 +50,48 @@ def test_elsewhere_a_token_and_tls_are_needed(host: str, token: Path) -> None:
 
 def test_every_address_needs_a_name(token: Path) -> None:
     with pytest.raises(ServeError, match="by which name"):
-        Address(host="0.0.0.0", token_file=token, certificate=token, key=token).access()
+        ServiceAddress(host="0.0.0.0", token_file=token, certificate=token, key=token).make_access_rule()
 
 
 @pytest.mark.parametrize("host", ["example.org", "", "1.2.3", "256.0.0.1"])
 def test_a_name_is_no_address(host: str) -> None:
     with pytest.raises(ServeError, match="takes an IP address"):
-        Address(host=host).access()
+        ServiceAddress(host=host).make_access_rule()
 
 
 def test_a_missing_token_is_made_for_its_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "token"
-    made = Address(token_file=path).access().token
+    made = ServiceAddress(token_file=path).make_access_rule().token
     assert made is not None
     assert len(made) >= 40
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert Address(token_file=path).access().token == made
+    assert ServiceAddress(token_file=path).make_access_rule().token == made
 
 
 def test_a_token_that_others_may_read_or_guess_is_refused(token: Path) -> None:
     token.chmod(0o640)
     with pytest.raises(ServeError, match="read by others"):
-        Address(token_file=token).access()
+        ServiceAddress(token_file=token).make_access_rule()
     token.chmod(0o600)
     for content in (b"short", b"", b"\xff" * 40, b"t t" * 20):
         token.write_bytes(content)
         with pytest.raises(ServeError) as refused:
-            Address(token_file=token).access()
+            ServiceAddress(token_file=token).make_access_rule()
         assert "t t" not in str(refused.value)
 
 
 def test_a_port_that_is_taken_is_one_line() -> None:
-    with Address().bind() as bound:
+    with ServiceAddress().open_socket() as bound:
         assert bound.proto == socket.IPPROTO_TCP
-    with Address().bind() as bound, pytest.raises(ServeError, match="port is taken"):
-        Address(port=bound.getsockname()[1]).bind()
+    with ServiceAddress().open_socket() as bound, pytest.raises(ServeError, match="port is taken"):
+        ServiceAddress(port=bound.getsockname()[1]).open_socket()
 
 
 def test_files_that_are_no_certificate(token: Path) -> None:
     with pytest.raises(ServeError, match="cannot be used"):
-        Address(certificate=token, key=token).tls()
+        ServiceAddress(certificate=token, key=token).make_tls_context()
     with pytest.raises(ServeError, match="give --tls-certificate and --tls-key together"):
-        Address(certificate=token).access()
+        ServiceAddress(certificate=token).make_access_rule()
 
 
 def test_a_token_and_tls(tmp_path: Path, token: Path, certificate: tuple[Path, Path]) -> None:

@@ -131,15 +131,15 @@ def test_an_answer_that_nobody_reads_is_given_up(server: Server, requests: int) 
 
 def test_a_connection_that_is_to_close_ends_in_time() -> None:
     """What is left of an answer may be too small for the transport to say that it waits."""
-    from textveil_cli.serve.run import _Protocol
+    from textveil_cli.serve.server import _LimitedProtocol
 
-    protocol: Any = object.__new__(_Protocol)
+    protocol: Any = object.__new__(_LimitedProtocol)
     waits = []
     protocol.transport, protocol.loop, protocol.cycle, protocol.timeout_keep_alive_task = Mock(), Mock(), None, Mock()
     protocol.transport.is_closing.return_value = True
     protocol.loop.call_later.side_effect = lambda seconds, call: waits.append((seconds, call))
-    protocol._watch()
-    assert waits == [(_Protocol.limits.seconds, protocol.transport.abort)]
+    protocol._update_timer()
+    assert waits == [(_LimitedProtocol.limits.seconds, protocol.transport.abort)]
 
 
 def test_a_hundred_connections_at_once(server: Server) -> None:
@@ -179,7 +179,7 @@ def server_is_full(server: Server) -> bool:
 @pytest.mark.slow
 def test_a_planted_fault_is_seen(tmp_path: Path) -> None:
     """uvicorn alone waits for ever for the end of a head."""
-    before = "textveil_cli.serve.run._Protocol._watch = lambda self: None"
+    before = "textveil_cli.serve.server._LimitedProtocol._update_timer = lambda self: None"
     with toy(tmp_path, before=before) as faulty, pytest.raises(AssertionError, match="for ever"):
         trickle(faulty, HEAD, b"X-A: b\r\n", most=3)
 

@@ -164,7 +164,7 @@ def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> Non
         assert "Zorblax" not in server.said
     assert b"Zorblax" not in (books / "ledger").read_bytes()
     ledger = Ledger(books / "ledger")
-    assert [ledger.account(scope).spent for scope in (SECRET, "another", "default")] == ["8", "4", "4"]
+    assert [ledger.get_account(scope).displayed_epsilon for scope in (SECRET, "another", "default")] == ["8", "4", "4"]
 
 
 @pytest.mark.slow
@@ -172,7 +172,7 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
     with served(tmp_path, *START, "--bundle", SMALL, "--ledger", tmp_path / "ledger") as server:
         assert server.ask("GET", "/info")[1]["scope_per_request"] is False
         assert server.ask("POST", "/sanitize", {"text": "the nurse", "scope": "mine"})[0] == 422
-    assert Ledger(tmp_path / "ledger").accounts() == []
+    assert Ledger(tmp_path / "ledger").list_accounts() == []
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ import pytest
 pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
 pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
 
-from textveil_cli.serve import Access, Releases, make_app
+from textveil_cli.serve import AccessRule, ServedReleases, make_app
 from textveil_cli.serve.access import Refusal
 
 TOKEN = "t" * 32
-RULE = Access(frozenset({"localhost"}), TOKEN)
+RULE = AccessRule(frozenset({"localhost"}), TOKEN)
 #: Of each header a value that is fine, and another one.
 HEADERS = {
     "host": ("localhost:80", "zorblaxia.example"),
@@ -58,21 +58,21 @@ def status(asked: dict[str, Any]) -> int:
     async def send(message: Any) -> None:
         said.append(message.get("status"))
 
-    app = make_app(Releases(sanitize=list, promise=Promise()), RULE)  # type: ignore[arg-type]
+    app = make_app(ServedReleases(sanitize=list, sanitize_statement=Promise()), RULE)  # type: ignore[arg-type]
     asyncio.run(app(asked, receive, send))
     return said[0]
 
 
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_header_that_is_there_once_is_answered(name: str) -> None:
-    RULE.check(scope(name, [HEADERS[name][0]]))
+    RULE.check_request(scope(name, [HEADERS[name][0]]))
     assert status(scope(name, [HEADERS[name][0]])) == 200
 
 
 @pytest.mark.parametrize(("name", "values"), TWICE)
 def test_a_header_that_is_there_twice_is_refused(name: str, values: tuple[str, str]) -> None:
     with pytest.raises(Refusal) as refused:
-        RULE.check(scope(name, values))
+        RULE.check_request(scope(name, values))
     assert (refused.value.status, refused.value.code) == (400, "header")
     assert status(scope(name, values)) == 400
 
@@ -81,13 +81,13 @@ def test_a_header_that_is_there_twice_is_refused(name: str, values: tuple[str, s
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_rule_that_reads_one_of_two_is_seen(name: str, last: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Planted faults: the first of two headers counts, or the last."""
-    right = Access.check
+    right = AccessRule.check_request
 
-    def check(self: Access, asked: dict[str, Any]) -> None:
+    def check(self: AccessRule, asked: dict[str, Any]) -> None:
         headers = asked["headers"] if last else asked["headers"][::-1]
         right(self, {**asked, "headers": list(dict(headers).items())})
 
-    monkeypatch.setattr(Access, "check", check)
+    monkeypatch.setattr(AccessRule, "check_request", check)
     fine, wrong = HEADERS[name]
     with pytest.raises(pytest.fail.Exception):
         test_a_header_that_is_there_twice_is_refused(name, (wrong, fine) if last else (fine, wrong))

@@ -13,7 +13,7 @@ from interruption import interrupted
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.bundle import TextBundle, open_bundle
-from textveil.errors import BundleDamaged, IdentityMismatch
+from textveil.errors import BundleDamaged, ContentHashMismatch
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.certificate import certify_bundle, find_false_labels
@@ -39,10 +39,10 @@ class TestCertificateInABundle:
     def test_labels_become_certified_and_the_identity_another(self, bundle, capsys):
         assert run(cli.app, "textveil-export", ["certify", str(bundle.path)]) == 0
         assert "l1" in capsys.readouterr().out
-        with pytest.raises(IdentityMismatch):
-            Sanitizer.load(bundle.path, expect_id=bundle.identity)
+        with pytest.raises(ContentHashMismatch):
+            Sanitizer.load(bundle.path, expect_id=bundle.content_hash)
         certified = Sanitizer.load(bundle.path)
-        assert certified.bundle.law_identity == bundle.law_identity == certified.bundle.certificate["identity"]
+        assert certified.bundle.mechanism_hash == bundle.mechanism_hash == certified.bundle.certificate["identity"]
         assert certified.bundle.certificate["format_version"] == 2
         proven = certified.bundle.certificate["levels"]["l1"]["santext"]
         terms = certified.terms(mechanism="santext", epsilon=proven["epsilon_certified"])
@@ -69,7 +69,7 @@ class TestCertificateInABundle:
         other = small_bundles.small_bundle(tmp_path / "c", GEOMETRIES["twins"], k=5, exponents=["2", "6"])
         write_certificate(bundle, certify_bundle(other))
         certificate = (bundle.path / "certificate.json").read_text()
-        (bundle.path / "certificate.json").write_text(certificate.replace(bundle.law_identity, other.law_identity))
+        (bundle.path / "certificate.json").write_text(certificate.replace(bundle.mechanism_hash, other.mechanism_hash))
         sign_manifest(bundle.path, read_json(bundle.path / "manifest.json"))
         with pytest.raises(BundleDamaged, match="belongs to another table"):
             Sanitizer.load(bundle.path)
@@ -80,7 +80,7 @@ class TestCertificateInABundle:
         write_certificate(bundle, certificates)
         original = {path: path.read_bytes() for path in bundle.path.iterdir()}
         assert find_false_labels(open_bundle(bundle.path, TextBundle), certificates) == []
-        labels = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
+        labels = [(level, mechanism) for level in bundle.santext_levels for mechanism in level.parameters]
         for level, mechanism in labels:
             _lie(bundle.path, level.name, mechanism)
             said = find_false_labels(open_bundle(bundle.path, TextBundle), certificates)
@@ -106,8 +106,8 @@ class TestCertificateInABundle:
         with interrupted(monkeypatch, failing):
             write_certificate(bundle, certificates)
         after = open_bundle(bundle.path, TextBundle)
-        assert after.law_identity == bundle.law_identity
-        assert (after.certificate is None) == (after.certified_epsilon(after.levels[0], "santext") is None)
+        assert after.mechanism_hash == bundle.mechanism_hash
+        assert (after.certificate is None) == (after.get_certified_epsilon(after.santext_levels[0], "santext") is None)
         assert not [path for path in bundle.path.iterdir() if path.name.startswith(".")]
 
 

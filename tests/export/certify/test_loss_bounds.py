@@ -36,9 +36,9 @@ def test_bounds_hold_for_every_pair(tmp_path: Path, geometry: str) -> None:
     every = PairScores.compute(bundle.metric)
     scores = np.asarray(every.scores).astype(np.int64)
     first, second = (index.ravel() for index in np.indices(scores.shape))
-    for level in bundle.levels:
+    for level in bundle.santext_levels:
         for mechanism, law in level.parameters.items():
-            losses = LossBounds(SanText.of(bundle.table, bundle.metric, mechanism, law).channel_on(every))
+            losses = LossBounds(SanText.from_table(bundle.table, bundle.metric, mechanism, law).make_randomizer(every))
             brute = BruteForce.of(bundle, mechanism, defined_weights(bundle, mechanism, law))
             true = np.array(brute.losses).ravel()
             assert (losses.bound_losses(first, second, scores.ravel() + 1) >= true).all()
@@ -49,7 +49,7 @@ def test_bounds_hold_for_every_pair(tmp_path: Path, geometry: str) -> None:
             assert (scanned - true)[differences >= 0].max() < 2**-18
             if geometry == "collinear":
                 assert (losses.bound_losses(first, second, scores.ravel()) < true).any()
-            pairs = [(1, 4), (bundle.symbols, 0), (7, bundle.symbols)]
+            pairs = [(1, 4), (bundle.symbol_count, 0), (7, bundle.symbol_count)]
             assert [losses.compute_loss(x, y)[0] for x, y in pairs] == pytest.approx(
                 [brute.losses[x][y] for x, y in pairs]
             )

@@ -52,7 +52,7 @@ def open_small(folder, geometry, k, base=False):
 def assert_certified(bundle, certificates, close=True):
     """Every number of every certificate is right, and as close to the truth as is promised."""
     names = [*bundle.vocabulary, "<unk>"]
-    for level in bundle.levels:
+    for level in bundle.santext_levels:
         for mechanism in MECHANISMS:
             law = level.parameters[mechanism]
             losses = Losses.of(bundle, mechanism, defined_weights(bundle, mechanism, law))
@@ -106,7 +106,7 @@ def test_small_blocks_and_few_near_outputs(tmp_path, monkeypatch, geometry):
 def test_weights_that_end_before_the_largest_score(tmp_path):
     """Scores past the end share a weight. The certificate is of this mechanism, though not as close to the truth."""
     bundle = open_small(tmp_path / "b", "scattered", 3)
-    for level in bundle.levels:
+    for level in bundle.santext_levels:
         for key, law in level.parameters.items():
             ended = law.weights[: int(bundle.table.scores.max()) + 1]
             assert len(ended) < len(law.weights)
@@ -121,7 +121,7 @@ def test_the_attaining_pair_and_output_attain(tmp_path):
         bundle = open_small(tmp_path / geometry, geometry, 5, base=True)
         names = [*bundle.vocabulary, "<unk>"]
         certificates = certify_bundle(bundle)
-        for level in bundle.levels:
+        for level in bundle.santext_levels:
             attained = certificates[level.name]["santext"].attained
             weights = defined_weights(bundle, "santext", level.parameters["santext"])
             x, other, y = (names.index(name) for name in (attained.input, attained.other_input, attained.output))
@@ -140,24 +140,24 @@ def bundle(tmp_path):
 
 
 def certified(bundle, level=1):
-    return certify_bundle(bundle)[bundle.levels[level].name]["santext"]
+    return certify_bundle(bundle)[bundle.santext_levels[level].name]["santext"]
 
 
 def test_a_weight_that_is_one_percent_wrong_raises_the_certificate(bundle):
     """``verify`` names the score; a certificate of the faulty integers is higher, and still right."""
     before = certified(bundle)
-    law = bundle.levels[1].parameters["santext"]
+    law = bundle.santext_levels[1].parameters["santext"]
     names = [*bundle.vocabulary, "<unk>"]
     x, other = names.index(before.attained.input), names.index(before.attained.other_input)
-    ((score,),) = (bundle.metric.scores(bundle.metric.squared(np.array([x]), np.array([other]))),)
+    ((score,),) = (bundle.metric.compute_scores(bundle.metric.compute_squared(np.array([x]), np.array([other]))),)
     weights = law.weights.copy()
     weights[score:] = np.minimum(weights[score:], weights[score] - weights[score] // 100)  # stays non-increasing
-    bundle.levels[1].parameters["santext"] = replace(law, weights=weights)
+    bundle.santext_levels[1].parameters["santext"] = replace(law, weights=weights)
     with pytest.raises(BundleDamaged, match=f"level l1: the weight of score {score} does not follow"):
         verify(bundle, pairs=100)
     after = certified(bundle)
     assert after.epsilon_certified >= before.epsilon_certified + 0.005
-    faulty = defined_weights(bundle, "santext", bundle.levels[1].parameters["santext"])
+    faulty = defined_weights(bundle, "santext", bundle.santext_levels[1].parameters["santext"])
     assert Losses.of(bundle, "santext", faulty).per_distance() <= after.epsilon_certified
 
 
@@ -173,7 +173,7 @@ def test_a_table_without_a_nearest_output_is_refused(bundle):
     """At its right distance: the missing word would be drawn by the tail's weight, and not by its own."""
     row = 7
     candidates = np.array(outputs(bundle, "santext"))
-    scores = bundle.metric.scores(bundle.metric.squared(np.full(len(candidates), row), candidates))
+    scores = bundle.metric.compute_scores(bundle.metric.compute_squared(np.full(len(candidates), row), candidates))
     order = np.lexsort((candidates, scores))
     kept = np.delete(order, 1)[:5]
     bundle = with_row(bundle, row, candidates[kept], scores[kept])

@@ -57,7 +57,7 @@ def test_the_error_identifies_a_level_beyond_the_bound(tensors):
 
 @pytest.mark.parametrize("fault", ["beyond the base", "beyond the budget", "negative"])
 def test_the_error_identifies_a_budget_beyond_the_bound(tensors, monkeypatch, fault):
-    budgets = Staircase.budgets
+    budgets = Staircase.distribute_budget
 
     def faulty(self, inputs):
         stored, dealt = budgets(self, inputs)
@@ -71,6 +71,6 @@ def test_the_error_identifies_a_budget_beyond_the_bound(tensors, monkeypatch, fa
             dealt[row] = self.base[stored[row]]
         return stored, dealt
 
-    monkeypatch.setattr(Staircase, "budgets", faulty)
+    monkeypatch.setattr(Staircase, "distribute_budget", faulty)
     with pytest.raises(CertificationError, match="row 5, level 4: the budget"):
         certify_staircase(tensors, LEVELS)

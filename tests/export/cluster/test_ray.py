@@ -34,7 +34,7 @@ def write_csv(path: Path, rows: int, bad: int | None = None) -> None:
 def sanitize(*arguments: object, part_bytes: int = 200_000) -> Command:
     """The command, with parts small enough for a test."""
     code = (
-        "import sys, textveil_cli.parts, textveil_training.corpus.on_ray as m\n"
+        "import sys, textveil_cli.file_shards, textveil_training.corpus.on_ray as m\n"
         f"m.sanitize_corpus_on_ray.__kwdefaults__['part_bytes'] = {part_bytes}\n"
         "sys.argv[0] = 'textveil-train'\n"
         "from textveil_training.cli import main\nmain()"

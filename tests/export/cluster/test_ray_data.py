@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from canaries import SECRET
 from host_texts import TEXT, VISIBLE, is_sanitized
-from textveil_cli.integrations import Rewriter
+from textveil_cli.integrations import ConfiguredSanitizer
 
 pytest.importorskip("ray", reason="needs Ray: make integration-ray")
 pytestmark = pytest.mark.full
@@ -34,20 +34,22 @@ def is_right(done: Any) -> bool:
 
 
 def test_batches_of_every_format(notes: Any) -> None:
-    rewriter = Rewriter()
+    rewriter = ConfiguredSanitizer()
 
     def in_arrow(batch: Any) -> Any:
         import pyarrow
 
-        return batch.set_column(0, "note", pyarrow.array(rewriter.cells(batch["note"]), pyarrow.string()))
+        return batch.set_column(0, "note", pyarrow.array(rewriter.sanitize_cells(batch["note"]), pyarrow.string()))
 
     def plain(batch: Any) -> Any:
-        return {**batch, "note": rewriter.cells(batch["note"])}
+        return {**batch, "note": rewriter.sanitize_cells(batch["note"])}
 
     assert is_right(notes.map_batches(plain))
     assert is_right(notes.map_batches(plain, batch_size=None))
     assert is_right(
-        notes.map_batches(lambda batch: batch.assign(note=rewriter.cells(batch["note"])), batch_format="pandas")
+        notes.map_batches(
+            lambda batch: batch.assign(note=rewriter.sanitize_cells(batch["note"])), batch_format="pandas"
+        )
     )
     assert is_right(notes.map_batches(in_arrow, batch_format="pyarrow"))
     one_block = notes.repartition(1)
@@ -58,16 +60,16 @@ def test_batches_of_every_format(notes: Any) -> None:
 def test_a_class_that_opens_the_bundle_once(notes: Any) -> None:
     class Sanitize:
         def __init__(self) -> None:
-            self.rewriter = Rewriter()
+            self.rewriter = ConfiguredSanitizer()
 
         def __call__(self, batch: Any) -> Any:
-            return {**batch, "note": self.rewriter.cells(batch["note"])}
+            return {**batch, "note": self.rewriter.sanitize_cells(batch["note"])}
 
     assert is_right(notes.map_batches(Sanitize, concurrency=1))
 
 
 def test_a_rewriter_rewrites_rows_of_a_dataset(notes: Any) -> None:
-    rewriter = Rewriter()
+    rewriter = ConfiguredSanitizer()
     there = notes.filter(lambda row: row["note"] is not None)
     done = there.map(lambda row: {**row, "note": rewriter(row["note"])}).take_all()
     assert sorted(is_sanitized(row["note"]) for row in done) == [False, True]
@@ -89,7 +91,7 @@ def test_a_row_or_a_table_in_place_of_a_column_is_refused(notes: Any, call: Call
     """The names of columns, or the characters of a text, would be taken for cells."""
     ray = importlib.import_module("ray")
     with pytest.raises(ray.exceptions.RayTaskError) as refused:
-        call(notes, Rewriter()).take_all()
+        call(notes, ConfiguredSanitizer()).take_all()
     said = [line for line in str(refused.value).splitlines() if line.startswith("textveil.errors.")]
     assert said
     assert all(line.startswith("textveil.errors.InputError: ") for line in said)

@@ -13,7 +13,7 @@ from onnx import numpy_helper
 from small_checkpoints import LABELS, LETTERS, export, sign, texts
 from small_encoders import load_encoder
 from textveil.bundle import open_bundle
-from textveil.bundle.vectors import VectorBundle
+from textveil.bundle.vector_bundle import VectorBundle
 from textveil_export.encoder import build as encoder_build
 from textveil_export.encoder import int8_recipes as encoder_int8
 from textveil_export.encoder.checkpoint import SPECIAL_PIECES, Checkpoint
@@ -35,7 +35,7 @@ def test_a_checkpoint_becomes_a_bundle(
     assert export(checkpoint_folder, folder, encoder_data, *options, "--measured", str(measured)) == 0
     assert {path.name for path in folder.iterdir()} == FILES
     encoder = load_encoder(folder)
-    assert f"identity {encoder.bundle.identity}" in capsys.readouterr().out
+    assert f"identity {encoder.bundle.content_hash}" in capsys.readouterr().out
     assert [level.epsilon for level in encoder.bundle.levels] == ["2", "8"]
     assert encoder.bundle.default_level.epsilon == "2"
     assert encoder.bundle.default_level.grid == 256
@@ -55,7 +55,7 @@ def test_a_checkpoint_becomes_a_bundle(
     assert "| 88.00 % |" in card
     assert "One seed." in card
     assert "`textveil info` prints its identity" in card  # which covers the card
-    assert encoder.bundle.identity not in card
+    assert encoder.bundle.content_hash not in card
     assert str(tmp_path) not in card + (folder / "manifest.json").read_text("utf-8")
     assert "textveil-export encoder CHECKPOINT --data public.tsv --levels 8,2" in card
 
@@ -70,16 +70,16 @@ def test_the_device_reads_and_computes_what_was_evaluated(
     prepared = encode_texts(rows, checkpoint.vocabulary, checkpoint)
     assert prepared.truncated == 1
     for (_, text), ids in zip(rows, prepared.ids, strict=True):
-        read, _ = encoder._extractor.ids(text)
+        read, _ = encoder._extractor.compute_ids(text)
         assert read == ids.tolist()
-        assert np.array_equal(encoder._extractor.session.run(read)[0], session(ids))
+        assert np.array_equal(encoder._extractor.session.run_model(read)[0], session(ids))
 
 
 @pytest.mark.slow
 def test_an_encoder_releases_vectors(encoder_bundle: Path) -> None:
     release = load_encoder(encoder_bundle).encode("team goal match", epsilon="8")
     assert release.vector.shape == (3,)
-    assert release.statement.to_dict()["bundle"] == load_encoder(encoder_bundle).bundle.identity
+    assert release.statement.to_dict()["bundle"] == load_encoder(encoder_bundle).bundle.content_hash
 
 
 @pytest.mark.slow
@@ -92,8 +92,8 @@ def test_fewer_pieces_make_a_smaller_bundle(
     small, whole = open_bundle(tmp_path / "small", VectorBundle), open_bundle(encoder_bundle, VectorBundle)
     assert set(whole.extractor.vocabulary) - set(small.extractor.vocabulary) == {"[unused0]", "##ing", "##ed"}
     assert small.manifest["provenance"]["pieces_chosen_by"] == "public.txt"
-    assert small.outline.size < whole.outline.size
-    assert small.identity != whole.identity
+    assert small.model_counts.byte_size < whole.model_counts.byte_size
+    assert small.content_hash != whole.content_hash
 
 
 @pytest.mark.slow

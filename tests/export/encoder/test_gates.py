@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from textveil.mechanisms.noise.parameters import ReleaseParameters
-from textveil.mechanisms.noise.vector import Releaser
+from textveil.mechanisms.noise.vector import VectorReleaser
 from textveil_export.encoder.evaluation import classify_vectors
 from textveil_export.encoder.gates import DRAWS, check_bound, check_ceiling, check_gates, measure_noisy_accuracy
 from textveil_export.errors import AccuracyError, BoundError, CeilingError
@@ -84,7 +84,7 @@ def test_a_graph_that_leaves_the_ball_gives_bounded_releases(mode: str) -> None:
     vectors = generator.normal(0, 50, (400, 3)).astype(np.float32)
     parameters = level(mode)
     assert check_bound(vectors, parameters) >= 399
-    integers = Releaser(parameters).quantize(vectors)[0]
+    integers = VectorReleaser(parameters).quantize_vectors(vectors)[0]
     if mode == "box":
         assert integers.min() >= 0
         assert integers.max() <= 64
@@ -106,10 +106,10 @@ def test_vectors_on_the_surface_do_not_count_as_outside(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", ["l1", "l2", "box"])
 def test_a_missing_clip_is_detected(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def unclipped(self: Releaser, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def unclipped(self: VectorReleaser, vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.rint(vectors * self.parameters.grid).astype(np.int64), np.zeros(len(vectors), dtype=bool)
 
-    monkeypatch.setattr(Releaser, "quantize", unclipped)
+    monkeypatch.setattr(VectorReleaser, "quantize_vectors", unclipped)
     vectors = np.zeros((5, 3), dtype=np.float32)
     assert check_bound(vectors, level(mode)) == 0
     vectors[2] = 0.9

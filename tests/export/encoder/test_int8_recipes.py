@@ -8,7 +8,7 @@ import onnx
 import pytest
 from onnx import TensorProto, numpy_helper
 from small_checkpoints import texts, write_texts
-from textveil.bundle.onnx.check import check_model
+from textveil.bundle.onnx.model_check import check_model
 from textveil_export.encoder.checkpoint import Checkpoint
 from textveil_export.encoder.evaluation import LabeledTexts, compute_vectors, encode_texts, read_labeled_texts
 from textveil_export.encoder.int8_recipes import (

@@ -10,7 +10,7 @@ import pytest
 import torch
 from onnx import numpy_helper
 from small_checkpoints import MAX_TOKENS, VOCABULARY, write_checkpoint
-from textveil.bundle.onnx.check import check_model
+from textveil.bundle.onnx.model_check import check_model
 from textveil_export.encoder import onnx_graph
 from textveil_export.encoder.checkpoint import Checkpoint, load_checkpoint
 from textveil_export.encoder.onnx_graph import (

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_checkpoints import texts
-from textveil.vector import extractor_of
+from textveil.vector import make_extractor
 from textveil_export.encoder import PooledModel, export_onnx_parts, pooled_model
 from textveil_export.encoder.build import EncoderBuildSettings
 from textveil_export.encoder.checkpoint import Checkpoint
@@ -61,9 +61,9 @@ def test_the_first_recipe_without_loss_is_selected_without_measuring_time(
     assert (told["recipe"], told["refused"], told["sample_texts"]) == (TRIED[0].name, [], 60)
     assert (parts.dimension, parts.max_tokens, parts.lowercase) == (32, 64, True)
     assert tuple(parts.vocabulary) == model.vocabulary
-    extractor, reference = extractor_of(parts), TorchReference(model)
+    extractor, reference = make_extractor(parts), TorchReference(model)
     for text, ids in zip(SAMPLE[:5], encode_texts(SAMPLE[:5], model.vocabulary, model).ids, strict=True):
-        found, wanted = extractor.extract(text[1]).vector, reference(ids)
+        found, wanted = extractor.extract_vector(text[1]).vector, reference(ids)
         assert np.linalg.norm(found - wanted) < 0.1 * np.linalg.norm(wanted)
 
 

@@ -32,7 +32,7 @@ def content_of(folder: Path) -> dict[str, bytes]:
 def test_writing_twice_gives_equal_files(contents: EncoderContents, tmp_path: Path) -> None:
     first = encoder_writer.write_encoder_bundle(contents, tmp_path / "first")
     again = encoder_writer.write_encoder_bundle(contents, tmp_path / "again")
-    assert first.bundle.identity == again.bundle.identity
+    assert first.bundle.content_hash == again.bundle.content_hash
     assert content_of(tmp_path / "first") == content_of(tmp_path / "again")
 
 

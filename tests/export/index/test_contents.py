@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 import small_index
-from textveil.bundle import HeldOut
-from textveil.bundle.defaults import default_encoder
+from textveil.bundle import HeldOutCounts
+from textveil.bundle.defaults import find_default_encoder
 from textveil.errors import BundleDamaged
-from textveil_cli.collector import IndexServer
+from textveil_cli.aggregation import IndexServer
 from textveil_export.index import IndexContents, read_index_contents, write_index_bundle
 
 
@@ -21,7 +21,7 @@ def small(folder: Path, **changes: Any) -> IndexContents:
 def test_a_bundle_that_is_written_again_has_the_same_bytes(tmp_path: Path) -> None:
     first = write_index_bundle(small(tmp_path / "given"), tmp_path / "first")
     second = write_index_bundle(read_index_contents(tmp_path / "first"), tmp_path / "second")
-    assert first.bundle.identity == second.bundle.identity
+    assert first.bundle.content_hash == second.bundle.content_hash
     assert {path.name: path.read_bytes() for path in (tmp_path / "first").iterdir()} == {
         path.name: path.read_bytes() for path in (tmp_path / "second").iterdir()
     }
@@ -29,7 +29,7 @@ def test_a_bundle_that_is_written_again_has_the_same_bytes(tmp_path: Path) -> No
 
 def test_a_bundle_that_ships_keeps_its_card(tmp_path: Path) -> None:
     """Also the comparison with the other extractor, which nothing measures any more."""
-    given = default_encoder()
+    given = find_default_encoder()
     write_index_bundle(read_index_contents(given), tmp_path / "again")
     card = (tmp_path / "again" / "README.md").read_text("utf-8")
     assert "## Extractors compared" in card
@@ -38,7 +38,7 @@ def test_a_bundle_that_ships_keeps_its_card(tmp_path: Path) -> None:
 
 def test_held_out_decisions_are_added_and_nothing_else_changes(tmp_path: Path) -> None:
     without = write_index_bundle(small(tmp_path / "given", held_out=None), tmp_path / "without").bundle
-    held_out = HeldOut(small_index.LABELS, np.array(small_index.HELD_OUT))
+    held_out = HeldOutCounts(small_index.LABELS, np.array(small_index.HELD_OUT))
     found = write_index_bundle(
         replace(read_index_contents(tmp_path / "without"), held_out=held_out), tmp_path / "with"
     ).bundle
@@ -55,7 +55,7 @@ def test_held_out_decisions_are_added_and_nothing_else_changes(tmp_path: Path) -
 
 
 def test_decisions_of_other_labels_are_not_written(tmp_path: Path) -> None:
-    wrong = HeldOut(("a", "b", "c"), np.array(small_index.HELD_OUT))
+    wrong = HeldOutCounts(("a", "b", "c"), np.array(small_index.HELD_OUT))
     with pytest.raises(BundleDamaged, match=r"held-out\.json: the labels"):
         write_index_bundle(small(tmp_path / "given", held_out=wrong), tmp_path / "wrong")
     assert not (tmp_path / "wrong").exists()

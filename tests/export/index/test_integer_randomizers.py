@@ -34,20 +34,22 @@ def test_a_private_channel_keeps_its_probabilities(codes: int, epsilon: str, err
     for make, seed in ((response, ()), (two_valued, (codes,))):
         for of, most in ((compute_realized_epsilon(epsilon), error), (float(epsilon), error + 1e-6)):
             channel = make(codes, of, *seed)
-            np.testing.assert_allclose(make_integer_randomizer("c", channel, epsilon).matrix, channel, atol=most)
+            np.testing.assert_allclose(
+                make_integer_randomizer("c", channel, epsilon).probability_matrix, channel, atol=most
+            )
 
 
 def test_randomized_response_has_a_uniform_base_and_deals_to_itself_alone() -> None:
     found = make_integer_randomizer("c", response(5, compute_realized_epsilon("3")), "3")
     assert len(set(found.base.tolist())) == 1
-    assert (found.dealt == found.budget * np.eye(5, dtype=int)).all()
+    assert (found.budget_matrix == found.budget * np.eye(5, dtype=int)).all()
 
 
 def test_a_constant_channel_and_an_index_that_is_never_released() -> None:
     constant = make_integer_randomizer("c", [[0.25, 0.75, 0], [0.25, 0.75, 0], [0.25, 0.75, 0]], "1")
     assert constant.base[2] == 0
-    np.testing.assert_allclose(constant.matrix, [[0.25, 0.75, 0]] * 3, atol=1e-9)
-    assert (make_integer_randomizer("c", [[1, 1e-12], [1, 0]], "1").matrix == [[1, 0], [1, 0]]).all()
+    np.testing.assert_allclose(constant.probability_matrix, [[0.25, 0.75, 0]] * 3, atol=1e-9)
+    assert (make_integer_randomizer("c", [[1, 1e-12], [1, 0]], "1").probability_matrix == [[1, 0], [1, 0]]).all()
 
 
 @given(
@@ -62,7 +64,7 @@ def test_a_constant_channel_and_an_index_that_is_never_released() -> None:
 )
 def test_any_matrix_becomes_a_certified_randomizer(channel: list[list[float]], epsilon: str) -> None:
     """``certified`` raises where a condition does not hold."""
-    matrix = make_integer_randomizer("c", channel, epsilon).matrix
+    matrix = make_integer_randomizer("c", channel, epsilon).probability_matrix
     np.testing.assert_allclose(matrix.sum(axis=1), 1)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 import small_index
 from small_index import MEASURED, SENTENCES, sentences_of
-from textveil.bundle.layout import CODEBOOK
+from textveil.bundle.layout import CLUSTER_LABELS
 from textveil.errors import BundleDamaged
-from textveil.vector import IndexEncoder, extractor_of
+from textveil.vector import TextLabelEncoder, make_extractor
 from textveil_cli import console
 from textveil_export.cli.main import app
 from textveil_export.errors import SourceError
@@ -36,7 +36,7 @@ def test_the_command_does_not_change_the_randomizers(plain: IndexContents, tmp_p
     write_index_bundle(plain, before)
     arguments = ["sentences", str(before), str(written(tmp_path, OF_LABELS)), "--source", "ours", "-o", str(after)]
     assert console.run(app, "textveil-export", arguments) == 0
-    found = IndexEncoder.load(after).bundle
+    found = TextLabelEncoder.load(after).bundle
     assert found.sentences == (("Shares fell.",), ("They won.",), ("A café for doctors.",))
     assert (after / "sentences.txt").read_text("utf-8") == "Shares fell.\nThey won.\nA café for doctors.\n"
     for path in before.iterdir():
@@ -77,13 +77,15 @@ def test_a_sentence_that_is_wrong_is_not_written(plain: IndexContents, tmp_path:
 
 
 def test_a_code_gets_the_sentence_that_is_nearest_to_its_center(plain: IndexContents, tmp_path: Path) -> None:
-    codes = replace(plain, kind=CODEBOOK)
+    codes = replace(plain, kind=CLUSTER_LABELS)
     said = ["market goal", "goal", "the doctor , goal", "market", "doctor", "goal"]
     found = add_sentences(codes, written(tmp_path, "\n".join(said)))
     assert found.sentences == (("market",), ("goal",), ("doctor",))
     # Where two codes want one sentence, none is given twice: of all ways, the one with the largest sum of cosines.
     few = ["goal", "goal goal the", "market goal", "goal doctor"]
-    scores = np.array([codes.weight @ extractor_of(codes.extractor).extract(one).vector + codes.bias for one in few])
+    scores = np.array(
+        [codes.weight @ make_extractor(codes.extractor).extract_vector(one).vector + codes.bias for one in few]
+    )
     cosines = scores / np.linalg.norm(scores, axis=1, keepdims=True)
     best = max(permutations(range(4), 3), key=lambda chosen: cosines[chosen, range(3)].sum())
     given = add_sentences(codes, written(tmp_path, "\n".join(few))).sentences

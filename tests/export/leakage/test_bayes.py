@@ -145,7 +145,7 @@ def test_a_planted_fault_in_the_simulation_is_detected(tiny, enumerated, monkeyp
 def test_intervals_cover_as_often_as_they_say(tiny, enumerated):
     """Two hundred simulations of one law: 95 % intervals hold the enumerated rate in all but about ten of them."""
     (level, mechanism), channel = list(load_randomizers(tiny).items())[-1]
-    prior = bayes.restrict_prior(bayes.make_zipf_prior(channel.inputs), find_candidates(channel))
+    prior = bayes.restrict_prior(bayes.make_zipf_prior(channel.input_count), find_candidates(channel))
     covered = 0
     for number in range(200):
         rate = bayes.simulate_releases(channel, prior, trials=500, stream=(7, number))[2]

@@ -12,10 +12,10 @@ from damaged import read_json, sign_manifest
 from planted import planted
 from textveil import Sanitizer
 from textveil.bundle import open_bundle
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged, BundleVersion
-from textveil.mechanisms import EqualityScores, ScoreChannel
-from textveil.text import epsilon_text, summaries
+from textveil.mechanisms import EqualityScores, ScoreRandomizer
+from textveil.text import format_epsilon, summarize_levels
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.certificate import certify_bundle
@@ -81,7 +81,7 @@ def test_a_planted_fault_is_detected(built, monkeypatch, fault):
 def test_a_mass_of_just_95_percent_is_enough():
     """Of forty words that are equally likely it takes 38."""
     weights, base = np.ones(2, dtype=np.int64), np.ones(40, dtype=np.int64)
-    channel = ScoreChannel(scores=EqualityScores(40), score_weights=weights, base=base)
+    channel = ScoreRandomizer(scores=EqualityScores(40), score_weights=weights, base=base)
     assert measure_spread(channel).likely_outputs.tolist() == [38] * 40
 
 
@@ -144,11 +144,11 @@ class TestStatisticsInABundle:
     def test_the_table_its_certificate_and_labels_stay(self, measured, bundle):
         labels = bundle.manifest["levels"]
         written = write_statistics(bundle, measured[1])
-        again = Sanitizer.load(bundle.path, expect_id=written.identity).bundle
-        assert again.identity != bundle.identity
+        again = Sanitizer.load(bundle.path, expect_id=written.content_hash).bundle
+        assert again.content_hash != bundle.content_hash
         assert written.statistics == again.statistics
         assert again.statistics["levels"] == measured[1]["levels"]
-        assert again.statistics["identity"] == bundle.law_identity
+        assert again.statistics["identity"] == bundle.mechanism_hash
         assert again.manifest["levels"] == labels
         assert again.certificate == bundle.certificate is not None
 
@@ -199,7 +199,9 @@ class TestStatisticsInABundle:
         constants = open_bundle(bundle.path, TextBundle).statistics["constants"]
         assert (constants["simulated_words"], constants["seed"]) == (50, 3)
         for mechanism in ("santext", "santext+"):
-            assert all(f"\n{epsilon_text(level.epsilon)} " in printed for level in summaries(bundle, mechanism))
+            assert all(
+                f"\n{format_epsilon(level.epsilon)} " in printed for level in summarize_levels(bundle, mechanism)
+            )
 
     @pytest.mark.parametrize("option", ["--statistics", "--no-statistics"])
     def test_a_new_bundle_has_statistics_by_default(self, tmp_path, option, capsys):
@@ -213,4 +215,4 @@ class TestStatisticsInABundle:
         assert run(cli.app, "textveil-export", [*arguments, *chosen, *places]) == 0
         bundle = open_bundle(tmp_path / "b", TextBundle)
         assert (bundle.statistics is not None) == (option == "--statistics")
-        assert bundle.identity in capsys.readouterr().out
+        assert bundle.content_hash in capsys.readouterr().out

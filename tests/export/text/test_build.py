@@ -45,9 +45,9 @@ def median_unchanged(bundle, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
     largest_score = len(bundle.levels[0].parameters["santext+"].weights) - 1
     law = level_weights.make_level_parameters(bundle.table, LevelSetting(exponent), largest_score)
-    channel = SanText.of(bundle.table, bundle.metric, "santext+", law).channel
-    words = channel.outputs
-    return float(np.median(channel.rows(words)[np.arange(len(words)), words]))
+    channel = SanText.from_table(bundle.table, bundle.metric, "santext+", law).randomizer
+    words = channel.output_ids
+    return float(np.median(channel.compute_rows(words)[np.arange(len(words)), words]))
 
 
 @pytest.mark.slow
@@ -55,8 +55,8 @@ def test_the_default_levels_meet_their_shares(source, tmp_path):
     bundle = write_bundle(
         build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16)), tmp_path / "bundle"
     )
-    assert len(bundle.levels) == len(DEFAULT_SHARES)
-    for level, share in zip(bundle.levels, DEFAULT_SHARES, strict=True):
+    assert len(bundle.santext_levels) == len(DEFAULT_SHARES)
+    for level, share in zip(bundle.santext_levels, DEFAULT_SHARES, strict=True):
         exponent = level.parameters["santext+"].exponent
         assert exponent * 4 == int(exponent * 4)
         nearby = [median_unchanged(bundle, exponent + change) for change in (Decimal("-0.25"), Decimal("0.25"))]
@@ -87,7 +87,7 @@ def test_bundles_are_reproducible(source, contents, tmp_path):
     second = write_bundle(
         build_text_bundle(source, TextBundleRecipe(name="made up", policy=POLICY, k=16)), tmp_path / "second"
     )
-    assert first.identity == second.identity
+    assert first.content_hash == second.content_hash
     for path in first.path.iterdir():
         assert path.read_bytes() == (second.path / path.name).read_bytes()
 
@@ -160,13 +160,13 @@ class TestCommand:
         arguments += ["--exponent", "3", "--exponent", "9.5", "--default-epsilon", "19.0", "--deny", str(lists)]
         assert run(cli.app, "textveil-export", arguments) == 0
         bundle = Sanitizer.load(target).bundle
-        assert bundle.identity in capsys.readouterr().out
-        assert [(level.name, level.parameters["santext"].exponent) for level in bundle.levels] == [
+        assert bundle.content_hash in capsys.readouterr().out
+        assert [(level.name, level.parameters["santext"].exponent) for level in bundle.santext_levels] == [
             ("6", Decimal(3)),
             ("19", Decimal("9.5")),
         ]
         assert bundle.default_level == "19"
-        assert bundle.table.roles[bundle.ids["aaa"]] & 4 == 0
+        assert bundle.table.roles[bundle.symbol_ids["aaa"]] & 4 == 0
         assert json.loads((target / "manifest.json").read_text())["provenance"]["vectors"] == "vectors.txt"
 
     @pytest.mark.slow
@@ -179,7 +179,7 @@ class TestCommand:
             arguments += ["-k", "3", "--exponent", "4", "--lists", "none", "--mechanisms", "santext"]
             assert run(cli.app, "textveil-export", arguments) == 0
             sanitizer = Sanitizer.load(target)
-            assert sanitizer.bundle.tokens == ("wordpiece" if vocabulary == "wordpiece" else "word")
+            assert sanitizer.bundle.token_type == ("wordpiece" if vocabulary == "wordpiece" else "word")
             assert sanitizer.sanitize("The doctor in Boston.").tokens > 0
 
     @pytest.mark.slow

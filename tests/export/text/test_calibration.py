@@ -10,7 +10,7 @@ from brute_force import Losses as BruteForce
 from defined_weights import defined_weights
 from textveil import Sanitizer
 from textveil.bundle.layout import TABLE_MECHANISMS
-from textveil.mechanisms.baselines import OUTPUT_ROLE, SMALLEST_WEIGHT, SanText
+from textveil.mechanisms.baselines import MIN_WEIGHT, OUTPUT_ROLE, SanText
 from textveil_cli.console import run
 from textveil_export import cli
 from textveil_export.certify.certificate import certify_bundle
@@ -46,8 +46,8 @@ def table_and_scores(geometry, k=5):
 
 def certified(table, every, mechanism, setting):
     """What is certified for a mechanism."""
-    law = SanText.of(table, every.metric, mechanism, make_level_parameters(table, setting, every.largest))
-    (worst,) = find_worst_ratios(every, table, [LossBounds(law.channel_on(every))])
+    law = SanText.from_table(table, every.metric, mechanism, make_level_parameters(table, setting, every.max_score))
+    (worst,) = find_worst_ratios(every, table, [LossBounds(law.make_randomizer(every))])
     return worst.overall.ratio
 
 
@@ -68,7 +68,7 @@ def test_every_target_covers_the_truth(tmp_path, geometry):
         tmp_path / "b",
     )
     certificates = certify_bundle(bundle)
-    for level in bundle.levels:
+    for level in bundle.santext_levels:
         for mechanism, law in level.parameters.items():
             target = float(targets[level.name])
             truth = BruteForce.of(bundle, mechanism, defined_weights(bundle, mechanism, law)).per_distance()
@@ -89,7 +89,7 @@ def test_base_measures_are_bytes_and_help(geometry):
         guess = float(targets[name]) / calibration._FIRST_RATIO
         is_output = (table.roles & OUTPUT_ROLE[mechanism]) != 0
         outputs = np.flatnonzero(is_output)
-        base = round_base(compute_flat_base(every, outputs, guess), outputs, table.symbols, 255)
+        base = round_base(compute_flat_base(every, outputs, guess), outputs, table.symbol_count, 255)
         flat = LevelSetting(calibration._round_exponent(guess), base)
         helps = certified(table, every, mechanism, flat) < certified(table, every, mechanism, replace(flat, base=None))
         assert (setting.base is not None) == helps
@@ -128,9 +128,9 @@ def test_flattening_makes_the_normalizer_more_even(geometry, mechanism):
     table, every = table_and_scores(geometry)
     outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[mechanism])
     factors = np.exp(-6.0 * every.scores[:, outputs] / every.metric.grid)
-    base = round_base(compute_flat_base(every, outputs, 6.0), outputs, table.symbols, 255)
+    base = round_base(compute_flat_base(every, outputs, 6.0), outputs, table.symbol_count, 255)
     assert base.dtype == np.uint8
-    assert base.shape == (table.symbols,)
+    assert base.shape == (table.symbol_count,)
     assert base[outputs].max() == 255
     assert base[outputs].min() >= 1
     assert not base[(table.roles & OUTPUT_ROLE[mechanism]) == 0].any()
@@ -214,7 +214,9 @@ def test_aiming_higher_leaves_crowded_words_more():
     outputs, exponent = np.flatnonzero(table.roles & OUTPUT_ROLE["santext"]), 2.0
     scarcest = {}
     for aim in (1.0, 1.1, 1.2):
-        base = round_base(compute_flat_base(every, outputs, exponent, flatten_to=aim), outputs, table.symbols, 4095)
+        base = round_base(
+            compute_flat_base(every, outputs, exponent, flatten_to=aim), outputs, table.symbol_count, 4095
+        )
         assert base.dtype == np.uint16
         assert base.max() == 4095
         assert certified(table, every, "santext", LevelSetting(Decimal(2), base)) / exponent <= aim + 5e-3
@@ -226,19 +228,19 @@ def test_aiming_higher_leaves_crowded_words_more():
 def test_steps_are_as_fine_as_totals_allow():
     """A larger exponent needs more of the 62 bits of a total for the reach of its weights."""
     table, every = table_and_scores("scattered")
-    symbols = np.arange(table.symbols)
-    q = np.ones(table.symbols, dtype=np.float32)
+    symbols = np.arange(table.symbol_count)
+    q = np.ones(table.symbol_count, dtype=np.float32)
     finest = []
     for exponent in range(2, 30, 2):
         possible = []
         for largest in calibration._FINER_STEPS:
-            setting = LevelSetting(Decimal(exponent), round_base(q, symbols, table.symbols, largest))
-            possible.append(fits_integers(table, setting, every.largest))
+            setting = LevelSetting(Decimal(exponent), round_base(q, symbols, table.symbol_count, largest))
+            possible.append(fits_integers(table, setting, every.max_score))
             if possible[-1]:
-                assert make_level_parameters(table, setting, every.largest).weights[-1] >= SMALLEST_WEIGHT
+                assert make_level_parameters(table, setting, every.max_score).weights[-1] >= MIN_WEIGHT
             else:
                 with pytest.raises(ExportError, match="too large"):
-                    make_level_parameters(table, setting, every.largest)
+                    make_level_parameters(table, setting, every.max_score)
         assert possible == sorted(possible)
         finest.append(sum(possible))
     assert finest == sorted(finest, reverse=True)

@@ -117,10 +117,10 @@ def test_the_list_that_ships_is_the_one_of_the_card() -> None:
 
 def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_into_an_alarming_one() -> None:
     bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
-    assert bundle.staircase is not None
+    assert bundle.staircase_table is not None
     misleading = MisleadingWords.read_lists(OPPOSITES, WORDS / "alarming.txt")
     words = list(bundle.vocabulary)
-    assert not misleading.find_barred_neighbors(words, np.asarray(bundle.staircase.neighbors)).any()
+    assert not misleading.find_barred_neighbors(words, np.asarray(bundle.staircase_table.neighbors)).any()
     told = {
         ("good", "bad"),
         ("large", "small"),
@@ -136,7 +136,7 @@ def test_no_row_of_the_built_in_bundle_has_an_opposite_or_turns_a_harmless_word_
 
 def test_the_base_of_the_built_in_bundle_is_made_of_public_lists_alone() -> None:
     bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
-    assert bundle.staircase is not None
+    assert bundle.staircase_table is not None
     misleading, words = MisleadingWords.read_lists(OPPOSITES, WORDS / "alarming.txt"), list(bundle.vocabulary)
     known = read_frequencies(WORDS / "english-3-frequencies.tsv")
     base = compute_base_weights([known.get(word, 0) for word in words], StaircaseSettings().mu).astype(np.int64)
@@ -144,7 +144,7 @@ def test_the_base_of_the_built_in_bundle_is_made_of_public_lists_alone() -> None
     opposed = misleading.find_opposed(words)
     base[opposed] = base[opposed] * 85 // 100
     assert 2000 < opposed.sum() < 2200
-    assert np.array_equal(base, bundle.staircase.base)
+    assert np.array_equal(base, bundle.staircase_table.base)
 
 
 def test_lists_that_check_it_read_their_sources() -> None:

@@ -26,7 +26,7 @@ def lists(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_command_builds_a_bundle_of_lists(lists: Path, tmp_path: Path) -> None:
     assert export("names", lists, "--license", "MIT", "-o", tmp_path / "new") == 0
     bundle = open_bundle(tmp_path / "new", TextBundle)
-    assert bundle.require_names() == open_bundle(write_names(tmp_path / "other"), TextBundle).require_names()
+    assert bundle.get_names_lists() == open_bundle(write_names(tmp_path / "other"), TextBundle).get_names_lists()
     assert (bundle.mechanisms, bundle.manifest["name"], bundle.manifest["licence"]) == ((), "new", "MIT")
     assert sum(file.stat().st_size for file in bundle.path.iterdir()) < 80_000
     card = (tmp_path / "new" / "README.md").read_text("utf-8")
@@ -43,8 +43,8 @@ def test_a_bundle_gives_its_lists(lists: Path, tmp_path: Path) -> None:
     for source, made in ((lists, "one"), (tmp_path / "one", "other"), (DEFAULT_BUNDLE, "shipped")):
         assert export("names", source, "--name", "a", "--license", "MIT", "-o", tmp_path / made) == 0
     one, other, shipped = (open_bundle(tmp_path / name, TextBundle) for name in ("one", "other", "shipped"))
-    assert one.identity == other.identity
-    assert shipped.require_names() == open_bundle(DEFAULT_BUNDLE, TextBundle).require_names()
+    assert one.content_hash == other.content_hash
+    assert shipped.get_names_lists() == open_bundle(DEFAULT_BUNDLE, TextBundle).get_names_lists()
     assert "| `wordfreq` 3.1.1 |" in (shipped.path / "README.md").read_text("utf-8")
 
 
@@ -57,13 +57,17 @@ def same_files(one: Path, other: Path) -> None:
 def test_the_command_adds_lists_to_a_copy_of_a_staircase(lists: Path, tmp_path: Path) -> None:
     assert export("names", lists, "--beside", DEFAULT_BUNDLE, "-o", tmp_path / "new") == 0
     before, bundle = (open_bundle(path, TextBundle) for path in (DEFAULT_BUNDLE, tmp_path / "new"))
-    kept = [name for name in before.manifest["files"] if before.names is None or name not in before.names.contents]
+    kept = [
+        name
+        for name in before.manifest["files"]
+        if before.names_files is None or name not in before.names_files.contents
+    ]
     for name in set(kept) - OF_THE_BUNDLE:
         assert (bundle.path / name).read_bytes() == (before.path / name).read_bytes()
     assert bundle.manifest["name"] == before.manifest["name"]
     assert bundle.manifest["licence"] == before.manifest["licence"]
     assert Sanitizer(bundle).distribution("doctor") == Sanitizer(before).distribution("doctor")
-    assert set(bundle.require_names().common) == set(COMMON)
+    assert set(bundle.get_names_lists().common_words) == set(COMMON)
     card = (bundle.path / "README.md").read_text("utf-8")
     assert "## The staircase" in card
     assert "## What it does not protect" in card
@@ -76,7 +80,7 @@ def test_other_lists_take_their_place(lists: Path, tmp_path: Path) -> None:
         [(more, DEFAULT_BUNDLE), (lists, tmp_path / "0"), (lists, tmp_path / "1")]
     ):
         assert export("names", folder, "--beside", beside, "--name", "words", "-o", tmp_path / str(number)) == 0
-    kinds = [open_bundle(tmp_path / name, TextBundle).require_names().kinds.keys() for name in "012"]
+    kinds = [open_bundle(tmp_path / name, TextBundle).get_names_lists().members_by_type.keys() for name in "012"]
     assert kinds == [KINDS.keys() | {"planet"}, KINDS.keys(), KINDS.keys()]
     assert not (tmp_path / "1" / "names.kind.planet.txt").exists()
     assert (tmp_path / "1" / "manifest.json").read_bytes() == (tmp_path / "2" / "manifest.json").read_bytes()
@@ -98,7 +102,7 @@ def test_the_command_adds_lists_to_a_new_staircase(lists: Path, tmp_path: Path) 
     same_files(tmp_path / "plain", tmp_path / "both")
     bundle = open_bundle(tmp_path / "both", TextBundle)
     assert bundle.default_mechanism == "staircase"
-    assert set(bundle.require_names().common) == set(COMMON)
+    assert set(bundle.get_names_lists().common_words) == set(COMMON)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from textveil.mechanisms import squared_distances
+from textveil.mechanisms import iterate_squared_distances
 from textveil_export.parallel import split_rows
 from textveil_export.text import near_duplicates, neighbors
 from textveil_export.text.near_duplicates import find_close_pairs, merge_near_duplicates
@@ -100,7 +100,7 @@ def test_blocks_do_not_change_the_neighbors():
 def test_close_pairs_are_those_of_the_definition(seed, count, dimension, span):
     rows = vectors(seed, count, dimension, span)
     threshold = float(np.random.default_rng(seed).integers(1, 60 * dimension)) + 0.5
-    ((_, squared),) = squared_distances(rows, rows, block=count)
+    ((_, squared),) = iterate_squared_distances(rows, rows, block=count)
     expected = [[x, y] for x, y in np.argwhere(squared < threshold).tolist() if y < x]
     middle = count // 2
     found = [

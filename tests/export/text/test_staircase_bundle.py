@@ -67,9 +67,9 @@ def test_a_bundle_of_another_language(files: dict[str, Path], tmp_path: Path) ->
     assert table(files, tmp_path, *options, "--never-output", never) == 0
     bundle = open_bundle(tmp_path / "bundle", TextBundle)
     assert bundle.mechanisms == ("staircase",)
-    assert bundle.staircase is not None
-    assert bundle.staircase.neighbors.shape == (len(WORDS), 5)
-    assert bundle.staircase.base.argmax() == WORDS.index("the")
+    assert bundle.staircase_table is not None
+    assert bundle.staircase_table.neighbors.shape == (len(WORDS), 5)
+    assert bundle.staircase_table.base.argmax() == WORDS.index("the")
     assert (bundle.default_staircase_level, len(bundle.staircase_levels)) == (DEFAULT_LEVEL, len(LEVELS))
     verify_text(bundle)
     sanitizer = Sanitizer(bundle)
@@ -84,10 +84,10 @@ def test_a_bundle_of_another_language(files: dict[str, Path], tmp_path: Path) ->
 def test_more_neighbors_than_words_are_all_words(files: dict[str, Path], tmp_path: Path) -> None:
     assert table(files, tmp_path) == 0
     bundle = open_bundle(tmp_path / "bundle", TextBundle)
-    assert bundle.staircase is not None
-    assert bundle.staircase.neighbors.shape[1] == len(WORDS) - 1  # the comma is not a neighbor
-    assert bundle.skeleton is not None
-    assert [kind.name for kind in bundle.skeleton.kinds][-len(ENGLISH_KINDS) :] == list(ENGLISH_KINDS)
+    assert bundle.staircase_table is not None
+    assert bundle.staircase_table.neighbors.shape[1] == len(WORDS) - 1  # the comma is not a neighbor
+    assert bundle.template is not None
+    assert [kind.name for kind in bundle.template.entity_types][-len(ENGLISH_KINDS) :] == list(ENGLISH_KINDS)
     verify_text(bundle)
 
 
@@ -127,12 +127,12 @@ def test_the_english_lists_are_those_of_the_format() -> None:
     assert {"the", "n't", "wo"} <= set(lists.words)
     assert lists.words["may"]
     assert not lists.words["the"]
-    assert [kind.name for kind in lists.kinds.kinds if kind.shape is None] == list(ENGLISH_KINDS)
-    assert rule.outputs_allowed("doctor")
-    assert [rule.outputs_allowed("hope", lower=lower) for lower in (False, True)] == [False, True]
-    assert not any(rule.outputs_allowed(word, lower=True) for word in ("the", "john", "5", "'s"))
-    assert not rule.outputs_allowed("the")
-    assert not rule.outputs_allowed("monday")
+    assert [kind.name for kind in lists.kinds.entity_types if kind.shape is None] == list(ENGLISH_KINDS)
+    assert rule.is_output_allowed("doctor")
+    assert [rule.is_output_allowed("hope", lower=lower) for lower in (False, True)] == [False, True]
+    assert not any(rule.is_output_allowed(word, lower=True) for word in ("the", "john", "5", "'s"))
+    assert not rule.is_output_allowed("the")
+    assert not rule.is_output_allowed("monday")
 
 
 def test_the_error_identifies_a_wrong_list_and_its_line(files: dict[str, Path]) -> None:
@@ -179,10 +179,10 @@ def test_the_words_stay_and_the_lists_are_others(files: dict[str, Path], finishe
     assert (bundle.mechanisms, bundle.default_mechanism, bundle.certificate) == (("staircase",), "staircase", None)
     assert (bundle.manifest["name"], bundle.manifest["attribution"]) == ("new", "Words by us.")
     assert bundle.manifest["licence"] == open_bundle(finished).manifest["licence"]
-    assert bundle.staircase is not None
-    assert bundle.staircase.neighbors.shape == (len(WORDS), 6)
-    assert bundle.skeleton is not None
-    assert [kind.name for kind in bundle.skeleton.kinds][-2:] == ["name", "city"]
+    assert bundle.staircase_table is not None
+    assert bundle.staircase_table.neighbors.shape == (len(WORDS), 6)
+    assert bundle.template is not None
+    assert [kind.name for kind in bundle.template.entity_types][-2:] == ["name", "city"]
     assert "6 stored\nneighbors per word" in (new / "README.md").read_text("utf-8")
     verify_text(bundle)
 

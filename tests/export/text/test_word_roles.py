@@ -1,11 +1,11 @@
 """Who may come out and who may be kept."""
 
 import pytest
-from textveil.mechanisms.baselines.table import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.mechanisms.baselines.table import KEPT_ROLE, SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE
 from textveil_export.errors import ExportError
 from textveil_export.text.word_roles import WordPolicy, assign_roles, read_english_lists
 
-OUT, PLUS = SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+OUT, PLUS = SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE
 NOBODY: frozenset[str] = frozenset()
 
 
@@ -20,15 +20,15 @@ def roles(words, tokens="word", **lists):
 
 
 def test_the_rarest_share_is_sensitive():
-    assert roles("abcd") == [OUT | KEPT, OUT | KEPT, OUT | PLUS, OUT | PLUS]
-    assert roles("abc", share=0.5) == [OUT | KEPT, OUT | PLUS, OUT | PLUS]  # types, rounded toward privacy
+    assert roles("abcd") == [OUT | KEPT_ROLE, OUT | KEPT_ROLE, OUT | PLUS, OUT | PLUS]
+    assert roles("abc", share=0.5) == [OUT | KEPT_ROLE, OUT | PLUS, OUT | PLUS]  # types, rounded toward privacy
     assert roles("ab", share=1) == [OUT | PLUS, OUT | PLUS]
 
 
 def test_lists_override_the_share():
-    assert roles("abcd", sensitive="a") == [OUT | PLUS, OUT | KEPT, OUT | PLUS, OUT | PLUS]
-    assert roles("abcd", allow="d") == [OUT | KEPT, OUT | KEPT, OUT | PLUS, OUT | KEPT]
-    assert roles("abcd", never="ad") == [0, OUT | KEPT, OUT | PLUS, 0]
+    assert roles("abcd", sensitive="a") == [OUT | PLUS, OUT | KEPT_ROLE, OUT | PLUS, OUT | PLUS]
+    assert roles("abcd", allow="d") == [OUT | KEPT_ROLE, OUT | KEPT_ROLE, OUT | PLUS, OUT | KEPT_ROLE]
+    assert roles("abcd", never="ad") == [0, OUT | KEPT_ROLE, OUT | PLUS, 0]
 
 
 def test_lists_are_matched_as_text_is_looked_up():
@@ -38,7 +38,7 @@ def test_lists_are_matched_as_text_is_looked_up():
 def test_single_characters_and_other_scripts_are_sensitive_pieces():
     """A vocabulary lists them first whatever their frequency: a name spelled in them must not pass by the coin."""
     names = ["a", "j", "\u738b", "\u05d0\u05d1", "the", *("x" + c for c in "abcdefgh")]
-    assert roles(names, "wordpiece")[:5] == [OUT | PLUS] * 4 + [OUT | KEPT]
+    assert roles(names, "wordpiece")[:5] == [OUT | PLUS] * 4 + [OUT | KEPT_ROLE]
 
 
 def test_a_word_that_is_never_drawn_is_not_drawn_as_a_continuation():
@@ -52,7 +52,7 @@ def test_a_list_that_names_a_merged_spelling_decides_for_the_symbol():
 
 def test_continuations_digits_and_marks_are_sensitive_pieces():
     assert roles(["the", "##s", "42", ",", "z", "y", "x", "w"], "wordpiece")[:4] == [
-        OUT | KEPT,
+        OUT | KEPT_ROLE,
         OUT | PLUS,
         OUT | PLUS,
         OUT | PLUS,

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil.bundle import atomic, atomic_bytes, atomic_folder, atomic_output, leftovers
-from textveil.bundle.exchange import exchange
+from textveil.bundle import atomic, leftovers, open_atomic_bytes, open_atomic_folder, open_atomic_text
+from textveil.bundle.exchange import exchange_names
 from textveil.errors import OutputError
 
 
@@ -21,11 +21,11 @@ def test_text_and_bytes_replace_a_file_and_keep_its_permissions(tmp_path: Path) 
     target = tmp_path / "out"
     target.write_text("old")
     target.chmod(0o640)
-    with atomic_output(target) as write:
+    with open_atomic_text(target) as write:
         write("é")
         assert target.read_text() == "old"
     assert target.read_bytes() == "é".encode()
-    with atomic_bytes(target) as file:
+    with open_atomic_bytes(target) as file:
         file.write(b"\x00\xff")
     assert target.read_bytes() == b"\x00\xff"
     assert target.stat().st_mode & 0o777 == 0o640
@@ -33,7 +33,7 @@ def test_text_and_bytes_replace_a_file_and_keep_its_permissions(tmp_path: Path) 
 
 
 def test_a_folder_appears_with_all_of_its_files(tmp_path: Path) -> None:
-    with atomic_folder(tmp_path / "new") as partial:
+    with open_atomic_folder(tmp_path / "new") as partial:
         (partial / "inner").mkdir()
         (partial / "inner" / "a").write_text("a")
         assert not (tmp_path / "new").exists()
@@ -44,9 +44,9 @@ def test_a_folder_appears_with_all_of_its_files(tmp_path: Path) -> None:
 def test_a_folder_that_is_there_is_replaced_only_on_request(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
     (tmp_path / "old" / "kept").write_text("1")
-    with pytest.raises(OutputError, match="there already"), atomic_folder(tmp_path / "old"):
+    with pytest.raises(OutputError, match="there already"), open_atomic_folder(tmp_path / "old"):
         raise AssertionError
-    with atomic_folder(tmp_path / "old", replace=True) as partial:
+    with open_atomic_folder(tmp_path / "old", replace=True) as partial:
         (partial / "b").write_text("2")
     assert names(tmp_path / "old") == ["b"]
     assert names(tmp_path) == ["old"]
@@ -54,7 +54,7 @@ def test_a_folder_that_is_there_is_replaced_only_on_request(tmp_path: Path) -> N
 
 def test_what_came_while_a_folder_was_filled_is_kept(tmp_path: Path) -> None:
     def fill() -> None:
-        with atomic_folder(tmp_path / "new"):
+        with open_atomic_folder(tmp_path / "new"):
             (tmp_path / "new").mkdir()
             (tmp_path / "new" / "theirs").write_text("1")
 
@@ -62,7 +62,7 @@ def test_what_came_while_a_folder_was_filled_is_kept(tmp_path: Path) -> None:
         fill()
     assert names(tmp_path / "new") == ["theirs"]
     (tmp_path / "file").write_text("1")
-    with pytest.raises(OutputError, match="there already"), atomic_folder(tmp_path / "file", replace=True):
+    with pytest.raises(OutputError, match="there already"), open_atomic_folder(tmp_path / "file", replace=True):
         raise AssertionError
 
 
@@ -77,7 +77,7 @@ def test_what_fails_inside_leaves_everything_as_it_was(
         (folder / "kept").write_text("1")
         file.write_text("1")
     before = names(tmp_path)
-    for writer in (lambda: atomic_folder(folder, replace=True), lambda: atomic_bytes(file)):
+    for writer in (lambda: open_atomic_folder(folder, replace=True), lambda: open_atomic_bytes(file)):
         with pytest.raises(OutputError if error is OSError else error), writer():
             raise error
     assert names(tmp_path) == before
@@ -87,7 +87,7 @@ def test_what_fails_inside_leaves_everything_as_it_was(
 
 def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where two names cannot be exchanged."""
-    monkeypatch.setattr("textveil.bundle.atomic.exchange", lambda one, other: False)
+    monkeypatch.setattr("textveil.bundle.atomic.exchange_names", lambda first, second: False)
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "kept").write_text("1")
@@ -100,7 +100,7 @@ def test_a_rename_that_fails_puts_the_old_folder_back(tmp_path: Path, monkeypatc
         rename(source, target)
 
     monkeypatch.setattr(os, "rename", second_fails)
-    with pytest.raises(OutputError), atomic_folder(folder, replace=True) as partial:
+    with pytest.raises(OutputError), open_atomic_folder(folder, replace=True) as partial:
         (partial / "new").write_text("2")
     assert names(folder) == ["kept"]
     assert names(tmp_path) == ["folder"]
@@ -110,23 +110,23 @@ def test_a_folder_changes_places_with_the_one_it_replaces(tmp_path: Path, monkey
     """At no moment there is nothing: no other rename is made, and the old one has gone in the end."""
     for name in ("one", "other"):
         (tmp_path / name).mkdir()
-    if not exchange(tmp_path / "one", tmp_path / "other"):
+    if not exchange_names(tmp_path / "one", tmp_path / "other"):
         pytest.skip("this system cannot exchange two names")
     folder = tmp_path / "one"
     (folder / "old").write_text("1")
     renamed = []
     monkeypatch.setattr(os, "rename", lambda *names: renamed.append(names))
-    with atomic_folder(folder, replace=True) as partial:
+    with open_atomic_folder(folder, replace=True) as partial:
         (partial / "new").write_text("2")
     assert (renamed, names(folder), names(tmp_path)) == ([], ["new"], ["one", "other"])
 
 
 def test_names_that_cannot_be_exchanged_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "one").mkdir()
-    assert not exchange(tmp_path / "one", tmp_path / "nothing")
+    assert not exchange_names(tmp_path / "one", tmp_path / "nothing")
     (tmp_path / "other").mkdir()
     monkeypatch.setattr("sys.platform", "another")
-    assert not exchange(tmp_path / "one", tmp_path / "other")
+    assert not exchange_names(tmp_path / "one", tmp_path / "other")
     assert names(tmp_path) == ["one", "other"]
 
 
@@ -139,11 +139,11 @@ def killed_while(write: str, folder: Path) -> None:
     if child == 0:
         try:
             if write == "file":
-                with atomic_bytes(folder / "out") as file:
+                with open_atomic_bytes(folder / "out") as file:
                     file.write(b"half" * 10_000)
                     file.flush()
                     os.kill(os.getpid(), signal.SIGKILL)
-            with atomic_folder(folder / "out") as partial:
+            with open_atomic_folder(folder / "out") as partial:
                 (partial / "half").write_text("half")
                 os.kill(os.getpid(), signal.SIGKILL)
         finally:
@@ -153,7 +153,7 @@ def killed_while(write: str, folder: Path) -> None:
 
 
 def test_an_unnamed_file_leaves_nothing(tmp_path: Path) -> None:
-    descriptor = leftovers.unnamed_file(tmp_path)
+    descriptor = leftovers.open_unnamed_file(tmp_path)
     if descriptor is None:
         pytest.skip("this file system has no unnamed files")
     os.close(descriptor)
@@ -164,23 +164,23 @@ def test_an_unnamed_file_leaves_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["file", "folder"])
 def test_what_was_left_is_removed_at_the_next_start(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where there are no unnamed files, and of no other name, user or form."""
-    monkeypatch.setattr("textveil.bundle.atomic.unnamed_file", lambda folder: None)
+    monkeypatch.setattr("textveil.bundle.atomic.open_unnamed_file", lambda folder: None)
     killed_while(kind, tmp_path)
     (left,) = names(tmp_path)
     assert re.fullmatch(r"\.textveil-[0-9a-f]{16}-[0-9a-f]{16}\.partial", left)
     others = [".out.template", ".out.abcdefgh", f"{left}.txt", left.upper(), left.replace(".partial", ".old")]
-    others.append(leftovers.temporary_name(tmp_path / "other").name)
+    others.append(leftovers.make_temporary_name(tmp_path / "other").name)
     for name in others:
         (tmp_path / name).write_text("theirs")
-    (link := leftovers.temporary_name(tmp_path / "out")).symlink_to(tmp_path / others[0])
-    with atomic_bytes(tmp_path / "out") as file:
+    (link := leftovers.make_temporary_name(tmp_path / "out")).symlink_to(tmp_path / others[0])
+    with open_atomic_bytes(tmp_path / "out") as file:
         file.write(b"whole")
     assert names(tmp_path) == sorted([*others, link.name, "out"])
 
 
 def test_a_folder_that_stepped_aside_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed between two renames, there is no other copy of it."""
-    monkeypatch.setattr("textveil.bundle.atomic.exchange", lambda one, other: False)
+    monkeypatch.setattr("textveil.bundle.atomic.exchange_names", lambda first, second: False)
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "kept").write_text("1")
     rename = os.rename
@@ -192,27 +192,27 @@ def test_a_folder_that_stepped_aside_is_not_removed(tmp_path: Path, monkeypatch:
     child = os.fork()
     if child == 0:
         monkeypatch.setattr(os, "rename", killed)
-        with atomic_folder(tmp_path / "out", replace=True):
+        with open_atomic_folder(tmp_path / "out", replace=True):
             pass
     os.waitpid(child, 0)
     for name in ("out", "out.old"):
-        with atomic_bytes(tmp_path / name) as file:
+        with open_atomic_bytes(tmp_path / name) as file:
             file.write(b"whole")
     (aside,) = (path for path in tmp_path.iterdir() if path.is_dir())
     assert names(aside) == ["kept"]
 
 
 def test_what_is_being_written_is_not_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("textveil.bundle.atomic.unnamed_file", lambda folder: None)
-    with atomic_bytes(tmp_path / "out") as first:
+    monkeypatch.setattr("textveil.bundle.atomic.open_unnamed_file", lambda folder: None)
+    with open_atomic_bytes(tmp_path / "out") as first:
         first.write(b"first")
-        with atomic_bytes(tmp_path / "out") as second:
+        with open_atomic_bytes(tmp_path / "out") as second:
             second.write(b"second")
         assert (tmp_path / "out").read_bytes() == b"second"
     assert (tmp_path / "out").read_bytes() == b"first"
-    with atomic_folder(tmp_path / "folder") as partial:
+    with open_atomic_folder(tmp_path / "folder") as partial:
         (partial / "a").write_text("a")
-        leftovers.remove_leftovers(tmp_path / "folder")
+        leftovers.remove_abandoned(tmp_path / "folder")
         assert (partial / "a").exists()
     assert names(tmp_path) == ["folder", "out"]
 
@@ -221,29 +221,29 @@ def test_what_is_being_written_is_not_removed(tmp_path: Path, monkeypatch: pytes
 
 
 def write_file(path: Path, content: bytes) -> None:
-    with atomic_bytes(path) as file:
+    with open_atomic_bytes(path) as file:
         file.write(content)
 
 
 def write_folder(path: Path, content: bytes) -> None:
-    with atomic_folder(path, replace=True) as partial:
+    with open_atomic_folder(path, replace=True) as partial:
         (partial / "content").write_bytes(content)
 
 
 def write_once(path: Path, content: bytes) -> None:
-    with atomic_bytes(path, private=True, replace=False) as file:
+    with open_atomic_bytes(path, private=True, replace=False) as file:
         file.write(content)
 
 
 WRITERS = {"file": write_file, "folder": write_folder, "new file": write_once}
 #: Every step between two of which another writer can come.
 STEPS = {
-    "file": ["claim", "keep_claim", "name_file", "os.fsync", "os.replace"],
-    "file with a name": ["os.open", "claim", "keep_claim", "os.fsync", "os.replace"],
-    "folder": ["os.mkdir", "os.open", "claim", "os.chmod", "os.rename"],
-    "folder that is there": ["os.mkdir", "os.open", "claim", "os.chmod", "exchange"],
-    "new file": ["claim", "keep_claim", "name_file", "os.fsync"],
-    "new file with a name": ["os.open", "claim", "keep_claim", "os.fsync", "os.link"],
+    "file": ["lock_temporary", "duplicate_lock", "name_file", "os.fsync", "os.replace"],
+    "file with a name": ["os.open", "lock_temporary", "duplicate_lock", "os.fsync", "os.replace"],
+    "folder": ["os.mkdir", "os.open", "lock_temporary", "os.chmod", "os.rename"],
+    "folder that is there": ["os.mkdir", "os.open", "lock_temporary", "os.chmod", "exchange_names"],
+    "new file": ["lock_temporary", "duplicate_lock", "name_file", "os.fsync"],
+    "new file with a name": ["os.open", "lock_temporary", "duplicate_lock", "os.fsync", "os.link"],
 }
 
 
@@ -258,7 +258,7 @@ def test_a_writer_that_comes_at_any_step_takes_nothing_away(
     if way == "folder that is there":
         place.mkdir()
     elif way.endswith(" with a name"):
-        monkeypatch.setattr(atomic, "unnamed_file", lambda folder: None)
+        monkeypatch.setattr(atomic, "open_unnamed_file", lambda folder: None)
     came: list[str] = []
 
     def interrupted(real: Callable, *given: object, **options: object) -> object:
@@ -293,7 +293,7 @@ def test_many_writers_of_one_place(way: str, monkeypatch: pytest.MonkeyPatch) ->
     """8 processes, 2,000 rounds each: none fails, and a reader sees whole contents of one of them."""
     kind = way.removesuffix(" with a name")
     if kind != way:
-        monkeypatch.setattr(atomic, "unnamed_file", lambda folder: None)
+        monkeypatch.setattr(atomic, "open_unnamed_file", lambda folder: None)
     memory = Path("/dev/shm")
     with tempfile.TemporaryDirectory(dir=memory if memory.is_dir() else None) as name:
         place = Path(name) / "out"

@@ -43,7 +43,7 @@ def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path, step: i
     original = open_bundle(tiny_path, TextBundle)
     content = (copy / "manifest.json").read_bytes()
     opened = 0
-    identities = {original.identity}
+    identities = {original.content_hash}
     for place in range(0, len(content), step):
         changed = bytearray(content)
         changed[place] ^= 1 << place % 7
@@ -53,7 +53,7 @@ def test_every_byte_of_the_manifest_in_turn(copy: Path, tiny_path: Path, step: i
         except REFUSED:
             continue
         opened += 1
-        identities.add(bundle.identity)
+        identities.add(bundle.content_hash)
         assert same(bundle, original)
         use(bundle)
     assert 0 < opened < len(content)

@@ -11,7 +11,7 @@ from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.bundle import names_files, open_bundle
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, NAME, OPENER, RARE, START, STRICT
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged, BundleTooLarge, UnknownMechanism
 from textveil.verify import verify_text
 
@@ -30,17 +30,17 @@ def opened(folder: Path) -> TextBundle:
 
 def test_a_bundle_with_these_lists_alone(tmp_path: Path) -> None:
     bundle = opened(write_names(tmp_path / "b"))
-    assert (bundle.mechanisms, bundle.default_mechanism, bundle.symbols) == ((), "", 0)
-    assert (bundle.vocabulary, bundle.ids, bundle.staircase, bundle.levels) == ([], {}, None, ())
-    lists = bundle.require_names()
-    assert list(lists.common) == sorted(COMMON)
+    assert (bundle.mechanisms, bundle.default_mechanism, bundle.symbol_count) == ((), "", 0)
+    assert (bundle.vocabulary, bundle.symbol_ids, bundle.staircase_table, bundle.santext_levels) == ([], {}, None, ())
+    lists = bundle.get_names_lists()
+    assert list(lists.common_words) == sorted(COMMON)
     for word, marks in COMMON.items():
-        assert lists.common[word] == sum(MARKS[mark] for mark in marks.split(",") if mark)
-    assert (lists.capitals, lists.symbols) == (set(CAPITALS), set(SYMBOLS))
-    assert lists.kinds == {kind: set(members.split("|")) for kind, members in KINDS.items()}
-    assert lists.pools == {kind: tuple(outputs.split("|")) for kind, outputs in POOLS.items()}
-    assert set(lists.shown_names) == {word for word, marks in COMMON.items() if "name" in marks.split(",")}
-    assert bundle.require_names() is lists
+        assert lists.common_words[word] == sum(MARKS[mark] for mark in marks.split(",") if mark)
+    assert (lists.kept_capitals, lists.kept_symbols) == (set(CAPITALS), set(SYMBOLS))
+    assert lists.members_by_type == {kind: set(members.split("|")) for kind, members in KINDS.items()}
+    assert lists.surrogate_pools == {kind: tuple(outputs.split("|")) for kind, outputs in POOLS.items()}
+    assert set(lists.kept_names) == {word for word, marks in COMMON.items() if "name" in marks.split(",")}
+    assert bundle.get_names_lists() is lists
     assert f"{len(COMMON)} common words" in verify_text(bundle)
 
 
@@ -59,9 +59,9 @@ def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:
 
 def test_a_bundle_without_them(tmp_path: Path) -> None:
     bundle = opened(small_staircase(tmp_path / "b"))
-    assert bundle.names is None
+    assert bundle.names_files is None
     with pytest.raises(UnknownMechanism, match=r"^this bundle has no lists for the rung names; the built-in one has"):
-        bundle.require_names()
+        bundle.get_names_lists()
 
 
 def beside_a_staircase(folder: Path) -> Path:
@@ -83,9 +83,9 @@ def beside_a_staircase(folder: Path) -> Path:
 
 def test_beside_a_staircase_they_change_nothing_of_it(tmp_path: Path) -> None:
     bundle, alone = opened(beside_a_staircase(tmp_path / "both")), opened(small_staircase(tmp_path / "alone"))
-    assert bundle.require_names() == opened(write_names(tmp_path / "n")).require_names()
+    assert bundle.get_names_lists() == opened(write_names(tmp_path / "n")).get_names_lists()
     assert bundle.default_mechanism == "staircase"
-    assert (bundle.vocabulary, bundle.skeleton) == (alone.vocabulary, alone.skeleton)
+    assert (bundle.vocabulary, bundle.template) == (alone.vocabulary, alone.template)
     assert Sanitizer(bundle).distribution("doctor") == Sanitizer(alone).distribution("doctor")
 
 
@@ -93,15 +93,15 @@ def test_opening_hashes_the_lists_and_reads_none(tmp_path: Path, monkeypatch: py
     folder = write_names(tmp_path / "b", changed={"names.kind.city.txt": "Boston\n"})
     bundle = opened(folder)  # what is malformed is found when the rung is first used
     with pytest.raises(BundleDamaged):
-        bundle.require_names()
+        bundle.get_names_lists()
     (folder / "names.kind.city.txt").write_text("boston\n", "utf-8")
     assert refused(folder) == "names.kind.city.txt: does not match its hash"
 
     def parsed(*_: object) -> None:
         raise AssertionError("a list was read")
 
-    monkeypatch.setattr(names_files, "_lines", parsed)
-    assert opened(write_names(tmp_path / "c")).names is not None
+    monkeypatch.setattr(names_files, "_iterate_lines", parsed)
+    assert opened(write_names(tmp_path / "c")).names_files is not None
 
 
 # --- malformed parts -----------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def test_a_list_that_is_none(tmp_path: Path, name: str, content: str, line: int,
     bundle = with_list(tmp_path / "b", name, content)
     for _ in range(2):
         with pytest.raises(BundleDamaged, match=rf"^{name}: line {line} .*{says}"):
-            bundle.require_names()
+            bundle.get_names_lists()
     with pytest.raises(BundleDamaged):
         verify_text(bundle)
 
@@ -195,12 +195,12 @@ def test_a_list_that_is_none(tmp_path: Path, name: str, content: str, line: int,
 @pytest.mark.parametrize("content", ["", "oslo"])
 def test_a_list_without_a_whole_line(tmp_path: Path, name: str, content: str) -> None:
     with pytest.raises(BundleDamaged, match=rf"^{name}: is empty, or the last line is incomplete$"):
-        with_list(tmp_path / "b", name, content).require_names()
+        with_list(tmp_path / "b", name, content).get_names_lists()
 
 
 def test_a_line_that_is_too_long(tmp_path: Path) -> None:
     with pytest.raises(BundleTooLarge, match=rf"^{CITY}: line 2 has more than 4,096 bytes"):
-        with_list(tmp_path / "b", CITY, f"a\n{'b' * 4097}\n").require_names()
+        with_list(tmp_path / "b", CITY, f"a\n{'b' * 4097}\n").get_names_lists()
 
 
 def test_lists_of_too_many_lines(tmp_path: Path) -> None:
@@ -219,7 +219,7 @@ def test_a_common_word_that_is_a_member_of_a_closed_kind(tmp_path: Path, kind: s
     bundle = with_list(tmp_path / "b", "common-words.txt", listed([*common, f"{word}\tstrict,start"]))
     place = 1 + sum(line < word for line in common)
     with pytest.raises(BundleDamaged, match=rf"^common-words.txt: line {place} is a {kind}, which is never shown$"):
-        bundle.require_names()
+        bundle.get_names_lists()
 
 
 def test_a_member_of_a_closed_kind_with_a_capital_only(tmp_path: Path) -> None:
@@ -230,14 +230,21 @@ def test_a_member_of_a_closed_kind_with_a_capital_only(tmp_path: Path) -> None:
         changed["names.kind.month.txt"] = listed([*months, f"march{mark}"])
         bundle = opened(write_names(tmp_path / "b", changed=changed))
         if sound:
-            lists = bundle.require_names()
-            assert (lists.kinds["month"], lists.common["march"]) == ({*months, "march"}, NAME | STRICT)
+            lists = bundle.get_names_lists()
+            assert (lists.members_by_type["month"], lists.common_words["march"]) == ({*months, "march"}, NAME | STRICT)
         else:
             with pytest.raises(BundleDamaged, match="is a month, which is never shown"):
-                bundle.require_names()
+                bundle.get_names_lists()
 
 
 def test_a_common_word_may_be_a_name(tmp_path: Path) -> None:
     """What is not closed may hold it: such words are marked, and published."""
-    lists = opened(write_names(tmp_path / "b")).require_names()
-    assert lists.kinds["given"].intersection(lists.common) == {"bill", "hope", "mark", "rose", "said", "summer"}
+    lists = opened(write_names(tmp_path / "b")).get_names_lists()
+    assert lists.members_by_type["given"].intersection(lists.common_words) == {
+        "bill",
+        "hope",
+        "mark",
+        "rose",
+        "said",
+        "summer",
+    }

@@ -17,9 +17,9 @@ from small_encoders import write_encoder
 from small_index import write_index
 from small_staircase import small_staircase
 from textveil import Sanitizer, TextveilError
-from textveil.bundle import MAX_BUNDLE_BYTES, IndexBundle, TextBundle, VectorBundle, open_bundle
-from textveil.bundle.opened import Opened
-from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, WrongBundle
+from textveil.bundle import MAX_BUNDLE_BYTES, LabelBundle, TextBundle, VectorBundle, open_bundle
+from textveil.bundle.base import BundleBase
+from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, ContentHashMismatch, WrongBundle
 from textveil_export.text.write import write_bundle
 
 REFUSED = (BundleDamaged, BundleVersion, BundleNotFound)
@@ -32,13 +32,13 @@ reading = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
     bundle = open_bundle(copy, TextBundle)
     assert same(bundle, open_bundle(tiny_path, TextBundle))
-    assert bundle.identity == hashlib.sha256((copy / "manifest.json").read_bytes()).hexdigest()
-    assert bundle.law_identity == hashlib.sha256((copy / "law.json").read_bytes()).hexdigest()
+    assert bundle.content_hash == hashlib.sha256((copy / "manifest.json").read_bytes()).hexdigest()
+    assert bundle.mechanism_hash == hashlib.sha256((copy / "law.json").read_bytes()).hexdigest()
     assert bundle.mechanisms == ("santext", "santext+")
-    assert (bundle.tokens, len(bundle.vocabulary), len(bundle.ids)) == ("word", 40, 41)
+    assert (bundle.token_type, len(bundle.vocabulary), len(bundle.symbol_ids)) == ("word", 40, 41)
     assert bundle.metric is not None
     assert bundle.metric.rows.shape == (41, 8)
-    assert [level.name for level in bundle.levels] == ["low", "high"]
+    assert [level.name for level in bundle.santext_levels] == ["low", "high"]
 
 
 def test_arrays_are_mapped_and_read_only(tiny_path: Path) -> None:
@@ -50,10 +50,10 @@ def test_arrays_are_mapped_and_read_only(tiny_path: Path) -> None:
 
 # --- every kind ----------------------------------------------------------------------------------------------------
 
-KINDS: dict[str, tuple[Callable[[Path], Path], type[Opened]]] = {
+KINDS: dict[str, tuple[Callable[[Path], Path], type[BundleBase]]] = {
     "text": (small_staircase, TextBundle),
     "vectors": (write_encoder, VectorBundle),
-    "index": (write_index, IndexBundle),
+    "index": (write_index, LabelBundle),
 }
 CLASSES = [found for _, found in KINDS.values()]
 
@@ -64,10 +64,10 @@ def test_the_door_gives_the_class_of_the_kind(kind: str, tmp_path: Path) -> None
     folder = write(tmp_path / "bundle")
     bundle = open_bundle(folder)
     assert type(bundle) is found is type(open_bundle(folder, found)) is type(open_bundle(folder, *CLASSES))
-    assert (bundle.KIND, bundle.path, bundle.pinned) == (kind, folder, False)
-    assert bundle.identity == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
-    assert bundle.same == {"expect_id": bundle.identity, "max_bytes": MAX_BUNDLE_BYTES}
-    assert open_bundle(folder, **bundle.same).pinned
+    assert (bundle.KIND, bundle.path, bundle.is_expected) == (kind, folder, False)
+    assert bundle.content_hash == hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
+    assert bundle.expected_bundle == {"expect_id": bundle.content_hash, "max_bytes": MAX_BUNDLE_BYTES}
+    assert open_bundle(folder, **bundle.expected_bundle).is_expected
     others = [other for other in CLASSES if other is not found]
     for other in (others[:1], others[1:], others):
         with pytest.raises(WrongBundle, match=r"^this (is a bundle for text|bundle releases (vectors|an index)) \("):
@@ -92,18 +92,18 @@ def test_every_byte_of_every_file_is_accounted_for(kind: str, tmp_path: Path) ->
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_expected_identity_covers_the_manifest(kind: str, tmp_path: Path) -> None:
     folder = KINDS[kind][0](tmp_path / "bundle")
-    identity = open_bundle(folder).identity
+    identity = open_bundle(folder).content_hash
     for spelled in (identity, identity.upper(), f" {identity}\n"):
-        assert open_bundle(folder, expect_id=spelled).identity == identity
+        assert open_bundle(folder, expect_id=spelled).content_hash == identity
     for other in ("", "0" * 64, identity[:-1], identity + "0", "canary"):
-        with pytest.raises(IdentityMismatch, match=f"^the bundle has another identity: {identity}$"):
+        with pytest.raises(ContentHashMismatch, match=f"^the bundle has another identity: {identity}$"):
             open_bundle(folder, expect_id=other)
     manifest = read_json(folder / "manifest.json")
     for key in ("name", "licence", "attribution", "label", "provenance", "later"):
         (folder / "manifest.json").write_text(
             json.dumps({**manifest, key: {"by": 1} if key == "provenance" else "another"})
         )
-        with pytest.raises(IdentityMismatch):
+        with pytest.raises(ContentHashMismatch):
             open_bundle(folder, expect_id=identity)
 
 
@@ -164,23 +164,23 @@ def certified(tiny_path: Path, tmp_path: Path) -> Path:
 def test_rewritten_labels_are_another_bundle(certified: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The attack: all labels and the certificate say 0.01, and all hashes fit."""
     pinned = open_bundle(certified, TextBundle)
-    assert Sanitizer.load(certified, expect_id=pinned.identity).terms(epsilon=15.5).epsilon == 15.5
+    assert Sanitizer.load(certified, expect_id=pinned.content_hash).terms(epsilon=15.5).epsilon == 15.5
     labeled(certified, 0.01)
     assert Sanitizer.load(certified).terms().epsilon == 0.01  # from elsewhere, a bundle may say anything
-    assert open_bundle(certified, TextBundle).law_identity == pinned.law_identity
-    with pytest.raises(IdentityMismatch):
-        Sanitizer.load(certified, expect_id=pinned.identity)
+    assert open_bundle(certified, TextBundle).mechanism_hash == pinned.mechanism_hash
+    with pytest.raises(ContentHashMismatch):
+        Sanitizer.load(certified, expect_id=pinned.content_hash)
     monkeypatch.setattr("textveil.text.sanitizer.DEFAULT_BUNDLE", certified)
-    monkeypatch.setattr("textveil.text.sanitizer.DEFAULT_BUNDLE_ID", pinned.identity)
-    with pytest.raises(IdentityMismatch):
+    monkeypatch.setattr("textveil.text.sanitizer.DEFAULT_BUNDLE_ID", pinned.content_hash)
+    with pytest.raises(ContentHashMismatch):
         Sanitizer.load()
 
 
 def test_the_hash_of_the_certificate_is_in_the_identity(certified: Path) -> None:
-    pinned = open_bundle(certified, TextBundle).identity
+    pinned = open_bundle(certified, TextBundle).content_hash
     path = certified / "certificate.json"
     path.write_bytes(path.read_bytes() + b"\n")
     refused(certified)
     sign_manifest(certified, read_json(certified / "manifest.json"))
-    with pytest.raises(IdentityMismatch):
+    with pytest.raises(ContentHashMismatch):
         Sanitizer.load(certified, expect_id=pinned)

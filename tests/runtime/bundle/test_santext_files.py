@@ -35,7 +35,7 @@ def test_santext_needs_the_rows(copy: Path) -> None:
 def test_the_smallest_weight(copy: Path) -> None:
     """2^12 is enough and one less is not."""
     weights = weights_of(copy, HIGH)
-    exponent = float(open_bundle(copy, TextBundle).levels[1].parameters["santext"].exponent)
+    exponent = float(open_bundle(copy, TextBundle).santext_levels[1].parameters["santext"].exponent)
     shape = np.exp(-exponent * np.arange(len(weights)) / open_bundle(copy, TextBundle).table.grid)
     for smallest in (1 << 12, (1 << 12) - 1):
         scaled = np.rint(shape * (smallest / shape[-1])).astype(np.int64)
@@ -54,7 +54,7 @@ def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
     assert reach + 1 < len(weights)
     change_weights(copy, HIGH, weights[: reach + 1])
     bundle = open_bundle(copy, TextBundle)
-    law = bundle.levels[1].parameters["santext"]
+    law = bundle.santext_levels[1].parameters["santext"]
     assert law.weights[-1] == weights[reach] > weights[-1]
     rows = defined_weights(bundle, "santext", law)
     assert any(row.count(int(weights[reach])) > 2 for row in rows)
@@ -68,7 +68,7 @@ def test_a_score_past_the_end_has_the_last_weight(copy: Path) -> None:
 def test_a_label(copy: Path) -> None:
     certify(copy, {"low": {"epsilon_certified": 2.9}}, {"low": 3})
     bundle = open_bundle(copy, TextBundle)
-    assert [bundle.certified_epsilon(level, "santext+") for level in bundle.levels] == [3.0, None]
+    assert [bundle.get_certified_epsilon(level, "santext+") for level in bundle.santext_levels] == [3.0, None]
 
 
 @pytest.mark.parametrize(

@@ -180,8 +180,8 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
     sanitizer = Sanitizer(bundle)
     for mechanism, bit in (("santext", 1), ("santext+", 2)):
         for epsilon in (4, 16):
-            law = sanitizer._plan({"mechanism": mechanism, "epsilon": epsilon}).mechanism.law  # type: ignore[attr-defined]
-            for row in range(bundle.symbols + 1):
+            law = sanitizer._get_plan({"mechanism": mechanism, "epsilon": epsilon}).mechanism.law  # type: ignore[attr-defined]
+            for row in range(bundle.symbol_count + 1):
                 rows = law.proposals(np.array([row]))
                 weights = rows.weights(0)
                 assert 0 < sum(map(int, weights)) == int(rows.totals[0]) < 1 << 62

@@ -11,7 +11,7 @@ from safetensors.numpy import load, save
 from small_staircase import BASE, FUNCTION_WORDS, KINDS, LEVELS, NEIGHBORS, small_staircase
 from textveil import Sanitizer
 from textveil.bundle import open_bundle
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged, UnknownMechanism
 from wrong_staircases import LAWS, TABLES, level
 
@@ -22,17 +22,22 @@ def test_a_bundle_with_a_staircase_alone(tmp_path: Path) -> None:
     folder = small_staircase(tmp_path / "b")
     bundle = open_bundle(folder, TextBundle)
     assert (bundle.mechanisms, bundle.default_mechanism) == (("staircase",), "staircase")
-    assert (bundle.levels, bundle.santext_table, bundle.santext_metric, bundle.symbols) == ((), None, None, 15)
+    assert (bundle.santext_levels, bundle.santext_table, bundle.santext_metric, bundle.symbol_count) == (
+        (),
+        None,
+        None,
+        15,
+    )
     for opened, stated in zip(bundle.staircase_levels, LEVELS, strict=True):
         assert (opened.name, str(opened.epsilon)) == (stated["name"], stated["epsilon"])
         assert (str(opened.share), str(opened.own_share)) == (stated["share"], stated["own_share"])
-    assert (bundle.default_staircase_level, bundle.default_protect) == ("8.5", "words")
-    assert bundle.staircase is not None
-    assert (bundle.staircase.neighbors == NEIGHBORS).all()
-    assert (bundle.staircase.base == BASE).all()
-    assert bundle.skeleton is not None
-    assert bundle.skeleton.function_words == FUNCTION_WORDS
-    assert {kind.name: (kind.shape, kind.utf_8.decode()) for kind in bundle.skeleton.kinds} == KINDS
+    assert (bundle.default_staircase_level, bundle.default_mode) == ("8.5", "words")
+    assert bundle.staircase_table is not None
+    assert (bundle.staircase_table.neighbors == NEIGHBORS).all()
+    assert (bundle.staircase_table.base == BASE).all()
+    assert bundle.template is not None
+    assert bundle.template.function_words == FUNCTION_WORDS
+    assert {kind.name: (kind.shape, kind.utf_8.decode()) for kind in bundle.template.entity_types} == KINDS
     for mechanism in ("santext", "santext+", "fbdd", "krr", "random"):
         with pytest.raises(UnknownMechanism, match=r"^this bundle .* --bundle artifacts/english-santext$"):
             Sanitizer(bundle).sanitize("the doctor", mechanism=mechanism)

@@ -14,7 +14,7 @@ def user(text: str) -> dict[str, str]:
 
 def test_a_reply_has_words_of_its_own_request_alone(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
-    first, second = conversation.exchange(), conversation.exchange()
+    first, second = conversation.start_exchange(), conversation.start_exchange()
     out = first.outgoing([user("Anna Novak called.")])[0]["content"]
     other = second.outgoing([user("Peter Schulz called.")])[0]["content"]
     assert second.incoming(f"{out} {other}").reply == f"{out} Peter Schulz called."
@@ -27,8 +27,8 @@ def test_a_reply_has_words_of_its_own_request_alone(sanitizer: Sanitizer) -> Non
 def test_one_mapping_and_every_message_as_it_went_out(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
     messages = [user("Anna Novak paid 4711 euros."), user("Anna Novak, again 4711.")]
-    once = conversation.exchange().outgoing(messages)
-    later = conversation.exchange()
+    once = conversation.start_exchange().outgoing(messages)
+    later = conversation.start_exchange()
     assert later.outgoing(messages) == once
     assert later.incoming(once).reply == [{**message, "role": "assistant"} for message in messages]
 
@@ -37,21 +37,21 @@ def test_a_reply_at_its_place_brings_its_surrogates(sanitizer: Sanitizer) -> Non
     """Also where a client left out the oldest messages, from which they are."""
     conversation = Conversation(sanitizer)
     history = [user("Anna Novak called."), user("Who else?"), user("Say so.")]
-    first = conversation.exchange()
+    first = conversation.start_exchange()
     sent = first.outgoing(history)
     reply = {"role": "assistant", "content": first.incoming(sent[0]["content"]).reply}
     for messages in ([*history, reply], [*history[1:], reply]):
-        later = conversation.exchange()
+        later = conversation.start_exchange()
         assert later.outgoing(messages)[-1] == {"role": "assistant", "content": sent[0]["content"]}
         assert later.incoming(sent[0]["content"]).reply == "Anna Novak called."
 
 
 def test_a_reply_at_no_place_of_its_own_brings_none(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
-    first = conversation.exchange()
+    first = conversation.start_exchange()
     sent = first.outgoing([user("Anna Novak called."), user("Peter Schulz called.")])
     reply = first.incoming(sent[0]["content"]).reply
-    later = conversation.exchange()
+    later = conversation.start_exchange()
     (again,) = later.outgoing([{"role": "assistant", "content": reply}])
     assert again["content"] != sent[0]["content"]
     assert not {"Anna", "Novak", "Peter", "Schulz"} & set(again["content"].split())
@@ -61,20 +61,20 @@ def test_a_reply_at_no_place_of_its_own_brings_none(sanitizer: Sanitizer) -> Non
 
 def test_an_exchange_goes_on_with_another(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
-    first = conversation.exchange()
+    first = conversation.start_exchange()
     out = first.outgoing_text("Anna Novak called.")
-    assert conversation.exchange().incoming(out).reply == out
-    assert conversation.exchange(first.went).incoming(out).reply == "Anna Novak called."
+    assert conversation.start_exchange().incoming(out).reply == out
+    assert conversation.start_exchange(first.history).incoming(out).reply == "Anna Novak called."
 
 
 def test_what_it_restores_is_saved(sanitizer: Sanitizer, tmp_path: Path) -> None:
     conversation = Conversation(sanitizer)
-    out = conversation.exchange().outgoing([user("Anna Novak called.")])
+    out = conversation.start_exchange().outgoing([user("Anna Novak called.")])
     (tmp_path / "data").mkdir()
-    conversation.exchange().save(tmp_path / "data" / "c", tmp_path / "key")
+    conversation.start_exchange().save(tmp_path / "data" / "c", tmp_path / "key")
     again = Conversation.load(tmp_path / "data" / "c", tmp_path / "key", sanitizer)
     assert again.incoming(out).reply == [{"role": "assistant", "content": "Anna Novak called."}]
-    assert again.exchange().incoming(out).reply == [{**out[0], "role": "assistant"}]
+    assert again.start_exchange().incoming(out).reply == [{**out[0], "role": "assistant"}]
 
 
 def test_a_key_twice_in_arguments_leaves_them_surrogates(sanitizer: Sanitizer) -> None:
@@ -100,14 +100,14 @@ def test_equal_texts_that_somebody_else_rewrites_are_drawn_apart(sanitizer: Sani
     """Else unequal outputs would never come from equal messages, an infinite loss, and a balance would tell them."""
     drawn = count()
     conversation = Conversation(sanitizer, rewrite=lambda text: f"{text} {next(drawn)}")
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     went = exchange.outgoing([user("yes"), user("yes"), user("no")])
     assert [message["content"] for message in went] == ["yes 0", "yes 1", "no 2"]
     assert [exchange.outgoing_text("yes") for _ in range(2)] == ["yes 3", "yes 4"]
-    more = conversation.exchange().outgoing([user("yes"), user("yes"), user("yes"), user("no")])
+    more = conversation.start_exchange().outgoing([user("yes"), user("yes"), user("yes"), user("no")])
     assert more[:2] == went[:2]
     assert [message["content"] for message in more[2:]] == ["yes 5", "no 6"]  # what is before "no" changed
-    assert conversation.exchange(exchange.went).outgoing([user("yes")])[0]["content"] == "yes 7"
+    assert conversation.start_exchange(exchange.history).outgoing([user("yes")])[0]["content"] == "yes 7"
 
 
 def test_threads_that_share_a_conversation_get_their_own_replies(sanitizer: Sanitizer, tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_threads_that_share_a_conversation_get_their_own_replies(sanitizer: Sani
             text = f"Anna Novak{'abcdefgh'[thread]} called about {1_000 + number} chairs."
             history = [*history[-4:], user(text)]
             try:
-                exchange = conversation.exchange()
+                exchange = conversation.start_exchange()
                 sent = exchange.outgoing(history)[-1]["content"]
                 if number % 2:
                     stream = exchange.stream()
@@ -130,7 +130,7 @@ def test_threads_that_share_a_conversation_get_their_own_replies(sanitizer: Sani
                     reply = exchange.incoming({"role": "assistant", "content": sent}).reply["content"]
                 if number % 40 == thread:
                     conversation.save(tmp_path / "data" / str(thread), tmp_path / "key")
-                    conversation.packed()
+                    conversation.pack()
             except Exception as error:
                 wrong.append(repr(error))
             else:

@@ -34,7 +34,7 @@ MAPS = (
 @pytest.fixture(scope="module")
 def fields() -> FieldNames:
     lists = Sanitizer.load().names_plan(protect="names").lists
-    return FieldNames(lists.common, lists.kinds["given"], lists.kinds["family"])
+    return FieldNames(lists.common_words, lists.members_by_type["given"], lists.members_by_type["family"])
 
 
 def send(keys: tuple[str, ...], text: str = "ok", **options: Any) -> tuple[str, list[str]]:
@@ -99,7 +99,7 @@ def test_options_decide_about_keys() -> None:
 
 
 def test_the_list_has_no_names_but_those_chosen_by_hand() -> None:
-    words, kinds = load_field_words(), Sanitizer.load().names_plan(protect="names").lists.kinds
+    words, kinds = load_field_words(), Sanitizer.load().names_plan(protect="names").lists.members_by_type
     root = Path(textveil.conversation.__file__).parents[4]
     by_hand = {*(root / "artifacts/field-words/by_hand.txt").read_text("ascii").split()}
     found = {word for word in words if word in kinds["given"] or word in kinds["family"]}

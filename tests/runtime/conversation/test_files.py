@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from textveil import Conversation, Sanitizer
-from textveil.conversation import file
+from textveil.conversation import encrypted_file
 from textveil.errors import ConversationChanged, KeyFileError
 
 pytest.importorskip("cryptography", reason="needs the extra crypto")
@@ -60,9 +60,9 @@ def test_a_file_that_was_deleted_is_written_again(sanitizer: Sanitizer, places: 
 def test_a_packed_conversation_knows_its_file(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:
     conversation = Conversation(sanitizer)
     conversation.save(*places)
-    again = Conversation.unpacked(conversation.packed(), sanitizer)
+    again = Conversation.unpack(conversation.pack(), sanitizer)
     again.save(*places)
-    again.exchange().save(*places)
+    again.start_exchange().save(*places)
     again.save(*places)
     with pytest.raises(ConversationChanged):
         conversation.save(*places)
@@ -93,7 +93,7 @@ def test_a_conversation_is_encoded_in_small_steps(monkeypatch: pytest.MonkeyPatc
         return found
 
     monkeypatch.setattr(json, "dumps", watch)
-    assert file.encode(content).decode() == expected
+    assert encrypted_file.encode_content(content).decode() == expected
     assert longest < len(expected) / 4
 
 
@@ -114,4 +114,4 @@ def test_nothing_is_written_to_a_pipe_that_took_the_place_of_a_file(
     pipe.unlink()
     places[0].unlink(missing_ok=True)
     conversation.save(*places)
-    assert file.opens_with(*places)
+    assert encrypted_file.conversation_matches_key(*places)

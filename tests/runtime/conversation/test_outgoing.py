@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil import Conversation, IdentityMismatch, InputError, KeyFileError, OptionError, Sanitizer
-from textveil.conversation import file as kept
+from textveil import ContentHashMismatch, Conversation, InputError, KeyFileError, OptionError, Sanitizer
+from textveil.conversation import encrypted_file as kept
 
 SECRET = "Zorblax Qwyx"
 
@@ -139,8 +139,8 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
     assert str(caught.value).startswith("message 2 of 2: ")
     assert "\n" not in str(caught.value)
     assert "Zorblax" not in str(caught.value)
-    assert conversation._running.state()["members"] == []
-    assert not conversation._sent
+    assert conversation._surrogate_state.export_state()["members"] == []
+    assert not conversation._sent_messages
     for wrong in ("text", {"role": "user"}, None):
         with pytest.raises(InputError, match=r"^messages come in a list$"):
             conversation.outgoing(wrong)  # type: ignore[arg-type]
@@ -194,8 +194,8 @@ def test_other_keys_are_rewritten_and_restored(sanitizer: Sanitizer, key: str) -
 
 def test_keys_that_would_become_one_are_numbered(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = Conversation(sanitizer)
-    monkeypatch.setattr(conversation, "_read", lambda *given: "same")
-    monkeypatch.setattr(conversation, "_write_unlinked", lambda *given, **more: "same")
+    monkeypatch.setattr(conversation, "_rewrite_linked", lambda *given: "same")
+    monkeypatch.setattr(conversation, "_rewrite_unlinked", lambda *given, **more: "same")
     of_model = {"type": "tool_use", "id": "t", "name": "f", "input": {"qwyxo": True, "zorblax": False}}
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
     result = {"type": "function_call_output", "call_id": "c", "output": '{"qwyxo": true, "zorblax": false}'}
@@ -259,7 +259,7 @@ def test_no_number_comes_out_twice_while_its_pool_lasts(sanitizer: Sanitizer) ->
     months = [conversation.outgoing_text(f"It was in {month}.") for month in ("March", "April") for _ in range(12)]
     assert months[0] in months  # the pool ends, and goes on
     replies = [conversation.incoming(month) for month in months]  # a month that came out for itself is in no mapping
-    assert any(reply.ambiguous or reply.placed for reply in replies)
+    assert any(reply.ambiguous or reply.restored for reply in replies)
 
 
 def test_a_message_goes_out_again_as_it_did(sanitizer: Sanitizer) -> None:
@@ -287,13 +287,13 @@ def test_a_result_has_the_surrogate_of_what_was_restored_into_its_call(sanitizer
     """Also of names that are common words too, where a sentence starts."""
     conversation = Conversation(sanitizer, restore_tools={"find"})
     messages: list[Any] = [{"role": "user", "content": "I met Bill Hope yesterday."}]
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     name = exchange.outgoing(messages)[0]["content"].removeprefix("I met ").removesuffix(" yesterday.")
     call = {"type": "function_call", "call_id": "c", "name": "find", "arguments": json.dumps({"who": name})}
     messages += exchange.incoming([call]).reply
     assert json.loads(messages[1]["arguments"]) == {"who": "Bill Hope"}
     messages.append({"type": "function_call_output", "call_id": "c", "output": "Bill Hope pays. Did Bill Hope call?"})
-    later = conversation.exchange()
+    later = conversation.start_exchange()
     out = later.outgoing(messages)[2]["output"]
     assert out == f"{name} pays. Did {name} call?"
     assert later.incoming(out).reply == "Bill Hope pays. Did Bill Hope call?"
@@ -318,20 +318,22 @@ def test_the_store_knows_messages_by_tags_alone(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
     conversation.outgoing(MESSAGES)
     conversation.incoming(conversation.outgoing_text(SECRET))
-    stored = [(tag, written) for tag, (written, _) in conversation._sent.items()]
-    stored += [(tag, record.fields) for tag, record in conversation._records._records.items()]
-    assert len(stored) > len(conversation._sent)
-    assert "Zorblax" not in json.dumps([stored, conversation._fresh, conversation._tests.state()["all"]])
+    stored = [(tag, written) for tag, (written, _) in conversation._sent_messages.items()]
+    stored += [(tag, record.fields) for tag, record in conversation._reply_records._records.items()]
+    assert len(stored) > len(conversation._sent_messages)
+    assert "Zorblax" not in json.dumps(
+        [stored, conversation._unlinked_messages, conversation._tool_guesses.export_state()["all"]]
+    )
     other = Conversation(sanitizer)
     other.outgoing(MESSAGES)
-    assert not set(other._sent) & set(conversation._sent)  # tags are keyed
+    assert not set(other._sent_messages) & set(conversation._sent_messages)  # tags are keyed
 
 
 def test_tags_that_somebody_else_wrote_are_not_restored(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer, style="tag", restore_places="all")
     assert conversation.outgoing_text("Anna Novak called") == "[person 1] called"
     out = conversation.outgoing_text("please quote [person 1] here")
-    assert conversation.incoming(out).placed == ("[number 1]",)
+    assert conversation.incoming(out).restored == ("[number 1]",)
     assert conversation.incoming("[person 1]").reply == "Anna Novak"
 
 
@@ -366,7 +368,7 @@ def test_a_file_goes_on_as_the_conversation_would(
     again = Conversation.load(path, key, sanitizer)
     assert again.outgoing(MESSAGES) == conversation.outgoing(MESSAGES)
     assert again._restorer.index.forms == conversation._restorer.index.forms
-    assert again._running.state() == conversation._running.state()
+    assert again._surrogate_state.export_state() == conversation._surrogate_state.export_state()
     texts = ["Anna Smith of Boston and of Lima paid 12 in March", "J. Doe, 5 May 2020"]
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count % 251)) if count < 251 else bytes(count))
     assert [*map(again.outgoing_text, texts)] == [*map(conversation.outgoing_text, texts)]
@@ -405,9 +407,9 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
 
 def test_another_bundle(saved: tuple[Conversation, Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     conversation, path, key = saved
-    monkeypatch.setattr(type(conversation._sanitizer.bundle), "identity", "0" * 64, raising=False)
-    monkeypatch.delitem(conversation._sanitizer.bundle.__dict__, "identity", raising=False)
-    with pytest.raises(IdentityMismatch):
+    monkeypatch.setattr(type(conversation._sanitizer.bundle), "content_hash", "0" * 64, raising=False)
+    monkeypatch.delitem(conversation._sanitizer.bundle.__dict__, "content_hash", raising=False)
+    with pytest.raises(ContentHashMismatch):
         Conversation.load(path, key, conversation._sanitizer)
 
 
@@ -420,13 +422,13 @@ def test_it_is_not_pickled(sanitizer: Sanitizer) -> None:
 def test_a_conversation_that_nobody_holds_is_freed_at_once() -> None:
     """In a circle of references it stayed in memory until the garbage collector looked at old objects."""
     conversation = Conversation(tool_guesses=(3, 32))
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     sent = exchange.outgoing([{"role": "user", "content": "I am Anna Novak."}])
     exchange.incoming({"role": "assistant", "content": f"You wrote: {sent[0]['content']}"})
     stream = exchange.stream()
     stream.feed("Hello")
     stream.close()
-    restored = Conversation.unpacked(conversation.packed())
+    restored = Conversation.unpack(conversation.pack())
     held = [weakref.ref(conversation), weakref.ref(exchange), weakref.ref(restored)]
     gc.disable()
     try:

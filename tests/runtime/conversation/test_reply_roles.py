@@ -17,11 +17,11 @@ def send_back(reply: Any, **options: Any) -> tuple[str, str]:
     """The surrogate of a secret, and all that goes out after a client appended the reply."""
     conversation = Conversation(**options)
     messages: list[Any] = [{"role": "user", "content": f"I met {SECRET} in town."}]
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     surrogate = exchange.outgoing(messages)[0]["content"].split()[2]
     back = exchange.incoming(reply).reply
     later = [*messages, *(back if isinstance(back, list) else [back]), {"role": "user", "content": "Go on."}]
-    return surrogate, json.dumps(conversation.exchange().outgoing(later)[1:])
+    return surrogate, json.dumps(conversation.start_exchange().outgoing(later)[1:])
 
 
 def call_and_output(kind: str = "function_call_output") -> list[Any]:

@@ -24,4 +24,4 @@ def ledger(path: Path) -> Ledger:
 @pytest.fixture
 def memo(path: Path, tmp_path: Path) -> Ledger:
     pytest.importorskip("cryptography")
-    return Ledger(path, memo_key=tmp_path / "memo.key")
+    return Ledger(path, replay_cache_key=tmp_path / "memo.key")

@@ -11,12 +11,12 @@ from small_ledger import SCOPE, entry, in_a_copy, killed_streams, request_of, te
 from textveil import Ledger, Sanitizer
 from textveil.errors import LedgerDamaged, LedgerError, OutputError
 from textveil.ledger import database
-from textveil.release import Charge
+from textveil.release import Spend
 
 resource = pytest.importorskip("resource")
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 
-ENTRY = entry("scope", Charge(3))
+ENTRY = entry("scope", Spend(3))
 CONTRADICT = r"^the sums of a scope are not those of its releases: put back"
 
 
@@ -43,14 +43,14 @@ def killed_at(folder: Path, small: Sanitizer, statement: int, *, after: bool, fa
 
     def work() -> None:
         ledger = Ledger(folder / "ledger")
-        ledger.sanitize(small, text_of(7), scope=SCOPE)
+        ledger.sanitize(small, text_of(7), privacy_unit=SCOPE)
         os.write(write_end, b"7\n")
         Killed.left, Killed.after = statement, after
         real = sqlite3.connect
         database.sqlite3.connect = lambda *given, **options: real(*given, factory=Killed, **options)  # type: ignore[attr-defined]
         if faulty:
             os.write(write_end, b"8\n")  # the output leaves first
-        ledger.sanitize(small, text_of(8), scope=SCOPE)
+        ledger.sanitize(small, text_of(8), privacy_unit=SCOPE)
         os.write(write_end, b"8\n")
 
     child = in_a_copy(work)
@@ -63,9 +63,9 @@ def killed_at(folder: Path, small: Sanitizer, statement: int, *, after: bool, fa
 def unknown(folder: Path, small: Sanitizer, outputs: bytes) -> list[int]:
     """Which outputs the ledger does not know. Its sums must be those of its rows."""
     ledger = Ledger(folder / "ledger")
-    ledger.accounts()
+    ledger.list_accounts()
     numbers = list(map(int, outputs.split()))
-    return [n for n in numbers if not ledger.released_before(SCOPE, request_of(small, text_of(n)))]
+    return [n for n in numbers if not ledger.count_releases(SCOPE, request_of(small, text_of(n)))]
 
 
 @pytest.mark.slow
@@ -95,13 +95,14 @@ def test_streams_killed_at_random_leave_nothing_unknown(small: Sanitizer, folder
 CHARGES = """
 import os, sys
 from textveil.bundle import atomic
-from textveil.ledger import Entry, Ledger, database
-from textveil.release import Charge
-atomic.unnamed_file = lambda folder: None  # so that the trace sees names
+from textveil.ledger import SpendEntry, Ledger, database
+from textveil.release import Spend
+atomic.open_unnamed_file = lambda folder: None  # so that the trace sees names
 database._PRAGMAS = tuple(p.replace("EXTRA", sys.argv[2]) for p in database._PRAGMAS)
 ledger = Ledger(sys.argv[1] + "/ledger")
 for number in range(3):
-    ledger.post([Entry(scope="scope", request=b"%d" % number, mechanism="staircase", charge=Charge(1))])
+    entry = SpendEntry(privacy_unit="scope", request=b"%d" % number, mechanism="staircase", spend=Spend(1))
+    ledger.record_spends([entry])
     os.write(1, b"%d\\n" % number)
 """
 
@@ -113,8 +114,8 @@ def after_power_cuts(folder: Path, synchronous: str) -> tuple[int, int, int]:
         cases += 1
         try:
             ledger = Ledger(disk / "ledger")
-            ledger.accounts()
-            lost += not all(ledger.released_before("scope", output) for output in left.split())
+            ledger.list_accounts()
+            lost += not all(ledger.count_releases("scope", output) for output in left.split())
         except LedgerError:
             damaged += 1
     return cases, lost, damaged
@@ -137,7 +138,7 @@ def test_weaker_flushes_lose_charges(folder: Path, synchronous: str) -> None:
 
 def test_a_full_disk_releases_nothing_and_leaves_the_ledger_sound(small: Sanitizer, folder: Path) -> None:
     ledger = Ledger(folder / "ledger")
-    ledger.sanitize(small, "doctor", scope=SCOPE)
+    ledger.sanitize(small, "doctor", privacy_unit=SCOPE)
     size, results = ledger.path.stat().st_size, []
     for room in (0, 512, 4096, size - 1, size, size + 4096):
         read_end, write_end = os.pipe()
@@ -145,7 +146,7 @@ def test_a_full_disk_releases_nothing_and_leaves_the_ledger_sound(small: Sanitiz
         def work(room: int = room, out: int = write_end) -> None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (room, room))
             try:
-                ledger.sanitize_batch(small, ["nurse flu"] * 200, scope=SCOPE)
+                ledger.sanitize_batch(small, ["nurse flu"] * 200, privacy_unit=SCOPE)
             except LedgerError as error:
                 os.write(out, str(error).encode())
 
@@ -153,7 +154,7 @@ def test_a_full_disk_releases_nothing_and_leaves_the_ledger_sound(small: Sanitiz
         os.close(write_end)
         with open(read_end, "rb") as said:
             results.append(said.read())
-        assert ledger.accounts()[0][1] == 1
+        assert ledger.list_accounts()[0][1] == 1
     assert set(results) == {b"the ledger cannot be written: the disk is full or fails; nothing was released"}
 
 
@@ -167,23 +168,23 @@ def test_a_full_disk_at_the_first_use_is_a_named_error(folder: Path) -> None:
 
         _, status = os.waitpid(in_a_copy(work), 0)
         assert status == 0
-    Ledger(folder / "ledger").post([ENTRY])
+    Ledger(folder / "ledger").record_spends([ENTRY])
 
 
 def test_a_journal_from_before_takes_the_ledger_back_and_is_not_noticed(folder: Path) -> None:
     """What SQLite gives for files that were restored to an earlier state: docs/privacy.md says that none is noticed."""
     ledger = Ledger(folder / "ledger")
-    ledger.post([ENTRY])
+    ledger.record_spends([ENTRY])
     before = ledger.path.read_bytes()
-    ledger.post([ENTRY])
+    ledger.record_spends([ENTRY])
     ledger.path.write_bytes(before)
-    assert ledger.account("scope").epsilon_units == 3
+    assert ledger.get_account("scope").epsilon_units == 3
 
 
 @pytest.mark.parametrize("damage", ["cut", "header", "page", "text", "version"])
 def test_a_damaged_ledger_is_refused(folder: Path, damage: str) -> None:
     ledger = Ledger(folder / "ledger")
-    ledger.post([ENTRY])
+    ledger.record_spends([ENTRY])
     content = bytearray(ledger.path.read_bytes())
     if damage == "cut":
         del content[5000:]
@@ -196,7 +197,7 @@ def test_a_damaged_ledger_is_refused(folder: Path, damage: str) -> None:
     else:
         content[60:64] = (2).to_bytes(4, "big")
     ledger.path.write_bytes(content)
-    for use in (lambda: Ledger(folder / "ledger"), lambda: ledger.post([ENTRY]), ledger.accounts):
+    for use in (lambda: Ledger(folder / "ledger"), lambda: ledger.record_spends([ENTRY]), ledger.list_accounts):
         with pytest.raises(LedgerDamaged) as caught:
             use()
         assert re.match(r"^(this file is not a textveil ledger|the ledger is of version 2)", str(caught.value))
@@ -235,47 +236,47 @@ def test_sums_that_do_not_fit_are_found_before_anything_is_released(
 ) -> None:
     """Also by a ledger that has looked at them before, and has two more releases since."""
     ledger, other = Ledger(folder / "ledger"), Ledger(folder / "ledger")
-    ledger.post([ENTRY])
+    ledger.record_spends([ENTRY])
     for _ in range(2):
-        other.post([ENTRY])
+        other.record_spends([ENTRY])
     changed(ledger, statement)
     ledger = Ledger(folder / "ledger") if open_again else ledger
     before = ledger.path.read_bytes()
-    for use in (lambda: ledger.sanitize(small, "doctor", scope="scope"), lambda: ledger.post([ENTRY])):
+    for use in (lambda: ledger.sanitize(small, "doctor", privacy_unit="scope"), lambda: ledger.record_spends([ENTRY])):
         with pytest.raises(LedgerDamaged, match=CONTRADICT):
             use()
     assert ledger.path.read_bytes() == before
     with pytest.raises(LedgerDamaged, match=CONTRADICT):
-        ledger.accounts()
-    ledger.post([entry("another")])  # whose sums fit
+        ledger.list_accounts()
+    ledger.record_spends([entry("another")])  # whose sums fit
 
 
 def test_what_others_forget_and_begin_anew_is_no_damage(folder: Path) -> None:
     """Numbers of releases are given again, below those that were looked at."""
     ledger, other = Ledger(folder / "ledger"), Ledger(folder / "ledger")
-    ledger.post([ENTRY] * 3)
-    other.delete("scope")
-    other.post([ENTRY])
-    ledger.post([ENTRY])
-    assert ledger.account("scope").epsilon_units == 6
-    assert ledger.accounts()[0][1] == 2
+    ledger.record_spends([ENTRY] * 3)
+    other.delete_privacy_unit("scope")
+    other.record_spends([ENTRY])
+    ledger.record_spends([ENTRY])
+    assert ledger.get_account("scope").epsilon_units == 6
+    assert ledger.list_accounts()[0][1] == 2
 
 
 @pytest.mark.parametrize("left", ["nothing", 0, 1])
 def test_a_ledger_that_is_gone_beside_its_key_does_not_begin_anew(folder: Path, left: str | int) -> None:
     path = folder / "ledger"
     ledger = Ledger(path)
-    ledger.post([ENTRY])
+    ledger.record_spends([ENTRY])
     path.unlink() if left == "nothing" else os.truncate(path, int(left))
     before = sorted((file.name, file.read_bytes()) for file in folder.iterdir())
     with pytest.raises(LedgerDamaged, match=r"^the ledger is missing or empty, .* rotate LEDGER --yes$"):
         Ledger(path)
     with pytest.raises(LedgerError):
-        ledger.post([ENTRY])
+        ledger.record_spends([ENTRY])
     assert sorted((file.name, file.read_bytes()) for file in folder.iterdir()) == before
-    assert Ledger.rotate(path).accounts() == []
+    assert Ledger.rotate(path).list_accounts() == []
     assert (folder / "ledger.key").read_bytes() not in [content for _, content in before]
-    Ledger(path).post([ENTRY])
+    Ledger(path).record_spends([ENTRY])
 
 
 def test_a_file_of_one_byte_is_no_empty_ledger(folder: Path) -> None:
@@ -297,9 +298,9 @@ def test_a_first_use_that_is_killed_can_be_done_again(folder: Path) -> None:
             Killed.left, Killed.after = statement, after
             real = sqlite3.connect
             database.sqlite3.connect = lambda *given, **options: real(*given, factory=Killed, **options)  # type: ignore[attr-defined]
-            Ledger(place / "ledger").post([ENTRY])
+            Ledger(place / "ledger").record_spends([ENTRY])
 
         _, status = os.waitpid(in_a_copy(work), 0)
         assert status in (0, 9)
-        Ledger(place / "ledger").post([ENTRY])
+        Ledger(place / "ledger").record_spends([ENTRY])
     assert case > 20

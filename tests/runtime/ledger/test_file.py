@@ -8,23 +8,23 @@ from pathlib import Path
 import pytest
 from small_ledger import entry
 from textveil import Budget, Ledger, Sanitizer
-from textveil.ledger import Entry
-from textveil.release import Charge
+from textveil.ledger import SpendEntry
+from textveil.release import Spend
 
 NAMES = ("ledger", "ledger.key", "ledger-journal")
 
 
 def test_no_text_and_no_name_is_in_any_file(small: Sanitizer, memo: Ledger, path: Path, tmp_path: Path) -> None:
-    result = memo.sanitize(small, "Zorblaxia doctor", scope="Quimbleton").release
+    result = memo.sanitize(small, "Zorblaxia doctor", privacy_unit="Quimbleton").release
     held = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
     for secret in ("Zorblaxia", "zorblaxia", "Quimbleton", "doctor", *result.text.split()):
         assert secret.encode() not in held
     assert b"staircase" in held
-    exported = str(memo.export()) + repr(memo) + repr(memo.accounts())
+    exported = str(memo.export()) + repr(memo) + repr(memo.list_accounts())
     assert "orblaxia" not in exported + "uimbleton"[1:]
     assert repr(memo) == "<Ledger>"
     assert "orblaxia" not in repr(
-        Entry(scope="Zorblaxia", request=b"Zorblaxia", mechanism="m", charge=Charge(1), output=b"Zorblaxia")
+        SpendEntry(privacy_unit="Zorblaxia", request=b"Zorblaxia", mechanism="m", spend=Spend(1), output=b"Zorblaxia")
     )
 
 
@@ -37,8 +37,8 @@ def test_files_are_their_owners_alone(memo: Ledger, path: Path, tmp_path: Path) 
 def test_tags_differ_by_use_scope_and_ledger(small: Sanitizer, path: Path) -> None:
     one, other = Ledger(path), Ledger(path.with_name("other"))
     for opened in (one, other):
-        opened.sanitize(small, "doctor", scope="a")
-        opened.sanitize(small, "doctor", scope="b")
+        opened.sanitize(small, "doctor", privacy_unit="a")
+        opened.sanitize(small, "doctor", privacy_unit="b")
     rows = [*one.export()["releases"], *other.export()["releases"]]
     assert len({row["request"] for row in rows} | {row["scope"] for row in rows}) == 8
     assert [row["day"][4] for row in rows] == ["-"] * 4
@@ -46,18 +46,18 @@ def test_tags_differ_by_use_scope_and_ledger(small: Sanitizer, path: Path) -> No
 
 
 def test_names_of_scopes_are_compared_in_nfc(ledger: Ledger) -> None:
-    ledger.post([entry("caf\u00e9"), entry("cafe\u0301"), entry("\udcff")])
-    assert ledger.account("caf\u00e9").epsilon_units == 2
+    ledger.record_spends([entry("caf\u00e9"), entry("cafe\u0301"), entry("\udcff")])
+    assert ledger.get_account("caf\u00e9").epsilon_units == 2
 
 
 def test_export_has_everything_but_outputs(small: Sanitizer, memo: Ledger) -> None:
-    memo.sanitize(small, "doctor", scope="a", budget=Budget("20.25"))
-    memo.post([entry("b", Charge(1))])
+    memo.sanitize(small, "doctor", privacy_unit="a", budget=Budget("20.25"))
+    memo.record_spends([entry("b", Spend(1))])
     exported = memo.export()
     assert [sorted(scope.items()) for scope in exported["scopes"] if scope["budget_nats"]] == [
         sorted(
             {
-                "scope": memo.account("a").scope.hex(),
+                "scope": memo.get_account("a").unit_tag.hex(),
                 "nats": "8.5",
                 "delta": "0",
                 "unbounded": 0,

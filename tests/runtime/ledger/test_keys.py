@@ -31,7 +31,7 @@ def test_without_its_key_a_ledger_is_refused_and_no_key_is_made(ledger: Ledger, 
             Ledger(path)
     assert not key.exists()
     write(content)
-    assert not Ledger(path).created
+    assert not Ledger(path).was_created
     with pytest.raises(KeyFileError):
         Ledger(path, key=tmp_path / "other")
     assert not (tmp_path / "other").exists()
@@ -54,19 +54,19 @@ def test_a_pipe_is_no_key(path: Path, tmp_path: Path) -> None:
 
 
 def test_the_key_can_be_elsewhere(path: Path, tmp_path: Path) -> None:
-    Ledger(path, key=tmp_path / "device").post([entry()])
+    Ledger(path, key=tmp_path / "device").record_spends([entry()])
     assert not path.with_name("ledger.key").exists()
-    assert Ledger(path, key=tmp_path / "device").account("scope").epsilon_units == 1
+    assert Ledger(path, key=tmp_path / "device").get_account("scope").epsilon_units == 1
 
 
 def test_rotating_forgets_everything(small: Sanitizer, path: Path) -> None:
     ledger = Ledger(path)
     ledger.sanitize(small, "doctor", budget=Budget(10))
-    old, key = ledger.account().scope, path.with_name("ledger.key").read_bytes()
+    old, key = ledger.get_account().unit_tag, path.with_name("ledger.key").read_bytes()
     path.with_name("ledger.key").unlink()  # lost
     rotated = Ledger.rotate(path)
-    assert rotated.accounts() == []
-    assert rotated.account().scope != old
+    assert rotated.list_accounts() == []
+    assert rotated.get_account().unit_tag != old
     assert path.with_name("ledger.key").read_bytes() != key
     assert stat.S_IMODE(path.with_name("ledger.key").stat().st_mode) == 0o600
     assert old not in path.read_bytes()
@@ -78,10 +78,10 @@ def test_rotating_forgets_everything(small: Sanitizer, path: Path) -> None:
 def test_a_ledger_that_was_rotated_meanwhile_is_refused(small: Sanitizer, memo: Ledger, path: Path) -> None:
     """Its tags would be of another key: accounts that nobody finds."""
     Ledger.rotate(path)
-    for use in (lambda: memo.sanitize(small, "doctor"), memo.accounts, lambda: memo.delete("a")):
+    for use in (lambda: memo.sanitize(small, "doctor"), memo.list_accounts, lambda: memo.delete_privacy_unit("a")):
         with pytest.raises(KeyFileError, match=r"^the key of the ledger: this is the key of another ledger$"):
             use()
-    assert Ledger(path).accounts() == []
+    assert Ledger(path).list_accounts() == []
 
 
 def test_outputs_that_were_forgotten_are_not_in_the_file(small: Sanitizer, memo: Ledger, path: Path) -> None:
@@ -97,13 +97,13 @@ def test_outputs_that_were_forgotten_are_not_in_the_file(small: Sanitizer, memo:
 
 
 def test_a_scope_is_forgotten(small: Sanitizer, memo: Ledger) -> None:
-    memo.sanitize(small, "doctor", scope="a")
-    memo.sanitize(small, "doctor", scope="b")
-    memo.delete("a")
-    assert [account.scope for account, _ in memo.accounts()] == [memo.account("b").scope]
-    assert not memo.sanitize(small, "doctor", scope="a").stored
+    memo.sanitize(small, "doctor", privacy_unit="a")
+    memo.sanitize(small, "doctor", privacy_unit="b")
+    memo.delete_privacy_unit("a")
+    assert [account.unit_tag for account, _ in memo.list_accounts()] == [memo.get_account("b").unit_tag]
+    assert not memo.sanitize(small, "doctor", privacy_unit="a").is_replayed
     with pytest.raises(OptionError, match=r"^the ledger has no scope of that name$"):
-        memo.delete("c")
+        memo.delete_privacy_unit("c")
 
 
 def test_a_ledger_that_is_opened_again_has_its_keys_once(path: Path) -> None:

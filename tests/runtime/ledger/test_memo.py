@@ -12,11 +12,11 @@ from drawn_words import strict_words
 from small_encoders import load_encoder
 from small_index import sentences_of, write_index
 from small_ledger import entry
-from textveil import IndexEncoder, Ledger, Sanitizer
+from textveil import Ledger, Sanitizer, TextLabelEncoder
 from textveil.errors import CryptoUnavailable, KeyFileError, OptionError
-from textveil.ledger import Posted, canonical_bytes, request_bytes
-from textveil.ledger.keys import tag
-from textveil.ledger.sources import whole_calls
+from textveil.ledger import SpendOutcome, serialize_options, serialize_request
+from textveil.ledger.keys import compute_tag
+from textveil.ledger.release_sources import make_cache_keys
 from textveil.mechanisms import entropy
 from textveil.text.options import Options
 
@@ -24,9 +24,9 @@ from textveil.text.options import Options
 def test_an_equal_request_gets_its_output_again_at_no_charge(small: Sanitizer, memo: Ledger) -> None:
     text = "doctor nurse cancer flu clinic hospital"
     first, *again = [memo.sanitize(small, text) for _ in range(4)]
-    assert [charged.stored for charged in (first, *again)] == [False, True, True, True]
+    assert [charged.is_replayed for charged in (first, *again)] == [False, True, True, True]
     assert {charged.release for charged in again} == {first.release}
-    assert memo.account().spent == "51"
+    assert memo.get_account().displayed_epsilon == "51"
     assert memo.sanitize_batch(small, []) == []
 
 
@@ -34,11 +34,11 @@ def test_the_unit_of_a_memo_is_the_whole_call(small: Sanitizer, memo: Ledger) ->
     """Given again word by word, a list of words would be a substitution cipher, and show which are equal."""
     words = ["doctor"] * 40
     first, again = memo.sanitize_batch(small, words), memo.sanitize_batch(small, words)
-    assert [charged.stored for charged in first] == [False] * 40
-    assert [charged.before for charged in first] == list(range(40))
+    assert [charged.is_replayed for charged in first] == [False] * 40
+    assert [charged.earlier_releases for charged in first] == list(range(40))
     assert [charged.release for charged in again] == [charged.release for charged in first]
-    assert all(charged.stored for charged in again)
-    assert memo.account().spent == "340"
+    assert all(charged.is_replayed for charged in again)
+    assert memo.get_account().displayed_epsilon == "340"
     others: list[tuple[list[str], Any]] = [
         (words[1:], "default"),
         (words[:1], "default"),
@@ -47,23 +47,23 @@ def test_the_unit_of_a_memo_is_the_whole_call(small: Sanitizer, memo: Ledger) ->
         (words, ["default"] * 39 + ["b"]),
     ]
     for texts, scope in others:
-        assert not any(charged.stored for charged in memo.sanitize_batch(small, texts, scope=scope))
+        assert not any(charged.is_replayed for charged in memo.sanitize_batch(small, texts, privacy_unit=scope))
 
 
 def test_a_sentence_is_given_again_and_is_not_the_index(memo: Ledger, tmp_path: Path) -> None:
-    encoder = IndexEncoder.load(write_index(tmp_path / "index", files=sentences_of()))
+    encoder = TextLabelEncoder.load(write_index(tmp_path / "index", files=sentences_of()))
     first, again = (memo.encode_batch(encoder, ["goal"], epsilon=4, as_text=True)[0] for _ in range(2))
-    assert (first.stored, again.stored) == (False, True)
+    assert (first.is_replayed, again.is_replayed) == (False, True)
     assert again.release.to_dict() == first.release.to_dict()
-    assert memo.account().spent == "4"
+    assert memo.get_account().displayed_epsilon == "4"
     (other,) = memo.encode_batch(encoder, ["goal"], epsilon=4)
-    assert (other.stored, other.release.sentence) == (False, None)
-    assert memo.account().spent == "8"
+    assert (other.is_replayed, other.release.sentence) == (False, None)
+    assert memo.get_account().displayed_epsilon == "8"
 
 
 def test_calls_that_join_to_the_same_text_are_others(small: Sanitizer, memo: Ledger) -> None:
     for texts in (["doctor flu"], ["doctor", " flu"], ["doctor", "flu"], ["doctor\nflu"], ["", "doctor", "flu"]):
-        assert not any(charged.stored for charged in memo.sanitize_batch(small, texts))
+        assert not any(charged.is_replayed for charged in memo.sanitize_batch(small, texts))
 
 
 def test_parts_of_a_call_do_not_run_into_each_other() -> None:
@@ -71,25 +71,25 @@ def test_parts_of_a_call_do_not_run_into_each_other() -> None:
         (["s", "s"], [b"ab", b"c"]), (["s", "s"], [b"a", b"bc"]), (["s", "s"], [b"", b"abc"]),
         (["ss", ""], [b"ab", b"c"]), (["s", "s"], [b"c", b"ab"]), (["s"], [b"sabc"]),
     ]  # fmt: skip
-    places = [place for scopes, requests in calls for place in whole_calls(scopes, requests)]
+    places = [place for scopes, requests in calls for place in make_cache_keys(scopes, requests)]
     assert len(set(places)) == len(places) == 11
     alike = [("a", [b"b"]), ("ab", []), ("a", [b"", b"b"]), ("a", [b"b", b""]), ("", [b"ab"])]
-    tags = [tag(bytes(32), use, *parts) for use, parts in alike]
+    tags = [compute_tag(bytes(32), use, *parts) for use, parts in alike]
     assert len(set(tags)) == len(tags)
 
 
 def test_another_scope_pays_for_itself(small: Sanitizer, memo: Ledger) -> None:
     """Who sees both scopes may add them up; who sees one must not have been given an output for nothing."""
-    memo.sanitize(small, "doctor", scope="a")
-    assert not memo.sanitize(small, "doctor", scope="b").stored
-    assert memo.account("b").spent == "8.5"
+    memo.sanitize(small, "doctor", privacy_unit="a")
+    assert not memo.sanitize(small, "doctor", privacy_unit="b").is_replayed
+    assert memo.get_account("b").displayed_epsilon == "8.5"
 
 
 def test_texts_are_compared_in_nfc_and_nothing_looser(small: Sanitizer, memo: Ledger) -> None:
     memo.sanitize(small, "caf\u00e9 doctor")
-    assert memo.sanitize(small, "cafe\u0301 doctor").stored
+    assert memo.sanitize(small, "cafe\u0301 doctor").is_replayed
     for other in ("cafe doctor", "caf\u00e9  doctor", "Caf\u00e9 doctor", "caf\u00e9 doctor ", "ｃaf\u00e9 doctor"):
-        assert not memo.sanitize(small, other).stored
+        assert not memo.sanitize(small, other).is_replayed
 
 
 OTHERS: dict[str, list[dict[str, Any]]] = {
@@ -115,8 +115,8 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
 
 def test_every_option_makes_another_request(english: Sanitizer, small: Sanitizer) -> None:
     assert set(OTHERS) == set(Options.__annotations__)
-    asked = [canonical_bytes(english.canonical_options(**others)) for each in OTHERS.values() for others in each]
-    asked += [canonical_bytes(sanitizer.canonical_options()) for sanitizer in (english, small)]
+    asked = [serialize_options(english.canonical_options(**others)) for each in OTHERS.values() for others in each]
+    asked += [serialize_options(sanitizer.canonical_options()) for sanitizer in (english, small)]
     assert len(set(asked)) == len(asked)
 
 
@@ -124,49 +124,49 @@ def test_an_option_that_is_left_out_is_its_default(english: Sanitizer) -> None:
     defaults = {"mechanism": "staircase", "epsilon": "10", "protect": "words", "case": "carry"}
     assert english.canonical_options(**defaults) == english.canonical_options()  # type: ignore[arg-type]
     assert english.canonical_options(deny=["b", "a"]) == english.canonical_options(deny=("a", "b"))
-    krr = [canonical_bytes(english.canonical_options(mechanism="krr", epsilon=e)) for e in ("3", 3, "3.00")]
+    krr = [serialize_options(english.canonical_options(mechanism="krr", epsilon=e)) for e in ("3", 3, "3.00")]
     assert len(set(krr)) == 1
 
 
 def test_options_and_text_do_not_run_into_each_other() -> None:
     """Options have no null byte, and one stands after them."""
-    options = canonical_bytes({"a": "\0", "b": Decimal("1.50")})
+    options = serialize_options({"a": "\0", "b": Decimal("1.50")})
     assert (options.count(b"\0"), options) == (0, b'{"a": "\\u0000", "b": "1.5"}')
-    assert request_bytes(options, "\0e\u0301\udcff") == options + b"\0\0" + "\u00e9".encode() + b"\xed\xb3\xbf"
+    assert serialize_request(options, "\0e\u0301\udcff") == options + b"\0\0" + "\u00e9".encode() + b"\xed\xb3\xbf"
 
 
 def test_a_stored_output_has_no_mapping(small: Sanitizer, memo: Ledger) -> None:
     first = memo.sanitize(small, "doctor", consistent=True)
     again = memo.sanitize(small, "doctor", consistent=True)
-    assert (first.release.mapping is None, again.release.mapping, again.stored) == (False, None, True)
+    assert (first.release.mapping is None, again.release.mapping, again.is_replayed) == (False, None, True)
 
 
 def test_vectors_and_indices_come_back_as_they_were(tiny_encoder: Path, memo: Ledger, tmp_path: Path) -> None:
     encoder = load_encoder(tiny_encoder)
     first, again = (memo.encode_batch(encoder, ["the doctor"])[0] for _ in range(2))
-    assert (first.stored, again.stored) == (False, True)
+    assert (first.is_replayed, again.is_replayed) == (False, True)
     assert again.release.vector.tobytes() == first.release.vector.tobytes()
     assert again.release.vector.dtype == first.release.vector.dtype
     assert again.release.to_dict() == first.release.to_dict()
     assert again.release.notes == first.release.notes
-    assert not memo.encode_batch(encoder, ["the doctor"], word_dropout="0.5")[0].stored
-    index = IndexEncoder.load(write_index(tmp_path / "index"))
+    assert not memo.encode_batch(encoder, ["the doctor"], word_dropout="0.5")[0].is_replayed
+    index = TextLabelEncoder.load(write_index(tmp_path / "index"))
     first, again = (memo.encode_batch(index, ["the doctor"])[0] for _ in range(2))
-    assert (first.stored, again.stored) == (False, True)
+    assert (first.is_replayed, again.is_replayed) == (False, True)
     assert again.release.to_dict() == first.release.to_dict()
-    assert not memo.encode_batch(index, ["the doctor"], channel="accuracy", epsilon=1)[0].stored
+    assert not memo.encode_batch(index, ["the doctor"], randomizer="accuracy", epsilon=1)[0].is_replayed
 
 
 def test_what_a_memo_gives_counts_as_no_draw(memo: Ledger) -> None:
-    drawn = entry("a", output=b"output", whole=b"whole")
-    assert memo.post([drawn]) == [Posted(0)]
-    assert memo.post([drawn]) == [Posted(0, b"output")]
-    assert memo.post([entry("a")]) == [Posted(1)]
+    drawn = entry("a", output=b"output", cache_key=b"whole")
+    assert memo.record_spends([drawn]) == [SpendOutcome(0)]
+    assert memo.record_spends([drawn]) == [SpendOutcome(0, b"output")]
+    assert memo.record_spends([entry("a")]) == [SpendOutcome(1)]
 
 
 def test_another_process_that_was_first_decides_the_output(small: Sanitizer, memo: Ledger) -> None:
     """Between looking and charging: the draw that came too late is thrown away, and not charged."""
-    real, first = memo.stored, []
+    real, first = memo.find_stored_outputs, []
 
     def late(requests: Any) -> Any:
         found = real(requests)
@@ -175,10 +175,10 @@ def test_another_process_that_was_first_decides_the_output(small: Sanitizer, mem
             first[0] = memo.sanitize(small, "doctor nurse flu")
         return found
 
-    memo.stored = late  # type: ignore[method-assign]
+    memo.find_stored_outputs = late  # type: ignore[method-assign]
     second = memo.sanitize(small, "doctor nurse flu")
-    assert (second.stored, second.release) == (True, first[0].release)  # type: ignore[attr-defined]
-    assert memo.account().spent == "25.5"
+    assert (second.is_replayed, second.release) == (True, first[0].release)  # type: ignore[attr-defined]
+    assert memo.get_account().displayed_epsilon == "25.5"
 
 
 def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Path, tmp_path: Path) -> None:
@@ -186,14 +186,14 @@ def test_stored_outputs_need_their_key(small: Sanitizer, memo: Ledger, path: Pat
     (tmp_path / "other").write_bytes(bytes(32))
     (tmp_path / "other").chmod(0o600)
     with pytest.raises(KeyFileError, match=r"^the key of the memo: the stored outputs are under another key$"):
-        Ledger(path, memo_key=tmp_path / "other")
+        Ledger(path, replay_cache_key=tmp_path / "other")
     (tmp_path / "memo.key").unlink()
     with pytest.raises(KeyFileError, match=r"^the key of the memo: no readable file there$"):
-        Ledger(path, memo_key=tmp_path / "memo.key")
-    assert not Ledger(path).sanitize(small, "doctor").stored
+        Ledger(path, replay_cache_key=tmp_path / "memo.key")
+    assert not Ledger(path).sanitize(small, "doctor").is_replayed
     Ledger(path).delete_outputs()
-    assert not Ledger(path, memo_key=tmp_path / "memo.key").sanitize(small, "doctor").stored
-    assert Ledger(path).account().spent == "25.5"
+    assert not Ledger(path, replay_cache_key=tmp_path / "memo.key").sanitize(small, "doctor").is_replayed
+    assert Ledger(path).get_account().displayed_epsilon == "25.5"
 
 
 def test_a_stored_output_that_was_altered_or_moved_is_refused(small: Sanitizer, memo: Ledger) -> None:
@@ -215,7 +215,7 @@ def test_the_key_of_the_memo_is_not_beside_the_ledger(path: Path, where: str) ->
     (path.parent.parent / "link").symlink_to(path.parent)
     place = path.parent.parent / where if where.startswith("link") else path.parent / where
     with pytest.raises(KeyFileError, match=r"not in the ledger's folder"):
-        Ledger(path, memo_key=place)
+        Ledger(path, replay_cache_key=place)
     assert not place.exists()
     assert not path.exists()
 
@@ -227,7 +227,7 @@ def test_without_the_package_a_memo_is_refused_and_a_ledger_works(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "cryptography", None)
     with pytest.raises(CryptoUnavailable, match=r"^a memo needs the package cryptography: pip install"):
-        Ledger(path, memo_key=tmp_path / "memo.key")
+        Ledger(path, replay_cache_key=tmp_path / "memo.key")
     assert not path.exists()
     Ledger(path).sanitize(small, "doctor")
 
@@ -240,7 +240,7 @@ def test_draws_come_from_the_systems_entropy_alone(
     ledger = Ledger(memo.path)
     for word in (0, 2**62, 2**63):  # none that the draw would reject for ever
         monkeypatch.setattr(entropy, "random_uint64", lambda count, word=word: _words(count, word))
-        outputs[word] = {ledger.sanitize(small, "doctor", scope=scope).release.text for scope in "ab"}
+        outputs[word] = {ledger.sanitize(small, "doctor", privacy_unit=scope).release.text for scope in "ab"}
     assert [len(found) for found in outputs.values()] == [1, 1, 1]
     assert len(set.union(*outputs.values())) > 1
 
@@ -251,7 +251,7 @@ def _words(count: int, word: int) -> Any:
 
 def test_a_memo_and_a_detector_do_not_go_together(ledger: Ledger, memo: Ledger) -> None:
     """It would give again what another detector left in a text."""
-    sanitizer = Sanitizer(Sanitizer.load().bundle, also=lambda text: [])
+    sanitizer = Sanitizer(Sanitizer.load().bundle, detector=lambda text: [])
     with pytest.raises(OptionError, match="a memo would give what another detector left"):
         memo.sanitize(sanitizer, "Anna called.", protect="names")
-    assert not ledger.sanitize(sanitizer, "Anna called.", protect="names").stored
+    assert not ledger.sanitize(sanitizer, "Anna called.", protect="names").is_replayed

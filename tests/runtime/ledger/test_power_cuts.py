@@ -19,36 +19,37 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reas
 BEGIN = """
 import os, sys
 from textveil.bundle import atomic
-from textveil.ledger import Entry, Ledger
-from textveil.release import Charge
-atomic.unnamed_file = lambda folder: None  # so that the trace sees names
+from textveil.ledger import SpendEntry, Ledger
+from textveil.release import Spend
+atomic.open_unnamed_file = lambda folder: None  # so that the trace sees names
 path = sys.argv[1] + "/ledger"
 def entry(scope, number):
     what = b"%d" % number
-    return Entry(
-        scope=scope, request=what, mechanism="staircase", charge=Charge(1), output=b"secret " + what, whole=what
+    return SpendEntry(
+        privacy_unit=scope, request=what, mechanism="staircase", spend=Spend(1),
+        output=b"secret " + what, cache_key=what,
     )
 def say(what):
     os.write(1, what + b"\\n")
 """
 STORES = """
-ledger = Ledger(path, memo_key=sys.argv[2])
+ledger = Ledger(path, replay_cache_key=sys.argv[2])
 for number in range(3):
-    ledger.post([entry("a", number)])
+    ledger.record_spends([entry("a", number)])
     say(b"%d" % number)
 """
 FORGETS = """
-ledger = Ledger(path, memo_key=sys.argv[2])
-ledger.post([entry(scope, number) for scope in "ab" for number in range(2)])
+ledger = Ledger(path, replay_cache_key=sys.argv[2])
+ledger.record_spends([entry(scope, number) for scope in "ab" for number in range(2)])
 say(b"charged")
-ledger.delete("a")
+ledger.delete_privacy_unit("a")
 say(b"deleted")
 ledger.delete_outputs()
 say(b"outputs deleted")
 """
 ROTATES = """
 ledger = Ledger(path)
-ledger.post([entry("a", 1)])
+ledger.record_spends([entry("a", 1)])
 say(b"charged")
 Ledger.rotate(path)
 say(b"rotated")
@@ -68,8 +69,8 @@ def opened(disk: Path, memo_key: str | None = None) -> Ledger | None:
     if not (disk / "ledger").exists() or not (disk / "ledger").read_bytes():
         assert not (disk / "ledger.key").exists()
         return None
-    ledger = Ledger(disk / "ledger", memo_key=memo_key)
-    ledger.accounts()
+    ledger = Ledger(disk / "ledger", replay_cache_key=memo_key)
+    ledger.list_accounts()
     return ledger
 
 
@@ -82,9 +83,9 @@ def test_an_output_that_left_is_charged_and_given_again(folder: Path, memo_key: 
             assert not numbers
             continue
         for number in numbers:
-            assert ledger.released_before("a", b"%d" % number) == 1
-            (again,) = ledger.post([entry("a", output=b"another", whole=b"%d" % number)])
-            assert again.stored == b"secret %d" % number
+            assert ledger.count_releases("a", b"%d" % number) == 1
+            (again,) = ledger.record_spends([entry("a", output=b"another", cache_key=b"%d" % number)])
+            assert again.stored_output == b"secret %d" % number
     assert cases > 50
 
 
@@ -96,7 +97,7 @@ def test_what_was_forgotten_stays_so_and_nothing_else_is(folder: Path, memo_key:
         if ledger is None:
             assert b"charged" not in said
             continue
-        spent = ledger.account("a").epsilon_units, ledger.account("b").epsilon_units
+        spent = ledger.get_account("a").epsilon_units, ledger.get_account("b").epsilon_units
         assert spent in {(0, 0), (2, 2), (0, 2)}
         if b"charged" in said:
             assert spent != (0, 0)
@@ -117,7 +118,7 @@ def test_a_rotation_that_was_cut_leaves_the_old_ledger_or_one_to_be_rotated_agai
         copy = shutil.copytree(disk, disk.with_name(f"{disk.name} again"))
         try:
             ledger = opened(disk)
-            found = "none" if ledger is None else "old" if ledger.accounts() else "new"
+            found = "none" if ledger is None else "old" if ledger.list_accounts() else "new"
         except (KeyFileError, LedgerDamaged):
             found = "refused"
         if b"rotated" in left:
@@ -126,5 +127,5 @@ def test_a_rotation_that_was_cut_leaves_the_old_ledger_or_one_to_be_rotated_agai
             assert found in ("old", "refused", "new")
         became.add((found, b"rotated" in left))
         if found in ("old", "refused", "new"):  # what was cut can be done again
-            assert Ledger.rotate(Path(copy) / "ledger").accounts() == []
+            assert Ledger.rotate(Path(copy) / "ledger").list_accounts() == []
     assert {("old", False), ("refused", False), ("new", True)} <= became

@@ -12,9 +12,9 @@ from small_ledger import entry, in_a_copy
 from textveil import Budget, Ledger
 from textveil.errors import BudgetError, LedgerBusy
 from textveil.ledger import database
-from textveil.release import NAT_UNITS, Charge
+from textveil.release import EPSILON_UNITS, Spend
 
-ENTRY = entry("scope", Charge(3))
+ENTRY = entry("scope", Spend(3))
 
 
 def many(path: Path, processes: int, charges: int) -> None:
@@ -23,7 +23,7 @@ def many(path: Path, processes: int, charges: int) -> None:
     def work() -> None:
         ledger = Ledger(path)
         for _ in range(charges):
-            ledger.post([ENTRY])
+            ledger.record_spends([ENTRY])
 
     for child in [in_a_copy(work) for _ in range(processes)]:
         assert os.waitpid(child, 0)[1] == 0
@@ -32,7 +32,7 @@ def many(path: Path, processes: int, charges: int) -> None:
 @pytest.mark.parametrize("charges", [5, pytest.param(250, marks=pytest.mark.full)])
 def test_processes_lose_no_charge(path: Path, charges: int) -> None:
     many(path, 8, charges)
-    ((account, releases),) = Ledger(path).accounts()
+    ((account, releases),) = Ledger(path).list_accounts()
     print(f"8 processes: {releases:,} charges of 3 units, {account.epsilon_units:,} units")
     assert (account.epsilon_units, releases) == (3 * 8 * charges, 8 * charges)
 
@@ -45,32 +45,32 @@ def test_processes_stay_within_one_budget(path: Path) -> None:
         ledger = Ledger(path)
         for _ in range(15):  # one more than the budget has room for
             try:
-                ledger.post([entry("scope", Charge(7 * NAT_UNITS))], budget=budget)
+                ledger.record_spends([entry("scope", Spend(7 * EPSILON_UNITS))], budget=budget)
             except BudgetError:
                 os._exit(0)
         os._exit(1)
 
     assert [os.waitpid(child, 0)[1] for child in [in_a_copy(work) for _ in range(4)]] == [0] * 4
-    assert Ledger(path).account("scope").epsilon_units == 98 * NAT_UNITS
+    assert Ledger(path).get_account("scope").epsilon_units == 98 * EPSILON_UNITS
 
 
 THREADS_AND_FORKS = """
 import os, sys, threading
-from textveil.ledger import Entry, Ledger
-from textveil.release import Charge
+from textveil.ledger import SpendEntry, Ledger
+from textveil.release import Spend
 ledger, children = Ledger(sys.argv[1]), []
-entry = Entry(scope="scope", request=b"request", mechanism="staircase", charge=Charge(3))
+entry = SpendEntry(privacy_unit="scope", request=b"request", mechanism="staircase", spend=Spend(3))
 
 def charges():
     for number in range(12):
-        ledger.post([entry])
+        ledger.record_spends([entry])
         if number % 4 == 0:  # while other threads have connections open
             child = os.fork()
             if child == 0:
                 status = 1
                 try:
                     for _ in range(3):
-                        ledger.post([entry])
+                        ledger.record_spends([entry])
                     status = 0
                 finally:
                     os._exit(status)
@@ -88,7 +88,7 @@ sys.exit([os.waitpid(child, 0)[1] for child in children] != [0] * 12)
 def test_threads_and_forks_lose_no_charge(path: Path) -> None:
     """In a process of its own: libraries that other tests bring refuse forks while their threads are at work."""
     subprocess.run([sys.executable, "-W", "ignore", "-c", THREADS_AND_FORKS, path], check=True, timeout=300)
-    assert Ledger(path).account("scope").epsilon_units == 3 * (4 * 12 + 12 * 3)
+    assert Ledger(path).get_account("scope").epsilon_units == 3 * (4 * 12 + 12 * 3)
 
 
 def test_a_fork_waits_until_no_transaction_is_open(path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_fork_waits_until_no_transaction_is_open(path: Path) -> None:
     ledger, is_open, entered = Ledger(path), [], threading.Event()
 
     def hold() -> None:
-        with database.transaction(ledger.path):
+        with database.open_transaction(ledger.path):
             is_open.append(True)
             entered.set()
             threading.Event().wait(0.2)
@@ -115,7 +115,7 @@ def test_a_ledger_that_stays_locked_is_a_named_error(path: Path) -> None:
     other = sqlite3.connect(ledger.path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(LedgerBusy, match=r"^another process holds the ledger; nothing was released$"):
-        ledger.post([ENTRY])
+        ledger.record_spends([ENTRY])
     other.execute("ROLLBACK")
     other.close()
-    ledger.post([ENTRY])
+    ledger.record_spends([ENTRY])

@@ -30,10 +30,10 @@ def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def signed(key: Path, results: list[Result]) -> str:
     """The receipt of some results of one call, each on a line."""
     writer = ReceiptWriter(key, results[0].terms.statement(0))
-    writer.add(result.statement for result in results)
+    writer.add_statements(result.statement for result in results)
     for result in results:
         writer.update(result.text + "\n")
-    return writer.signed()
+    return writer.format_signed()
 
 
 def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
@@ -43,15 +43,19 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
     output = "".join(f"{result.text}\n" for result in results).encode()
     assert receipt.output_sha256 == hashlib.sha256(output).hexdigest()
     assert (receipt.documents, receipt.tokens, receipt.nats, receipt.delta) == (2, 3, "18", "0")
-    assert (receipt.bundle, receipt.mechanism, receipt.options["level"]) == (small.bundle.identity, "staircase", "6")
+    assert (receipt.bundle, receipt.mechanism, receipt.options["level"]) == (
+        small.bundle.content_hash,
+        "staircase",
+        "6",
+    )
     assert "confirm the guess by its hash" in receipt.note
     assert str(receipt) == "staircase, level 6: 2 documents, 3 drawn words, 18 nats"
-    receipt.require_output([output[:5], output[5:]])
+    receipt.check_output([output[:5], output[5:]])
     with pytest.raises(ReceiptError, match=r"^the receipt is of another output$"):
-        receipt.require_output([output, b"\n"])
-    assert read_receipt(content.encode(), signed_by=public_key.upper())[1] == public_key
+        receipt.check_output([output, b"\n"])
+    assert read_receipt(content.encode(), expected_key=public_key.upper())[1] == public_key
     with pytest.raises(ReceiptError, match=r"^the receipt is signed with another key$"):
-        read_receipt(content.encode(), signed_by="00" * 32)
+        read_receipt(content.encode(), expected_key="00" * 32)
 
 
 def test_the_key_of_a_ledger_signs_nothing_itself(small: Sanitizer, tmp_path: Path) -> None:
@@ -60,7 +64,7 @@ def test_the_key_of_a_ledger_signs_nothing_itself(small: Sanitizer, tmp_path: Pa
     key.write_bytes(bytes(range(32)))
     key.chmod(0o600)
     _, public_key = read_receipt(signed(key, small.sanitize_batch(["doctor"])).encode())
-    assert public_key != crypto.sign(key.read_bytes(), b"")[0].hex()
+    assert public_key != crypto.sign_bytes(key.read_bytes(), b"")[0].hex()
 
 
 @given(
@@ -140,7 +144,7 @@ def test_what_is_no_receipt_is_refused(wrong: bytes) -> None:
 def test_what_a_stranger_signed_is_checked_before_it_is_printed(small: Sanitizer, key: Path, spoiled: Any) -> None:
     sound = json.loads(signed(key, [small.sanitize("doctor")]))
     content = {**{name: sound[name] for name in sound if name not in ("key", "signature")}, **spoiled}
-    public_key, signature = crypto.sign(
+    public_key, signature = crypto.sign_bytes(
         bytes(32), b"textveil-receipt\0" + json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     )
     forged = {**content, "key": public_key.hex(), "signature": signature.hex()}

@@ -14,11 +14,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.stats import beta, gamma, kstest, norm
 from textveil import Sanitizer
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.mechanisms import entropy
 from textveil.mechanisms.baselines import fbdd
-from textveil.mechanisms.baselines.fbdd import MAX_FBDD_EPSILON, Fbdd, laplace_noise, uniforms, words_per_point
-from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT
+from textveil.mechanisms.baselines.fbdd import (
+    MAX_FBDD_EPSILON,
+    Fbdd,
+    convert_to_uniform,
+    count_words_per_point,
+    draw_laplace_noise,
+)
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE
 
 Floats = NDArray[np.float64]
 
@@ -33,12 +39,12 @@ POINTS = 50_000
 def test_uniforms_are_multiples_of_two_to_the_minus_53_above_zero() -> None:
     words = np.array([0, 1, 2**11 - 1, 2**11, 2**63, 2**64 - 2**11, 2**64 - 1], np.uint64)
     step = 2.0**-53
-    assert uniforms(words).tolist() == [step, step, step, 2 * step, 0.5 + step, 1.0, 1.0]
+    assert convert_to_uniform(words).tolist() == [step, step, step, 2 * step, 0.5 + step, 1.0, 1.0]
 
 
 @given(st.integers(0, 2**64 - 1))
 def test_a_uniform_is_its_word(word: int) -> None:
-    assert Fraction(float(uniforms(np.array([word], np.uint64))[0])) == Fraction((word >> 11) + 1, 2**53)
+    assert Fraction(float(convert_to_uniform(np.array([word], np.uint64))[0])) == Fraction((word >> 11) + 1, 2**53)
 
 
 # --- the noise -----------------------------------------------------------------------------------------------------
@@ -71,11 +77,11 @@ def is_laplace(noise: Floats) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize("dimension", [1, 2, 3, 4, 7, 50])
 def test_the_noise_is_what_it_should_be(dimension: int) -> None:
-    assert is_laplace(laplace_noise(POINTS, dimension, entropy.random_uint64))
+    assert is_laplace(draw_laplace_noise(POINTS, dimension, entropy.random_uint64))
 
 
 def test_the_noise_in_many_dimensions() -> None:
-    noise = np.concatenate([laplace_noise(2_000, 384, entropy.random_uint64) for _ in range(5)])
+    noise = np.concatenate([draw_laplace_noise(2_000, 384, entropy.random_uint64) for _ in range(5)])
     assert is_laplace(noise)
 
 
@@ -89,7 +95,7 @@ def test_a_fault_in_the_noise_is_seen(fault: str, dimension: int) -> None:
 @pytest.mark.parametrize("dimension", [1, 2, 3, 6])
 @pytest.mark.parametrize("word", [0, 2**64 - 1, 2**63])
 def test_extreme_words_give_finite_noise(dimension: int, word: int) -> None:
-    noise = laplace_noise(3, dimension, lambda count: np.full(count, word, np.uint64))
+    noise = draw_laplace_noise(3, dimension, lambda count: np.full(count, word, np.uint64))
     assert noise.shape == (3, dimension)
     assert np.isfinite(noise).all()
     if word == 2**64 - 1:
@@ -100,15 +106,15 @@ def test_extreme_words_give_finite_noise(dimension: int, word: int) -> None:
 def test_words_are_taken_in_fixed_number_and_once(dimension: int) -> None:
     """Two points are the two halves of the words: what one takes the other does not see."""
     asked: list[int] = []
-    stream = np.random.default_rng(2).integers(0, 2**64, 2 * words_per_point(dimension), dtype=np.uint64)
+    stream = np.random.default_rng(2).integers(0, 2**64, 2 * count_words_per_point(dimension), dtype=np.uint64)
 
     def words(count: int) -> NDArray[np.uint64]:
         asked.append(count)
         return stream[:count]
 
-    both = laplace_noise(2, dimension, words)
-    second = laplace_noise(1, dimension, lambda count: stream[-count:])
-    assert asked == [2 * words_per_point(dimension)]
+    both = draw_laplace_noise(2, dimension, words)
+    second = draw_laplace_noise(1, dimension, lambda count: stream[-count:])
+    assert asked == [2 * count_words_per_point(dimension)]
     assert np.array_equal(both[1:], second)
 
 
@@ -128,14 +134,14 @@ def lattice(tmp_path_factory: pytest.TempPathFactory) -> TextBundle:
 
 
 def law_of(bundle: TextBundle, epsilon: float | str = 1) -> Fbdd:
-    return Fbdd.of(bundle.table, bundle.metric, Decimal(str(epsilon)))
+    return Fbdd.from_table(bundle.table, bundle.metric, Decimal(str(epsilon)))
 
 
 def nearest_by_hand(bundle: TextBundle, point: list[Fraction]) -> int:
     """The nearest output in exact fractions; ``min`` gives the first, which has the smallest id."""
     assert bundle.metric is not None
     rows = bundle.metric.rows.tolist()
-    outputs = [y for y, role in enumerate(bundle.table.roles.tolist()) if role & SANTEXT_OUTPUT]
+    outputs = [y for y, role in enumerate(bundle.table.roles.tolist()) if role & SANTEXT_OUTPUT_ROLE]
     return min(outputs, key=lambda y: sum((a - b) ** 2 for a, b in zip(point, rows[y], strict=True)))
 
 
@@ -144,7 +150,7 @@ def nearest_by_hand(bundle: TextBundle, point: list[Fraction]) -> int:
 def test_ties_go_to_the_smallest_id(lattice: TextBundle, point: list[int], halves: int) -> None:
     """On the lattice's own corners, edges and faces, where up to eight outputs are equally near."""
     place = [Fraction(coordinate, 1 << halves) for coordinate in point]
-    found = law_of(lattice).outputs.nearest(np.array([[float(coordinate) for coordinate in place]]), 1.0)
+    found = law_of(lattice).outputs.find_nearest(np.array([[float(coordinate) for coordinate in place]]), 1.0)
     assert found.tolist() == [nearest_by_hand(lattice, place)]
 
 
@@ -153,7 +159,7 @@ def test_the_nearest_output_is_nearest(bundle: TextBundle, point: list[float], s
     """By distance in exact fractions; a point so close to a border that double precision cannot tell is let pass."""
     assert bundle.metric is not None
     place = [Fraction(coordinate) / Fraction(scale) for coordinate in point]
-    found = int(law_of(bundle).outputs.nearest(np.array([point]), scale)[0])
+    found = int(law_of(bundle).outputs.find_nearest(np.array([point]), scale)[0])
     right = nearest_by_hand(bundle, place)
     rows = bundle.metric.rows.tolist()
     far, near = (sum((a - b) ** 2 for a, b in zip(place, rows[y], strict=True)) for y in (found, right))
@@ -182,7 +188,7 @@ def close_calls(bundle: TextBundle) -> tuple[Floats, NDArray[np.int64]]:
 def test_the_nearest_is_found_at_the_border_of_a_cell(bundle: TextBundle) -> None:
     points, right = close_calls(bundle)
     assert len(points) > 50
-    assert np.array_equal(law_of(bundle).outputs.nearest(0.1 * points, 0.1), right)
+    assert np.array_equal(law_of(bundle).outputs.find_nearest(0.1 * points, 0.1), right)
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 1, 40, MAX_FBDD_EPSILON])
@@ -192,12 +198,12 @@ def test_many_outputs_in_many_dimensions(epsilon: float, tmp_path: Path) -> None
     assert wide.metric is not None
     outputs = law_of(wide).outputs
     scale = epsilon / float(np.sqrt(wide.metric.median_squared))
-    points = laplace_noise(3_000, 60, entropy.random_uint64) + scale * wide.metric.rows[np.arange(3_000) % 901]
+    points = draw_laplace_noise(3_000, 60, entropy.random_uint64) + scale * wide.metric.rows[np.arange(3_000) % 901]
     rows = outputs.rows
     scores = points @ rows.T - scale / 2 * (rows**2).sum(axis=1)
     clear = np.diff(np.sort(scores, axis=1)[:, -2:])[:, 0] > 1e-10 * np.abs(scores).max(axis=1)
     assert clear.mean() > 0.99
-    found = outputs.nearest(points, scale)
+    found = outputs.find_nearest(points, scale)
     assert np.array_equal(found[clear], outputs.ids[scores.argmax(axis=1)][clear])
 
 
@@ -206,37 +212,39 @@ def test_many_outputs_in_many_dimensions(epsilon: float, tmp_path: Path) -> None
 
 def test_outputs_are_outputs(bundle: TextBundle) -> None:
     """Every output comes out, and nothing else does, for words that are outputs, that are not, and ``<unk>``."""
-    allowed = set(np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT).tolist())
-    assert len(allowed) < bundle.symbols
-    inputs = np.repeat(np.arange(bundle.symbols + 1), 500)
-    assert set(law_of(bundle, 8).draw(inputs, entropy.random_uint64).tolist()) == allowed
+    allowed = set(np.flatnonzero(bundle.table.roles & SANTEXT_OUTPUT_ROLE).tolist())
+    assert len(allowed) < bundle.symbol_count
+    inputs = np.repeat(np.arange(bundle.symbol_count + 1), 500)
+    assert set(law_of(bundle, 8).draw_symbols(inputs, entropy.random_uint64).tolist()) == allowed
 
 
 def test_little_noise_keeps_the_word_and_much_noise_forgets_it(bundle: TextBundle) -> None:
     outputs = law_of(bundle).outputs.ids.astype(np.int64)
-    assert np.array_equal(law_of(bundle, MAX_FBDD_EPSILON).draw(outputs, entropy.random_uint64), outputs)
+    assert np.array_equal(law_of(bundle, MAX_FBDD_EPSILON).draw_symbols(outputs, entropy.random_uint64), outputs)
     stream = np.random.default_rng(4).integers(0, 2**64, 100_000, dtype=np.uint64)
     for epsilon in ("1e-300", "5e-324"):
-        ends = [law_of(bundle, epsilon).draw(np.full(500, x), lambda count: stream[:count]) for x in outputs[:3]]
+        ends = [
+            law_of(bundle, epsilon).draw_symbols(np.full(500, x), lambda count: stream[:count]) for x in outputs[:3]
+        ]
         assert np.array_equal(ends[0], ends[1])
         assert np.array_equal(ends[0], ends[2])
 
 
 def test_blocks_change_nothing(bundle: TextBundle, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same words give the same outputs whether tokens are drawn one by one, in blocks or at once."""
-    inputs = np.random.default_rng(5).integers(0, bundle.symbols + 1, 200)
+    inputs = np.random.default_rng(5).integers(0, bundle.symbol_count + 1, 200)
 
     def drawn() -> list[int]:
         chance = np.random.default_rng(6)
-        return law_of(bundle, 3).draw(inputs, lambda n: chance.integers(0, 2**64, n, dtype=np.uint64)).tolist()
+        return law_of(bundle, 3).draw_symbols(inputs, lambda n: chance.integers(0, 2**64, n, dtype=np.uint64)).tolist()
 
     whole = drawn()
     for words in (1, 70, 700):
-        monkeypatch.setattr(fbdd, "_WORDS_AT_ONCE", words)
+        monkeypatch.setattr(fbdd, "_BLOCK_WORDS", words)
         assert drawn() == whole
-    monkeypatch.setattr(fbdd, "_SCORES_AT_ONCE", 1)
+    monkeypatch.setattr(fbdd, "_BLOCK_SCORES", 1)
     assert drawn() == whole
-    assert law_of(bundle, 3).draw(np.array([], np.int64), entropy.random_uint64).tolist() == []
+    assert law_of(bundle, 3).draw_symbols(np.array([], np.int64), entropy.random_uint64).tolist() == []
 
 
 def test_laws_of_a_bundle_share_their_matrix(bundle: TextBundle) -> None:
@@ -262,5 +270,5 @@ def test_the_words_come_from_the_system(tiny: Sanitizer, monkeypatch: pytest.Mon
         before = np.random.get_state()[1].tolist()  # type: ignore[index, union-attr]
         written.append([result.text for result in tiny.sanitize_batch(texts, mechanism="fbdd", epsilon=3)])
         assert np.random.get_state()[1].tolist() == before  # type: ignore[index, union-attr]
-        assert sum(asked) == 6 * 8 * words_per_point(dimension)
+        assert sum(asked) == 6 * 8 * count_words_per_point(dimension)
     assert written[0] == written[1]

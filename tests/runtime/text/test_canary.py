@@ -69,7 +69,7 @@ def leaks(text: str, canary: str, known: set[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def known(english: Sanitizer) -> set[str]:
-    return set(english.bundle.ids)
+    return set(english.bundle.symbol_ids)
 
 
 @pytest.fixture(scope="module")
@@ -80,9 +80,11 @@ def alphabet(known: set[str]) -> set[str]:
 @pytest.fixture(scope="module")
 def of_kinds(english: Sanitizer) -> set[str]:
     """Characters of everything that the lists of kinds can print."""
-    assert english.bundle.skeleton is not None
+    assert english.bundle.template is not None
     entries = (
-        line.partition("\t")[0] for kind in english.bundle.skeleton.kinds for line in kind.utf_8.decode().split("\n")
+        line.partition("\t")[0]
+        for kind in english.bundle.template.entity_types
+        for line in kind.utf_8.decode().split("\n")
     )
     return {character for entry in entries for character in entry + entry.upper()}
 
@@ -153,13 +155,13 @@ def test_addresses_of_common_words_are_one_token(english: Sanitizer) -> None:
 def test_the_law_of_a_canary_is_that_of_the_unknown(english: Sanitizer) -> None:
     """Not a draw but the exact law: every canary holds an unknown token, and none is among the outputs."""
     unknown = english.distribution("zzyzzx", **LIGHTEST)
-    plan: Any = english._plan(Options(**LIGHTEST))
+    plan: Any = english._get_plan(Options(**LIGHTEST))
     for canary in CANARIES:
-        segments = segmentation.segments(canary)
+        segments = segmentation.split_text(canary)
         words = [segment for segment in segments if not segmentation.is_gap(segment)]
         pieces = [piece for word in words for piece in plan.rule.tokens(word, starts_sentence=False)]
         tokens = [plan.symbol(token) for _, token in pieces]
-        assert english.bundle.symbols in tokens, ascii(canary)
+        assert english.bundle.symbol_count in tokens, ascii(canary)
         assert canary.casefold() not in unknown.words
         if len(segments) == len(tokens) == 1:
             assert english.distribution(canary, **LIGHTEST) == unknown

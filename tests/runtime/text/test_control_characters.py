@@ -6,7 +6,7 @@ Some readers of Markdown use U+0002 and U+0003 as internal marks. No part of tex
 import pytest
 from textveil import Conversation, Sanitizer
 from textveil.text.restore import Restorer
-from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy
+from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy
 
 TEXT = "I met\f Zqxwvina Novak \fin \f\fSzeged\f, and \f2\f of 48,213\f. The \fwzxhzdk:0\f nurse\f paid 5\f."
 #: U+0001 has no special meaning for any reader.
@@ -15,7 +15,7 @@ REPLIES = [
     "Gomez\f", "\fGomez", "Go\fmez", "\f Gomez \f", "\fGomez\f \f", "[\f](Gomez)", "<\fi Gomez>", "\fwzxhzdk:0\f Gomez",
     "Gomez\f.example", "[x]:\f Gomez", "`\f` Gomez", "$\fGomez$", '{"a": "\fGomez"}', "[\fperson 1]", "[person\f1]",
 ]  # fmt: skip
-POLICIES = [PROSE_ONLY, EVERY_PLACE, RestorePolicy.parse(["code", "json", "math"], ["ok.example"])]
+POLICIES = [PROSE_POLICY, EVERYWHERE_POLICY, RestorePolicy.parse(["code", "json", "math"], ["ok.example"])]
 
 
 @pytest.mark.parametrize("mode", ["names", "words", "all"])
@@ -27,7 +27,10 @@ def test_a_text_with_control_characters_comes_back(mode: str, control: str) -> N
         assert result.mapping is not None
         if mode == "names":
             assert result.restore(result.text, restore_places="all").text == text
-            assert Restorer.from_json(result.mapping.to_json().encode()).restore(result.text, EVERY_PLACE).text == text
+            assert (
+                Restorer.from_json(result.mapping.to_json().encode()).restore(result.text, EVERYWHERE_POLICY).text
+                == text
+            )
     assert control not in result.text or mode == "names"
 
 
@@ -47,7 +50,7 @@ def test_all_control_characters_are_treated_alike(reply: str, policy: RestorePol
 
     def restore(control: str) -> tuple[str, list[str]]:
         text = reply.replace("\f", control)
-        whole, stream = restorer.restore(text, policy), restorer.stream(policy)
+        whole, stream = restorer.restore(text, policy), restorer.open_stream(policy)
         assert "".join(map(stream.feed, text)) + stream.close() == whole.text
         return whole.text.replace(control, "\f"), [entry.reason.value for entry in whole.report.not_restored]
 

@@ -22,7 +22,7 @@ WORDS = ("the", "The", ",", "'s", "doctor", "DOCTOR", "color", "zzz", "17", "x@y
 
 def by_the_formula(sanitizer: Sanitizer, word: int, mechanism: str, epsilon: int) -> list[Fraction]:
     """Eq. 1 in fractions, from the raw arrays of the bundle."""
-    laws = (entry.parameters[mechanism] for entry in sanitizer.bundle.levels)
+    laws = (entry.parameters[mechanism] for entry in sanitizer.bundle.santext_levels)
     law = next(law for law in laws if 2 * law.exponent == epsilon)
     weights = defined_weights(sanitizer.bundle, mechanism, law)[word]
     return [Fraction(weight, sum(weights)) for weight in weights]
@@ -35,36 +35,36 @@ def test_a_law_is_complete_and_exact(tiny: Sanitizer, word: str, options: dict[s
     assert len(law.words) == len(law.weights) == len(set(law.words))
     assert all(type(weight) is int and weight > 0 for weight in law.weights)
     assert law.total == sum(law.weights)
-    assert sum(law.probability(output) for output in law.words) == 1
+    assert sum(law.compute_probability(output) for output in law.words) == 1
     assert list(law.words) == sorted(law.words, key=tiny.bundle.vocabulary.index)
     assert "<unk>" not in law.words
-    assert law.probability("nothing like it") == 0
-    likeliest = law.likeliest(5)
+    assert law.compute_probability("nothing like it") == 0
+    likeliest = law.list_likeliest(5)
     assert [share for _, share in likeliest] == sorted((share for _, share in likeliest), reverse=True)
-    assert likeliest[0][1] == pytest.approx(float(max(map(law.probability, law.words))))
-    assert len(law.likeliest(1000)) == len(law.words)
-    assert law.likeliest(0) == []
+    assert likeliest[0][1] == pytest.approx(float(max(map(law.compute_probability, law.words))))
+    assert len(law.list_likeliest(1000)) == len(law.words)
+    assert law.list_likeliest(0) == []
 
 
 @pytest.mark.parametrize("epsilon", [4, 16])
 @pytest.mark.parametrize("word", WORDS)
 def test_the_law_is_the_formula(tiny: Sanitizer, word: str, epsilon: int) -> None:
-    index = tiny.bundle.ids.get(word.lower(), tiny.bundle.symbols)
+    index = tiny.bundle.symbol_ids.get(word.lower(), tiny.bundle.symbol_count)
     expected = by_the_formula(tiny, index, "santext", epsilon)
     law = tiny.distribution(word, mechanism="santext", epsilon=epsilon)
-    assert [law.probability(output) for output in tiny.bundle.vocabulary] == expected
+    assert [law.compute_probability(output) for output in tiny.bundle.vocabulary] == expected
 
     replaced = by_the_formula(tiny, index, "santext+", epsilon)
     law = tiny.distribution(word, epsilon=epsilon, replacement_probability="0.25")
-    if index < tiny.bundle.symbols and tiny.bundle.table.roles[index] & 4 and word != ",":  # no coin keeps a mark
+    if index < tiny.bundle.symbol_count and tiny.bundle.table.roles[index] & 4 and word != ",":  # no coin keeps a mark
         replaced = [share / 4 for share in replaced]
         replaced[index] += Fraction(3, 4)
-    assert [law.probability(output) for output in tiny.bundle.vocabulary] == replaced
+    assert [law.compute_probability(output) for output in tiny.bundle.vocabulary] == replaced
 
 
 def test_the_replacement_probability_is_exact(tiny: Sanitizer) -> None:
     for p in ("0.3", "0.5", "1", "1e-9", "0.999999"):
-        kept = tiny.distribution("the", replacement_probability=p).probability("the")
+        kept = tiny.distribution("the", replacement_probability=p).compute_probability("the")
         assert kept == 1 - Fraction(-(-Fraction(p) * 2**64 // 1), 2**64)
     assert "the" not in tiny.distribution("the", replacement_probability=1).words
     assert "the" not in tiny.distribution("doctor").words
@@ -102,6 +102,6 @@ def test_never_an_output_never_comes_out(make_bundle, tiny: Sanitizer) -> None: 
     for options in ALL:
         for word in ("zombie", "the", "doctor", "zzz"):
             law = guarded.distribution(word, **options)
-            assert law.probability("zombie") == 0
-            assert law.probability("the") == 0
-    assert tiny.distribution("zombie").probability("zombie") > 0
+            assert law.compute_probability("zombie") == 0
+            assert law.compute_probability("the") == 0
+    assert tiny.distribution("zombie").compute_probability("zombie") > 0

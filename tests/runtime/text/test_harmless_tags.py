@@ -1,7 +1,7 @@
 """Tags of markup that change nothing behind them, by their names."""
 
 import pytest
-from textveil.text.harmless_tags import begins_block, is_bare_tag, is_harmless_tag, takes_in_text
+from textveil.text.harmless_tags import begins_block, consumes_text, is_bare_tag, is_harmless_tag
 
 
 @pytest.mark.parametrize("tag", ["b", "/b", "br/", "br /", "BR", "think", "name", "first name", "details open", "h7"])
@@ -25,5 +25,5 @@ def test_blocks_and_text_of_their_own() -> None:
     assert begins_block("/table")
     assert begins_block("x=y")
     assert not begins_block("br")
-    assert takes_in_text("/Title")
-    assert not takes_in_text("div")
+    assert consumes_text("/Title")
+    assert not consumes_text("div")

@@ -63,7 +63,7 @@ def test_eleven_words_tell_no_language() -> None:
 def test_words_of_a_drawn_list_count_in_neither(english: Sanitizer) -> None:
     drawn = strict_words(english.bundle, 200)
     result = english.sanitize("the " + " ".join(drawn[:30]), protect="names", draw=drawn)
-    assert (result.drawn, result.kept_share) == (30, 1)
+    assert (result.randomized_words, result.kept_share) == (30, 1)
 
 
 def test_other_modes_have_no_share(english: Sanitizer) -> None:
@@ -83,9 +83,9 @@ def test_a_document_counts_its_texts(english: Sanitizer) -> None:
 def test_an_exchange_counts_the_texts_that_it_is_the_first_to_send(english: Sanitizer) -> None:
     conversation = Conversation(english)
     first, second = {"role": "user", "content": FRENCH + FRENCH}, {"role": "user", "content": "and now in the house"}
-    exchange = conversation.exchange()
+    exchange = conversation.start_exchange()
     exchange.outgoing([first])
     assert exchange.kept_words.may_be_foreign
-    later = conversation.exchange()
+    later = conversation.start_exchange()
     later.outgoing([first, second])
     assert later.kept_words == KeptWords(5, 0)

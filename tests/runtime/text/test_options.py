@@ -12,7 +12,7 @@ import textveil
 from textveil import Sanitizer, TextveilError, errors
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
 from textveil.text.sanitizer import make_plan
-from textveil.text.skeleton.everything import EverythingRule
+from textveil.text.skeleton.every_word import EveryWordRule
 
 # --- kept words ----------------------------------------------------------------------------------------------------
 
@@ -24,7 +24,7 @@ def test_a_common_word_is_kept_with_its_case(tiny: Sanitizer, keep_all: None) ->
 
 def test_a_merged_spelling_prints_its_representative(make_bundle: Callable[..., Path], keep_all: None) -> None:
     merged = Sanitizer.load(make_bundle(allow=["colour"]))
-    assert merged.bundle.ids["color"] == merged.bundle.ids["colour"]
+    assert merged.bundle.symbol_ids["color"] == merged.bundle.symbol_ids["colour"]
     assert merged.sanitize("Color, COLOR color").text == "Colour, COLOUR colour"
     assert merged.distribution("color") == merged.distribution("colour")
 
@@ -50,8 +50,8 @@ def test_sanitized_punctuation_is_never_kept(
 ) -> None:
     """The coin is for words. A rule that takes a mark for a whole word prints it as it was."""
     if faulty:
-        mark = EverythingRule.mark
-        monkeypatch.setattr(EverythingRule, "mark", lambda *given: mark(*given)._replace(whole=True))
+        mark = EveryWordRule.classify_mark
+        monkeypatch.setattr(EveryWordRule, "classify_mark", lambda *given: mark(*given)._replace(is_whole=True))
     assert (tiny.sanitize(",", sanitize_punctuation=True).text == ",") == faulty
 
 
@@ -153,7 +153,7 @@ def test_no_text_is_kept_between_calls(tiny_path: Path) -> None:
 
 def test_denied_words_of_one_call_are_not_those_of_another(tiny: Sanitizer, keep_all: None) -> None:
     """Whatever collection they come in: a call with other words has another plan."""
-    the, and_ = tiny.bundle.ids["the"], tiny.bundle.ids["and"]
+    the, and_ = tiny.bundle.symbol_ids["the"], tiny.bundle.symbol_ids["and"]
 
     class Words:
         def __init__(self, *words: str) -> None:
@@ -185,7 +185,7 @@ def test_denied_words_of_one_call_are_not_those_of_another(tiny: Sanitizer, keep
         assert tiny.sanitize("the and", deny=kind("the")).text.endswith(" and")
         assert tiny.sanitize("the and", deny=kind("and")).text.startswith("the ")
         for deny, place in ((kind("the"), the), (kind("and"), and_), (kind("the", "and"), the)):
-            assert not tiny._plan({"deny": deny}).mechanism.keepable[place]  # type: ignore[attr-defined]
+            assert not tiny._get_plan({"deny": deny}).mechanism.is_keepable[place]  # type: ignore[attr-defined]
 
 
 def test_an_iterator_of_denied_words_is_taken_or_refused(tiny: Sanitizer, keep_all: None) -> None:
@@ -217,9 +217,9 @@ def test_many_different_options_do_not_pile_up(tiny_path: Path) -> None:
 def test_public_names() -> None:
     text = {"Options", "PrivacyStatement", "Result", "Sanitizer", "TextveilError", "__version__"}
     vectors = {"Encoder", "VectorRelease", "VectorStatement"}
-    indices = {"IndexEncoder", "IndexRelease", "IndexStatement"}
+    indices = {"TextLabelEncoder", "LabelRelease", "LabelStatement"}
     known = {name for name, found in vars(errors).items() if isinstance(found, type)}
-    conversations = {"Conversation", "Incoming", "Restored", "RestoreReport"}
+    conversations = {"Conversation", "RestoredReply", "Restored", "RestoreReport"}
     assert set(textveil.__all__) == text | vectors | indices | conversations | known | {"Budget", "Ledger"}
 
 

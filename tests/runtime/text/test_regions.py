@@ -5,7 +5,7 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from textveil.text.regions import Region, Role, Scanner
+from textveil.text.regions import JsonRole, Region, RegionScanner
 
 LETTERS = {
     Region.CODE: "C",
@@ -18,10 +18,10 @@ LETTERS = {
 
 
 def regions(text: str) -> str:
-    scanner = Scanner()
+    scanner = RegionScanner()
     found = ""
     for place, character in enumerate(text):
-        found += LETTERS[scanner.step(character)]
+        found += LETTERS[scanner.read_character(character)]
         if text[: place + 1].endswith("[person 1]"):
             scanner.mark_tag()
     return found
@@ -72,35 +72,35 @@ PIECES = [
 def test_no_cut_changes_a_region(parts: list[str], cuts: list[int]) -> None:
     """Also reading stretches at once gives what reading characters gives."""
     text = "".join(parts)
-    by_character, by_part = Scanner(), Scanner()
+    by_character, by_part = RegionScanner(), RegionScanner()
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     for start, end in itertools.pairwise(places):
         for character in text[start:end]:
-            by_character.step(character)
+            by_character.read_character(character)
         by_part.feed(text[start:end])
         assert (by_character.region, by_character.destination) == (by_part.region, by_part.destination)
 
 
 def test_the_roles_of_json() -> None:
-    scanner = Scanner()
+    scanner = RegionScanner()
     text = '{"a": "b\\n\\"c\\u0041", "d": 5}'
     roles = []
     for character in text:
-        scanner.step(character)
+        scanner.read_character(character)
         roles.append(scanner.role)
-    found = {role: "".join(c for c, r in zip(text, roles, strict=True) if r is role) for role in Role}
-    assert found.pop(Role.TEXT) == "{a bc d 5"
-    assert found == {Role.SEPARATOR: '"":"n","":}', Role.IGNORED: '\\\\"\\', Role.SPOILER: "u0041"}
+    found = {role: "".join(c for c, r in zip(text, roles, strict=True) if r is role) for role in JsonRole}
+    assert found.pop(JsonRole.TEXT) == "{a bc d 5"
+    assert found == {JsonRole.SEPARATOR: '"":"n","":}', JsonRole.IGNORED: '\\\\"\\', JsonRole.SPOILER: "u0041"}
 
 
-class Counting(Scanner):
+class Counting(RegionScanner):
     """Counts the characters that are read one by one."""
 
     steps = 0
 
-    def step(self, character: str) -> Region:
+    def read_character(self, character: str) -> Region:
         self.steps += 1
-        return super().step(character)
+        return super().read_character(character)
 
 
 @pytest.mark.parametrize(

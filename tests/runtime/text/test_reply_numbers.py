@@ -10,7 +10,7 @@ def find_in_pieces(text: str, size: int) -> tuple[str, ...]:
     finder = NumberFinder()
     for at in range(0, len(text), size):
         finder.feed(text[at : at + size])
-    finder.end()
+    finder.end_text()
     return finder.find_unknown()
 
 

@@ -12,13 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
-from textveil.text import placing
+from textveil.text import reply_matcher
 from textveil.text.active_content import ActiveContentDetector
-from textveil.text.chunks import Chunk
-from textveil.text.forms import Pair
-from textveil.text.regions import Region, Scanner
-from textveil.text.restore import FORMAT, MOST_BYTES, VERSION, Restorer
-from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy, SkipReason
+from textveil.text.inflections import SurrogatePair
+from textveil.text.regions import Region, RegionScanner
+from textveil.text.reply_chunk import ReplyChunk
+from textveil.text.restore import MAPPING_FORMAT, MAPPING_VERSION, MAX_MAPPING_BYTES, Restorer
+from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy, SkipReason
 
 PAIRS = [
     ("clinic", "Zorblax"),
@@ -64,13 +64,13 @@ def test_a_heading_in_capitals_does_not_decide_how_a_name_is_spelled() -> None:
 
 def test_ambiguous_outputs_are_counted_and_left_alone() -> None:
     restorer = Restorer(PAIRS)
-    assert (len(restorer), restorer.ambiguous) == (6, 1)
-    assert Restorer([("nurse", "doctor")] * 3).ambiguous == 0
+    assert (len(restorer), restorer.ambiguous_count) == (6, 1)
+    assert Restorer([("nurse", "doctor")] * 3).ambiguous_count == 0
 
 
 def test_many_clitics_take_linear_time() -> None:
     clitics = "'s" * 100_000
-    assert Restorer(PAIRS).restore("nurse" + clitics, EVERY_PLACE) == "doctor" + clitics
+    assert Restorer(PAIRS).restore("nurse" + clitics, EVERYWHERE_POLICY) == "doctor" + clitics
     assert Restorer(PAIRS).restore("nurse" + clitics) == "nurse" + clitics  # no word of a sentence
     assert Restorer(PAIRS).restore("nurse" + clitics[:1000]) == "doctor" + clitics[:1000]
 
@@ -85,7 +85,7 @@ def test_a_text_of_distinct_outputs_comes_back(small: Sanitizer) -> None:
             assert result.restore(result.text) == text
             distinct += 1
         else:
-            assert result.mapping.ambiguous
+            assert result.mapping.ambiguous_count
     assert distinct
 
 
@@ -122,12 +122,12 @@ def test_a_mapping_survives_its_file() -> None:
 
 
 SAVED = [
-    Pair("Gomez", "Novak"), Pair("gomez", "NOVAK"), Pair("clinic", "Zorblax"), Pair("clinics", "ward"),
-    Pair("Clinics", "room"), Pair("Straße", "acme"), Pair("STRASSE", "ACME"), Pair("1,200", "5"), Pair("1200", "6"),
-    Pair("7", "3", weak=True, before="room"), Pair("7 beds", "3", lead=1), Pair("A.", "b.", weak=True), Pair("a", "C"),
-    Pair("[person 1]", "Hale"), Pair("dirty", "spelt"), Pair("DIRTY", "qwyx"),
-    Pair("7", "4", 0, True, "\na pump of ", "v and a lamp.\n"),
-    Pair("7", "5", 0, True, "\na pump of ", "v and a lamp.\n"),
+    SurrogatePair("Gomez", "Novak"), SurrogatePair("gomez", "NOVAK"), SurrogatePair("clinic", "Zorblax"), SurrogatePair("clinics", "ward"),
+    SurrogatePair("Clinics", "room"), SurrogatePair("Straße", "acme"), SurrogatePair("STRASSE", "ACME"), SurrogatePair("1,200", "5"), SurrogatePair("1200", "6"),
+    SurrogatePair("7", "3", weak=True, before="room"), SurrogatePair("7 beds", "3", lead=1), SurrogatePair("A.", "b.", weak=True), SurrogatePair("a", "C"),
+    SurrogatePair("[person 1]", "Hale"), SurrogatePair("dirty", "spelt"), SurrogatePair("DIRTY", "qwyx"),
+    SurrogatePair("7", "4", 0, True, "\na pump of ", "v and a lamp.\n"),
+    SurrogatePair("7", "5", 0, True, "\na pump of ", "v and a lamp.\n"),
 ]  # fmt: skip
 WRITTEN = [
     "Gomez", "GOMEZ", "clinic", "Clinics", "clinicses", "Strasse", "Straße", "1,200", "1200.00", "room 7", "7 beds",
@@ -139,18 +139,22 @@ WRITTEN = [
 @given(
     pairs=st.lists(st.sampled_from(SAVED), max_size=8),
     words=st.lists(st.sampled_from(WRITTEN), max_size=6),
-    policy=st.sampled_from([PROSE_ONLY, EVERY_PLACE]),
+    policy=st.sampled_from([PROSE_POLICY, EVERYWHERE_POLICY]),
 )
 def test_a_saved_mapping_restores_as_the_one_in_memory(
-    pairs: list[Pair], words: list[str], policy: RestorePolicy
+    pairs: list[SurrogatePair], words: list[str], policy: RestorePolicy
 ) -> None:
     """In text and report, whole and in single characters; also outputs with several originals."""
     restorer, reply = Restorer(pairs), " ".join(words)
     again = Restorer.from_json(restorer.to_json().encode())
-    assert (len(again), again.ambiguous, again.to_json()) == (len(restorer), restorer.ambiguous, restorer.to_json())
+    assert (len(again), again.ambiguous_count, again.to_json()) == (
+        len(restorer),
+        restorer.ambiguous_count,
+        restorer.to_json(),
+    )
     whole = restorer.restore(reply, policy)
     assert (whole.text, whole.report) == ((loaded := again.restore(reply, policy)).text, loaded.report)
-    stream = again.stream(policy)
+    stream = again.open_stream(policy)
     assert "".join(map(stream.feed, reply)) + stream.close() == whole.text
     assert (stream.report.restored, stream.report.not_restored) == (whole.report.restored, whole.report.not_restored)
 
@@ -171,7 +175,7 @@ WRONG: list[Any] = [
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: repr(wrong)[:40])
 def test_what_is_no_mapping_is_refused(wrong: Any) -> None:
-    sound = {"format": FORMAT, "format_version": VERSION, "originals": {}}
+    sound = {"format": MAPPING_FORMAT, "format_version": MAPPING_VERSION, "originals": {}}
     content = wrong if isinstance(wrong, bytes) else json.dumps({**sound, **wrong}).encode()
     Restorer.from_json(json.dumps(sound).encode())
     with pytest.raises(InputError, match=r"^the mapping is not one that textveil has written$"):
@@ -181,7 +185,7 @@ def test_what_is_no_mapping_is_refused(wrong: Any) -> None:
 def test_a_huge_mapping_is_refused() -> None:
     sound = Restorer([]).to_json().encode()
     with pytest.raises(InputError, match=r"^the mapping is not one"):
-        Restorer.from_json(sound + b" " * MOST_BYTES)
+        Restorer.from_json(sound + b" " * MAX_MAPPING_BYTES)
 
 
 def test_a_name_comes_back_with_its_hyphen() -> None:
@@ -203,7 +207,7 @@ def put_in(reply: dict[str, Any], surrogate: str = "Gomez") -> str:
 
 @pytest.mark.parametrize("reply", REPLIES, ids=lambda reply: ascii(reply["reply"])[:60])
 def test_an_original_comes_only_into_running_text(reply: dict[str, Any]) -> None:
-    stream = HIDDEN.stream()
+    stream = HIDDEN.open_stream()
     restored = stream.feed(put_in(reply)) + stream.close()
     assert restored == HIDDEN.restore(put_in(reply))
     if reply["restored"]:
@@ -212,7 +216,7 @@ def test_an_original_comes_only_into_running_text(reply: dict[str, Any]) -> None
     else:
         assert "Novak" not in restored
         assert {reason for written, reason in stream.skipped if written == "Gomez"} == {reply["reason"]}
-    everywhere = HIDDEN.restore(put_in(reply), EVERY_PLACE)
+    everywhere = HIDDEN.restore(put_in(reply), EVERYWHERE_POLICY)
     assert everywhere == put_in(reply, "Novak").replace("[person 1]", "Hale")
 
 
@@ -225,7 +229,7 @@ def test_no_cut_of_a_stream_changes_what_is_restored(reply: dict[str, Any]) -> N
     whole = HIDDEN.restore(text)
     cuts = range(0, len(text), max(1, len(text) // 60))
     for deltas in ([*text], *((text[:cut], text[cut:]) for cut in cuts)):
-        stream = HIDDEN.stream()
+        stream = HIDDEN.open_stream()
         assert "".join(map(stream.feed, deltas)) + stream.close() == whole
 
 
@@ -249,7 +253,7 @@ PIECES = ["```", "`", "$", "$$", "\\(", "\\)",
     "\x02", "    >\n", "\n>\n", "\n> ", "![", '(u "', "<b ", "style='",
     ".", ":", "(", "'", "5", "*", "@", "\u200b", "/", "Gomez ", "**Gomez**", "\u00a0", "5,", "x" * 1030]  # fmt: skip
 POLICIES = [
-    PROSE_ONLY, EVERY_PLACE, RestorePolicy.parse(["code"]), RestorePolicy.parse(["json", "math"]),
+    PROSE_POLICY, EVERYWHERE_POLICY, RestorePolicy.parse(["code"]), RestorePolicy.parse(["json", "math"]),
     RestorePolicy.parse(["code", "json", "math"], ["ok.example"]), RestorePolicy.parse((), ["ok.example"]),
 ]  # fmt: skip
 
@@ -265,15 +269,15 @@ def test_no_cut_of_any_reply_changes_what_is_restored(parts: list[str], cuts: li
     places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
     found = []
     for deltas in ([text], [*text], [text[start:end] for start, end in itertools.pairwise(places)]):
-        stream = HIDDEN.stream(policy)
+        stream = HIDDEN.open_stream(policy)
         restored = "".join(map(stream.feed, deltas)) + stream.close()
-        found.append((restored, stream.placed, stream.skipped, stream.unplaced, stream.ambiguous))
+        found.append((restored, stream.restored, stream.skipped, stream.not_restored_words, stream.ambiguous))
     assert found[0] == found[1] == found[2]
     assert found[0][0].replace("Novak", "Gomez").replace("Hale", "[person 1]") == text
 
 
 def test_a_stream_holds_back_no_more_than_a_chunk() -> None:
-    stream, given_out = HIDDEN.stream(), 0
+    stream, given_out = HIDDEN.open_stream(), 0
     reply = "Gomez " + "x" * 5000 + " Gomez" + ",a" * 3000 + " Gomez:/" + "b" * 900
     for read, character in enumerate(reply, 1):
         given_out += len(stream.feed(character))
@@ -363,25 +367,25 @@ def test_options_are_checked(options: dict[str, Any], message: str) -> None:
 
 def test_what_stays_has_its_reason() -> None:
     reply = 'Gomez `Gomez` $x Gomez$ [a](Gomez) k=Gomez ["Gomez"] gomez <img src=Gomez> \n\nGomez '
-    stream = HIDDEN.stream()
+    stream = HIDDEN.open_stream()
     stream.feed(reply)
     stream.close()
-    assert stream.placed == ["Gomez"]
-    assert stream.unplaced == ("gomez",)
+    assert stream.restored == ["Gomez"]
+    assert stream.not_restored_words == ("gomez",)
     reasons = ["code", "math", "link", "chunk", "json", "markup", "markup"]
     assert [*stream.skipped] == [("Gomez", SkipReason(reason)) for reason in reasons]
-    stream = HIDDEN.stream()
+    stream = HIDDEN.open_stream()
     stream.feed(f"{reply} javascript:x")
     stream.close()
     assert [*stream.skipped] == [("Gomez", SkipReason.ACTIVE)] * 8
 
 
 def _no_chunk_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Chunk, "add", lambda self, text: None)
+    monkeypatch.setattr(ReplyChunk, "add", lambda self, text: None)
 
 
 def _no_regions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Scanner, "step", lambda self, character: Region.PROSE)
+    monkeypatch.setattr(RegionScanner, "read_character", lambda self, character: Region.PROSE)
 
 
 def _no_active_content(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -389,12 +393,14 @@ def _no_active_content(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _all_code_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Scanner, "_note_hazard", lambda self, frame, character: None)
+    monkeypatch.setattr(RegionScanner, "_note_hazard", lambda self, frame, character: None)
 
 
 def _every_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(placing, "PROSE_ONLY", EVERY_PLACE)
-    monkeypatch.setattr(Restorer, "stream", lambda self, policy=EVERY_PLACE: placing.Stream(self.index, policy))
+    monkeypatch.setattr(reply_matcher, "PROSE_POLICY", EVERYWHERE_POLICY)
+    monkeypatch.setattr(
+        Restorer, "open_stream", lambda self, policy=EVERYWHERE_POLICY: reply_matcher.StreamRestorer(self.index, policy)
+    )
 
 
 @pytest.mark.parametrize("fault", [_no_chunk_rule, _no_regions, _no_active_content, _all_code_is_certain, _every_place])
@@ -403,7 +409,7 @@ def test_the_attacks_see_planted_faults(fault: Any, monkeypatch: pytest.MonkeyPa
     attacks = [put_in(reply) for reply in REPLIES if not reply["restored"]]
     leaks = 0
     for attack in attacks:
-        stream = HIDDEN.stream()
+        stream = HIDDEN.open_stream()
         leaks += "Novak" in stream.feed(attack) + stream.close()
     assert leaks >= 10
 
@@ -443,7 +449,7 @@ def test_an_opened_place_keeps_what_readers_may_take_for_an_address(
 ) -> None:
     policy = RestorePolicy.parse(places)
     assert HIDDEN.restore(reply, policy) == restored
-    stream = HIDDEN.stream(policy)
+    stream = HIDDEN.open_stream(policy)
     assert "".join(map(stream.feed, reply)) + stream.close() == restored
 
 
@@ -460,8 +466,8 @@ def test_an_allowed_link_is_restored_up_to_what_may_end_it(mark: str) -> None:
 def test_a_planted_fault_that_ignores_the_outcome_of_a_tag(reply: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tag whose chunk stays opens a link at the bracket directly after it."""
     assert "Novak" not in HIDDEN.restore(reply)
-    settle = Scanner.settle_tag
-    monkeypatch.setattr(Scanner, "settle_tag", lambda scanner, *, is_replaced: settle(scanner, is_replaced=True))
+    settle = RegionScanner.settle_tag
+    monkeypatch.setattr(RegionScanner, "settle_tag", lambda scanner, *, is_replaced: settle(scanner, is_replaced=True))
     assert "Novak" in HIDDEN.restore(reply)
     assert "[person 1](" in HIDDEN.restore(reply)
 
@@ -472,8 +478,8 @@ def test_a_bracket_after_a_tag_in_the_next_part_follows_the_outcome_of_the_tag()
         ("Ask a.b[person 1]", "(Gomez) now", "(Gomez) now"),
         ("Ask [person 1]", "(https://evil.example/ Gomez", "(https://evil.example/ Gomez"),
     ):
-        before, after = HIDDEN.stream(), HIDDEN.stream()
+        before, after = HIDDEN.open_stream(), HIDDEN.open_stream()
         before.feed(first)
         before.close()
-        after.follow(before)
+        after.follow_stream(before)
         assert (after.feed(second) + after.close()).lstrip() == restored

@@ -7,26 +7,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.errors import OptionError
-from textveil.text.placing import Stream
+from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore import Restorer
-from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy, SkipReason
+from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy, SkipReason
 
 HIDDEN = Restorer([("Gomez", "Novak"), ("[person 1]", "Hale")])
 PIECES = ["```", "`", "$", '{"', '"}', "[", "](", ")", "]:", "[x]:", "<b>", "<img ", "<https://e/", ">", "\n", "\n\n",
     "- ", " ", "\\", "a", "Gomez", " Gomez ", "[person 1]", ".", ":", "<script>", "https://ok.example/"]  # fmt: skip
-POLICIES = [PROSE_ONLY, RestorePolicy.parse(["code", "json"]), RestorePolicy.parse((), ["ok.example"])]
+POLICIES = [PROSE_POLICY, RestorePolicy.parse(["code", "json"]), RestorePolicy.parse((), ["ok.example"])]
 
 
 def restore_parts(
-    texts: list[list[str]], policy: RestorePolicy = PROSE_ONLY, restorer: Restorer = HIDDEN
-) -> tuple[list[str], list[Stream]]:
+    texts: list[list[str]], policy: RestorePolicy = PROSE_POLICY, restorer: Restorer = HIDDEN
+) -> tuple[list[str], list[StreamRestorer]]:
     """Restore texts, each in deltas, that follow one another."""
     restored: list[str] = []
-    streams: list[Stream] = []
+    streams: list[StreamRestorer] = []
     for deltas in texts:
-        stream = restorer.stream(policy)
+        stream = restorer.open_stream(policy)
         if streams:
-            stream.follow(streams[-1])
+            stream.follow_stream(streams[-1])
         streams.append(stream)
         restored.append("".join(map(stream.feed, deltas)) + stream.close())
     return restored, streams
@@ -49,7 +49,7 @@ def test_a_later_text_is_restored_where_both_views_restore_it(
         assert restored == again
         assert [stream.skipped for stream in streams] == [stream.skipped for stream in others]
     for text, found in zip(texts, restored, strict=True):
-        alone = HIDDEN.stream(policy)
+        alone = HIDDEN.open_stream(policy)
         whole = alone.feed(text) + alone.close()
         assert found.count("Novak") + found.count("Hale") <= whole.count("Novak") + whole.count("Hale")
 
@@ -102,7 +102,7 @@ def test_texts_of_words_are_restored() -> None:
 
 
 def test_what_is_looked_at_ahead_counts_for_what_comes_before() -> None:
-    stream = HIDDEN.stream()
+    stream = HIDDEN.open_stream()
     for part in ("Gomez, ", "and <scri", "pt>"):
         stream.look_ahead(part)
     assert "".join(map(stream.feed, ("Gomez, ", "and <scri", "pt>"))) + stream.close() == "Gomez, and <script>"

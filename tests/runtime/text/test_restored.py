@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from textveil import Conversation, Sanitizer
 from textveil.errors import RestoredNotJson, TextveilError
-from textveil.text.forms import Pair
-from textveil.text.placing import Stream
+from textveil.text.inflections import SurrogatePair
+from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import SkipReason
 from textveil.text.restored import Restored, RestoreReport
@@ -69,7 +69,7 @@ def test_a_report_has_each_reason_in_the_order_of_the_reply() -> None:
         ("Perry", "ambiguous"),
         ("Gomez", "code"),
     ]
-    assert RestoreReport.join([report, report]).restored == ("Gomez", "Gomez")
+    assert RestoreReport.join_reports([report, report]).restored == ("Gomez", "Gomez")
     assert report.count_reasons() == {"word": 1, "ambiguous": 1, "code": 1}
 
 
@@ -92,7 +92,7 @@ def test_numbers_of_neither_side_are_reported_however_the_reply_is_cut(reply: st
     policy = RestorePolicy.parse(places)
     assert HIDDEN.restore(reply, policy).report.unknown_numbers == tuple(unknown)
     for size in range(1, 5):
-        stream = HIDDEN.stream(policy)
+        stream = HIDDEN.open_stream(policy)
         for start in range(0, len(reply), size):
             stream.feed(reply[start : start + size])
         stream.close()
@@ -117,13 +117,13 @@ def _incoming(sanitizer: Sanitizer, text: str) -> Any:
     conversation = Conversation(sanitizer)
     sent = conversation.outgoing_text(text)
     stream = conversation.stream()
-    assert isinstance(stream, Stream)
+    assert isinstance(stream, StreamRestorer)
     stream.feed(sent + " In total: 99999")
     stream.feed("9999.")
     stream.close()
     found = conversation.incoming(sent + " In total: 999999999.")
-    assert stream.incoming is not None
-    assert stream.incoming.report == found.report
+    assert stream.result is not None
+    assert stream.result.report == found.report
     return found
 
 
@@ -190,10 +190,10 @@ def test_a_letter_of_mathematics_is_never_silently_another_letter() -> None:
 def test_a_mapping_from_a_file_reports_ambiguous_surrogates() -> None:
     """Two originals of 27 that only their surroundings tell apart."""
     pairs = [
-        Pair("27", "12"),
-        Pair("27", "43"),
-        Pair("27", "12", 0, True, "for order 45944 on ", " may 1978. she i"),
-        Pair("27", "43", 0, False, "on 27 may 1978. she is ", " and has 2 chair"),
+        SurrogatePair("27", "12"),
+        SurrogatePair("27", "43"),
+        SurrogatePair("27", "12", 0, True, "for order 45944 on ", " may 1978. she i"),
+        SurrogatePair("27", "43", 0, False, "on 27 may 1978. she is ", " and has 2 chair"),
     ]
     for restorer in (Restorer(pairs), Restorer.from_json(Restorer(pairs).to_json().encode())):
         assert (

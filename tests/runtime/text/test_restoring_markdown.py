@@ -5,7 +5,7 @@ import random
 
 import pytest
 from textveil.text.restore import Restorer
-from textveil.text.restore_policy import EVERY_PLACE, PROSE_ONLY, RestorePolicy
+from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy
 
 markdown_it = pytest.importorskip("markdown_it")
 HIDDEN = Restorer([("Gomez", "Novak")])
@@ -56,10 +56,10 @@ def count_leaks(policy: RestorePolicy) -> tuple[int, int]:
 
 
 def test_no_original_comes_into_an_address() -> None:
-    restored, leaks = count_leaks(PROSE_ONLY)
+    restored, leaks = count_leaks(PROSE_POLICY)
     assert restored > 500
     assert leaks == 0
 
 
 def test_the_reader_sees_originals_in_addresses() -> None:
-    assert count_leaks(EVERY_PLACE)[1] > 40
+    assert count_leaks(EVERYWHERE_POLICY)[1] > 40

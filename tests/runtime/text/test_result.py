@@ -65,7 +65,7 @@ def test_a_statement_says_what_is_not_protected(tiny: Sanitizer) -> None:
     assert "common words" not in said(mechanism="santext")
     assert "came out unchanged" not in said(mechanism="random")
     assert all("draws afresh" in said(**options) for options in MECHANISMS)
-    assert tiny.bundle.identity in str(tiny.sanitize("the").statement)
+    assert tiny.bundle.content_hash in str(tiny.sanitize("the").statement)
 
 
 def test_results_cannot_be_changed(tiny: Sanitizer) -> None:
@@ -143,13 +143,13 @@ def test_a_distribution_is_of_one_token(tiny: Sanitizer, word: str, tokens: int)
 def test_distances(tiny: Sanitizer, english: Sanitizer) -> None:
     words = ["the", "doctor", "Doctor", "DOCTOR", "nurse", "boston", "zzyzzx", "17", "x@y.z"]
     for sanitizer in (tiny, english):
-        known = {segmentation.key(word) for word in words} & sanitizer.bundle.ids.keys()
+        known = {segmentation.fold_word(word) for word in words} & sanitizer.bundle.symbol_ids.keys()
         for first in words:
             for second in words:
                 distance = sanitizer.distance(first, second)
                 assert distance == sanitizer.distance(second, first)
-                same = segmentation.key(first) == segmentation.key(second)
-                unknown = {segmentation.key(first), segmentation.key(second)}.isdisjoint(known)
+                same = segmentation.fold_word(first) == segmentation.fold_word(second)
+                unknown = {segmentation.fold_word(first), segmentation.fold_word(second)}.isdisjoint(known)
                 assert (distance == 0) == (same or unknown)
                 for third in words:
                     around = sanitizer.distance(first, third) + sanitizer.distance(third, second)
@@ -159,11 +159,11 @@ def test_distances(tiny: Sanitizer, english: Sanitizer) -> None:
 
 
 def test_the_unit_of_distance_is_the_median(english: Sanitizer) -> None:
-    symbols = english.bundle.symbols
+    symbols = english.bundle.symbol_count
     sampled = np.random.default_rng(3).integers(0, symbols, (4000, 2))
-    distances = [english.bundle.metric.distance(a, b) for a, b in sampled.tolist() if a != b]
+    distances = [english.bundle.metric.compute_distance(a, b) for a, b in sampled.tolist() if a != b]
     assert abs(float(np.median(distances)) - 1) < 0.02
-    unknown = [english.bundle.metric.distance(a, symbols) for a in sampled[:, 0].tolist()]
+    unknown = [english.bundle.metric.compute_distance(a, symbols) for a in sampled[:, 0].tolist()]
     assert abs(float(np.median(unknown)) - 1) < 0.02
 
 

@@ -17,7 +17,7 @@ def tokens_of(segment: str, clitics: bool = True) -> int:
     """How many tokens a segment has in the constant bundles, which hold no clitic themselves."""
     if segmentation.is_gap(segment):
         return 0
-    split = segmentation.split_clitic(segmentation.key(segment))
+    split = segmentation.split_clitic(segmentation.fold_word(segment))
     return 2 if split and clitics and not segmentation.is_string(segment) else 1
 
 
@@ -34,7 +34,7 @@ def tokens_of(segment: str, clitics: bool = True) -> int:
 def test_nothing_but_gaps_survives(constant: Sanitizer, text: str) -> None:
     """White space and punctuation byte for byte; every token is redrawn; a blank where two tokens touch."""
     expected, touching = [], False
-    for segment in segmentation.segments(text):
+    for segment in segmentation.split_text(text):
         tokens = tokens_of(segment)
         if not tokens:
             expected.append(segment)
@@ -51,11 +51,11 @@ def test_nothing_but_gaps_survives(constant: Sanitizer, text: str) -> None:
 @given(strange_texts)
 def test_case_patterns_are_carried(constant: Sanitizer, text: str) -> None:
     patterns = [
-        segmentation.case_pattern(segment) for segment in segmentation.segments(text) if tokens_of(segment) == 1
+        segmentation.find_case_pattern(segment) for segment in segmentation.split_text(text) if tokens_of(segment) == 1
     ]
     carried = constant.sanitize(text).text
     assert carried.lower() == constant.sanitize(text, case="drop").text.lower()
-    if all(tokens_of(segment) < 2 for segment in segmentation.segments(text)):
+    if all(tokens_of(segment) < 2 for segment in segmentation.split_text(text)):
         words = regex.findall("(?i)zz", carried)
         assert words == [("zz", "Zz", "ZZ")[pattern] for pattern in patterns]
 
@@ -95,7 +95,7 @@ def test_a_clitic_that_comes_out_stands_without_a_blank(constant_clitic: Sanitiz
 def test_strict_leaves_single_blanks_only(constant: Sanitizer, text: str) -> None:
     """Punctuation is drawn too; nothing but blanks between tokens, case dropped."""
     tokens = 0
-    for segment in segmentation.segments(text):
+    for segment in segmentation.split_text(text):
         gap = segmentation.is_gap(segment)
         tokens += sum(not character.isspace() for character in segment) if gap else tokens_of(segment)
     result = constant.sanitize(text, sanitize_punctuation=True)
@@ -109,18 +109,18 @@ def test_strict_with_real_words(english: Sanitizer) -> None:
     for epsilon in (7, 8, 9, 10, 11, 12.5):
         out = english.sanitize(text, sanitize_punctuation=True, mechanism="santext+", epsilon=epsilon).text
         assert out == " ".join(out.split())
-        assert all(word in english.bundle.ids for word in out.split(" "))
+        assert all(word in english.bundle.symbol_ids for word in out.split(" "))
 
 
 def test_english_text_keeps_its_shape(english: Sanitizer) -> None:
     text = "  My doctor\tin BOSTON (Mass.) said:\r\n“the biopsy—was clean!”  \n"
-    segments = segmentation.segments(text)
+    segments = segmentation.split_text(text)
     shape = regex.compile("".join(regex.escape(s) if segmentation.is_gap(s) else r"(\S+?)" for s in segments))
     for _ in range(50):
         result = english.sanitize(text, mechanism="santext")
         match = shape.fullmatch(result.text)
         assert match is not None
-        assert all(word.lower() in english.bundle.ids for word in match.groups())
+        assert all(word.lower() in english.bundle.symbol_ids for word in match.groups())
         assert result.tokens == len(match.groups()) == 10
 
 
@@ -190,9 +190,9 @@ def test_batches_of_any_size_give_the_same(
 ) -> None:
     whole = [tiny.sanitize(text, sanitize_punctuation=strict) for text in texts]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rewriter, "BATCH_CHARACTERS", limit)
-        patch.setattr(rewriter, "LONG_CHARACTERS", limit)
-        patch.setattr(long_texts, "CHUNK_SEGMENTS", limit)
+        patch.setattr(rewriter, "MAX_BATCH_CHARACTERS", limit)
+        patch.setattr(rewriter, "MAX_WHOLE_CHARACTERS", limit)
+        patch.setattr(long_texts, "BLOCK_SEGMENTS", limit)
         assert tiny.sanitize_batch(texts, sanitize_punctuation=strict) == whole
 
 
@@ -203,8 +203,8 @@ PARTS = [1 << 15, pytest.param(1 << 19, marks=pytest.mark.full)]
 @pytest.mark.slow
 @pytest.mark.parametrize("segments", PARTS)
 def test_a_text_of_many_parts(english: Sanitizer, segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert long_texts.CHUNK_SEGMENTS == 1 << 15
-    monkeypatch.setattr(long_texts, "CHUNK_SEGMENTS", segments)
+    assert long_texts.BLOCK_SEGMENTS == 1 << 15
+    monkeypatch.setattr(long_texts, "BLOCK_SEGMENTS", segments)
     times = segments // 5
     result = english.sanitize("The doctor, said zzyzx7! " * times, mechanism="random")
     assert result.tokens == 4 * times

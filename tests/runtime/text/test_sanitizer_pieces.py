@@ -59,7 +59,7 @@ def test_whole_words_are_cut_into_pieces(
 def test_pieces_take_any_text(pieces: Sanitizer, text: str) -> None:
     result = pieces.sanitize(text, mechanism="random")
     result.text.encode("utf-8")
-    gaps = [segment for segment in segmentation.segments(text) if segmentation.is_gap(segment)]
+    gaps = [segment for segment in segmentation.split_text(text) if segmentation.is_gap(segment)]
     assert "##" not in result.text or any("#" in gap for gap in gaps)
 
 

@@ -10,9 +10,9 @@ import pytest
 from small_staircase import small_staircase
 from textveil import Sanitizer
 from textveil.errors import OptionError, UnknownLevel, UnknownMechanism
-from textveil.release import largest_odds, round_up
+from textveil.release import compute_largest_odds, round_up
 from textveil.text import Options
-from textveil.text.promises import NOTION, guess_gain
+from textveil.text.guarantees import NOTION, round_guess_gain
 
 # --- options -------------------------------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ def test_an_unknown_level_lists_those_there_are(small: Sanitizer, epsilon: Any, 
 
 
 def test_a_plan_shows_no_denied_word(small: Sanitizer) -> None:
-    plan = small._plan({"mechanism": "staircase", "deny": ("canary",)})
+    plan = small._get_plan({"mechanism": "staircase", "deny": ("canary",)})
     assert "canary" in plan.rule.denied  # type: ignore[attr-defined]
     assert "canary" not in repr(plan)
 
@@ -122,13 +122,13 @@ def test_distributions_are_those_of_the_slot(cased: Sanitizer) -> None:
 
 def test_a_statement_has_the_worse_of_two_slots(cased: Sanitizer) -> None:
     for epsilon in ("6", "8.5"):
-        plan: Any = cased._plan({"epsilon": epsilon})
+        plan: Any = cased._get_plan({"epsilon": epsilon})
         slots = plan.mechanism
-        assert slots.strict.near != slots.lower.near
+        assert slots.any_case.near_probability != slots.lower_case.near_probability
         promise: Any = cased.terms(epsilon=epsilon).promise
-        assert promise.near == round_up(max(slots.strict.near, slots.lower.near))
-        gain = max(slots.strict.guess_gain, slots.lower.guess_gain)
-        assert promise.guess_gain == guess_gain(gain)
+        assert promise.near == round_up(max(slots.any_case.near_probability, slots.lower_case.near_probability))
+        gain = max(slots.any_case.guess_gain, slots.lower_case.guess_gain)
+        assert promise.guess_gain == round_guess_gain(gain)
 
 
 # --- statements ----------------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ LISTED, AT = "Replaced at random: listed names, numbers", "drawn at 8.5 nats eac
 )
 def test_the_line_to_the_letter(small: Sanitizer, options: dict[str, Any], tokens: int, line: str) -> None:
     statement = small.terms(**options).statement(tokens)
-    assert statement.line() == statement.to_dict()["line"] == f"{line} The text as a whole is not protected."
+    assert statement.format_line() == statement.to_dict()["line"] == f"{line} The text as a whole is not protected."
 
 
 @pytest.mark.parametrize(
@@ -187,12 +187,12 @@ def test_the_line_to_the_letter(small: Sanitizer, options: dict[str, Any], token
     ],
 )
 def test_the_line_of_what_draws_everything(tiny: Sanitizer, options: dict[str, Any], tokens: int, line: str) -> None:
-    said = tiny.terms(**options).statement(tokens).line()
+    said = tiny.terms(**options).statement(tokens).format_line()
     assert said == f"Shown: punctuation. {line} The text as a whole is not protected."
-    bare = tiny.terms(mechanism="random", sanitize_punctuation=True).statement(tokens).line()
+    bare = tiny.terms(mechanism="random", sanitize_punctuation=True).statement(tokens).format_line()
     drawn = "1 token" if tokens == 1 else f"{tokens} tokens"
     assert bare == f"Shown: the number and order of words. {drawn} drawn uniformly, whatever the text says."
-    kept = tiny.terms(mechanism="santext+").statement(tokens).line()
+    kept = tiny.terms(mechanism="santext+").statement(tokens).format_line()
     assert kept.startswith("Shown: punctuation, common words that a coin keeps. ")
 
 
@@ -218,10 +218,10 @@ def test_the_fields_of_a_statement(small: Sanitizer) -> None:
         "epsilon_document": 17.0,
         "case": "carry",
         "sanitize_punctuation": False,
-        "bundle": small.bundle.identity,
+        "bundle": small.bundle.content_hash,
     }  # fmt: skip
     assert 0.99 < fields["near"] < 1
-    assert statement.identity == small.bundle.identity
+    assert statement.bundle_hash == small.bundle.content_hash
     assert [loss.epsilon for loss in statement.losses] == [Decimal("8.5")]
     plain, cipher = (small.terms(consistent=flag).not_protected for flag in (False, True))
     assert [item for item in cipher if "cipher" in item]
@@ -231,5 +231,5 @@ def test_the_fields_of_a_statement(small: Sanitizer) -> None:
 
 @pytest.mark.parametrize("epsilon", ["0.001", "1", "6", "8.5", "10", "16"])
 def test_bounds_are_rounded_up(epsilon: str) -> None:
-    assert math.exp(float(epsilon)) <= largest_odds(Decimal(epsilon)) <= math.exp(float(epsilon)) + 1.001
-    assert guess_gain(31.7101) == 31.8
+    assert math.exp(float(epsilon)) <= compute_largest_odds(Decimal(epsilon)) <= math.exp(float(epsilon)) + 1.001
+    assert round_guess_gain(31.7101) == 31.8

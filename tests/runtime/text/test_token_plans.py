@@ -17,7 +17,7 @@ from textveil import Sanitizer
 from textveil.errors import OptionError, UnknownLevel
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.text import is_gap
-from textveil.text.levels import find_level, label
+from textveil.text.levels import find_epsilon_and_kind, find_level
 from textveil.text.sanitizer import make_plan
 from textveil.text.statement import CERTIFIED, PURE_LDP, TEXTBOOK
 
@@ -38,10 +38,10 @@ def certified(source: Path, folder: Path, epsilon: dict[str, float]) -> Sanitize
 
 
 def test_a_level_goes_by_its_epsilon(english: Sanitizer) -> None:
-    for level in english.bundle.levels:
+    for level in english.bundle.santext_levels:
         for mechanism in level.parameters:
-            epsilon = english.bundle.certified_epsilon(level, mechanism)
-            assert label(english.bundle, level, mechanism) == (epsilon, CERTIFIED)
+            epsilon = english.bundle.get_certified_epsilon(level, mechanism)
+            assert find_epsilon_and_kind(english.bundle, level, mechanism) == (epsilon, CERTIFIED)
             for options in (
                 {"epsilon": epsilon},
                 {"epsilon": str(epsilon)},
@@ -50,14 +50,14 @@ def test_a_level_goes_by_its_epsilon(english: Sanitizer) -> None:
             ):
                 terms = plan(english, mechanism=mechanism, **options).terms
                 assert (terms.level, terms.epsilon, terms.promise.epsilon_kind) == (f"{epsilon:g}", epsilon, CERTIFIED)
-                assert terms.bundle == english.bundle.identity
+                assert terms.bundle == english.bundle.content_hash
 
 
 def test_the_default_is_the_default(english: Sanitizer) -> None:
     bundle = english.bundle
     assert english.terms().mechanism == bundle.default_mechanism == "staircase"
     assert english.terms().level == bundle.default_staircase_level == "10"
-    assert english.terms().protect == bundle.default_protect == "words"
+    assert english.terms().protect == bundle.default_mode == "words"
     terms = plan(english, mechanism=bundle.default_table_mechanism).terms
     assert terms.mechanism == "santext+"
     assert terms.level == "10"
@@ -95,8 +95,8 @@ def test_every_epsilon_that_is_listed_is_accepted(make_bundle: Callable[..., Pat
 def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Path) -> None:
     sanitizer = certified(tiny_path, tmp_path / "bundle", {"low": 2.5})
     uncertified = Sanitizer.load(tiny_path).bundle
-    assert sanitizer.bundle.law_identity == uncertified.law_identity
-    assert sanitizer.bundle.identity != uncertified.identity
+    assert sanitizer.bundle.mechanism_hash == uncertified.mechanism_hash
+    assert sanitizer.bundle.content_hash != uncertified.content_hash
     terms = plan(sanitizer, epsilon=2.5).terms
     promise = terms.promise
     assert (terms.level, promise.epsilon, promise.epsilon_kind, promise.rounding_slack) == ("2.5", 2.5, CERTIFIED, 0)
@@ -109,7 +109,7 @@ def test_a_certified_level_goes_by_its_certificate(tiny_path: Path, tmp_path: Pa
 
 
 def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
-    own = [tiny.distribution("doctor", epsilon=epsilon).probability("doctor") for epsilon in (4, 16)]
+    own = [tiny.distribution("doctor", epsilon=epsilon).compute_probability("doctor") for epsilon in (4, 16)]
     assert own[0] < own[1]
 
 
@@ -124,24 +124,24 @@ def test_levels_are_laws_of_their_own(tiny: Sanitizer) -> None:
 def test_the_coin_is_the_probability_rounded_up(probability: Fraction) -> None:
     if probability == 0:
         with pytest.raises(OptionError):
-            ReplacementCoin.of(probability)
+            ReplacementCoin.from_probability(probability)
         return
-    threshold = ReplacementCoin.of(probability).threshold
+    threshold = ReplacementCoin.from_probability(probability).threshold
     assert 1 <= threshold <= 2**64
     assert Fraction(threshold - 1, 2**64) < probability <= Fraction(threshold, 2**64)
 
 
 @pytest.mark.parametrize("probability", ["0.3", 0.3, Fraction(3, 10), Decimal("0.3"), " 0.3 ", "3e-1"])
 def test_a_decimal_is_taken_exactly(probability: object) -> None:
-    assert ReplacementCoin.of(probability).threshold == -(-3 * 2**64 // 10)  # type: ignore[arg-type]
+    assert ReplacementCoin.from_probability(probability).threshold == -(-3 * 2**64 // 10)  # type: ignore[arg-type]
 
 
 def test_coins_fall_by_their_threshold() -> None:
     edge = -(-3 * 2**64 // 10)
     words = np.array([0, edge - 1, edge, 2**64 - 1], np.uint64)
-    assert ReplacementCoin.of("0.3").replaced(words).tolist() == [True, True, False, False]
-    assert ReplacementCoin.of(1).replaced(words).all()
-    assert ReplacementCoin.of("1e-999999999999").threshold == 1  # not an integer of as many digits
+    assert ReplacementCoin.from_probability("0.3").draw_replaced(words).tolist() == [True, True, False, False]
+    assert ReplacementCoin.from_probability(1).draw_replaced(words).all()
+    assert ReplacementCoin.from_probability("1e-999999999999").threshold == 1  # not an integer of as many digits
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_coins_fall_by_their_threshold() -> None:
 )
 def test_what_is_no_probability_is_refused(value: object) -> None:
     with pytest.raises(OptionError, match="replacement probability") as refused:
-        ReplacementCoin.of(value)  # type: ignore[arg-type]
+        ReplacementCoin.from_probability(value)  # type: ignore[arg-type]
     assert "canary" not in str(refused.value)
 
 
@@ -167,8 +167,8 @@ def test_the_mixture_is_charged(tiny: Sanitizer, probability: str, epsilon_0: fl
 
 
 def test_common_words_may_be_kept_and_nothing_else(tiny: Sanitizer) -> None:
-    keepable = plan(tiny).mechanism.keepable
-    common = [index for word, index in tiny.bundle.ids.items() if tiny.bundle.table.roles[index] & 4]
+    keepable = plan(tiny).mechanism.is_keepable
+    common = [index for word, index in tiny.bundle.symbol_ids.items() if tiny.bundle.table.roles[index] & 4]
     assert set(np.flatnonzero(keepable)) == set(common)
     assert not keepable[-1]  # <unk>
 
@@ -192,7 +192,7 @@ def test_common_words_may_be_kept_and_nothing_else(tiny: Sanitizer) -> None:
     ],
 )
 def test_denied_words_are_not_keepable(tiny: Sanitizer, deny: object, denied: str) -> None:
-    before, after = plan(tiny).mechanism.keepable, plan(tiny, deny=deny).mechanism.keepable
+    before, after = plan(tiny).mechanism.is_keepable, plan(tiny, deny=deny).mechanism.is_keepable
     gone = {tiny.bundle.vocabulary[index] for index in np.flatnonzero(before & ~after)}
     assert gone == set(denied.split())
     assert not (after & ~before).any()
@@ -208,17 +208,17 @@ def test_denied_english_words(english: Sanitizer) -> None:
         if is_gap(word):  # no coin keeps a mark
             continue
         least = Fraction(7, 10) - Fraction(1, 2**60)
-        assert english.distribution(word, mechanism="santext+").probability(word) >= least
+        assert english.distribution(word, mechanism="santext+").compute_probability(word) >= least
         law = english.distribution(word, mechanism="santext+", deny=[word.upper()])
-        assert law.probability(word) == 0
+        assert law.compute_probability(word) == 0
         assert set(law.words) == outputs
 
 
 def test_pieces_are_denied_too(pieces: Sanitizer) -> None:
-    assert plan(pieces).mechanism.keepable[pieces.bundle.ids["the"]]
-    assert not plan(pieces, deny=["THE"]).mechanism.keepable[pieces.bundle.ids["the"]]
-    assert not plan(pieces).mechanism.keepable[pieces.bundle.ids["##s"]]
-    assert not plan(pieces).mechanism.keepable[pieces.bundle.ids["19"]]
+    assert plan(pieces).mechanism.is_keepable[pieces.bundle.symbol_ids["the"]]
+    assert not plan(pieces, deny=["THE"]).mechanism.is_keepable[pieces.bundle.symbol_ids["the"]]
+    assert not plan(pieces).mechanism.is_keepable[pieces.bundle.symbol_ids["##s"]]
+    assert not plan(pieces).mechanism.is_keepable[pieces.bundle.symbol_ids["19"]]
 
 
 # --- krr and random ------------------------------------------------------------------------------------------------

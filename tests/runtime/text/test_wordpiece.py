@@ -77,7 +77,7 @@ def first_difference(
     """The first text that the two read differently, escaped, or None."""
     reference, ours = both
     for text in texts:
-        if ours.basic_tokens(text) != reference.basic_tokens(text):
+        if ours.split_basic_tokens(text) != reference.basic_tokens(text):
             return ascii(text)
         if compare_ids and ours.encode(text) != reference.encode(text):
             return ascii(text)
@@ -118,23 +118,23 @@ def ids(pieces: str) -> list[int]:
     ],
 )
 def test_basic_tokens(tiny: WordPiece, text: str, tokens: list[str]) -> None:
-    assert tiny.basic_tokens(text) == tokens
+    assert tiny.split_basic_tokens(text) == tokens
 
 
 def test_a_cased_vocabulary_keeps_case_and_accents() -> None:
     cased = WordPiece({}, lowercase=False)
-    assert cased.basic_tokens("Été ΟΔΟΣ, A\tb") == ["Été", "ΟΔΟΣ", ",", "A", "b"]
-    assert cased.basic_tokens("A,B\x01c") == ["A", ",", "Bc"]
+    assert cased.split_basic_tokens("Été ΟΔΟΣ, A\tb") == ["Été", "ΟΔΟΣ", ",", "A", "b"]
+    assert cased.split_basic_tokens("A,B\x01c") == ["A", ",", "Bc"]
 
 
 def test_pieces_are_the_longest_from_the_left(tiny: WordPiece) -> None:
-    assert tiny.pieces("unaffable") == ids("un ##aff ##able")
-    assert tiny.pieces("aff") == ids("aff")
-    assert tiny.pieces("aaa") == ids("a ##a ##a")
-    assert tiny.pieces("unx") is None
-    assert tiny.pieces("able") is None  # only as a continuation
-    assert tiny.pieces("##able") is None
-    assert tiny.pieces("") == []
+    assert tiny.find_pieces("unaffable") == ids("un ##aff ##able")
+    assert tiny.find_pieces("aff") == ids("aff")
+    assert tiny.find_pieces("aaa") == ids("a ##a ##a")
+    assert tiny.find_pieces("unx") is None
+    assert tiny.find_pieces("able") is None  # only as a continuation
+    assert tiny.find_pieces("##able") is None
+    assert tiny.find_pieces("") == []
 
 
 def test_encode_by_hand(tiny: WordPiece) -> None:
@@ -145,7 +145,7 @@ def test_encode_by_hand(tiny: WordPiece) -> None:
 
 def test_the_pieces_of_each_word(tiny: WordPiece) -> None:
     text = "UNAFFABLE, don't zzz 中."
-    words = tiny.basic_tokens(text)
+    words = tiny.split_basic_tokens(text)
     assert words == ["unaffable", ",", "don", "'", "t", "zzz", "中", "."]
     expected = [ids(pieces) for pieces in ("un ##aff ##able", ",", "don", "'", "t", "[UNK]", "中", ".")]
     assert list(tiny.encode_words(words)) == expected
@@ -154,8 +154,8 @@ def test_the_pieces_of_each_word(tiny: WordPiece) -> None:
 
 
 def test_a_word_of_more_than_a_hundred_characters_is_unknown(tiny: WordPiece) -> None:
-    assert tiny.pieces("a" * 100) == [VOCABULARY["a"]] + 99 * [VOCABULARY["##a"]]
-    assert tiny.pieces("a" * 101) is None
+    assert tiny.find_pieces("a" * 100) == [VOCABULARY["a"]] + 99 * [VOCABULARY["##a"]]
+    assert tiny.find_pieces("a" * 101) is None
     assert tiny.encode("a" * 101 + " a") == ids("[UNK] a")
     assert WordPiece({"[UNK]": 0, "abc": 1}, max_word_chars=2).encode("abc") == [0]
 
@@ -163,8 +163,8 @@ def test_a_word_of_more_than_a_hundred_characters_is_unknown(tiny: WordPiece) ->
 def test_symbols_typed_by_a_user_are_plain_text(tiny: WordPiece) -> None:
     assert tiny.encode("[MASK]") == ids("[ mask ]")
     assert tiny.encode("[UNK] [CLS]") == ids("[ [UNK] ] [ cls ]")
-    assert tiny.pieces("[MASK]") is None
-    assert tiny.pieces("[UNK]") is None
+    assert tiny.find_pieces("[MASK]") is None
+    assert tiny.find_pieces("[UNK]") is None
 
 
 def test_a_special_symbol_without_brackets_is_never_produced() -> None:
@@ -188,11 +188,11 @@ def test_without_an_unknown_symbol_only_known_text_encodes() -> None:
 def test_tokens_are_clean_and_nothing_is_kept(text: str) -> None:
     tokenizer = WordPiece(VOCABULARY)
     before = repr(vars(tokenizer))
-    for token in tokenizer.basic_tokens(text):
+    for token in tokenizer.split_basic_tokens(text):
         assert token
         assert not any(character.isspace() or unicodedata.category(character) == "Cc" for character in token)
     assert set(tokenizer.encode(text)) <= set(VOCABULARY.values())
-    words = list(tokenizer.encode_words(tokenizer.basic_tokens(text)))
+    words = list(tokenizer.encode_words(tokenizer.split_basic_tokens(text)))
     assert all(words)
     assert [number for word in words for number in word] == tokenizer.encode(text)
     assert repr(vars(tokenizer)) == before

@@ -9,9 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_encoders import DIMENSION, SECRET, ids, load_encoder
 from small_index import write_index
-from textveil import Encoder, IndexEncoder, VectorRelease
+from textveil import Encoder, TextLabelEncoder, VectorRelease
 from textveil.bundle import VectorBundle, open_bundle
-from textveil.errors import InputError, ModelNotPinned, OptionError, UnknownLevel
+from textveil.errors import InputError, ModelNotExpected, OptionError, UnknownLevel
 
 reading = settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -27,7 +27,7 @@ def test_a_release(encoder: Encoder) -> None:
     statement = release.statement.to_dict()
     assert (statement["epsilon_whole_text"], statement["word_dropout"]) == (8, "0.3")
     assert (statement["mode"], statement["dimension"], statement["grid"]) == ("l1", DIMENSION, 64)
-    assert statement["bundle"] == encoder.bundle.identity
+    assert statement["bundle"] == encoder.bundle.content_hash
     assert 7.6 < statement["epsilon_per_word"] < 8
     assert encoder.statement(epsilon="8", word_dropout="0.3") == release.statement
     assert encoder.encode("").statement.to_dict()["epsilon_whole_text"] == 4
@@ -60,9 +60,9 @@ def test_each_coordinate_has_noise_of_its_own(encoder: Encoder) -> None:
 @pytest.mark.usefixtures("bare")
 def test_what_is_not_finite_is_the_fixed_point(encoder: Encoder) -> None:
     release = encoder.encode("the broken doctor")
-    assert release.notes.fixed_point
+    assert release.notes.is_zero_vector
     assert (release.integers == 0).all()
-    assert not encoder.encode("the doctor").notes.fixed_point
+    assert not encoder.encode("the doctor").notes.is_zero_vector
 
 
 @reading
@@ -85,7 +85,9 @@ def test_a_batch_is_one_text_after_the_other(encoder: Encoder, seen: list[list[i
 
 def test_two_threads_give_the_same(tiny_encoder: Path, encoder: Encoder) -> None:
     both = load_encoder(tiny_encoder, threads=2)
-    assert (both._extractor.session.run(ids("the doctor")) == encoder._extractor.session.run(ids("the doctor"))).all()
+    assert (
+        both._extractor.session.run_model(ids("the doctor")) == encoder._extractor.session.run_model(ids("the doctor"))
+    ).all()
     for threads in (0, 3, -1):
         with pytest.raises(OptionError):
             load_encoder(tiny_encoder, threads=threads)
@@ -117,8 +119,8 @@ def test_a_text_that_is_none(encoder: Encoder, text: object) -> None:
 
 def test_a_model_that_nobody_pinned_is_not_run(tiny_encoder: Path, encoder: Encoder, tmp_path: Path) -> None:
     """Neither of vectors nor of indices; a static extractor needs no pin."""
-    with pytest.raises(ModelNotPinned, match=f"--expect-id {encoder.bundle.identity} "):
+    with pytest.raises(ModelNotExpected, match=f"--expect-id {encoder.bundle.content_hash} "):
         Encoder.load(tiny_encoder)
-    assert IndexEncoder.load(write_index(tmp_path / "static")).encode("the").line
-    with pytest.raises(ModelNotPinned):  # whichever door it came through
+    assert TextLabelEncoder.load(write_index(tmp_path / "static")).encode("the").line
+    with pytest.raises(ModelNotExpected):  # whichever door it came through
         Encoder(open_bundle(tiny_encoder, VectorBundle))

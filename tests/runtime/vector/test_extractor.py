@@ -44,7 +44,7 @@ def by_hand(pieces: str, mode: str = "l1", grid: int = 64) -> NDArray[np.int64]:
 def test_a_text_becomes_its_pieces(encoder: Encoder, seen: list[list[int]], text: str, pieces: str) -> None:
     release = encoder.encode(text)
     assert seen == [ids(pieces)]
-    assert not release.notes.truncated
+    assert not release.notes.is_truncated
     assert np.abs(release.integers - by_hand(pieces)).max() <= 1
     assert (release.vector == release.integers.astype(np.float32) / 64).all()
 
@@ -61,17 +61,17 @@ def test_a_long_text_is_cut_and_that_is_said_here_alone(encoder: Encoder, seen: 
     long = encoder.encode("the doctor said " * 200)
     assert len(seen[0]) == POSITIONS
     assert seen[0] == ids("the doctor said " * 4 + "the doctor")
-    assert long.notes.truncated
+    assert long.notes.is_truncated
     short = encoder.encode("the")
-    assert not short.notes.truncated
+    assert not short.notes.is_truncated
     assert long.statement == short.statement
     assert "truncated" not in repr(long)
     assert repr(long.statement) == repr(short.statement)
-    assert encoder.encode("unaffable " * 5).notes.truncated  # in the middle of a word
+    assert encoder.encode("unaffable " * 5).notes.is_truncated  # in the middle of a word
 
 
 def test_a_text_of_five_megabytes(encoder: Encoder) -> None:
-    assert encoder.encode("the doctor, " * 430_000).notes.truncated
+    assert encoder.encode("the doctor, " * 430_000).notes.is_truncated
 
 
 # --- word dropout --------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_words_are_dropped_before_the_text_is_cut(
     coins("x" * 14 + "-" * 14)
     release = encoder.encode("the " * 14 + "nurse " * 14, word_dropout="0.5")
     assert seen == [ids("nurse " * 14)]
-    assert not release.notes.truncated
+    assert not release.notes.is_truncated
     coins("x" * 5)
     encoder.encode("the doctor said , of", word_dropout="0.99")
     assert seen[-1] == ids("")

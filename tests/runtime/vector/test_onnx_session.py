@@ -22,9 +22,9 @@ from textveil.vector import onnx_session as module
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As in a process that has not opened an encoder yet."""
     monkeypatch.delenv("ORT_DISABLE_TELEMETRY", raising=False)
-    module.offline_onnxruntime.cache_clear()
+    module.import_offline_onnxruntime.cache_clear()
     yield
-    module.offline_onnxruntime.cache_clear()
+    module.import_offline_onnxruntime.cache_clear()
 
 
 def fake(version: str) -> ModuleType:
@@ -71,11 +71,11 @@ def test_a_version_that_was_told_in_time(
         monkeypatch.setenv("ORT_DISABLE_TELEMETRY", setting)
     try:
         if accepted:
-            assert module.offline_onnxruntime().__version__ == "1.31.1"
-            assert module.offline_onnxruntime().__version__ == "1.31.1"  # and it is remembered
+            assert module.import_offline_onnxruntime().__version__ == "1.31.1"
+            assert module.import_offline_onnxruntime().__version__ == "1.31.1"  # and it is remembered
         else:
             with pytest.raises(EncoderUnavailable):
-                module.offline_onnxruntime()
+                module.import_offline_onnxruntime()
     finally:
         sys.modules.pop("onnxruntime", None)
 
@@ -84,7 +84,7 @@ def test_a_version_that_was_told_in_time(
 @pytest.mark.parametrize("version", ["1.22.0", "1.25.1", "1.28.0", "1.28.1", "1.28.0+cpu"])
 def test_a_version_that_stays_offline(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", fake(version))
-    assert module.offline_onnxruntime().__version__ == version
+    assert module.import_offline_onnxruntime().__version__ == version
 
 
 def test_the_session_is_as_it_should_be(encoder: Encoder) -> None:
@@ -145,15 +145,15 @@ def test_a_vector_of_another_rank(tmp_path: Path) -> None:
 def test_a_text_on_which_the_model_fails_is_released_like_any_other(encoder: Encoder) -> None:
     """No release would be an output that only some texts have, outside every epsilon: they get the fixed point."""
     releases = [encoder.encode("the poison said", epsilon=1) for _ in range(200)]
-    assert all(release.notes.fixed_point for release in releases)
-    assert not any(encoder.encode("the nurse said", epsilon=1).notes.fixed_point for _ in range(20))
+    assert all(release.notes.is_zero_vector for release in releases)
+    assert not any(encoder.encode("the nurse said", epsilon=1).notes.is_zero_vector for _ in range(20))
     assert {release.vector.shape for release in releases} == {(encoder.bundle.default_level.dimension,)}
     assert len({tuple(release.integers.tolist()) for release in releases}) > 150  # it has the noise, too
 
 
 def test_a_vector_of_another_length_is_the_fixed_point(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoder._extractor.session, "run", lambda ids: np.ones((1, 99), dtype=np.float32))
-    assert encoder.encode("the nurse").notes.fixed_point
+    monkeypatch.setattr(encoder._extractor.session, "run_model", lambda ids: np.ones((1, 99), dtype=np.float32))
+    assert encoder.encode("the nurse").notes.is_zero_vector
 
 
 def test_onnxruntime_is_not_quoted(
@@ -164,11 +164,11 @@ def test_onnxruntime_is_not_quoted(
     release = encoder.encode("the poison doctor")
     assert str(MISSING_ROW) not in repr(release)
     with pytest.raises(EncoderFailed) as caught:
-        encoder._extractor.session.run(ids("poison"))
+        encoder._extractor.session.run_model(ids("poison"))
     assert str(MISSING_ROW) not in told(caught.value)
     assert "".join(capfd.readouterr()) == ""
     assert caplog.text == ""
-    runtime = module.offline_onnxruntime()
+    runtime = module.import_offline_onnxruntime()
     session = runtime.InferenceSession(model_of().SerializeToString(), providers=["CPUExecutionProvider"])
     row = np.array([ids("poison")])
     with pytest.raises(Exception, match=str(MISSING_ROW)):  # that is what there is to hide

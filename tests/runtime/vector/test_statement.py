@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 from textveil.errors import OptionError
 from textveil.mechanisms.noise import zcdp
-from textveil.mechanisms.noise.discrete import NoiseTable, discrete_gaussian
+from textveil.mechanisms.noise.discrete import NoiseTable, make_discrete_gaussian
 from textveil.mechanisms.noise.parameters import ReleaseParameters, WordDropout
-from textveil.mechanisms.noise.vector import gaussian_delta, noise_for
+from textveil.mechanisms.noise.vector import bound_gaussian_delta, build_noise
 from textveil.release import WholeText
-from textveil.vector.statement import realized, vector_statement, word_loss
+from textveil.vector.statement import compute_realized_loss, compute_word_loss, make_vector_statement
 
 EPSILONS = ("0.5", "1", "2", "3", "4", "6", "8", "12")
 L1 = ReleaseParameters(mode="l1", dimension=8, grid=1024, epsilon="4")
@@ -24,7 +24,7 @@ BOX = ReleaseParameters(mode="box", dimension=384, grid=16, epsilon="19.2")
 
 
 def test_l1() -> None:
-    stated = vector_statement(L1, "0", "bundle-id")
+    stated = make_vector_statement(L1, "0", "bundle-id")
     assert stated.summary() == "l1, 8 coordinates: epsilon 4 for the whole text, whatever it says"
     values = stated.to_dict()
     assert values["epsilon_whole_text"] == values["epsilon_per_coordinate"] == values["epsilon_per_word"] == 4.0
@@ -35,7 +35,7 @@ def test_l1() -> None:
 
 def test_box_is_labeled_with_its_true_epsilon() -> None:
     """The paper's epsilon of .05 per coordinate is 19.2 for the whole text."""
-    stated = vector_statement(BOX, "0", "id")
+    stated = make_vector_statement(BOX, "0", "id")
     assert str(stated.per_coordinate) == "epsilon 0.05 for a single coordinate"
     assert str(stated.whole_text) == "epsilon 19.2 for the whole text, whatever it says"
     assert stated.summary().startswith(
@@ -46,7 +46,7 @@ def test_box_is_labeled_with_its_true_epsilon() -> None:
 
 
 def test_l2_has_a_delta() -> None:
-    stated = vector_statement(L2, "0.25", "id")
+    stated = make_vector_statement(L2, "0.25", "id")
     values = stated.to_dict()
     assert str(stated.whole_text) == "epsilon 4, delta 0.000001 for the whole text, whatever it says"
     assert values["delta_whole_text"] == 1e-6
@@ -58,7 +58,7 @@ def test_l2_has_a_delta() -> None:
 
 def test_word_dropout_is_stated_beside_the_whole_text() -> None:
     """It changes the epsilon of a word and nothing else."""
-    plain, dropping = vector_statement(L1, "0", "id"), vector_statement(L1, "0.5", "id")
+    plain, dropping = make_vector_statement(L1, "0", "id"), make_vector_statement(L1, "0.5", "id")
     assert dropping.whole_text == plain.whole_text
     assert dropping.per_coordinate == plain.per_coordinate
     assert float(dropping.per_word.epsilon) == pytest.approx(math.log(0.5 * math.exp(4) + 0.5), abs=1e-8)
@@ -69,7 +69,7 @@ def test_word_dropout_is_stated_beside_the_whole_text() -> None:
     assert any("not at all that of the whole text" in item for item in dropping.not_protected)
     assert not any("dropout" in item for item in plain.not_protected)
     with pytest.raises(OptionError, match="word dropout"):
-        vector_statement(L1, "1", "id")
+        make_vector_statement(L1, "1", "id")
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -77,7 +77,7 @@ def test_word_dropout_is_stated_beside_the_whole_text() -> None:
 def test_what_is_realized_is_covered_by_what_is_promised(mode: str, epsilon: str) -> None:
     """And is not far below it: 1e-6 of epsilon, or a hundredth of delta."""
     dimension, grid, delta = {"l1": (16, 1024, None), "l2": (16, 1024, "1e-6"), "box": (384, 16, None)}[mode]
-    stated = vector_statement(
+    stated = make_vector_statement(
         ReleaseParameters(mode=mode, dimension=dimension, grid=grid, epsilon=epsilon, delta=delta), "0", "id"
     )
     assert stated.whole_text.covers(stated.realized)
@@ -89,7 +89,7 @@ def test_what_is_realized_is_covered_by_what_is_promised(mode: str, epsilon: str
 
 
 def test_an_epsilon_of_many_digits_is_covered_too() -> None:
-    stated = vector_statement(
+    stated = make_vector_statement(
         ReleaseParameters(mode="l1", dimension=2, grid=64, epsilon="1.00000000000000000001"), "0", "id"
     )
     assert stated.whole_text.covers(stated.realized)
@@ -120,7 +120,7 @@ def test_the_dropout_theorem_on_random_mechanisms(mu: str, epsilon: str) -> None
     """
     chance = np.random.default_rng(15)
     share = Fraction(mu)
-    largest = word_loss(WholeText(Decimal(epsilon)), WordDropout(mu)).epsilon
+    largest = compute_word_loss(WholeText(Decimal(epsilon)), WordDropout(mu)).epsilon
     growth = Fraction(math.exp(float(epsilon)))
     # exp of the word's epsilon, lowered by a part in a million: the divergence can only be larger.
     word_growth = Fraction(math.exp(float(largest))) * (1 - Fraction(1, 10**6))
@@ -148,7 +148,7 @@ def test_the_dropout_theorem_is_tight(mu: str) -> None:
     low, high = [growth / (growth + 1), 1 / (growth + 1)], [1 / (growth + 1), growth / (growth + 1)]
     attained = ratios(mixed(low, high, share), low)
     whole = WholeText(Decimal(55).ln())
-    stated = word_loss(whole, WordDropout(mu)).epsilon
+    stated = compute_word_loss(whole, WordDropout(mu)).epsilon
     assert math.log(attained) <= float(stated) <= math.log(attained) + 1e-7
 
 
@@ -156,7 +156,7 @@ def test_a_dropout_that_is_less_than_stated_is_seen() -> None:
     """Half the dropout breaks the bound: words that are only masked in attention, but pooled all the same."""
     growth = Fraction(55)
     low, high = [growth / (growth + 1), 1 / (growth + 1)], [1 / (growth + 1), growth / (growth + 1)]
-    stated = word_loss(WholeText(Decimal(55).ln()), WordDropout("0.5")).epsilon
+    stated = compute_word_loss(WholeText(Decimal(55).ln()), WordDropout("0.5")).epsilon
     assert math.log(ratios(mixed(low, high, Fraction(1, 4)), low)) > float(stated)
 
 
@@ -164,11 +164,11 @@ def test_a_dropout_that_is_less_than_stated_is_seen() -> None:
 def test_the_bound_is_above_the_true_delta_of_a_gaussian(epsilon: str) -> None:
     """Balle and Wang 2018: what a continuous Gaussian has. The bound is above it, by less than a factor of 20."""
     parameters = ReleaseParameters(mode="l2", dimension=8, grid=1024, epsilon=epsilon, delta="1e-6")
-    variance = noise_for(parameters).variance
+    variance = build_noise(parameters).variance
     assert variance is not None
     scale, loss = parameters.sensitivity / math.sqrt(variance), float(epsilon)
     true = norm.cdf(scale / 2 - loss / scale) - math.exp(loss) * norm.cdf(-scale / 2 - loss / scale)
-    assert true < float(realized(parameters).delta) < 20 * true
+    assert true < float(compute_realized_loss(parameters).delta) < 20 * true
 
 
 # The delta of the finished tables, by numbers.
@@ -209,9 +209,9 @@ SHIFTS = [(1, 1024), (4, 512), (16, 256)]
 @pytest.mark.parametrize("epsilon", ["1", "4", "8"])
 def test_delta_of_the_finished_table_is_within_the_statement(epsilon: str, coordinates: int, edge: int) -> None:
     parameters = ReleaseParameters(mode="l2", dimension=16, grid=1024, epsilon=epsilon, delta="1e-6")
-    made = noise_for(parameters)
+    made = build_noise(parameters)
     found = numeric_delta(made.table, made.margin, 1024, (edge, -edge), coordinates, float(epsilon))
-    claim = float(realized(parameters).delta)
+    claim = float(compute_realized_loss(parameters).delta)
     assert found <= claim
     # In one coordinate alone the clamp cuts off whatever could exceed epsilon; in several there is no such luck.
     assert found > claim / 20 if coordinates > 1 else found < 1e-11
@@ -220,9 +220,9 @@ def test_delta_of_the_finished_table_is_within_the_statement(epsilon: str, coord
 @pytest.mark.parametrize(("coordinates", "edge"), SHIFTS)
 def test_gaussian_noise_ten_percent_too_small_exceeds_it(coordinates: int, edge: int) -> None:
     """The bound by zCDP leaves some room; noise 10 % too small is beyond it."""
-    made = noise_for(L2)
+    made = build_noise(L2)
     assert made.variance is not None
-    smaller = discrete_gaussian(Fraction(made.variance) * Fraction(81, 100), made.table.reach)
+    smaller = make_discrete_gaussian(Fraction(made.variance) * Fraction(81, 100), made.table.reach)
     assert numeric_delta(smaller, made.margin, 1024, (edge, -edge), coordinates, 4.0) > 1e-6
 
 
@@ -230,10 +230,10 @@ def test_gaussian_noise_ten_percent_too_small_exceeds_it(coordinates: int, edge:
 def test_what_rounding_adds_to_delta(dimension: int, epsilon: str) -> None:
     """``(1 + e^epsilon) k TV`` by floating-point arithmetic of its own."""
     parameters = ReleaseParameters(mode="l2", dimension=dimension, grid=16, epsilon=epsilon, delta="1e-6")
-    noise = noise_for(parameters)
+    noise = build_noise(parameters)
     assert noise.variance is not None
-    added = gaussian_delta(parameters, noise.variance, noise.table.reach) - zcdp.delta_bound(
-        parameters.rho(noise.variance), parameters.exact_epsilon
+    added = bound_gaussian_delta(parameters, noise.variance, noise.table.reach) - zcdp.compute_delta_bound(
+        parameters.compute_rho(noise.variance), parameters.exact_epsilon
     )
     by_hand = (1 + math.exp(float(epsilon))) * dimension * (2 * noise.table.reach + 1) / 2**64
     assert float(added) == pytest.approx(by_hand, rel=1e-9)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from overridden import overridden
 from small_corpus import write_bundle
-from textveil.bundle import artifact
+from textveil.bundle import find_artifact
 from textveil_cli import console
 from textveil_training import cli
 
@@ -19,7 +19,7 @@ Refused = Callable[..., str]
 Write = Callable[..., Path]
 
 SST2 = "sentence\tlabel\nthe quokkasecret film\t1\nno quokkasecret\t0\n"
-TABLES = ("-b", artifact("english-santext"))
+TABLES = ("-b", find_artifact("english-santext"))
 JSON = '{"text": "the quokkasecret", "label": 1}\n'
 
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from overridden import overridden
-from textveil.bundle import StaticParts
-from textveil.vector import IndexEncoder
-from textveil.verify import verify_index
-from textveil_cli.collector import IndexServer
+from textveil.bundle import StaticExtractorData
+from textveil.vector import TextLabelEncoder
+from textveil.verify import verify_labels
+from textveil_cli.aggregation import IndexServer
 from textveil_training.data import LabeledExample, read_table
 from textveil_training.data.skipped_rows import SkippedRows
 from textveil_training.encoder.class_bundle import EncoderBundleSettings, compute_figures, fit_randomizers
@@ -54,30 +54,30 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_bundle_decides_and_keeps_the_names_of_labels(made: Path) -> None:
-    encoder = IndexEncoder.load(made)
+    encoder = TextLabelEncoder.load(made)
     assert encoder.bundle.labels == ("Märkte", "Sport")
-    assert encoder.secret_code("the player of the match") == 1
-    assert encoder.secret_code("the price of stock") == 0
-    assert list(encoder.bundle.channels) == ["counts", "accuracy"]
-    assert "certificate for these very channels" in verify_index(encoder.bundle)
+    assert encoder.compute_true_label("the player of the match") == 1
+    assert encoder.compute_true_label("the price of stock") == 0
+    assert list(encoder.bundle.randomizers) == ["counts", "accuracy"]
+    assert "certificate for these very channels" in verify_labels(encoder.bundle)
     server = IndexServer.load(made)
-    decision = server.classify(server.receive(encoder.encode("goal").line, 1))
+    decision = server.classify_index(server.parse_line(encoder.encode("goal").line, 1))
     assert decision.scores[decision.label] > 0.5
 
 
 def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made: Path) -> None:
-    bundle = IndexEncoder.load(made).bundle
+    bundle = TextLabelEncoder.load(made).bundle
     held_out, measured = bundle.held_out, bundle.manifest["measured"]
     assert held_out is not None
     assert held_out.labels == bundle.labels
-    assert held_out.texts == measured["texts"]["calibration"] + measured["texts"]["test"]
+    assert held_out.text_count == measured["texts"]["calibration"] + measured["texts"]["test"]
     rows = [LabeledExample(texts=(row["text"],), label=row["topic"]) for row in DictReader(StringIO(csv()))]
-    task, encoder = split_labeled_texts(rows), IndexEncoder.load(made)
+    task, encoder = split_labeled_texts(rows), TextLabelEncoder.load(made)
     wanted = np.zeros((2, 2), dtype=int)
     for part in (task.calibration, task.test):
         assert not set(part.texts) & set(task.train.texts)
         for text, label in zip(part.texts, part.classes, strict=True):
-            wanted[label, encoder.secret_code(text)] += 1
+            wanted[label, encoder.compute_true_label(text)] += 1
     assert held_out.decisions.tolist() == wanted.tolist()
 
 
@@ -157,7 +157,7 @@ def test_sentences_are_given_by_label(run: Run, tmp_path: Path) -> None:
     given = ("encoder", tmp_path / "my.csv", "--text", "text", "--label", "topic", "-o", tmp_path / "bundle")
     (tmp_path / "said.tsv").write_text("Sport\tThey won.\nMärkte\tPrices rose.\n", "utf-8")
     assert run(*given, "--threads", "1", "--sentences", tmp_path / "said.tsv")[0] == 0
-    bundle = IndexEncoder.load(tmp_path / "bundle").bundle
+    bundle = TextLabelEncoder.load(tmp_path / "bundle").bundle
     assert bundle.sentences == (("Prices rose.",), ("They won.",))
     assert bundle.manifest["provenance"]["sentences"] == "said.tsv"
     code, _, err = run(*given, "--force", "--sentences", tmp_path / "nowhere.tsv")
@@ -185,8 +185,8 @@ def test_the_card_has_the_figures_and_the_warning(made: Path) -> None:
 @pytest.mark.slow
 def test_rows_of_rare_words_stay_public(made: Path) -> None:
     """Words of one training text, or of none, have their rows of the public list, through one map, up to int8."""
-    parts = IndexEncoder.load(made).bundle.extractor
-    assert isinstance(parts, StaticParts)
+    parts = TextLabelEncoder.load(made).bundle.extractor
+    assert isinstance(parts, StaticExtractorData)
     public, content = load_public_words(PUBLIC_NUMBERS).rows.astype(float), csv()
     untouched = [row for word, row in parts.words.items() if word not in content]
     assert len(untouched) > 15_000
@@ -209,11 +209,13 @@ def test_figures_are_expectations_over_the_draw() -> None:
         for staircase in levels:
             found = measured["channels"][name][f"{staircase.level.epsilon:f}"]
             by_hand = sum(
-                confusion[k, x] / confusion.sum() * staircase.matrix[x, k] for k in range(2) for x in range(2)
+                confusion[k, x] / confusion.sum() * staircase.probability_matrix[x, k]
+                for k in range(2)
+                for x in range(2)
             )
             assert found["accuracy"] == pytest.approx(by_hand, abs=1e-6)
             assert found["balanced_accuracy"] == pytest.approx(
-                compute_recalls(confusion, staircase.matrix).mean(), abs=1e-6
+                compute_recalls(confusion, staircase.probability_matrix).mean(), abs=1e-6
             )
     assert measured["clean"]["accuracy"] == 0.75
     assert measured["clean"]["standard_error"] == pytest.approx((0.75 * 0.25 / 12) ** 0.5, abs=1e-6)
@@ -221,12 +223,12 @@ def test_figures_are_expectations_over_the_draw() -> None:
 
 
 def test_codes_are_those_of_the_device(made: Path) -> None:
-    encoder = IndexEncoder.load(made)
+    encoder = TextLabelEncoder.load(made)
     bundle, texts = encoder.bundle, ("", "goal " * 9, f"{SECRET} bank 5")
-    assert isinstance(bundle.extractor, StaticParts)
+    assert isinstance(bundle.extractor, StaticExtractorData)
     trained = TrainedExtractor(parts=bundle.extractor, weight=bundle.weight, bias=bundle.bias, provenance={})
     codes = trained.compute_codes(texts, lambda *_: None)
-    assert codes.tolist() == [encoder.secret_code(text) for text in texts]
+    assert codes.tolist() == [encoder.compute_true_label(text) for text in texts]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from overridden import overridden
-from textveil.bundle import artifact
+from textveil.bundle import find_artifact
 from tiny_training import sentences, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
@@ -88,7 +88,7 @@ def test_bad_rows(
 
 
 def test_training_and_test_rows_of_different_releases(place: Path, run: Run, refused: Refused) -> None:
-    santext = ("-m", "santext+", "-b", artifact("english-santext"))
+    santext = ("-m", "santext+", "-b", find_artifact("english-santext"))
     assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "sanitized", *santext)[0] == 0
     arguments = ("finetune", "sanitized/rows.tsv", "--format", "tsv", "--test", "test.tsv", "-o", "mixed", *OPTIONS)
     assert "different releases" in refused(*arguments)

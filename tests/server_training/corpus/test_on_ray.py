@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_corpus import write_bundle
 from textveil.errors import ResumeError
-from textveil_cli.files import Selection, record_path
+from textveil_cli.files import ColumnSelection, get_manifest_path
 from textveil_training.corpus import on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.data import read_release_terms
@@ -17,7 +17,7 @@ from textveil_training.data.corpus_release import RECORDS
 from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
 from textveil_training.file_hashes import hash_file
 
-SELECTION = Selection(format="csv", columns=("note",))
+SELECTION = ColumnSelection(format="csv", columns=("note",))
 ROWS = 40
 
 
@@ -69,7 +69,7 @@ def test_an_interrupted_run_goes_on_with_the_parts_that_are_missing(tmp_path: Pa
     assert record["rows"] == ROWS
     assert len(record["parts"]) == len(list(out.glob("*.csv"))) > 3
     assert json.loads((out / RECORDS / "run.json").read_text()) == record
-    assert not record_path(out).exists()
+    assert not get_manifest_path(out).exists()
 
 
 def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping: dict[str, int]) -> None:

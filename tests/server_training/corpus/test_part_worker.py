@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from textveil import Sanitizer
 from textveil.errors import BadRow, ExtraMissing, OptionError, TextveilError, WorkerFailed
-from textveil_cli.files import Selection, Source, version_of
-from textveil_cli.processes import guarded
+from textveil_cli.files import ColumnSelection, SourceFile, get_file_version
+from textveil_cli.processes import run_guarded
 from textveil_training.corpus.on_ray import _make_error, sanitize_corpus_on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.file_hashes import hash_file
 
 CANARY = "qwertycanary"
-SELECTION = Selection(format="csv", columns=("note",))
+SELECTION = ColumnSelection(format="csv", columns=("note",))
 
 
 @pytest.fixture
@@ -28,11 +28,11 @@ def table(tmp_path: Path) -> Path:
 def job_of(table: Path, **changed: object) -> PartJob:
     folder = table.parent / "out"
     folder.mkdir(exist_ok=True)
-    identity = Sanitizer.load().bundle.identity
+    identity = Sanitizer.load().bundle.content_hash
     given = {"selection": SELECTION, "identity": identity, "quarantine": None, "part_bytes": 400, **changed}
-    source = Source(path=table, name=table.name, target=None, size=table.stat().st_size)
+    source = SourceFile(path=table, name=table.name, target=None, size=table.stat().st_size)
     return PartJob(
-        sources=(source,), versions=(version_of(table.stat()),), bundle=None, options={}, output=folder, **given
+        sources=(source,), versions=(get_file_version(table.stat()),), bundle=None, options={}, output=folder, **given
     )
 
 
@@ -125,7 +125,7 @@ def test_bad_rows_go_to_the_quarantine_for_their_owner_alone(table: Path, tmp_pa
 
 
 def test_what_a_file_lacks_is_told_in_the_place_of_a_part(table: Path) -> None:
-    job = job_of(table, selection=Selection(format="csv", columns=("nothing",)))
+    job = job_of(table, selection=ColumnSelection(format="csv", columns=("nothing",)))
     (answer,) = cut(job)
     assert told(PartWorker(job)(answer))["error"]["code"] == "column"
 
@@ -134,14 +134,14 @@ def test_no_text_comes_out_of_a_worker_with_an_error() -> None:
     def fail(text: str) -> None:
         raise ValueError(text) from KeyError(text)
 
-    error = guarded(fail, CANARY)
+    error = run_guarded(fail, CANARY)
     assert isinstance(error, WorkerFailed)
     assert "ValueError in test_part_worker.py" in str(error)
     assert CANARY not in repr((error, error.__cause__, error.__context__, error.__traceback__))
-    ours = guarded(fail_as_ours, CANARY)
+    ours = run_guarded(fail_as_ours, CANARY)
     assert isinstance(ours, OptionError)
     assert ours.__cause__ is ours.__context__ is ours.__traceback__ is None
-    assert isinstance(guarded(fail_for_memory), MemoryError)
+    assert isinstance(run_guarded(fail_for_memory), MemoryError)
 
 
 def fail_as_ours(text: str) -> None:

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from interruption import interrupted
 from small_corpus import LINES, OPTIONS, WORDS, Runner, words_of
-from textveil.bundle import artifact
-from textveil.errors import IdentityMismatch, ResumeError
-from textveil_cli.files import record_path
+from textveil.bundle import find_artifact
+from textveil.errors import ContentHashMismatch, ResumeError
+from textveil_cli.files import get_manifest_path
 from textveil_training.errors import DataOptionError
 
 
@@ -71,7 +71,7 @@ def test_an_interrupted_run_goes_on_and_draws_nothing_again(
         run(copies=2)
     first = (run.output / "copy-1" / "rows.tsv").read_bytes()
     assert not (run.output / "copy-2" / "rows.tsv").exists()
-    assert stat.S_IMODE(record_path(run.output).stat().st_mode) & 0o077 == 0
+    assert stat.S_IMODE(get_manifest_path(run.output).stat().st_mode) & 0o077 == 0
     with pytest.raises(ResumeError, match="--resume"):
         run(copies=2)
     for changed in (
@@ -79,7 +79,7 @@ def test_an_interrupted_run_goes_on_and_draws_nothing_again(
         {"options": {**OPTIONS, "case": "drop"}},
         {"options": {"mechanism": "santext+", "deny": [WORDS[0]]}},
         {"copies": 3},
-        {"bundle": artifact("english-santext")},
+        {"bundle": find_artifact("english-santext")},
     ):
         with pytest.raises(ResumeError):
             run(resume=True, **({"copies": 2} | changed))
@@ -102,6 +102,6 @@ def test_options_and_names_are_checked_before_anything(run: Runner, tmp_path: Pa
     ):  # fmt: skip
         with pytest.raises(DataOptionError):
             run(**options)
-    with pytest.raises(IdentityMismatch):
+    with pytest.raises(ContentHashMismatch):
         run(expect_id="0" * 64)
     assert not (run.output).exists()

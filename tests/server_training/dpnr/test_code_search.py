@@ -102,7 +102,7 @@ def test_no_codes_beat_the_reference(points: list[list[float]], epsilon: float, 
 
 def test_the_gaussian_is_that_of_a_release() -> None:
     for epsilon, delta in (("0.5", "1e-6"), ("4", "1e-6"), ("8", "1e-5"), ("12", "0.01")):
-        rho = zcdp.largest_rho(Fraction(epsilon), Fraction(delta))
+        rho = zcdp.compute_largest_rho(Fraction(epsilon), Fraction(delta))
         assert compute_noise_scale("l2", 5, float(epsilon), float(delta)) == pytest.approx(sqrt(2 / rho), rel=1e-8)
 
 

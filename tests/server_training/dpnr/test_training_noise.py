@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import torch
 from scipy import stats
-from textveil.mechanisms.noise.vector import noise_for
+from textveil.mechanisms.noise.vector import build_noise
 from textveil_training.dpnr.accuracy import make_release_parameters
 from textveil_training.dpnr.training_noise import TrainingNoise, add_noise, bound_vectors, compute_sensitivity
 from tiny_training import description
@@ -93,7 +93,7 @@ def test_training_meets_the_noise_that_the_device_adds(mode: str, delta: str | N
     noise = TrainingNoise(mode, 4, [float(level) for level in levels], float(delta or 0))
     for level in levels:
         parameters = make_release_parameters(of, level)
-        variance = noise_for(parameters).variance
+        variance = build_noise(parameters).variance
         scale = float(parameters.scale) if variance is None else math.sqrt(variance)
         found, log_epsilon = noise.add_at_epsilon(
             torch.zeros(1, 4), float(level), 100_000, torch.Generator().manual_seed(5)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil.bundle.layout import CODEBOOK
-from textveil.vector import IndexEncoder, pair_buckets, words_of
-from textveil_cli.collector import IndexServer
+from textveil.bundle.layout import CLUSTER_LABELS
+from textveil.vector import TextLabelEncoder, compute_pair_buckets, find_word_rows
+from textveil_cli.aggregation import IndexServer
 from textveil_export.index import compute_realized_epsilon, make_integer_randomizer
 from textveil_training.encoder import teacher
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, Codebook, deduplicate_texts, learn_codebook
@@ -64,11 +64,11 @@ def test_no_code_is_of_a_few_texts() -> None:
     rows = weight_by_rarity(find_word_ids(deduplicate_texts(texts(), 8), public(), 1000), public(), 3).words
     codes = []
     for topic in TOPICS:
-        vector = rows[words_of(topic, words)].mean(axis=0)
+        vector = rows[find_word_rows(topic, words)].mean(axis=0)
         codes.append(int(np.argmax(book.weight @ vector + book.bias)))
     assert len(set(codes)) == 4
     # No center points at the topic of five texts.
-    alone = public().rows[words_of("secret recipe", words)].mean(axis=0)
+    alone = public().rows[find_word_rows("secret recipe", words)].mean(axis=0)
     assert (book.weight @ (alone / np.linalg.norm(alone)) < 0.5).all()
 
 
@@ -101,7 +101,7 @@ def test_a_text_is_the_mean_of_its_words_and_of_its_pairs() -> None:
     generator = np.random.default_rng(0)
     rows = WordEmbeddings(generator.normal(size=(6, 3)), generator.normal(size=(4, 3)))
     found = rows.embed_texts([np.array([1, 1, 5]), np.array([2]), np.zeros(0, np.int64)])
-    pairs = pair_buckets(np.array([1, 1, 5]), 4)
+    pairs = compute_pair_buckets(np.array([1, 1, 5]), 4)
     assert found[0] == pytest.approx((2 * rows.words[1] + rows.words[5]) / 3 + rows.pairs[pairs].mean(axis=0))
     assert (found[1] == rows.words[2]).all()
     assert (found[2] == 0).all()
@@ -120,7 +120,9 @@ def test_taught_rows_come_near_to_the_teacher() -> None:
     apart = told[::2].mean(axis=0) - told[1::2].mean(axis=0)
     assert (np.sign((told - told.mean(axis=0)) @ apart) == side[:300]).all()
     # A pair of one text has no row, and a word's row is its public one under one map.
-    alone = set(pair_buckets(ids[300], 64)) - {bucket for one in ids[:300] for bucket in pair_buckets(one, 64)}
+    alone = set(compute_pair_buckets(ids[300], 64)) - {
+        bucket for one in ids[:300] for bucket in compute_pair_buckets(one, 64)
+    }
     assert alone
     assert (rows.pairs[sorted(alone)] == 0).all()
     one_map = np.linalg.lstsq(known.rows, rows.words, rcond=None)[0]
@@ -139,7 +141,7 @@ def test_figures_by_hand() -> None:
     level = make_integer_randomizer("counts", make_counts_randomizer(3, compute_realized_epsilon("1")), "1")
     measured = compute_label_figures(("a", "b"), train, test, (level,))
     assert measured["clean"]["recall"] == {"a": 0.6, "b": 1.0}
-    channel = level.matrix
+    channel = level.probability_matrix
     chosen = [int((train[1] @ channel[:, y]) > (train[0] @ channel[:, y])) for y in range(3)]
     right = sum(test[k, x] * channel[x, y] for k in range(2) for x in range(3) for y in range(3) if chosen[y] == k)
     assert measured["channels"]["counts"]["1"]["accuracy"] == pytest.approx(right / 10, abs=1e-6)
@@ -156,17 +158,17 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     code, out, err = run("encoder", tmp_path / "my.tsv", *arguments, "-o", tmp_path / "bundle")
     assert (code, err) == (0, "")
     assert ("accuracy" in out) == labeled
-    encoder, server = IndexEncoder.load(tmp_path / "bundle"), IndexServer.load(tmp_path / "bundle")
-    assert encoder.bundle.codes_are == CODEBOOK
+    encoder, server = TextLabelEncoder.load(tmp_path / "bundle"), IndexServer.load(tmp_path / "bundle")
+    assert encoder.bundle.label_type == CLUSTER_LABELS
     count = len(encoder.bundle.labels)
     assert encoder.bundle.labels == tuple(map(str, range(count)))
     lines = [encoder.encode(text).line for text in TOPICS * 10]
-    counts = server.counts(server.receive(line, 1) for line in lines)
-    assert sum(found.count for found in counts.decided.counts) == pytest.approx(40)
-    assert (counts.of_labels.refused is None) == labeled
+    counts = server.count_texts(server.parse_line(line, 1) for line in lines)
+    assert sum(found.count for found in counts.by_class_label.counts) == pytest.approx(40)
+    assert (counts.by_true_label.refusal is None) == labeled
     if labeled:
-        assert [found.label for found in counts.of_labels.counts] == list("0123")
-        assert sum(found.count for found in counts.of_labels.counts) == pytest.approx(40)
+        assert [found.label for found in counts.by_true_label.counts] == list("0123")
+        assert sum(found.count for found in counts.by_true_label.counts) == pytest.approx(40)
     measured = json.loads((tmp_path / "bundle" / "manifest.json").read_text())["measured"]
     assert ("clean" in measured) == labeled
     if labeled:
@@ -204,7 +206,7 @@ def test_a_taught_codebook_goes_on_where_it_was_interrupted(
     assert (taught["encoder"], taught["max_tokens"]) == ("encoder", 16)
     assert f"has of {taught['texts']:,} of the texts" in (tmp_path / "bundle" / "README.md").read_text()
     assert sum(path.stat().st_size for path in (tmp_path / "bundle").iterdir()) < 4_000_000
-    assert IndexEncoder.load(tmp_path / "bundle").encode("rain").line
+    assert TextLabelEncoder.load(tmp_path / "bundle").encode("rain").line
 
 
 def test_without_minilm_a_line_says_so(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from textveil.bundle import OnnxParts
-from textveil.bundle.layout import CODEBOOK
-from textveil.vector import IndexEncoder
-from textveil_cli.collector import IndexServer
+from textveil.bundle import OnnxExtractorData
+from textveil.bundle.layout import CLUSTER_LABELS
+from textveil.vector import TextLabelEncoder
+from textveil_cli.aggregation import IndexServer
 from textveil_training.encoder.codebook import MIN_CODE_TEXTS, learn_codebook
 from textveil_training.encoder.minilm_settings import MinilmSettings
 from textveil_training.encoder.resume_cache import get_unfinished_folder
@@ -70,10 +70,10 @@ def test_a_bundle_has_the_model_and_no_label(
     code, out, err = run(*given(data, labeled, "--label", "label"))
     assert (code, err, "accuracy" in out) == (0, "", True)
     server = IndexServer.load(labeled)
-    encoder = IndexEncoder.load(labeled, expect_id=server.bundle.identity)
+    encoder = TextLabelEncoder.load(labeled, expect_id=server.bundle.content_hash)
     bundle = encoder.bundle
-    assert bundle.codes_are == CODEBOOK
-    assert isinstance(bundle.extractor, OnnxParts)
+    assert bundle.label_type == CLUSTER_LABELS
+    assert isinstance(bundle.extractor, OnnxExtractorData)
     assert bundle.labels == tuple(map(str, range(len(bundle.labels))))
     assert 2 <= len(bundle.labels) <= CODES
     provenance, measured = bundle.manifest["provenance"], bundle.manifest["measured"]
@@ -91,14 +91,14 @@ def test_a_bundle_has_the_model_and_no_label(
         assert "nearest of the centers, in the 4 directions" in card
         assert "the extra `textveil[encoder]`" in card
     lines = [encoder.encode(text).line for text in ("snow in the north", "bake the bread", "")]
-    assert {server.classify(server.receive(line, 1)).label for line in lines} <= set(bundle.labels)
+    assert {server.classify_index(server.parse_line(line, 1)).label for line in lines} <= set(bundle.labels)
     # The int8 graph on the device finds the codes of the float32 vectors.
     texts = [line.split(",")[0] for line in (data / "my.csv").read_text("utf-8").splitlines()[1:201]]
     vectors = compute_teacher_vectors(
         texts, MinilmSettings(encoder=str(data / "encoder"), max_tokens=16), lambda *_: None
     )
     expected = (vectors @ bundle.weight.T + bundle.bias).argmax(axis=1)
-    assert np.mean([encoder.secret_code(text) for text in texts] == expected) >= 0.9
+    assert np.mean([encoder.compute_true_label(text) for text in texts] == expected) >= 0.9
 
 
 @pytest.mark.parametrize(

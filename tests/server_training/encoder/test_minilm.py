@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from interruption import ctrl_c
-from textveil.bundle import IndexBundle, OnnxParts, open_bundle
-from textveil.vector import IndexEncoder
-from textveil_cli.collector import IndexServer
+from textveil.bundle import LabelBundle, OnnxExtractorData, open_bundle
+from textveil.vector import TextLabelEncoder
+from textveil_cli.aggregation import IndexServer
 from textveil_training.encoder.resume_cache import get_unfinished_folder
 from tiny_training import write_classes, write_encoder
 from written_files import content
@@ -45,7 +45,7 @@ def interrupted_at(monkeypatch: pytest.MonkeyPatch, stage: str, step: int) -> It
         yield ctrl_c(lambda told, done, total: (told, done) == (stage, step))
 
     with monkeypatch.context() as patched:
-        patched.setattr("textveil_training.cli.encoder.progress_bars", bars)
+        patched.setattr("textveil_training.cli.encoder.show_progress_bars", bars)
         yield
 
 
@@ -108,14 +108,14 @@ def test_a_damaged_part_is_named(run: Run, data: Path, tmp_path: Path, monkeypat
 def test_its_bundle_decides_on_the_device(run: Run, data: Path, tmp_path: Path) -> None:
     output = tmp_path / "b"
     assert run(*given(data, output, *tuned(data), "--frozen"))[0] == 0
-    encoder = IndexEncoder.load(output, expect_id=open_bundle(output, IndexBundle).identity)
-    assert isinstance(encoder.bundle.extractor, OnnxParts)
+    encoder = TextLabelEncoder.load(output, expect_id=open_bundle(output, LabelBundle).content_hash)
+    assert isinstance(encoder.bundle.extractor, OnnxExtractorData)
     assert encoder.bundle.labels == ("kitchen", "weather")
-    assert encoder.secret_code("cold wind and snow in the north") == 1
-    assert encoder.secret_code("bake the bread in butter and salt") == 0
+    assert encoder.compute_true_label("cold wind and snow in the north") == 1
+    assert encoder.compute_true_label("bake the bread in butter and salt") == 0
     server = IndexServer.load(output)
-    received = [server.receive(encoder.encode(text).line, 1) for text in ("snow", "bread", "")]
-    assert {server.classify(one).label for one in received} <= {"kitchen", "weather"}
+    received = [server.parse_line(encoder.encode(text).line, 1) for text in ("snow", "bread", "")]
+    assert {server.classify_index(one).label for one in received} <= {"kitchen", "weather"}
     provenance = encoder.bundle.manifest["provenance"]
     assert provenance["extractor"] == "minilm"
     # No more texts than there are: 1,000 are meant.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
-from textveil.vector import pair_buckets, words_of
+from textveil.vector import compute_pair_buckets, find_word_rows
 from textveil_training.encoder.static_extractor import StaticSettings, StaticWeights, train_static
 from textveil_training.encoder.word_embeddings import PublicWords
 
@@ -27,9 +27,9 @@ def train(settings: StaticSettings = SETTINGS, classes: list[int] = CLASSES, cou
 
 
 def vector(weights: StaticWeights, text: str) -> np.ndarray:
-    ids = words_of(text, PUBLIC.words)
+    ids = find_word_rows(text, PUBLIC.words)
     found = weights.word_rows[ids].mean(axis=0) if len(ids) else np.zeros(weights.word_rows.shape[1])
-    pairs = pair_buckets(ids, len(weights.pair_rows))
+    pairs = compute_pair_buckets(ids, len(weights.pair_rows))
     return found + weights.pair_rows[pairs].mean(axis=0) if len(pairs) else found
 
 
@@ -39,10 +39,10 @@ def scores(weights: StaticWeights, text: str) -> np.ndarray:
 
 def test_it_is_the_regression_that_a_library_finds() -> None:
     """The same features, written out, under scikit-learn."""
-    ids = [words_of(text, PUBLIC.words) for text in TEXTS]
+    ids = [find_word_rows(text, PUBLIC.words) for text in TEXTS]
     roots = np.sqrt([len(of) for of in ids])[:, None]
     words = np.array([np.bincount(of, minlength=len(ROWS)) / len(of) for of in ids]) * roots
-    buckets = [pair_buckets(of, 16) for of in ids]
+    buckets = [compute_pair_buckets(of, 16) for of in ids]
     pairs = np.array([np.bincount(of, minlength=16) / len(of) for of in buckets]) * roots
     common = [found[:, (found > 0).sum(axis=0) >= SETTINGS.min_texts] for found in (words, pairs)]
     features = np.hstack([*common, words @ ROWS / np.sqrt(ROWS.shape[1]), roots])
@@ -70,7 +70,7 @@ def test_a_word_of_few_texts_is_scored_by_its_public_row_alone() -> None:
 
 
 def test_only_pairs_of_enough_texts_have_rows() -> None:
-    ids = [pair_buckets(words_of(text, PUBLIC.words), 16) for text in TEXTS]
+    ids = [compute_pair_buckets(find_word_rows(text, PUBLIC.words), 16) for text in TEXTS]
     texts = sum(np.bincount(np.unique(of), minlength=16) for of in ids)
     assert (train().pair_rows.any(axis=1) == (texts >= 3)).all()
     assert not train(StaticSettings(pairs=0)).pair_rows.size

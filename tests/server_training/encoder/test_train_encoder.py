@@ -23,7 +23,7 @@ def test_columns_become_a_bundle(tmp_path: Path) -> None:
     texts, labels = columns()
     done = train_encoder(np.array(texts, dtype=object), np.array(labels), tmp_path / "bundle", levels="1,4")
     assert done.encoder.bundle.labels == ("0", "1")
-    assert done.encoder.secret_code("the player of the match") == 0
+    assert done.encoder.compute_true_label("the player of the match") == 0
     assert done.measured["clean"]["accuracy"] > 0.8
     assert (done.left_out, done.folder) == (0, tmp_path / "bundle")
     assert "0" in (tmp_path / "bundle" / "README.md").read_text("utf-8")

@@ -10,7 +10,7 @@ import pytest
 import torch
 from interruption import ctrl_c
 from safetensors.torch import load_file, save_file
-from textveil.bundle import artifact
+from textveil.bundle import find_artifact
 from textveil.errors import ResumeError
 from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
@@ -195,7 +195,7 @@ def corpus(tmp_path: Path) -> Path:
         rows = "".join(f"a {name[0]} film\t{label}\n" for label in (0, 1) for _ in range(3))
         (tmp_path / "raw" / name).write_text("sentence\tlabel\n" + rows)
     options: Options = {"mechanism": "krr", "epsilon": "1"}
-    bundle = artifact("english-santext")
+    bundle = find_artifact("english-santext")
     sanitize_corpus(
         [tmp_path / "raw"], tmp_path / "sanitized", "sst2", options=options, bundle=bundle, copies=2, workers=1
     )

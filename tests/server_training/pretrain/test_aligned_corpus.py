@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from small_bundles import Lists, pieces, scattered, small_bundle
-from textveil.mechanisms import Everywhere
+from textveil.mechanisms import SlotlessMechanism
 from textveil.mechanisms.baselines.santext_plus import SanTextPlus
 from textveil.text.sanitizer import Sanitizer
 from textveil_training.engine.tokens import EncoderTokenizer
@@ -59,8 +59,8 @@ def _known_draws(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[re
         found = np.where(places % 12 == 0, WORDS.index("do"), found)  # n't stays after an auxiliary alone
         return np.where(places % 3 == 1, 4 + places // 3 % 2, found)
 
-    for mechanism in (Everywhere, SanTextPlus):
-        monkeypatch.setattr(mechanism, "draw", draw)
+    for mechanism in (SlotlessMechanism, SanTextPlus):
+        monkeypatch.setattr(mechanism, "draw_symbols", draw)
 
 
 def pieces_of(strings: StringPieces, items: Any) -> list[int]:

@@ -79,8 +79,8 @@ def test_the_targets_are_the_original_words_and_not_the_sanitized(
     """A mechanism that always writes one word: a model that learns what it reads would answer with that word."""
     objective, _ = objective_of(pretraining, sanitize=True)
     corpus: Any = objective._corpus  # pyright: ignore[reportPrivateUsage]
-    mechanism = type(corpus._channel.plan.mechanism.law)
-    monkeypatch.setattr(mechanism, "draw", lambda self, inputs, random: np.zeros_like(inputs))
+    mechanism = type(corpus._channel.plan.mechanism.sampler)
+    monkeypatch.setattr(mechanism, "draw_symbols", lambda self, inputs, random: np.zeros_like(inputs))
     monkeypatch.setattr(masking, "MASKED", 1.0)
     batches = [objective._mask_texts(np.arange(32)) for _ in range(10)]  # pyright: ignore[reportPrivateUsage]
     seen = {piece for batch in batches for piece in batch.ids.flatten().tolist()}

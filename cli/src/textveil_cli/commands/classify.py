@@ -5,15 +5,15 @@ import os
 from typing import Annotated
 
 import typer
-from textveil.bundle import IndexBundle, VectorBundle, open_bundle
+from textveil.bundle import LabelBundle, VectorBundle, open_bundle
 from textveil.errors import InputError, OptionError
-from textveil.vector import IndexEncoder
+from textveil.vector import TextLabelEncoder
 
-from textveil_cli.collector import Decision, IndexServer, VectorClassifier
-from textveil_cli.console import lines_of, named
+from textveil_cli.aggregation import IndexServer, LabelDecision, VectorClassifier
+from textveil_cli.console import iterate_lines, name_inputs
 from textveil_cli.options import EncoderOptions
-from textveil_cli.rewriting.encoding import COMMENT
-from textveil_cli.show.counts import show_counts
+from textveil_cli.reports.counts import print_counts
+from textveil_cli.rewriting.encoder_run import COMMENT_PREFIX
 
 
 def classify(
@@ -43,30 +43,32 @@ def classify(
     Counts are corrected for the noise (decided as) and, with what the bundle says of held-out texts, for the model's
     mistakes too (texts of this label). Ranges are two standard errors on each side.
     """
-    folder, pins = bundle.bundle, bundle.must_be.pins
+    folder, expected_bundle = bundle.bundle, bundle.expected.expected_bundle
     if folder is None:  # the code pins the content hash of the default bundle
-        opened_bundle = IndexEncoder.load(**pins).bundle
+        opened_bundle = TextLabelEncoder.load(**expected_bundle).bundle
     else:
-        opened_bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
+        opened_bundle = open_bundle(folder, VectorBundle, LabelBundle, **expected_bundle)
     if file != "-" and not os.path.exists(file):
-        raise InputError(f"{next(named([file]))[1]}: no such file")
-    numbered = ((number, line) for number, line in enumerate(lines_of([file]), 1) if not line.startswith(COMMENT))
+        raise InputError(f"{next(name_inputs([file]))[1]}: no such file")
+    numbered = (
+        (number, line) for number, line in enumerate(iterate_lines([file]), 1) if not line.startswith(COMMENT_PREFIX)
+    )
     if isinstance(opened_bundle, VectorBundle):
         if counts:
             raise OptionError("--counts is for bundles that release an index")
         classifier = VectorClassifier(opened_bundle)
         for number, line in numbered:
-            _print(classifier.classify_line(line, number), as_json)
+            _print_decision(classifier.classify_line(line, number), as_json)
         return
     server = IndexServer(opened_bundle)
-    received = (server.receive(line, number) for number, line in numbered)
+    received = (server.parse_line(line, number) for number, line in numbered)
     if counts:
-        show_counts(server.bundle, server.counts(received), as_json)
+        print_counts(server.bundle, server.count_texts(received), as_json)
         return
-    for one in received:
-        _print(server.classify(one), as_json)
+    for release in received:
+        _print_decision(server.classify_index(release), as_json)
 
 
-def _print(decision: Decision, as_json: bool) -> None:
+def _print_decision(decision: LabelDecision, as_json: bool) -> None:
     score = decision.scores[decision.label]
     print(json.dumps(decision.to_dict()) if as_json else f"{decision.label}\t{score:.4f}", flush=True)

@@ -5,10 +5,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil.errors import OptionError
-from textveil.release import Statement
-from textveil.vector import Encoder, IndexEncoder, IndexStatement, load_encoder
+from textveil.release import ReleaseStatement
+from textveil.vector import Encoder, LabelStatement, TextLabelEncoder, load_encoder
 
-from textveil_cli.files import require_fitting_ending
+from textveil_cli.files import check_output_ending
 from textveil_cli.options import (
     EncoderOptions,
     InputOptions,
@@ -18,7 +18,7 @@ from textveil_cli.options import (
     TableOptions,
     refuse_overwriting,
 )
-from textveil_cli.rewriting.encoding import Encoding, encode_all
+from textveil_cli.rewriting.encoder_run import EncoderRun, encode_inputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,24 +49,28 @@ class ReleaseOptions:
         ),
     ] = False
 
-    def of(self, bundle: EncoderOptions) -> tuple[Encoder | IndexEncoder, dict[str, Any], Statement]:
+    def open_encoder(
+        self, bundle: EncoderOptions
+    ) -> tuple[Encoder | TextLabelEncoder, dict[str, Any], ReleaseStatement]:
         """Open a bundle and return its encoder, the options of a release, and the privacy statement.
 
         Raises:
             OptionError: An option belongs to bundles of the other type.
             BundleError: The bundle cannot be used.
         """
-        folder, pins = bundle.bundle, bundle.must_be.pins
-        encoder = IndexEncoder.load(**pins) if folder is None else load_encoder(folder, **pins)
-        if isinstance(encoder, IndexEncoder):
+        folder, expected_bundle = bundle.bundle, bundle.expected.expected_bundle
+        encoder = (
+            TextLabelEncoder.load(**expected_bundle) if folder is None else load_encoder(folder, **expected_bundle)
+        )
+        if isinstance(encoder, TextLabelEncoder):
             if self.word_dropout != "0":
                 raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
-            index, options = encoder, {"epsilon": self.epsilon, "channel": self.channel, "as_text": self.as_text}
+            index, options = encoder, {"epsilon": self.epsilon, "randomizer": self.channel, "as_text": self.as_text}
             return index, options, index.statement(**options)
         if self.channel is not None or self.as_text:
             raise OptionError("--channel and --as-text are for bundles that release an index")
-        promised = encoder.statement(epsilon=self.epsilon, word_dropout=self.word_dropout)
-        return encoder, {"epsilon": self.epsilon, "word_dropout": self.word_dropout}, promised
+        statement = encoder.statement(epsilon=self.epsilon, word_dropout=self.word_dropout)
+        return encoder, {"epsilon": self.epsilon, "word_dropout": self.word_dropout}, statement
 
 
 def encode(
@@ -89,18 +93,28 @@ def encode(
     output says so. It is not a paraphrase: do not take it for what the author said.
     """
     paths = inputs.paths
-    table = table.of(paths)
-    selection = table.selection()
+    table = table.resolve_format(paths)
+    selection = table.make_selection()
     if inputs.text is not None and selection.columns:
         raise OptionError("--text and columns exclude each other")
-    encoder, options, promised = release.of(bundle)  # before the first access to a file
+    encoder, options, statement = release.open_encoder(bundle)  # before the first access to a file
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
-    written = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")
-    require_fitting_ending(output.output, written)
-    opened, charged = receipt.opened(lambda tokens: promised), ledger.opened()
-    heading = promised.kind_of_text if isinstance(promised, IndexStatement) and release.as_text else ""
-    encoding = Encoding(encoder=encoder, options=options, receipt=opened, charged=charged, heading=heading)
-    said = str(promised) if output.statement else promised.summary()
-    encode_all(encoding, inputs, selection, output, said=said, refuses_tables=table.format is None, whole=ledger.memo)
-    if charged is not None:
-        charged.say(output.quiet)
+    formats = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")
+    check_output_ending(output.output, formats)
+    receipt_file, run_ledger = receipt.open_receipt(lambda tokens: statement), ledger.open_ledger()
+    heading = statement.sentence_description if isinstance(statement, LabelStatement) and release.as_text else ""
+    encoding = EncoderRun(
+        encoder=encoder, options=options, receipt=receipt_file, run_ledger=run_ledger, heading=heading
+    )
+    statement_text = str(statement) if output.statement else statement.summary()
+    encode_inputs(
+        encoding,
+        inputs,
+        selection,
+        output,
+        statement_text=statement_text,
+        refuses_tables=table.format is None,
+        one_request=ledger.memo,
+    )
+    if run_ledger is not None:
+        run_ledger.print_summary(output.quiet)

@@ -14,40 +14,40 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil import Conversation
-from textveil.conversation import opens_with
+from textveil.conversation import conversation_matches_key
 from textveil.errors import InputError, KeyFileError, OptionError
 from textveil.ledger import read_key
-from textveil.release import counted
+from textveil.release import format_count
 
-from textveil_cli.console import say_unless
+from textveil_cli.console import print_unless_quiet
 from textveil_cli.files.folder_lock import lock_folder
-from textveil_cli.gateway import Conversations, Gateway, Keeping, ReplyLimits, Upstream, make_app
+from textveil_cli.gateway import ConversationStore, Gateway, ReplyLimits, RetentionSettings, UpstreamClient, make_app
 from textveil_cli.options import (
     AddressOptions,
     BundleOptions,
     LedgerOptions,
-    ShownOptions,
+    ProtectionOptions,
     TextOptions,
     ToolRestoreOptions,
 )
-from textveil_cli.serve import Limits
+from textveil_cli.serve import RequestLimits
 from textveil_cli.serve import serve as run
 
 if TYPE_CHECKING:
     from textveil.text import Sanitizer
 
-_HOUR = 3600
+_HOUR_SECONDS = 3600
 #: Thresholds of Python's garbage collector. The first counts new objects: those of some ten requests. The second
 #: collects the survivors of three such collections together, which blocks the interpreter for some 30 ms; with Python's
 #: ten, /health waited three times as long.
-_COLLECTED = 20_000, 2, 33
+_GC_THRESHOLDS = 20_000, 2, 33
 #: Switch interval of threads: the event loop waits at most this long for a rewriting thread after each sleep. Python's
 #: default is ten times that.
 _SWITCH_SECONDS = 0.0005
 #: Each connection of a client may need one to the upstream; most systems allow a process 1,024 files.
-_CONNECTIONS = 450
+_MAX_CONNECTIONS = 450
 #: Name of the trial file in the mappings folder; maximum total size of the mappings whose key the start checks.
-_TRIAL, _MOST_CHECKED = ".trial", 1 << 26
+_TRIAL_FILE, _MAX_CHECKED_BYTES = ".trial", 1 << 26
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class UpstreamOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GatewayShownOptions(ShownOptions):
+class GatewayProtectionOptions(ProtectionOptions):
     """Options of the kept parts of a text; the gateway's default mode is ``names``."""
 
     protect: Annotated[
@@ -92,7 +92,7 @@ class GatewayShownOptions(ShownOptions):
 class GatewayTextOptions(TextOptions):
     """All options of text rewriting."""
 
-    shown: GatewayShownOptions
+    protection: GatewayProtectionOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,19 +110,21 @@ class LimitOptions:
     ] = 1 << 29
     reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26
     reply_seconds: Annotated[
-        float, typer.Option(min=1, max=24 * _HOUR, help="From a request to the end of its reply.")
+        float, typer.Option(min=1, max=24 * _HOUR_SECONDS, help="From a request to the end of its reply.")
     ] = 600
 
-    def of_requests(self, *, disk: bool) -> Limits:
-        """Return the limits of requests; ``disk`` is true if handling a request waits for a disk."""
+    def make_request_limits(self, *, waits_for_disk: bool) -> RequestLimits:
+        """Return the limits of requests; ``waits_for_disk`` is true if handling a request waits for a disk."""
         # Rewriting holds the interpreter lock: with two rewriting threads everything else waits for both. A wait for a
         # disk does not hold it.
-        threads = Limits.threads if disk else 1
-        return Limits(body_bytes=self.body_bytes, seconds=self.seconds, threads=threads, connections=_CONNECTIONS)
+        threads = RequestLimits.threads if waits_for_disk else 1
+        return RequestLimits(
+            body_bytes=self.body_bytes, seconds=self.seconds, threads=threads, connections=_MAX_CONNECTIONS
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeepingOptions:
+class MappingOptions:
     """Options of the stored conversations: how long, how many and where."""
 
     heading: ClassVar[str] = "Mappings"
@@ -143,7 +145,7 @@ class KeepingOptions:
         Path | None, typer.Option(help="With --mappings: the key, made if it is missing; not in that folder.")
     ] = None
 
-    def keeping(self) -> Keeping:
+    def make_storage_settings(self) -> RetentionSettings:
         """Return the settings of the stored conversations.
 
         Raises:
@@ -153,19 +155,23 @@ class KeepingOptions:
             raise OptionError("--mappings and --mappings-key go together")
         if self.mappings is not None and not self.mappings.is_dir():
             raise OptionError("--mappings: there is no such folder: make it first, or leave both options out")
-        return Keeping(
-            seconds=self.keep_hours * _HOUR,
-            conversations=self.conversations,
-            bytes=self.mapping_bytes,
+        return RetentionSettings(
+            seconds=self.keep_hours * _HOUR_SECONDS,
+            max_conversations=self.conversations,
+            max_bytes=self.mapping_bytes,
             folder=self.mappings,
-            key=self.mappings_key,
+            key_file=self.mappings_key,
         )
 
 
-def _refuse_ledger(charges: object) -> None:
+def _refuse_ledger(run_ledger: object) -> None:
     """Raise ``OptionError`` for a ledger in the mode ``names``, which has no epsilon to spend."""
-    if charges is not None:
+    if run_ledger is not None:
         raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
+
+
+#: Prints a notice of the gateway on standard error.
+_print_notice = partial(print_unless_quiet, quiet=False)
 
 
 @contextmanager
@@ -188,7 +194,7 @@ def _lock_mappings(folder: Path | None) -> Iterator[None]:
             os.close(lock)
 
 
-def _check_mappings(kept: Keeping, conversation: Conversation, report: Callable[[str], None]) -> None:
+def _check_mappings(storage: RetentionSettings, conversation: Conversation, report: Callable[[str], None]) -> None:
     """Write and delete a trial mapping, so that the start reports a wrong folder or key.
 
     Also report how many stored mappings this key cannot open.
@@ -198,25 +204,26 @@ def _check_mappings(kept: Keeping, conversation: Conversation, report: Callable[
         KeyFileError: The key file is no key, is in the folder, or is readable by others.
         OutputError: No file can be written into the folder.
     """
-    if kept.folder is None or kept.key is None:
+    if storage.folder is None or storage.key_file is None:
         return
-    trial = kept.folder / _TRIAL
+    trial = storage.folder / _TRIAL_FILE
     trial.unlink(missing_ok=True)
     try:
-        conversation.save(trial, kept.key)
+        conversation.save(trial, storage.key_file)
     except KeyFileError as error:
         raise KeyFileError(f"--mappings-key: {error}") from None
     trial.unlink(missing_ok=True)
-    others, left = 0, _MOST_CHECKED
-    for path in kept.folder.glob("*.conversation"):
+    unreadable, bytes_left = 0, _MAX_CHECKED_BYTES
+    for path in storage.folder.glob("*.conversation"):
         with suppress(OSError, InputError):  # the first request for a file of another version reports it
-            left -= path.stat().st_size
-            if left < 0:
+            bytes_left -= path.stat().st_size
+            if bytes_left < 0:
                 break
-            others += not opens_with(path, kept.key)
-    if others:
+            unreadable += not conversation_matches_key(path, storage.key_file)
+    if unreadable:
         report(
-            f"--mappings: {counted(others, 'file')} of the folder cannot be read with this key, and no conversation "
+            f"--mappings: {format_count(unreadable, 'file')} of the folder cannot be read with this key, and no "
+            "conversation "
             "goes on from there: name the key that wrote it in --mappings-key, or delete it"
         )
 
@@ -224,10 +231,10 @@ def _check_mappings(kept: Keeping, conversation: Conversation, report: Callable[
 def gateway(
     upstream: UpstreamOptions,
     restoring: ToolRestoreOptions,
-    keeping: KeepingOptions,
+    storage: MappingOptions,
     address: AddressOptions,
     limits: LimitOptions,
-    how: GatewayTextOptions,
+    text_options: GatewayTextOptions,
     bundle: BundleOptions,
     ledger: LedgerOptions,
 ) -> None:
@@ -239,60 +246,60 @@ def gateway(
     this device, in running text alone. GET /v1/models is passed on. The header X-Textveil-Conversation names a
     conversation; without it the messages before do. Nothing of a request or reply is logged.
     """
-    where, kept = address.address(), keeping.keeping()
     address.refuse_overwriting(ledger, bundle.bundle)
-    charges, sanitizer, guesses = ledger.opened(), bundle.sanitizer(), restoring.limit_guesses()
-    given: dict[str, Any] = {"pass_through": upstream.pass_through or ()} | restoring.keywords()
-    options = {name: value for name, value in how.options().items() if value is not None}
+    service_address, storage_settings = address.make_address(), storage.make_storage_settings()
+    run_ledger, sanitizer, guesses = ledger.open_ledger(), bundle.load_sanitizer(), restoring.get_guess_limits()
+    restore_options: dict[str, Any] = {"pass_through": upstream.pass_through or ()} | restoring.make_keywords()
+    options = {name: value for name, value in text_options.make_options().items() if value is not None}
     if options.get("protect", "names") == "names":
-        _refuse_ledger(charges)
-        made = {**given, **options, "tool_guesses": guesses}
+        _refuse_ledger(run_ledger)
+        conversation_options = {**restore_options, **options, "tool_guesses": guesses}
     else:
         restoring.refuse_without_mapping(str(options["protect"]))
-        made = given = given | {"rewrite": _by_each(sanitizer, options, charges, memo=ledger.memo)}
-    checked = Conversation(sanitizer, **made)  # checks the options before the server starts
-    report = partial(say_unless, quiet=False)
-    with _lock_mappings(kept.folder):
-        _check_mappings(kept, checked, report)
-        conversations = Conversations(
-            lambda: Conversation(sanitizer, **made),
-            lambda path, key_file: Conversation.load(path, key_file, sanitizer, **given),
-            lambda packed: Conversation.unpacked(packed, sanitizer, **given),
-            kept,
-            key=(key := _key(kept.key)),
+        rewriter = _make_rewriter(sanitizer, options, run_ledger, uses_replay_cache=ledger.memo)
+        conversation_options = restore_options = {**restore_options, "rewrite": rewriter}
+    trial_conversation = Conversation(sanitizer, **conversation_options)  # checks the options before the server starts
+    with _lock_mappings(storage_settings.folder):
+        _check_mappings(storage_settings, trial_conversation, _print_notice)
+        conversations = ConversationStore(
+            lambda: Conversation(sanitizer, **conversation_options),
+            lambda path, key_file: Conversation.load(path, key_file, sanitizer, **restore_options),
+            lambda packed: Conversation.unpack(packed, sanitizer, **restore_options),
+            storage_settings,
+            key=(key := _derive_key(storage_settings.key_file)),
             options=options | {"tool_guesses": guesses, "pass_through": sorted(upstream.pass_through or ())},
         )
-        how.say_of_allowed(sanitizer, how.options(), quiet=False)
-        restoring.warn_of_every_place(report)
-        _tune_the_interpreter()
-        served = Gateway(
-            upstream=Upstream.of(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates),
+        text_options.report_list_entries(sanitizer, text_options.make_options(), quiet=False)
+        restoring.warn_about_all_places(_print_notice)
+        service = Gateway(
+            upstream=UpstreamClient.from_url(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates),
             conversations=conversations,
-            limits=limits.of_requests(disk=charges is not None or kept.folder is not None),
-            replies=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
-            passes=frozenset(given["pass_through"]),
-            tools=frozenset(given["restore_tools"]),
+            limits=limits.make_request_limits(waits_for_disk=bool(run_ledger or storage_settings.folder)),
+            reply_limits=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
+            pass_through=frozenset(restore_options["pass_through"]),
+            restore_tools=frozenset(restore_options["restore_tools"]),
             work_bytes=limits.work_bytes,
             key=key,
-            report=report,
-            is_field_name=checked.is_field_name,
-            show=partial(print, flush=True) if upstream.dry_run else None,
+            report=_print_notice,
+            is_field_name=trial_conversation.is_field_name,
+            show_request=partial(print, flush=True) if upstream.dry_run else None,
         )
-        run(lambda access: make_app(served, access), where, served.limits, report)
-    if charges is not None:
-        charges.say(quiet=False)
+        _tune_interpreter()
+        run(lambda access: make_app(service, access), service_address, service.limits, _print_notice)
+    if run_ledger:
+        run_ledger.print_summary(quiet=False)
 
 
-def _key(file: Path | None) -> bytes:
+def _derive_key(file: Path | None) -> bytes:
     """Return the key of the gateway's own hashes.
 
     It is derived from the mappings key, or random for this run without one.
     """
-    secret = secrets.token_bytes(32) if file is None else read_key(file, "the key of the mappings", make=True)
+    secret = secrets.token_bytes(32) if file is None else read_key(file, "the key of the mappings", create=True)
     return hmac.digest(secret, b"textveil gateway", "sha256")
 
 
-def _tune_the_interpreter() -> None:
+def _tune_interpreter() -> None:
     """Shorten the switch interval and exclude long-lived objects from garbage collection.
 
     Scanning these objects took a sixth of the time.
@@ -300,10 +307,12 @@ def _tune_the_interpreter() -> None:
     sys.setswitchinterval(_SWITCH_SECONDS)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*_COLLECTED)
+    gc.set_threshold(*_GC_THRESHOLDS)
 
 
-def _by_each(sanitizer: "Sanitizer", options: dict[str, Any], charges: Any, *, memo: bool) -> Callable[[str], str]:
+def _make_rewriter(
+    sanitizer: "Sanitizer", options: dict[str, Any], run_ledger: Any, *, uses_replay_cache: bool
+) -> Callable[[str], str]:
     """Return a function that rewrites each text as a document of its own.
 
     With a ledger, the function spends the epsilon of each text.
@@ -311,13 +320,13 @@ def _by_each(sanitizer: "Sanitizer", options: dict[str, Any], charges: Any, *, m
     Raises:
         OptionError: A replay cache is on: with it the upstream would see which texts are equal.
     """
-    if memo:
+    if uses_replay_cache:
         raise OptionError("--memo does not go with a gateway: the upstream would see which texts are equal")
     sanitizer.terms(**options)
 
     def rewrite(text: str) -> str:
-        if charges is not None:
-            return charges.sanitize(sanitizer, [text], options)[0].text
+        if run_ledger is not None:
+            return run_ledger.sanitize(sanitizer, [text], options)[0].text
         return sanitizer.sanitize(text, **options).text
 
     return rewrite

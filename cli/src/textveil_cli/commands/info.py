@@ -3,11 +3,11 @@
 from typing import Annotated
 
 import typer
-from textveil.bundle import IndexBundle, VectorBundle, open_bundle
+from textveil.bundle import LabelBundle, VectorBundle, open_bundle
 from textveil.text import Sanitizer
 
 from textveil_cli.options import BundleArgument, BundleOptions, JsonOption
-from textveil_cli.show import encoder, index, text
+from textveil_cli.reports import encoder, index, text
 
 
 def info(
@@ -21,15 +21,19 @@ def info(
 
     It may be a bundle for texts or an encoder.
     """
-    named, pins = bundle.or_argument(folder), bundle.must_be.pins
-    opened = Sanitizer.load(**pins).bundle if named is None else open_bundle(named, **pins)
+    bundle_folder, expected_bundle = bundle.select_folder(folder), bundle.expected.expected_bundle
+    opened_bundle = (
+        Sanitizer.load(**expected_bundle).bundle
+        if bundle_folder is None
+        else open_bundle(bundle_folder, **expected_bundle)
+    )
     if path:
-        print(opened.path)
+        print(opened_bundle.path)
         return
-    match opened:
-        case IndexBundle():
-            print(index.information(opened, as_json=as_json))
+    match opened_bundle:
+        case LabelBundle():
+            print(index.describe_index_bundle(opened_bundle, as_json=as_json))
         case VectorBundle():
-            print(encoder.information(opened, as_json=as_json))
+            print(encoder.describe_encoder_bundle(opened_bundle, as_json=as_json))
         case _:
-            print(text.information(opened, as_json=as_json))
+            print(text.describe_text_bundle(opened_bundle, as_json=as_json))

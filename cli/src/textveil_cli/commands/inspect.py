@@ -4,18 +4,18 @@ from typing import Annotated
 
 import typer
 
-from textveil_cli.options import BundleOptions, JsonOption, LevelOptions, ShownOptions, options_of
-from textveil_cli.show.text import inspection
+from textveil_cli.options import BundleOptions, JsonOption, MechanismOptions, ProtectionOptions, combine_options
+from textveil_cli.reports.text import describe_word
 
 
 def inspect(
     word: Annotated[str, typer.Argument(metavar="WORD", help="One word.")],
     bundle: BundleOptions,
-    level: LevelOptions,
-    shown: ShownOptions,
+    mechanism: MechanismOptions,
+    protection: ProtectionOptions,
     count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many replacements to list.")] = 15,
     as_json: JsonOption = False,
 ) -> None:
     """Show what a word may become, with exact probabilities."""
-    options = options_of(level, shown)
-    print(inspection(bundle.sanitizer(), word, options, count, as_json=as_json))
+    options = combine_options(mechanism, protection)
+    print(describe_word(bundle.load_sanitizer(), word, options, count, as_json=as_json))

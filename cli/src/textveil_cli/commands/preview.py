@@ -7,21 +7,28 @@ from typing import Annotated
 
 import typer
 from textveil.errors import OptionError
-from textveil.release import counted
+from textveil.release import format_count
 
-from textveil_cli.console import lines_of, named, opened, output_to
-from textveil_cli.options import BundleOptions, InputOptions, LevelOptions, ShownOptions, TableOptions, options_of
+from textveil_cli.console import iterate_lines, name_inputs, open_input, open_output
+from textveil_cli.options import (
+    BundleOptions,
+    InputOptions,
+    MechanismOptions,
+    ProtectionOptions,
+    TableOptions,
+    combine_options,
+)
 
 #: Terminal colors of kept tokens, types, randomized words and unknown words.
 _COLORS = {"visible": "\x1b[1m", "kind": "\x1b[36m", "drawn": "\x1b[33m", "unknown": "\x1b[35m"}
 _END = "\x1b[0m"
-_LISTED = 30
+_MAX_LISTED = 30
 
 
 def preview(
     inputs: InputOptions,
     bundle: BundleOptions,
-    shown: ShownOptions,
+    protection: ProtectionOptions,
     table: TableOptions,
     color: Annotated[
         bool | None, typer.Option("--color/--no-color", help="Colors; only on a terminal if left out.")
@@ -33,81 +40,90 @@ def preview(
     negation, tense and gender. Of a table, name one column or key. The preview is as private as the text: it is for
     this device.
     """
-    by_names = shown.protect == "names"
-    options = options_of(*([] if by_names else [LevelOptions(mechanism="staircase")]), shown)
-    sanitizer = bundle.sanitizer()
-    parts = sanitizer.terms(**options).visible_parts
+    is_names_mode = protection.protect == "names"
+    options = combine_options(*([] if is_names_mode else [MechanismOptions(mechanism="staircase")]), protection)
+    sanitizer = bundle.load_sanitizer()
+    kept_parts = sanitizer.terms(**options).revealed_parts
     counts: Counter[str] = Counter()
-    words, kinds = Counter[str](), Counter[str]()
-    texts = _texts(inputs, table)
-    with output_to(None) as write:
-        colored = sys.stdout.isatty() if color is None else color
+    words, entity_types = Counter[str](), Counter[str]()
+    texts = _read_texts(inputs, table)
+    with open_output(None) as write:
+        uses_color = sys.stdout.isatty() if color is None else color
         for document in texts:
-            for piece, what in sanitizer.preview(document, **options):
-                role = what if what in ("gap", "visible", "drawn", "unknown") else "kind"
+            for token, label in sanitizer.preview(document, **options):
+                role = label if label in ("gap", "visible", "drawn", "unknown") else "kind"
                 counts[role] += 1
                 if role == "visible":
-                    words[piece.lower()] += 1
+                    words[token.lower()] += 1
                 elif role == "kind":
-                    kinds[what] += 1
-                write(_marked(piece, what, role, colored))
+                    entity_types[label] += 1
+                write(_format_token(token, label, role, uses_color))
             write("\n")
-        write("\n" + _summary(counts, words, kinds, parts, by_names=by_names))
+        write("\n" + _format_summary(counts, words, entity_types, kept_parts, is_names_mode=is_names_mode))
 
 
-def _texts(inputs: InputOptions, table: TableOptions) -> list[str]:
+def _read_texts(inputs: InputOptions, table: TableOptions) -> list[str]:
     paths = inputs.paths
-    selection = table.of(paths).selection()
+    selection = table.resolve_format(paths).make_selection()
     if inputs.text is not None:
         if selection.format != "lines":
             raise OptionError("--text and tables exclude each other")
         return [inputs.text]
     if selection.format == "lines":
-        return [*lines_of(paths)]
-    from textveil_cli.files import Reading, packed_as, read_cells
+        return [*iterate_lines(paths)]
+    from textveil_cli.files import InputStream, get_packed_ending, read_cells
 
     texts: list[str] = []
-    for path, name in named(paths):
-        with opened(path, name) as (descriptor, _):
-            for cells, _, _ in read_cells(Reading(descriptor, name, packed_as(path)), selection, name):
+    for path, name in name_inputs(paths):
+        with open_input(path, name) as (descriptor, _):
+            for cells, _, _ in read_cells(InputStream(descriptor, name, get_packed_ending(path)), selection, name):
                 texts += cells
     return texts
 
 
-def _marked(piece: str, what: str, role: str, colored: bool) -> str:
+def _format_token(token: str, label: str, role: str, uses_color: bool) -> str:
     if role == "gap":
-        return piece
+        return token
     if role == "kind":
-        piece = f"<{what}>"
-    elif not colored and role != "visible":
-        piece = "_" * len(piece) if role == "drawn" else "?" * len(piece)
-    return f"{_COLORS[role]}{piece}{_END}" if colored else piece
+        token = f"<{label}>"
+    elif not uses_color and role != "visible":
+        token = "_" * len(token) if role == "drawn" else "?" * len(token)
+    return f"{_COLORS[role]}{token}{_END}" if uses_color else token
 
 
-def _summary(
-    counts: Counter[str], words: Counter[str], kinds: Counter[str], parts: Sequence[str], *, by_names: bool
+def _format_summary(
+    counts: Counter[str],
+    words: Counter[str],
+    entity_types: Counter[str],
+    kept_parts: Sequence[str],
+    *,
+    is_names_mode: bool,
 ) -> str:
-    drawn = counts["drawn"] + counts["unknown"]
+    randomized = counts["drawn"] + counts["unknown"]
     tokens = sum(count for role, count in counts.items() if role != "gap")
-    listed = ("function words", "kinds of names and numbers")  # the summary has separate lines for these
-    too = [part for part in parts if part not in listed]
-    drawn_too = "" if by_names else f" ({counts['unknown']:,} of them unknown)"
+    listed_separately = ("function words", "kinds of names and numbers")  # the summary has separate lines for these
+    other_parts = [part for part in kept_parts if part not in listed_separately]
+    unknown_part = "" if is_names_mode else f" ({counts['unknown']:,} of them unknown)"
     lines = [
-        f"{counted(tokens, 'token')}: {_said(counts['visible'], 'stay')} visible, "
-        f"{_said(counts['kind'], 'show')} {'its' if counts['kind'] == 1 else 'their'} kind"
-        + (f", {drawn:,} {'is' if drawn == 1 else 'are'} drawn{drawn_too}" if drawn or not by_names else ""),
-        "visible: " + (_listed(words) or "no words"),
-        "kinds: " + (_listed(kinds) or "none"),
-        f"Visible too: {', '.join(too)}.",
+        f"{format_count(tokens, 'token')}: {_format_count(counts['visible'], 'stay')} visible, "
+        f"{_format_count(counts['kind'], 'show')} {'its' if counts['kind'] == 1 else 'their'} kind"
+        + (
+            f", {randomized:,} {'is' if randomized == 1 else 'are'} drawn{unknown_part}"
+            if randomized or not is_names_mode
+            else ""
+        ),
+        "visible: " + (_format_most_common(words) or "no words"),
+        "kinds: " + (_format_most_common(entity_types) or "none"),
+        f"Visible too: {', '.join(other_parts)}.",
     ]
     return "\n".join(lines) + "\n"
 
 
-def _said(count: int, verb: str) -> str:
+def _format_count(count: int, verb: str) -> str:
     return f"{count:,} {verb}" + ("s" if count == 1 else "")
 
 
-def _listed(counts: Counter[str]) -> str:
-    listed = ", ".join(f"{word} {count:,}" if count > 1 else word for word, count in counts.most_common(_LISTED))
-    rest = len(counts) - _LISTED
+def _format_most_common(counts: Counter[str]) -> str:
+    listed = ", ".join(f"{word} {count:,}" if count > 1 else word for word, count in counts.most_common(_MAX_LISTED))
+    rest = len(counts) - _MAX_LISTED
     return listed + (f" and {rest:,} more" if rest > 0 else "")

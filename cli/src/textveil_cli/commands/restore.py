@@ -6,16 +6,23 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import Kept
+from textveil.bundle import ProtectedPaths
 from textveil.errors import InputError, OptionError
 from textveil.text import Restored, RestoreReport
-from textveil.text.restore import MOST_BYTES, Restorer
+from textveil.text.restore import MAX_MAPPING_BYTES, Restorer
 
-from textveil_cli.console import Lines, describe_report, file_name, inputs_of, output_to, say_unless
+from textveil_cli.console import (
+    LineBatch,
+    describe_restore_report,
+    get_safe_file_name,
+    open_output,
+    print_unless_quiet,
+    read_inputs,
+)
 from textveil_cli.options import InputOptions, PrivateOutput, RestoreOptions
 
 #: Maximum number of characters of a reply that are checked for active content before the first one is restored.
-_MOST_AHEAD = 1 << 26
+_MAX_CHECKED_CHARACTERS = 1 << 26
 
 
 def restore(
@@ -46,48 +53,50 @@ def restore(
     paths, policy = inputs.paths, places.parse_policy()
     if mapping is None:
         raise OptionError("--mapping is needed: the file that sanitize --keep-mapping wrote")
-    Kept(inputs=[*paths, mapping]).refuse(("--output", output))
+    ProtectedPaths(inputs=[*paths, mapping]).check_outputs(("--output", output))
     try:
         with mapping.open("rb") as file:
-            restorer = Restorer.from_json(file.read(MOST_BYTES + 1))
+            restorer = Restorer.from_json(file.read(MAX_MAPPING_BYTES + 1))
     except OSError as error:
-        raise InputError(f"--mapping: no readable file {file_name(mapping) or 'there'}") from error
+        raise InputError(f"--mapping: no readable file {get_safe_file_name(mapping) or 'there'}") from error
     reports: list[RestoreReport] = []
     ended = True
-    with output_to(output, private=True) as write:
-        for blocks in inputs_of(paths) if inputs.text is None else [[([inputs.text], True, 0)]]:
+    with open_output(output, private=True) as write:
+        for blocks in read_inputs(paths) if inputs.text is None else [[([inputs.text], True, 0)]]:
             if not ended and not as_json:  # keeps the last line of one reply apart from the first line of the next
                 write("\n")
             ended = True
-            stream, parts = restorer.stream(policy), list[str]()
-            for text in _look_ahead(stream.look_ahead, map(_join_lines, blocks)):
+            stream, parts = restorer.open_stream(policy), list[str]()
+            for text in _check_ahead(stream.look_ahead, map(_join_lines, blocks)):
                 ended = text.endswith("\n")
                 (parts.append if as_json else write)(stream.feed(text))
             (parts.append if as_json else write)(stream.close())
             reports.append(stream.report)
             if as_json:
                 write(json.dumps(Restored("".join(parts), stream.report).to_dict()) + "\n")
-    report = RestoreReport.join(reports)
-    other = len(restorer) and not report.restored and not report.not_restored
-    say_unless(describe_report(report) + (" (is it the mapping of another text?)" if other else ""), quiet)
+    report = RestoreReport.join_reports(reports)
+    is_other_text = len(restorer) and not report.restored and not report.not_restored
+    print_unless_quiet(
+        describe_restore_report(report) + (" (is it the mapping of another text?)" if is_other_text else ""), quiet
+    )
 
 
-def _join_lines(block: Lines) -> str:
+def _join_lines(block: LineBatch) -> str:
     lines, ended, _ = block
     return "\n".join(lines) + ("\n" if ended else "")
 
 
-def _look_ahead(check: Callable[[str], None], texts: Iterator[str]) -> Iterator[str]:
+def _check_ahead(check_text: Callable[[str], None], texts: Iterator[str]) -> Iterator[str]:
     """Yield the parts of a reply after checking all of them.
 
     Of a reply longer than 2**26 characters, check that many and yield the rest unchecked, to limit memory.
     """
-    read, length = [], 0
+    checked, length = [], 0
     for text in texts:
-        check(text)
-        read.append(text)
+        check_text(text)
+        checked.append(text)
         length += len(text)
-        if length > _MOST_AHEAD:
+        if length > _MAX_CHECKED_CHARACTERS:
             break
-    yield from read
+    yield from checked
     yield from texts

@@ -1,9 +1,9 @@
 """``textveil sanitize``: lines of text in, sanitized lines out."""
 
-from textveil_cli.rewriting.asked import Asked
+from textveil_cli.rewriting.arguments import SanitizeArguments
 
 
-def sanitize(asked: Asked) -> None:
+def sanitize(arguments: SanitizeArguments) -> None:
     """Rewrite a text with words drawn at random.
 
     \b
@@ -16,16 +16,16 @@ def sanitize(asked: Asked) -> None:
     may also be folders, and packed as .gz or .zst. The privacy statement, on standard error, is about one word, for
     someone who knows every other word; the text as a whole is not protected. Sanitizing again weakens the promise.
     """
-    asked = asked.settled()
-    asked.check()
-    options, sanitizer = asked.how.options(), asked.bundle.sanitizer()
+    arguments = arguments.resolve_format()
+    arguments.check_options()
+    options, sanitizer = arguments.text_options.make_options(), arguments.bundle.load_sanitizer()
     sanitizer.terms(**options)  # checks the options before the first access to a file
-    asked.how.say_of_allowed(sanitizer, options, asked.output.quiet)
-    if asked.is_over_files:
+    arguments.text_options.report_list_entries(sanitizer, options, arguments.output.quiet)
+    if arguments.is_over_files:
         from textveil_cli.rewriting.tables import sanitize_tables
 
-        sanitize_tables(asked, sanitizer, options)
+        sanitize_tables(arguments, sanitizer, options)
     else:
-        from textveil_cli.rewriting.plain import sanitize_plain
+        from textveil_cli.rewriting.plain_text import sanitize_plain_text
 
-        sanitize_plain(asked, sanitizer, options)
+        sanitize_plain_text(arguments, sanitizer, options)

@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 from textveil.errors import OptionError
 from textveil.text import Options, Sanitizer
-from textveil.vector import Encoder, IndexEncoder, load_encoder
+from textveil.vector import Encoder, TextLabelEncoder, load_encoder
 
-from textveil_cli.console import say_unless
-from textveil_cli.console.command import Of
-from textveil_cli.options import AddressOptions, BundleOptions, LedgerOptions, PinOptions, TextOptions
-from textveil_cli.serve import Limits, Releases, make_app
+from textveil_cli.console import print_unless_quiet
+from textveil_cli.console.command import OptionsFor
+from textveil_cli.options import AddressOptions, BundleOptions, ExpectedBundleOptions, LedgerOptions, TextOptions
+from textveil_cli.serve import RequestLimits, ServedReleases, make_app
 from textveil_cli.serve import serve as run
 
 if TYPE_CHECKING:
-    from textveil_cli.charges import RunLedger
+    from textveil_cli.run_ledger import RunLedger
 
 
 @dataclass(frozen=True, kw_only=True)
-class ServedEncoder:
+class ServedEncoderOptions:
     """Options of the encoder that the server offers beside the sanitizer."""
 
     heading: ClassVar[str] = "Encoder"
@@ -32,14 +32,14 @@ class ServedEncoder:
     encoder_as_text: Annotated[
         bool, typer.Option("--encoder-as-text", help="Answer /encode with a public sentence beside the index.")
     ] = False
-    must_be: Annotated[PinOptions, Of("encoder")]
+    expected: Annotated[ExpectedBundleOptions, OptionsFor("encoder")]
 
     @property
-    def options(self) -> dict[str, Any]:
+    def release_options(self) -> dict[str, Any]:
         """Return the options of every release of the encoder."""
         return {"epsilon": self.encoder_epsilon} | ({"as_text": True} if self.encoder_as_text else {})
 
-    def model(self) -> Encoder | IndexEncoder | None:
+    def open_encoder(self) -> Encoder | TextLabelEncoder | None:
         """Open the encoder; return ``None`` if the command line names none.
 
         Raises:
@@ -49,20 +49,20 @@ class ServedEncoder:
         if self.encoder is None:
             if self.encoder_epsilon is not None or self.encoder_as_text:
                 raise OptionError("--encoder-epsilon and --encoder-as-text go with --encoder")
-            if self.must_be.named:
+            if self.expected.has_requirements:
                 raise OptionError("--encoder-expect-id and --encoder-maker go with --encoder")
             return None
-        found = load_encoder(self.encoder, **self.must_be.pins)
-        if self.encoder_as_text and not isinstance(found, IndexEncoder):
+        opened = load_encoder(self.encoder, **self.expected.expected_bundle)
+        if self.encoder_as_text and not isinstance(opened, TextLabelEncoder):
             raise OptionError("--encoder-as-text is for bundles that release an index")
-        return found
+        return opened
 
 
 def serve(
     address: AddressOptions,
     bundle: BundleOptions,
-    how: TextOptions,
-    encoder: ServedEncoder,
+    text_options: TextOptions,
+    encoder: ServedEncoderOptions,
     ledger: LedgerOptions,
     scope_per_request: Annotated[
         bool,
@@ -83,45 +83,53 @@ def serve(
     All requests are released under the options given here. No text is logged, and none is stored: with --memo
     outputs are, encrypted. It ends when it is interrupted or terminated, and finishes what it is answering.
     """
-    options = how.options()
+    options = text_options.make_options()
     address.refuse_overwriting(ledger, bundle.bundle)
-    limits, where = Limits(body_bytes=body_bytes, seconds=seconds), address.address()
-    charges = ledger.opened(scope_per_request=scope_per_request)
-    if charges is not None:
-        limits = replace(limits, threads=limits.charged_threads)
-    sanitizer = bundle.sanitizer()
-    releases = _releases(sanitizer, options, encoder, charges, scope_per_request)
-    how.say_of_allowed(sanitizer, options, quiet=False)
-    report = partial(say_unless, quiet=False)
-    run(lambda access: make_app(releases, access, limits, report), where, limits, report)
-    if charges is not None:
-        charges.say(quiet=False)
+    limits, service_address = RequestLimits(body_bytes=body_bytes, seconds=seconds), address.make_address()
+    run_ledger = ledger.open_ledger(scope_per_request=scope_per_request)
+    if run_ledger is not None:
+        limits = replace(limits, threads=limits.ledger_threads)
+    sanitizer = bundle.load_sanitizer()
+    releases = _make_releases(sanitizer, options, encoder, run_ledger, scope_per_request)
+    text_options.report_list_entries(sanitizer, options, quiet=False)
+    report = partial(print_unless_quiet, quiet=False)
+    run(lambda access: make_app(releases, access, limits, report), service_address, limits, report)
+    if run_ledger is not None:
+        run_ledger.print_summary(quiet=False)
 
 
-def _releases(
-    sanitizer: Sanitizer, options: Options, encoder: ServedEncoder, charges: "RunLedger | None", scoped: bool
-) -> Releases:
+def _make_releases(
+    sanitizer: Sanitizer,
+    options: Options,
+    encoder: ServedEncoderOptions,
+    run_ledger: "RunLedger | None",
+    allows_request_units: bool,
+) -> ServedReleases:
     """Return the release functions of the server.
 
     With a ledger, each function spends the epsilon of a release before it returns the release.
     """
-    promise = sanitizer.terms(**options).statement(1)  # checks the options before the server starts
-    encoded = encoder.options
+    statement = sanitizer.terms(**options).statement(1)  # checks the options before the server starts
+    encoder_options = encoder.release_options
 
     def sanitize(texts: Any, scope: str | None = None) -> Any:
-        if charges is not None:
-            return charges.sanitize(sanitizer, texts, options, scope)
+        if run_ledger is not None:
+            return run_ledger.sanitize(sanitizer, texts, options, scope)
         return sanitizer.sanitize_batch(texts, **options)
 
-    model = encoder.model()
+    model = encoder.open_encoder()
     if model is None:
-        return Releases(sanitize=sanitize, promise=promise, scoped=scoped)
+        return ServedReleases(sanitize=sanitize, sanitize_statement=statement, has_privacy_units=allows_request_units)
 
     def encode(texts: Any, scope: str | None = None) -> Any:
-        if charges is not None:
-            return charges.encode(model, texts, encoded, scope)
-        return model.encode_batch(texts, **encoded)
+        if run_ledger is not None:
+            return run_ledger.encode(model, texts, encoder_options, scope)
+        return model.encode_batch(texts, **encoder_options)
 
-    return Releases(
-        sanitize=sanitize, promise=promise, encode=encode, encode_promise=model.statement(**encoded), scoped=scoped
+    return ServedReleases(
+        sanitize=sanitize,
+        sanitize_statement=statement,
+        encode=encode,
+        encode_statement=model.statement(**encoder_options),
+        has_privacy_units=allows_request_units,
     )

@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil.bundle import IndexBundle, TextBundle, VectorBundle, open_bundle
+from textveil.bundle import LabelBundle, TextBundle, VectorBundle, open_bundle
 from textveil.errors import OptionError
 from textveil.text import Sanitizer
-from textveil.verify import PAIRS, verify_encoder, verify_index, verify_text
+from textveil.verify import AUDITED_PAIRS, verify_encoder, verify_labels, verify_text
 
 from textveil_cli.options import BundleArgument, BundleOptions
 
@@ -17,7 +17,7 @@ def verify(
     *,
     bundle: BundleOptions,
     pairs: Annotated[
-        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {PAIRS:,} if left out.")
+        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {AUDITED_PAIRS:,} if left out.")
     ] = None,
     receipt: Annotated[Path | None, typer.Option("--receipt", help="Check this receipt instead of a bundle.")] = None,
     released: Annotated[
@@ -34,24 +34,28 @@ def verify(
     the model's operators, and the finished noise or channel of every level. Of a receipt: its signature, and
     the hash of the output.
     """
-    named = bundle.or_argument(folder)
+    bundle_folder = bundle.select_folder(folder)
     if receipt is not None:
-        if named is not None or pairs is not None or bundle.must_be.maker is not None:
+        if bundle_folder is not None or pairs is not None or bundle.expected.maker is not None:
             raise OptionError("--receipt is checked without a bundle")
-        from textveil_cli.show.receipt import verify_receipt
+        from textveil_cli.reports.receipt import verify_receipt
 
-        print(verify_receipt(receipt, released, signed_by, bundle.must_be.expect_id))
+        print(verify_receipt(receipt, released, signed_by, bundle.expected.expect_id))
         return
     if released is not None or signed_by is not None:
         raise OptionError("--output and --signed-by go with --receipt")
-    pins = bundle.must_be.pins
-    opened = Sanitizer.load(**pins).bundle if named is None else open_bundle(named, **pins)
-    if pairs is not None and not (isinstance(opened, TextBundle) and opened.levels):
+    expected_bundle = bundle.expected.expected_bundle
+    opened_bundle = (
+        Sanitizer.load(**expected_bundle).bundle
+        if bundle_folder is None
+        else open_bundle(bundle_folder, **expected_bundle)
+    )
+    if pairs is not None and not (isinstance(opened_bundle, TextBundle) and opened_bundle.santext_levels):
         raise OptionError("--pairs is for bundles with SanText: of others all that is checked is checked whole")
-    match opened:
-        case IndexBundle():
-            print(verify_index(opened))
+    match opened_bundle:
+        case LabelBundle():
+            print(verify_labels(opened_bundle))
         case VectorBundle():
-            print(verify_encoder(opened))
+            print(verify_encoder(opened_bundle))
         case _:
-            print(verify_text(opened, PAIRS if pairs is None else pairs))
+            print(verify_text(opened_bundle, AUDITED_PAIRS if pairs is None else pairs))

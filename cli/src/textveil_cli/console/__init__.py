@@ -5,53 +5,53 @@ Lazy commands, option groups, errors, plain text, messages and progress bars.
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil_cli.console.command import SETTINGS, Command, command_line, grouped
-    from textveil_cli.console.exits import run
-    from textveil_cli.console.lines import (
-        Lines,
-        Write,
-        all_lines,
-        file_name,
-        inputs_of,
-        lines_of,
-        named,
-        opened,
-        output_to,
-        printable,
+    from textveil_cli.console.command import TYPER_SETTINGS, GroupedCommand, expand_option_groups, make_command_line
+    from textveil_cli.console.errors import run
+    from textveil_cli.console.progress import show_byte_progress, show_progress_bars
+    from textveil_cli.console.restore_summary import describe_restore_report
+    from textveil_cli.console.text_io import (
+        LineBatch,
+        TextWriter,
+        get_safe_file_name,
+        iterate_lines,
+        make_printable,
+        merge_line_batches,
+        name_inputs,
+        open_input,
+        open_output,
+        print_message,
+        print_unless_quiet,
+        read_inputs,
         read_lines,
-        read_words,
-        say,
-        say_unless,
+        read_word_list,
     )
-    from textveil_cli.console.progress import bytes_bar, progress_bars
-    from textveil_cli.console.restore_summary import describe_report
 
 __all__ = [
-    "SETTINGS",
-    "Command",
-    "Lines",
-    "Write",
-    "all_lines",
-    "bytes_bar",
-    "command_line",
-    "describe_report",
-    "file_name",
-    "grouped",
-    "inputs_of",
-    "lines_of",
-    "named",
-    "opened",
-    "output_to",
-    "printable",
-    "progress_bars",
+    "TYPER_SETTINGS",
+    "GroupedCommand",
+    "LineBatch",
+    "TextWriter",
+    "describe_restore_report",
+    "expand_option_groups",
+    "get_safe_file_name",
+    "iterate_lines",
+    "make_command_line",
+    "make_printable",
+    "merge_line_batches",
+    "name_inputs",
+    "open_input",
+    "open_output",
+    "print_message",
+    "print_unless_quiet",
+    "read_inputs",
     "read_lines",
-    "read_words",
+    "read_word_list",
     "run",
-    "say",
-    "say_unless",
+    "show_byte_progress",
+    "show_progress_bars",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "lines", "exits", "command", "progress", "restore_summary")
+__getattr__ = make_lazy_getattr(__name__, __all__, "text_io", "errors", "command", "progress", "restore_summary")

@@ -26,20 +26,20 @@ from typing import Annotated, Any, cast, get_args, get_origin, get_type_hints
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from textveil_cli.console.lines import say
+from textveil_cli.console.text_io import print_message
 
 #: Settings of every typer application of the project.
-SETTINGS: dict[str, Any] = {
+TYPER_SETTINGS: dict[str, Any] = {
     "context_settings": {"help_option_names": ["-h", "--help"]},
     "pretty_exceptions_enable": False,
     "rich_markup_mode": None,
 }
-Given = dict[str, Any]
+OptionValues = dict[str, Any]
 #: How typer writes the type of a repeatable option, and of a number with a range.
-_TYPED = re.compile(r"<(?:list\[(\w+)\]|(\w+) range)>")
+_HELP_TYPE = re.compile(r"<(?:list\[(\w+)\]|(\w+) range)>")
 
 
-class GivenAgain(Exception):
+class RepeatedOption(Exception):
     """Error for an option with one value that the user gave twice.
 
     The intended value is ambiguous.
@@ -52,24 +52,24 @@ class GivenAgain(Exception):
         self.ctx, self.param = ctx, param
 
 
-def _of_its_type(option: Any) -> Any:
+def _make_value_converter(option: Any) -> Any:
     """Return a conversion to the option's type that calls typer only for values of another type.
 
     typer from 0.29 on calls pydantic for every option, present or not; importing pydantic takes longer than sanitizing
     a sentence.
     """
-    of_typer, is_list = option.process_value, option.multiple or option.nargs == -1
+    convert_with_typer, is_list = option.process_value, option.multiple or option.nargs == -1
 
     def process_value(ctx: Any, value: Any) -> Any:
         if option.required or not (value is None or type(value) is option.type_descriptor.annotation):
-            return of_typer(ctx, value)
+            return convert_with_typer(ctx, value)
         value = () if is_list and value is None else value
         return value if option.callback is None else option.callback(ctx, option, value)
 
     return process_value
 
 
-class _Once:
+class _StrictCommandMixin:
     """Mixin that rejects repeated options with one value and reports on Ctrl-C.
 
     click would silently use the last of two values. Options with a list of values, and flags that only switch something
@@ -86,29 +86,29 @@ class _Once:
             return cast(Any, super()).invoke(ctx)
         except KeyboardInterrupt as interrupt:
             if not getattr(interrupt, "told", False):  # the command may have printed it already
-                kept = "; ".join(getattr(interrupt, "__notes__", ())) or _kept(ctx.params)
-                say(f"{ctx.find_root().info_name}: interrupted{kept and ': '}{kept}")
+                remaining = "; ".join(getattr(interrupt, "__notes__", ())) or _describe_remaining_output(ctx.params)
+                print_message(f"{ctx.find_root().info_name}: interrupted{remaining and ': '}{remaining}")
                 interrupt.told = True  # type: ignore[attr-defined]
             raise
 
     def get_params(self, ctx: Any) -> list[Any]:
-        found = cast(Any, super()).get_params(ctx)
-        for option in found:
+        parameters = cast(Any, super()).get_params(ctx)
+        for option in parameters:
             if hasattr(option, "type_descriptor") and "process_value" not in vars(option):
-                option.process_value = _of_its_type(option)
-        return found
+                option.process_value = _make_value_converter(option)
+        return parameters
 
     def make_parser(self, ctx: Any) -> Any:
         parser = cast(Any, super()).make_parser(ctx)
         parse = parser.parse_args
 
         def parse_once(args: list[str]) -> Any:
-            found = parse(args=args)
-            options = [each for each in found[-1] if each.param_type_name == "option" and _has_one_value(each)]
-            again = next((each for place, each in enumerate(options) if each in options[:place]), None)
-            if again is not None and not ctx.resilient_parsing:  # not while a shell completes a word
-                raise GivenAgain(ctx, again)
-            return found
+            parsed = parse(args=args)
+            options = [each for each in parsed[-1] if each.param_type_name == "option" and _has_one_value(each)]
+            repeated = next((each for position, each in enumerate(options) if each in options[:position]), None)
+            if repeated is not None and not ctx.resilient_parsing:  # not while a shell completes a word
+                raise RepeatedOption(ctx, repeated)
+            return parsed
 
         parser.parse_args = parse_once
         return parser
@@ -122,7 +122,7 @@ def _has_one_value(option: Any) -> bool:
     return not option.multiple and not option.count and (not option.is_flag or bool(option.secondary_opts))
 
 
-class Command(_Once, TyperCommand):
+class GroupedCommand(_StrictCommandMixin, TyperCommand):
     """A command whose help lists its options under the headings of their groups."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -131,7 +131,7 @@ class Command(_Once, TyperCommand):
         for parameter in self.get_params(ctx):
             record = parameter.get_help_record(ctx)
             if record is not None:
-                record = (_TYPED.sub(r"<\1\2>", record[0]), record[1])
+                record = (_HELP_TYPE.sub(r"<\1\2>", record[0]), record[1])
                 argument = parameter.param_type_name == "argument"
                 heading = None if argument else getattr(parameter, "rich_help_panel", None)
                 sections.setdefault(heading or ("Arguments" if argument else "Options"), []).append(record)
@@ -141,32 +141,32 @@ class Command(_Once, TyperCommand):
                     formatter.write_dl(records)
 
 
-def _kept(options: dict[str, Any]) -> str:
+def _describe_remaining_output(options: dict[str, Any]) -> str:
     """Describe the output that an interrupted command leaves, derived from its options."""
     output = options.get("output")
-    said = ["what was drawn is charged"] if options.get("ledger") else []
+    remarks = ["what was drawn is charged"] if options.get("ledger") else []
     if output is not None and "resume" in options and Path(output).is_dir():
-        said.append(f"what is finished is in {Path(output).name}, and the same command with --resume goes on")
+        remarks.append(f"what is finished is in {Path(output).name}, and the same command with --resume goes on")
     elif "output" in options:
-        said.append("what was printed stands" if output is None else f"nothing was written to {Path(output).name}")
-    return "; ".join(said)
+        remarks.append("what was printed stands" if output is None else f"nothing was written to {Path(output).name}")
+    return "; ".join(remarks)
 
 
-class _Imported(Mapping[str, Any]):
+class _LazyCommands(Mapping[str, Any]):
     """Mapping from names to commands; the first access to a name imports its command."""
 
     def __init__(self, package: str, names: Mapping[str, str]) -> None:
         self._package, self._names = package, names
-        self._command = functools.cache(self._import)
+        self._command = functools.cache(self._import_command)
 
-    def _import(self, name: str) -> Any:
+    def _import_command(self, name: str) -> Any:
         attribute = name.replace("-", "_")
-        found = getattr(import_module(f"{self._package}.{attribute}"), attribute)
-        if isinstance(found, typer.Typer):
-            return typer.main.get_command(found)
-        alone = typer.Typer(add_completion=False, **SETTINGS)
-        alone.command(name, cls=Command)(grouped(found))
-        return typer.main.get_command(alone)
+        command = getattr(import_module(f"{self._package}.{attribute}"), attribute)
+        if isinstance(command, typer.Typer):
+            return typer.main.get_command(command)
+        single_command_app = typer.Typer(add_completion=False, **TYPER_SETTINGS)
+        single_command_app.command(name, cls=GroupedCommand)(expand_option_groups(command))
+        return typer.main.get_command(single_command_app)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._names:
@@ -180,7 +180,7 @@ class _Imported(Mapping[str, Any]):
         return len(self._names)
 
 
-class _Group(_Once, TyperGroup):
+class _LazyCommandGroup(_StrictCommandMixin, TyperGroup):
     """A group of commands that are imported on their first call."""
 
     package: str
@@ -188,7 +188,7 @@ class _Group(_Once, TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = cast(Any, _Imported(self.package, self.table))
+        self.commands = cast(Any, _LazyCommands(self.package, self.table))
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the purpose of each command without importing any."""
@@ -200,7 +200,7 @@ class _Group(_Once, TyperGroup):
         return list(self.table)
 
 
-def command_line(
+def make_command_line(
     package: str, commands: Mapping[str, str], *, help: str, version: str | None = None, **settings: Any
 ) -> typer.Typer:
     """Return an application, or a group of commands in one.
@@ -213,17 +213,17 @@ def command_line(
         version: Output of ``--version``; ``None`` for a group of commands.
         settings: Further arguments of ``typer.Typer``.
     """
-    group = type("Group", (_Group,), {"package": package, "table": commands})
-    app = typer.Typer(cls=group, no_args_is_help=True, help=help, **SETTINGS, **settings)
+    group = type("Group", (_LazyCommandGroup,), {"package": package, "table": commands})
+    app = typer.Typer(cls=group, no_args_is_help=True, help=help, **TYPER_SETTINGS, **settings)
 
-    def tell(wanted: bool) -> None:
-        if wanted:
+    def print_version(requested: bool) -> None:
+        if requested:
             print(version)
             raise typer.Exit
 
     def with_version(
         _: Annotated[
-            bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=tell)
+            bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=print_version)
         ] = False,
     ) -> None:
         pass
@@ -236,85 +236,91 @@ def command_line(
 
 
 @dataclass(frozen=True)
-class Of:
+class OptionsFor:
     """Marker that reuses an option group about a bundle for something else.
 
-    ``Annotated[Pins, Of("encoder")]`` renames the options of ``Pins`` to, for example, ``--encoder-maker`` and
-    ``--max-encoder-bytes``.
+    ``Annotated[ExpectedBundleOptions, OptionsFor("encoder")]`` renames the options of ``ExpectedBundleOptions`` to, for
+    example, ``--encoder-maker`` and ``--max-encoder-bytes``.
     """
 
-    what: str
+    subject: str
 
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
+def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command that takes the options of its groups in place of the groups."""
     signature = inspect.signature(command, eval_str=True)
     parameters: list[inspect.Parameter] = []
-    takes: list[tuple[str, Callable[[Given], Any]]] = []
+    builders: list[tuple[str, Callable[[OptionValues], Any]]] = []
     for parameter in signature.parameters.values():
-        own, take = _expanded(parameter.name, parameter.annotation, parameter.default, None, None)
-        parameters += own
-        takes.append((parameter.name, take))
+        expanded, build = _expand_parameter(parameter.name, parameter.annotation, parameter.default, None, None)
+        parameters += expanded
+        builders.append((parameter.name, build))
 
     @functools.wraps(command)
     def call(**given: Any) -> None:
-        command(**{name: take(given) for name, take in takes})
+        command(**{name: take(given) for name, take in builders})
 
     call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     call.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
     return call
 
 
-def _expanded(
-    name: str, annotation: Any, default: Any, heading: str | None, of: Of | None
-) -> tuple[list[inspect.Parameter], Callable[[Given], Any]]:
+def _expand_parameter(
+    name: str, annotation: Any, default: Any, heading: str | None, options_for: OptionsFor | None
+) -> tuple[list[inspect.Parameter], Callable[[OptionValues], Any]]:
     """Return the parameters that replace one, and the builder of its argument.
 
     The builder takes the values of these parameters.
     """
-    kind, *marks = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
-    of = next((mark for mark in marks if isinstance(mark, Of)), of)
-    if is_dataclass(kind) and isinstance(kind, type):
-        return _members(kind, heading, of)
-    if of is not None:
-        name, marks = _renamed(name, of.what), [_about(mark, of.what) for mark in marks]
+    base_type, *metadata = get_args(annotation) if get_origin(annotation) is Annotated else (annotation,)
+    options_for = next((mark for mark in metadata if isinstance(mark, OptionsFor)), options_for)
+    if is_dataclass(base_type) and isinstance(base_type, type):
+        return _expand_group(base_type, heading, options_for)
+    if options_for is not None:
+        name, metadata = (
+            _rename_option(name, options_for.subject),
+            [_rename_subject_in_help(mark, options_for.subject) for mark in metadata],
+        )
     if heading is not None:
-        marks = [_under(mark, heading) for mark in marks]
-    annotation = Annotated[kind, *marks] if marks else kind
+        metadata = [_move_under_heading(mark, heading) for mark in metadata]
+    annotation = Annotated[base_type, *metadata] if metadata else base_type
     parameter = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
     return [parameter], lambda given: given[name]
 
 
-def _members(group: type, heading: str | None, of: Of | None) -> tuple[list[inspect.Parameter], Callable[[Given], Any]]:
+def _expand_group(
+    group: type, heading: str | None, options_for: OptionsFor | None
+) -> tuple[list[inspect.Parameter], Callable[[OptionValues], Any]]:
     heading = getattr(group, "heading", None) if heading is None else heading
     hints = get_type_hints(group, include_extras=True)
     expanded = {
-        field.name: _expanded(field.name, hints[field.name], _default(field), heading, of) for field in fields(group)
+        field.name: _expand_parameter(field.name, hints[field.name], _get_default(field), heading, options_for)
+        for field in fields(group)
     }
 
-    def take(given: Given) -> Any:
+    def build_group(given: OptionValues) -> Any:
         return group(**{name: taken(given) for name, (_, taken) in expanded.items()})
 
-    return [parameter for parameters, _ in expanded.values() for parameter in parameters], take
+    return [parameter for parameters, _ in expanded.values() for parameter in parameters], build_group
 
 
-def _default(field: "Field[Any]") -> Any:
+def _get_default(field: "Field[Any]") -> Any:
     return inspect.Parameter.empty if field.default is MISSING else field.default
 
 
-def _renamed(name: str, what: str) -> str:
-    return name.replace("bundle", what) if "bundle" in name else f"{what}_{name}"
+def _rename_option(name: str, subject: str) -> str:
+    return name.replace("bundle", subject) if "bundle" in name else f"{subject}_{name}"
 
 
-def _about(mark: Any, what: str) -> Any:
-    said = copy(mark)
+def _rename_subject_in_help(mark: Any, subject: str) -> Any:
+    renamed = copy(mark)
     if getattr(mark, "help", None):
-        said.help = mark.help.replace("bundle", what)
-    return said
+        renamed.help = mark.help.replace("bundle", subject)
+    return renamed
 
 
-def _under(mark: Any, heading: str) -> Any:
-    placed = copy(mark)
+def _move_under_heading(mark: Any, heading: str) -> Any:
+    moved = copy(mark)
     if hasattr(mark, "rich_help_panel"):
-        placed.rich_help_panel = heading
-    return placed
+        moved.rich_help_panel = heading
+    return moved

@@ -7,22 +7,22 @@ from contextlib import contextmanager
 from typing import Any
 
 #: Callback with a stage, the number of finished steps and the total.
-Report = Callable[[str, int, int], None]
+StageProgressReporter = Callable[[str, int, int], None]
 
 
 @contextmanager
-def progress_bars(*, shown: bool = True, in_bytes: bool = False) -> Iterator[Report]:
+def show_progress_bars(*, enabled: bool = True, in_bytes: bool = False) -> Iterator[StageProgressReporter]:
     """Show a bar for each stage of long work, with elapsed and remaining time.
 
     Args:
-        shown: Whether to show bars at all.
+        enabled: Whether to show bars at all.
         in_bytes: Whether steps are bytes.
 
     Yields:
         A callback that takes a stage, its finished steps and the total. The name of a stage may have a suffix after a
         tab, such as a rate.
     """
-    if not shown or sys.stderr is None or not sys.stderr.isatty():
+    if not enabled or sys.stderr is None or not sys.stderr.isatty():
         yield lambda stage, done, total: None
         return
     from rich.console import Console
@@ -36,9 +36,9 @@ def progress_bars(*, shown: bool = True, in_bytes: bool = False) -> Iterator[Rep
         TimeRemainingColumn,
     )
 
-    counted = DownloadColumn() if in_bytes else MofNCompleteColumn()
-    left = (TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[more]}"))
-    columns = (TextColumn("{task.description}"), BarColumn(), counted, *left)
+    count_column = DownloadColumn() if in_bytes else MofNCompleteColumn()
+    time_columns = (TimeElapsedColumn(), TimeRemainingColumn(), TextColumn("{task.fields[more]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(), count_column, *time_columns)
     with Progress(*columns, console=Console(stderr=True)) as progress:
         tasks: dict[str, Any] = {}
 
@@ -52,13 +52,15 @@ def progress_bars(*, shown: bool = True, in_bytes: bool = False) -> Iterator[Rep
 
 
 @contextmanager
-def bytes_bar(label: str, size: int, from_bytes: int, *, quiet: bool, to_file: bool) -> Iterator[Callable[..., None]]:
+def show_byte_progress(
+    label: str, size: int, min_bytes: int, *, quiet: bool, to_file: bool
+) -> Iterator[Callable[..., None]]:
     """Show a bar over the bytes of large files, unless data goes to the same terminal.
 
     Args:
         label: Text before the bar.
         size: Total bytes, 0 if unknown.
-        from_bytes: Minimum size for a bar; smaller inputs finish before anyone could read it.
+        min_bytes: Minimum size for a bar; smaller inputs finish before anyone could read it.
         quiet: Whether to show no bar.
         to_file: Whether the data goes to a file instead of standard output.
 
@@ -66,12 +68,12 @@ def bytes_bar(label: str, size: int, from_bytes: int, *, quiet: bool, to_file: b
         A callback that takes the finished bytes and, if rows are counted, the finished rows; the bar then has their
         rate.
     """
-    shown = not quiet and size >= from_bytes and (to_file or not sys.stdout.isatty())
-    begun = time.monotonic()
-    with progress_bars(shown=shown, in_bytes=True) as report:
+    enabled = not quiet and size >= min_bytes and (to_file or not sys.stdout.isatty())
+    start_time = time.monotonic()
+    with show_progress_bars(enabled=enabled, in_bytes=True) as report:
 
         def advance(consumed: int, rows: int = 0) -> None:
-            rate = f"\t{rows / max(1e-9, time.monotonic() - begun):,.0f} rows/s" if rows else ""
+            rate = f"\t{rows / max(1e-9, time.monotonic() - start_time):,.0f} rows/s" if rows else ""
             report(label + rate, consumed, size)
 
         yield advance

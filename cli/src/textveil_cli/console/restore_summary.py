@@ -1,6 +1,6 @@
 """One-line summary of a restored reply: numbers of restored mentions, and reasons."""
 
-from textveil.release import counted
+from textveil.release import format_count
 from textveil.text import RestoreReport, SkipReason
 
 #: Reason for each surrogate that is not restored, and the option that restores it.
@@ -17,18 +17,18 @@ _REASONS = {
 }
 
 
-def describe_report(report: RestoreReport) -> str:
+def describe_restore_report(report: RestoreReport) -> str:
     """Describe how many surrogates were restored or not, why, and the options that help."""
-    described = f"{counted(len(report.restored), 'mention')} restored"
+    description = f"{format_count(len(report.restored), 'mention')} restored"
     reasons = report.count_reasons()
     if reasons:
-        described += f", {len(report.not_restored):,} not restored: "
-        described += ", ".join(f"{count:,} {_describe_reason(reason)}" for reason, count in reasons.items())
+        description += f", {len(report.not_restored):,} not restored: "
+        description += ", ".join(f"{count:,} {_describe_reason(reason)}" for reason, count in reasons.items())
     numbers = len(report.unknown_numbers)
     if numbers:
-        described += f"; {counted(numbers, 'number')} that the text did not have: the model may have computed "
-        described += "it from replaced numbers" if numbers == 1 else "them from replaced numbers"
-    return described
+        description += f"; {format_count(numbers, 'number')} that the text did not have: the model may have computed "
+        description += "it from replaced numbers" if numbers == 1 else "them from replaced numbers"
+    return description
 
 
 def _describe_reason(reason: SkipReason) -> str:

@@ -2,67 +2,67 @@
 
 Inputs are files or folders. Cells outside the selection keep their bytes. Each output appears complete or not at all.
 
-``Selection`` has the columns and formats of a run, ``find_sources`` lists the files and their outputs, a ``Drawer``
-rewrites texts, ``sanitize_files`` runs over all files, and ``Record`` lists the finished ones.
+``ColumnSelection`` has the columns and formats of a run, ``find_source_files`` lists the files and their outputs, a
+``BlockSanitizer`` rewrites texts, ``sanitize_files`` runs over all files, and ``Record`` lists the finished ones.
 """
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_cli.files.cells import read_cells
-    from textveil_cli.files.endings import require_fitting_ending
-    from textveil_cli.files.looks import refuse_tables_by_name, refusing_tables
-    from textveil_cli.files.quarantine import Quarantine
-    from textveil_cli.files.record import Counts, Record, settings_of
-    from textveil_cli.files.rows import Bad, Layout, Row
-    from textveil_cli.files.run import Finished, LayoutMaker, sanitize_files
-    from textveil_cli.files.selection import Selection
-    from textveil_cli.files.sources import Source, Sources, find_sources, format_of, record_path
-    from textveil_cli.files.streams import Reading, packed_as, version_of
-    from textveil_cli.files.workers import Drawer
+    from textveil_cli.files.column_selection import ColumnSelection
+    from textveil_cli.files.detect_tables import make_table_refusal, refuse_tables_by_name
+    from textveil_cli.files.endings import check_output_ending
+    from textveil_cli.files.pipeline import LayoutFactory, RunResult, sanitize_files
+    from textveil_cli.files.rejected_rows import RejectedRowsFile
+    from textveil_cli.files.rows import RejectedRow, RowLayout, TableRow
+    from textveil_cli.files.run_manifest import RunCounts, RunManifest, hash_settings
+    from textveil_cli.files.sources import SourceFile, SourceFiles, find_source_files, get_format, get_manifest_path
+    from textveil_cli.files.streams import InputStream, get_file_version, get_packed_ending
+    from textveil_cli.files.workers import BlockSanitizer
 
 __all__ = [
-    "Bad",
-    "Counts",
-    "Drawer",
-    "Finished",
-    "Layout",
-    "LayoutMaker",
-    "Quarantine",
-    "Reading",
-    "Record",
-    "Row",
-    "Selection",
-    "Source",
-    "Sources",
-    "find_sources",
-    "format_of",
-    "packed_as",
+    "BlockSanitizer",
+    "ColumnSelection",
+    "InputStream",
+    "LayoutFactory",
+    "RejectedRow",
+    "RejectedRowsFile",
+    "RowLayout",
+    "RunCounts",
+    "RunManifest",
+    "RunResult",
+    "SourceFile",
+    "SourceFiles",
+    "TableRow",
+    "check_output_ending",
+    "find_source_files",
+    "get_file_version",
+    "get_format",
+    "get_manifest_path",
+    "get_packed_ending",
+    "hash_settings",
+    "make_table_refusal",
     "read_cells",
-    "record_path",
     "refuse_tables_by_name",
-    "refusing_tables",
-    "require_fitting_ending",
     "sanitize_files",
-    "settings_of",
-    "version_of",
 ]
 
 # Lookups try the modules in this order: the ones with the fewest imports come first.
-__getattr__ = lazy_names(
+__getattr__ = make_lazy_getattr(
     __name__,
     __all__,
     "streams",
-    "selection",
+    "column_selection",
     "sources",
     "endings",
-    "looks",
-    "record",
-    "quarantine",
+    "detect_tables",
+    "run_manifest",
+    "rejected_rows",
     "rows",
     "workers",
-    "run",
+    "pipeline",
     "cells",
 )

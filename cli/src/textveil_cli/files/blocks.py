@@ -9,29 +9,37 @@ from typing import cast
 
 from textveil.errors import DocumentTooLong, FieldTooLong, InputError
 
-from textveil_cli.files.rows import LONG_TEXT, Bad, Drawn, Group, Layout, Row, Withheld
-from textveil_cli.files.selection import Selection
+from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.files.rows import (
+    LONG_TEXT,
+    DocumentGroup,
+    RejectedRow,
+    RewrittenDocuments,
+    RowLayout,
+    TableRow,
+    WithheldDocument,
+)
 
 
 @dataclass(kw_only=True)
-class Block:
+class TextBlock:
     """Rows of complete documents that are rewritten together.
 
     Attributes:
         rows: The rows.
-        bad: Rejected rows.
-        sizes: Number of texts in each document, in the order of ``texts``.
+        rejected: Rejected rows.
+        document_sizes: Number of texts in each document, in the order of ``texts``.
     """
 
-    rows: list[Row]
-    bad: list[Bad]
-    sizes: list[int]
+    rows: list[TableRow]
+    rejected: list[RejectedRow]
+    document_sizes: list[int]
     _document: str
-    _glue: bytes
-    _encode: Callable[[str], bytes]
+    _separator: bytes
+    _encode_cell: Callable[[str], bytes]
 
     @property
-    def count(self) -> int:
+    def row_count(self) -> int:
         """Return the number of rows without headings and blank lines."""
         return sum(1 for row in self.rows if row.number)
 
@@ -41,15 +49,18 @@ class Block:
         return [text for row in self.rows for text in row.texts]
 
     @property
-    def groups(self) -> list[Group]:
+    def groups(self) -> list[DocumentGroup]:
         """Return the groups of documents that are released together, in order."""
         if self._document == "key":
-            joined = (of_key for _, of_key in groupby(_with_texts(self.rows), lambda row: row.key))
-            return [Group(tuple(dict.fromkeys(row.scope for row in of_key)), 1) for of_key in joined]
-        of_cells = self._document == "cell"
-        return [Group((row.scope,), len(row.texts) if of_cells else 1) for row in _with_texts(self.rows)]
+            documents = (of_key for _, of_key in groupby(_select_rows_with_texts(self.rows), lambda row: row.key))
+            return [DocumentGroup(tuple(dict.fromkeys(row.privacy_unit for row in of_key)), 1) for of_key in documents]
+        per_cell = self._document == "cell"
+        return [
+            DocumentGroup((row.privacy_unit,), len(row.texts) if per_cell else 1)
+            for row in _select_rows_with_texts(self.rows)
+        ]
 
-    def finish(self, drawn: Drawn) -> list[bytes]:
+    def insert_texts(self, rewritten: RewrittenDocuments) -> list[bytes]:
         """Return the bytes of the rows with their rewritten texts.
 
         Rows with a withheld text become rejected rows.
@@ -58,43 +69,47 @@ class Block:
             One byte string; for a block with a text of at least ``LONG_TEXT`` characters one for each cell, since
             joining would hold the text twice more.
         """
-        texts = cast(list[str], drawn.texts if drawn.whole else self._without_withheld(drawn.texts))
-        cells = map(self._encode, texts)
-        written: list[bytes] = []
-        apart = max(map(len, texts), default=0) >= LONG_TEXT
+        texts = cast(
+            list[str], rewritten.texts if rewritten.is_complete else self._reject_withheld_rows(rewritten.texts)
+        )
+        cells = map(self._encode_cell, texts)
+        output: list[bytes] = []
+        has_long_text = max(map(len, texts), default=0) >= LONG_TEXT
         for row in self.rows:
             parts = row.parts
-            for place in row.places:
-                parts[place] = next(cells)
-            if apart:
-                written += [part for cell in parts for part in (cell, self._glue)]
-                written[-1] = row.end
+            for position in row.text_positions:
+                parts[position] = next(cells)
+            if has_long_text:
+                output += [part for cell in parts for part in (cell, self._separator)]
+                output[-1] = row.end
             else:
-                written.append(self._glue.join(parts) + row.end)
-        return written if apart else [b"".join(written)]
+                output.append(self._separator.join(parts) + row.end)
+        return output if has_long_text else [b"".join(output)]
 
-    def _without_withheld(self, texts: Sequence[str | Withheld]) -> list[str]:
+    def _reject_withheld_rows(self, texts: Sequence[str | WithheldDocument]) -> list[str]:
         """Reject the rows that have a withheld text, and return the texts of the others."""
-        rest, kept, rows = iter(texts), list[str](), list[Row]()
+        remaining, released, released_rows = iter(texts), list[str](), list[TableRow]()
         for row in self.rows:
-            of_row = [*islice(rest, len(row.places))]
-            why = next((text for text in of_row if isinstance(text, Withheld)), None)
-            if why is None:
-                rows.append(row)
-                kept += cast(list[str], of_row)
+            row_texts = [*islice(remaining, len(row.text_positions))]
+            withheld = next((text for text in row_texts if isinstance(text, WithheldDocument)), None)
+            if withheld is None:
+                released_rows.append(row)
+                released += cast(list[str], row_texts)
             else:
-                raw = self._glue.join(row.parts) + row.end
-                self.bad.append(Bad(number=row.number, line=row.line, reason=why.reason, raw=raw, error=why.error))
-        self.rows = rows
-        return kept
+                raw = self._separator.join(row.parts) + row.end
+                self.rejected.append(
+                    RejectedRow(number=row.number, line=row.line, reason=withheld.reason, raw=raw, error=withheld.error)
+                )
+        self.rows = released_rows
+        return released
 
 
-def whole_lines(chunks: Iterable[bytes], most: int, name: str) -> Iterator[tuple[list[bytes], bool]]:
+def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[tuple[list[bytes], bool]]:
     """Yield the lines that have arrived, with their ends, and whether they are the last.
 
     Args:
         chunks: Bytes as they arrive.
-        most: Maximum bytes of a line; reading stops there.
+        max_bytes: Maximum bytes of a line; reading stops there.
         name: Name of the file in errors.
 
     Raises:
@@ -107,17 +122,19 @@ def whole_lines(chunks: Iterable[bytes], most: int, name: str) -> Iterator[tuple
         size += len(chunk)
         if not end:
             pending.append(chunk)
-            if size > most:
+            if size > max_bytes:
                 raise FieldTooLong(f"{name}: a line is longer than --max-field allows")
             continue
         lines = BytesIO(b"".join([*pending, chunk[:end]])).readlines()
         pending, size = [chunk[end:]], len(chunk) - end
         yield lines, False
-    rest = b"".join(pending)
-    yield [rest] if rest else [], True
+    last_line = b"".join(pending)
+    yield [last_line] if last_line else [], True
 
 
-def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: str) -> Iterator[Block]:
+def read_blocks(
+    layout: RowLayout, chunks: Iterable[bytes], selection: ColumnSelection, name: str
+) -> Iterator[TextBlock]:
     """Yield the rows of a file in blocks, as they arrive.
 
     Args:
@@ -129,28 +146,35 @@ def blocks(layout: Layout, chunks: Iterable[bytes], selection: Selection, name: 
     Raises:
         TextveilError: The rest of the file cannot be read; a single rejected row is no error here.
     """
-    held: list[Row] = []  # rows of a document that the next lines may continue
-    seen: set[int] = set()
-    begun = False
-    for lines, last in whole_lines(chunks, selection.max_row, name):
-        if lines and not begun:
-            held, begun = without_mark(lines, name), True
-        rows, bad = held, list[Bad]()
-        for row in layout.rows(lines, last=last):
-            (rows if isinstance(row, Row) else bad).append(row)  # type: ignore[arg-type]
-        held = []
+    open_document: list[TableRow] = []  # rows of a document that the next lines may continue
+    earlier_keys: set[int] = set()
+    has_begun = False
+    for lines, last in split_lines(chunks, selection.max_row, name):
+        if lines and not has_begun:
+            open_document, has_begun = remove_byte_order_mark(lines, name), True
+        rows, rejected = open_document, list[RejectedRow]()
+        for row in layout.split_rows(lines, last=last):
+            (rows if isinstance(row, TableRow) else rejected).append(row)  # type: ignore[arg-type]
+        open_document = []
         if selection.document == "key":
-            rows, held = _whole_documents(rows, bad, seen, layout.glue, last=last)
-            if sum(map(len, (part for row in held for part in row.parts))) > selection.max_row:
-                raise DocumentTooLong(f"{name}, row {held[0].number}: its document is longer than --max-field allows")
-        if rows or bad or last:
-            sizes = _sizes(rows, selection.document)
-            yield Block(
-                rows=rows, bad=bad, sizes=sizes, _document=selection.document, _glue=layout.glue, _encode=layout.encode
+            rows, open_document = _split_last_document(rows, rejected, earlier_keys, layout.separator, last=last)
+            if sum(map(len, (part for row in open_document for part in row.parts))) > selection.max_row:
+                raise DocumentTooLong(
+                    f"{name}, row {open_document[0].number}: its document is longer than --max-field allows"
+                )
+        if rows or rejected or last:
+            document_sizes = _count_texts(rows, selection.document)
+            yield TextBlock(
+                rows=rows,
+                rejected=rejected,
+                document_sizes=document_sizes,
+                _document=selection.document,
+                _separator=layout.separator,
+                _encode_cell=layout.encode_cell,
             )
 
 
-def without_mark(lines: list[bytes], name: str) -> list[Row]:
+def remove_byte_order_mark(lines: list[bytes], name: str) -> list[TableRow]:
     """Remove a byte order mark from the first line, and return it as a row if present.
 
     Raises:
@@ -162,12 +186,12 @@ def without_mark(lines: list[bytes], name: str) -> list[Row]:
     if not first.startswith(codecs.BOM_UTF8):
         return []
     lines[0] = first.removeprefix(codecs.BOM_UTF8)
-    return [Row(number=0, line=1, parts=[codecs.BOM_UTF8])]
+    return [TableRow(number=0, line=1, parts=[codecs.BOM_UTF8])]
 
 
-def _whole_documents(
-    rows: list[Row], bad: list[Bad], seen: set[int], glue: bytes, *, last: bool
-) -> tuple[list[Row], list[Row]]:
+def _split_last_document(
+    rows: list[TableRow], rejected: list[RejectedRow], earlier_keys: set[int], separator: bytes, *, last: bool
+) -> tuple[list[TableRow], list[TableRow]]:
     """Split off the rows of the last document, which the next lines may continue.
 
     Rows of a document that appeared before, with another one between, are rejected.
@@ -175,35 +199,39 @@ def _whole_documents(
     Returns:
         The rows before the last document, and the rows of the last one.
     """
-    good: list[Row] = []
-    key, known = None, False
+    accepted: list[TableRow] = []
+    key, is_repeated = None, False
     for row in rows:
         if row.number and row.key != key:
             if key is not None:
-                seen.add(hash(key))
-            key, known = row.key, hash(row.key) in seen
-        if known and row.number:
-            raw = glue.join(row.parts) + row.end
+                earlier_keys.add(hash(key))
+            key, is_repeated = row.key, hash(row.key) in earlier_keys
+        if is_repeated and row.number:
+            raw = separator.join(row.parts) + row.end
             reason = "rows of its document stand further up: sort them by the key"
-            bad.append(Bad(number=row.number, line=row.line, reason=reason, raw=raw))
+            rejected.append(RejectedRow(number=row.number, line=row.line, reason=reason, raw=raw))
         else:
-            good.append(row)
+            accepted.append(row)
     if last or key is None:
-        return good, []
-    start = next(number for number, row in enumerate(good) if row.number and row.key == key) if not known else len(good)
-    return good[:start], good[start:]
+        return accepted, []
+    start = (
+        next(number for number, row in enumerate(accepted) if row.number and row.key == key)
+        if not is_repeated
+        else len(accepted)
+    )
+    return accepted[:start], accepted[start:]
 
 
-def _sizes(rows: list[Row], document: str) -> list[int]:
+def _count_texts(rows: list[TableRow], document: str) -> list[int]:
     """Return the number of texts in each document."""
     if document == "cell":
         return [1 for row in rows for _ in row.texts]
     if document == "key":
-        joined = groupby(_with_texts(rows), lambda row: row.key)
-        return [sum(len(row.texts) for row in of_key) for _, of_key in joined]
-    return [len(row.texts) for row in _with_texts(rows)]
+        documents = groupby(_select_rows_with_texts(rows), lambda row: row.key)
+        return [sum(len(row.texts) for row in of_key) for _, of_key in documents]
+    return [len(row.texts) for row in _select_rows_with_texts(rows)]
 
 
-def _with_texts(rows: list[Row]) -> list[Row]:
+def _select_rows_with_texts(rows: list[TableRow]) -> list[TableRow]:
     """Return the rows with texts; blank lines do not split a document."""
     return [row for row in rows if row.texts]

@@ -4,16 +4,16 @@ from collections.abc import Iterator
 
 from textveil.errors import BadRow, OptionError
 
-from textveil_cli.console import Lines
-from textveil_cli.files.blocks import blocks
+from textveil_cli.console import LineBatch
+from textveil_cli.files.blocks import read_blocks
+from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.parquet import ParquetTable
-from textveil_cli.files.rows import Row
-from textveil_cli.files.run import LAYOUTS
-from textveil_cli.files.selection import Selection
-from textveil_cli.files.streams import Reading
+from textveil_cli.files.pipeline import LAYOUTS
+from textveil_cli.files.rows import TableRow
+from textveil_cli.files.streams import InputStream
 
 
-def read_cells(file: Reading, selection: Selection, name: str) -> Iterator[Lines]:
+def read_cells(file: InputStream, selection: ColumnSelection, name: str) -> Iterator[LineBatch]:
     """Yield the texts of a column as they arrive, in the form of ``read_lines``.
 
     An empty cell is an empty text.
@@ -31,18 +31,18 @@ def read_cells(file: Reading, selection: Selection, name: str) -> Iterator[Lines
     if len(selection.columns) != 1:
         raise OptionError("give one --column or --key: each row gives one line")
     if selection.format == "parquet":
-        with open(file.descriptor, "rb", closefd=False) as whole:
-            for block in ParquetTable(whole, name, selection).blocks():
+        with open(file.descriptor, "rb", closefd=False) as binary_file:
+            for block in ParquetTable(binary_file, name, selection).read_blocks():
                 yield [text or "" for text in block.cells[0]], True, 0
         return
-    for block in blocks(LAYOUTS[selection.format](selection, name), file.chunks(), selection, name):
-        if block.bad:
-            bad = block.bad[0]
-            raise BadRow(f"{name}, row {bad.number:,} (line {bad.line:,}): {bad.reason}")
-        yield [_only(row, name) for row in block.rows if row.number], True, file.consumed
+    for block in read_blocks(LAYOUTS[selection.format](selection, name), file.read_chunks(), selection, name):
+        if block.rejected:
+            rejected = block.rejected[0]
+            raise BadRow(f"{name}, row {rejected.number:,} (line {rejected.line:,}): {rejected.reason}")
+        yield [_get_only_text(row, name) for row in block.rows if row.number], True, file.bytes_read
 
 
-def _only(row: Row, name: str) -> str:
+def _get_only_text(row: TableRow, name: str) -> str:
     if len(row.texts) > 1:
         raise BadRow(f"{name}, row {row.number:,} (line {row.line:,}): several texts, where a row gives one line")
     return row.texts[0] if row.texts else ""

@@ -5,15 +5,15 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import ColumnError, FieldTooLong, InputError
 
-from textveil_cli.columns import list_columns, name_option, suggest_column
-from textveil_cli.files.rows import LONG_TEXT, Bad, Row, in_pieces
-from textveil_cli.files.selection import MAX_CELLS, Selection
+from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.files.column_selection import MAX_CELLS, ColumnSelection
+from textveil_cli.files.rows import LONG_TEXT, RejectedRow, TableRow, encode_long_text
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 # A quoted cell is one part in quotes or several without a blank between them. Most have one part. Cells with more than
 # 50 parts would take much memory in a pattern; `_cut` splits them.
-_QUOTED = rb'(?>(?:"[^"]*+"){1,50})(?!")'
-_ENDS = (b"", b"\n", b"\r\n")
+_QUOTED_CELL = rb'(?>(?:"[^"]*+"){1,50})(?!")'
+_LINE_ENDS = (b"", b"\n", b"\r\n")
 
 
 class DelimitedLayout:
@@ -27,163 +27,182 @@ class DelimitedLayout:
         name: Name of the file in errors.
     """
 
-    def __init__(self, selection: Selection, name: str) -> None:
+    def __init__(self, selection: ColumnSelection, name: str) -> None:
         delimiter = selection.delimiter or _DELIMITERS[selection.format]
-        self.glue = delimiter.encode()
+        self.separator = delimiter.encode()
         self._selection, self._name, self._codec = selection, name, selection.codec
-        plain = rb"[^%b\r\n]*+" % re.escape(self.glue)
-        self._plain = re.compile(plain)
-        self._cell = re.compile(rb'(%b|(?!")%b)%b' % (_QUOTED, plain, re.escape(self.glue)))
-        self._to_quote = re.compile(rf'[{re.escape(delimiter)}"\r\n]')
-        self._width = 0  # number of cells of a row; 0 before the first row
-        self._places: list[int] = []
-        self._kept: list[int] | None = None
-        self._key: int | None = None
-        self._scope: int | None = None
+        unquoted = rb"[^%b\r\n]*+" % re.escape(self.separator)
+        self._unquoted_pattern = re.compile(unquoted)
+        self._cell_pattern = re.compile(rb'(%b|(?!")%b)%b' % (_QUOTED_CELL, unquoted, re.escape(self.separator)))
+        self._quoting_pattern = re.compile(rf'[{re.escape(delimiter)}"\r\n]')
+        self._cell_count = 0  # number of cells of a row; 0 before the first row
+        self._text_columns: list[int] = []
+        self._output_columns: list[int] | None = None
+        self._key_column: int | None = None
+        self._privacy_unit_column: int | None = None
         #: Names of the copied columns, set after the header.
         self.copied: list[str] = []
         self._row = self._line = 0
-        self._record = _Record()
+        self._quoted_row = _QuotedRow()
 
-    def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yield the rows of some lines; see ``Layout``.
+    def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
+        """Yield the rows of some lines; see ``RowLayout``.
 
         Raises:
             ColumnError: A selected column is missing or appears twice, or a file with a header is empty.
             FieldTooLong: A cell is longer than the limit.
             InputError: A quote is not closed, or the header is malformed.
         """
-        record = self._record
+        quoted_row = self._quoted_row
         for line in lines:
             self._line += 1
-            if record.lines:
-                record.add(line)
-                if record.size > self._selection.max_row:
+            if quoted_row.lines:
+                quoted_row.add_line(line)
+                if quoted_row.size > self._selection.max_row:
                     raise FieldTooLong(f"{self._name}, row {self._row + 1}: a cell is longer than --max-field allows")
-                if record.quotes % 2:  # the open cell stays open
+                if quoted_row.quotes % 2:  # the open cell stays open
                     continue
-            elif line in _ENDS:
-                yield Row(number=0, line=self._line, parts=[line])
+            elif line in _LINE_ENDS:
+                yield TableRow(number=0, line=self._line, parts=[line])
                 continue
             else:
                 content = line.removesuffix(b"\n").removesuffix(b"\r")
-                cells = self._split(content)
+                cells = self._split_line(content)
                 if cells is not None:
-                    yield self._row_of(cells, line[len(content) :], line, self._line, None)
+                    yield self._make_row(cells, line[len(content) :], line, self._line, None)
                     continue
-                record.begin(line, self._line)
-            raw = record.join()
-            broken = self._cut(raw, record)
-            if record.open:
+                quoted_row.start(line, self._line)
+            raw = quoted_row.join_lines()
+            error = self._split_quoted_row(raw, quoted_row)
+            if quoted_row.is_open:
                 continue
-            cells, end = record.cells, raw[record.at :]
-            yield self._row_of(cells, end, raw, record.first_line, broken)
-            record.lines = []
-        if last and record.lines:
+            cells, end = quoted_row.cells, raw[quoted_row.position :]
+            yield self._make_row(cells, end, raw, quoted_row.first_line, error)
+            quoted_row.lines = []
+        if last and quoted_row.lines:
             raise InputError(f"{self._name}, row {self._row + 1}: a quote is not closed")
-        if last and not self._width and self._selection.header:
+        if last and not self._cell_count and self._selection.header:
             raise ColumnError(f"{self._name}: the file is empty, and has no header")
 
-    def go_on(self, rows: int, lines: int) -> None:
-        """Continue the counts of rows and lines from these numbers; see ``Layout``."""
+    def set_position(self, rows: int, lines: int) -> None:
+        """Continue the counts of rows and lines from these numbers; see ``RowLayout``."""
         self._row, self._line = rows, lines
 
-    def encode(self, text: str) -> bytes:
+    def encode_cell(self, text: str) -> bytes:
         """Return the bytes of a cell, in quotes only if its new text needs them.
 
         Text that the file's encoding lacks becomes ``?``.
         """
-        quoted = not text or self._to_quote.search(text) is not None
+        needs_quotes = not text or self._quoting_pattern.search(text) is not None
         if len(text) >= LONG_TEXT:
-            return in_pieces(text, self._inside, b'"' if quoted else b"")
-        return b'"%b"' % self._inside(text) if quoted else text.encode(self._codec, "replace")
+            return encode_long_text(text, self._escape_quotes, b'"' if needs_quotes else b"")
+        return b'"%b"' % self._escape_quotes(text) if needs_quotes else text.encode(self._codec, "replace")
 
-    def _inside(self, text: str) -> bytes:
+    def _escape_quotes(self, text: str) -> bytes:
         """Return the bytes between the two quotes of a cell."""
         return text.replace('"', '""').encode(self._codec, "replace")  # a word that an old encoding lacks becomes "?"
 
-    def _split(self, content: bytes) -> list[bytes] | None:
+    def _split_line(self, content: bytes) -> list[bytes] | None:
         """Split a line that is one well-formed row; return ``None`` for other lines."""
-        if content.count(self.glue) >= MAX_CELLS:  # unless quotes hold them, too many cells to split at once
+        if content.count(self.separator) >= MAX_CELLS:  # unless quotes hold them, too many cells to split at once
             return None
         if b'"' not in content:
-            return None if b"\r" in content else content.split(self.glue)
-        cells = self._cell.findall(content + self.glue)
-        sound = sum(map(len, cells)) + len(cells) == len(content) + 1  # otherwise a part of the line matches no cell
-        return cells if sound else None
+            return None if b"\r" in content else content.split(self.separator)
+        cells = self._cell_pattern.findall(content + self.separator)
+        is_complete = (
+            sum(map(len, cells)) + len(cells) == len(content) + 1
+        )  # otherwise a part of the line matches no cell
+        return cells if is_complete else None
 
-    def _cut(self, raw: bytes, record: "_Record") -> str | None:
+    def _split_quoted_row(self, raw: bytes, quoted_row: "_QuotedRow") -> str | None:
         """Split a record with quotes into cells, from its last position.
 
         Returns:
             A description of the error in the record, or ``None``.
         """
-        record.open = False
-        at = record.at
+        quoted_row.is_open = False
+        position = quoted_row.position
         while True:
-            end = self._end_of_cell(raw, at)
+            end = self._find_cell_end(raw, position)
             if end < 0:
-                record.open, record.at, record.quotes = True, at, raw.count(b'"', at)
+                quoted_row.is_open, quoted_row.position, quoted_row.quotes = True, position, raw.count(b'"', position)
                 return None
-            if len(record.cells) == MAX_CELLS:
+            if len(quoted_row.cells) == MAX_CELLS:
                 return f"more than {MAX_CELLS:,} cells"
-            record.cells.append(raw[at:end])
-            record.at = end
-            if raw.startswith(self.glue, record.at):
-                record.at = at = record.at + 1
-            elif raw[record.at :] in _ENDS:
+            quoted_row.cells.append(raw[position:end])
+            quoted_row.position = end
+            if raw.startswith(self.separator, quoted_row.position):
+                quoted_row.position = position = quoted_row.position + 1
+            elif raw[quoted_row.position :] in _LINE_ENDS:
                 return None
             else:
-                return _BARE_RETURN if raw.startswith(b"\r", record.at) else "something follows a closing quote"
+                return (
+                    _BARE_RETURN_ERROR
+                    if raw.startswith(b"\r", quoted_row.position)
+                    else "something follows a closing quote"
+                )
 
-    def _end_of_cell(self, raw: bytes, at: int) -> int:
+    def _find_cell_end(self, raw: bytes, position: int) -> int:
         """Return the end of the cell at a position; -1 if its closing quote has not arrived."""
-        if not raw.startswith(b'"', at):
-            match = self._plain.match(raw, at)
+        if not raw.startswith(b'"', position):
+            match = self._unquoted_pattern.match(raw, position)
             assert match is not None  # the pattern also matches an empty cell
             return match.end()
-        while (at := raw.find(b'"', at + 1)) >= 0:
-            at += 1
-            if not raw.startswith(b'"', at):
-                return at
+        while (position := raw.find(b'"', position + 1)) >= 0:
+            position += 1
+            if not raw.startswith(b'"', position):
+                return position
         return -1
 
-    def _row_of(self, cells: list[bytes], end: bytes, raw: bytes, line: int, broken: str | None) -> Row | Bad:
+    def _make_row(
+        self, cells: list[bytes], end: bytes, raw: bytes, line: int, error: str | None
+    ) -> TableRow | RejectedRow:
         """Return the header, a row with its texts, or a rejected row."""
-        if not self._width:
-            if broken is not None and self._selection.header:
-                raise InputError(f"{self._name}, the header: {broken}")
-            self._width = len(cells)
+        if not self._cell_count:
+            if error is not None and self._selection.header:
+                raise InputError(f"{self._name}, the header: {error}")
+            self._cell_count = len(cells)
             self._find_columns(cells)
             if self._selection.header:
-                return self._leaving(Row(number=0, line=line, parts=cells, end=end))
+                return self._drop_columns(TableRow(number=0, line=line, parts=cells, end=end))
         self._row += 1
         number = self._row
         if len(raw) > self._selection.max_field and max(map(len, cells)) > self._selection.max_field:
             raise FieldTooLong(f"{self._name}, row {number}: a cell is longer than --max-field allows")
-        if broken is None and len(cells) != self._width:
-            broken = f"{len(cells):,} cells, where the first row has {self._width:,}"
-        if broken is not None:
-            return Bad(number=number, line=line, reason=broken, raw=raw)
+        if error is None and len(cells) != self._cell_count:
+            error = f"{len(cells):,} cells, where the first row has {self._cell_count:,}"
+        if error is not None:
+            return RejectedRow(number=number, line=line, reason=error, raw=raw)
         try:
-            texts = [self._text(cells[place]) for place in self._places]
-            key = None if self._key is None else self._text(cells[self._key])
-            scope = None if self._scope is None else self._text(cells[self._scope])
+            texts = [self._decode_cell(cells[place]) for place in self._text_columns]
+            key = None if self._key_column is None else self._decode_cell(cells[self._key_column])
+            privacy_unit = (
+                None if self._privacy_unit_column is None else self._decode_cell(cells[self._privacy_unit_column])
+            )
         except UnicodeDecodeError:
-            return Bad(number=number, line=line, reason=f"a cell is not {self._selection.encoding}", raw=raw)
-        places = self._places
+            return RejectedRow(number=number, line=line, reason=f"a cell is not {self._selection.encoding}", raw=raw)
+        positions = self._text_columns
         if not all(texts):
-            places = [place for place, text in zip(places, texts, strict=True) if text]
+            positions = [place for place, text in zip(positions, texts, strict=True) if text]
             texts = [text for text in texts if text]
-        return self._leaving(
-            Row(number=number, line=line, parts=cells, places=places, texts=texts, end=end, key=key, scope=scope)
+        return self._drop_columns(
+            TableRow(
+                number=number,
+                line=line,
+                parts=cells,
+                text_positions=positions,
+                texts=texts,
+                end=end,
+                key=key,
+                privacy_unit=privacy_unit,
+            )
         )
 
-    def _leaving(self, row: Row) -> Row:
+    def _drop_columns(self, row: TableRow) -> TableRow:
         """Return a row without the cells that the output leaves out."""
-        if self._kept is not None:
-            row.places = [self._kept.index(place) for place in row.places]
-            row.parts = [row.parts[place] for place in self._kept]
+        if self._output_columns is not None:
+            row.text_positions = [self._output_columns.index(place) for place in row.text_positions]
+            row.parts = [row.parts[place] for place in self._output_columns]
             if row.parts == [b""]:
                 row.parts = [b'""']  # an empty line would be a blank line, not a row
         return row
@@ -194,60 +213,66 @@ class DelimitedLayout:
         names = [name[1:-1].replace('""', '"') if name.startswith('"') else name for name in names]
         if not self._selection.header:
             names = [str(number) for number, _ in enumerate(cells, 1)]
-        given = len(self._selection.columns)
-        self._places = sorted(
-            self._place(names, column, name_option("--column", column, number, given))
+        total = len(self._selection.columns)
+        self._text_columns = sorted(
+            self._find_column(names, column, describe_column_option("--column", column, number, total))
             for number, column in enumerate(self._selection.columns, 1)
         )
-        named = self._selection.without
-        without = [
-            self._place(names, column, name_option("--without-column", column, number, len(named)))
-            for number, column in enumerate(named, 1)
+        left_out_names = self._selection.without
+        left_out = [
+            self._find_column(
+                names, column, describe_column_option("--without-column", column, number, len(left_out_names))
+            )
+            for number, column in enumerate(left_out_names, 1)
         ]
-        self._kept = self._selection.kept(self._places, without, len(names))
-        kept = range(len(names)) if self._kept is None else self._kept
-        self.copied = [names[place] for place in kept if place not in self._places]
+        self._output_columns = self._selection.list_output_columns(self._text_columns, left_out, len(names))
+        output_columns = range(len(names)) if self._output_columns is None else self._output_columns
+        self.copied = [names[place] for place in output_columns if place not in self._text_columns]
         if self._selection.document_key is not None:
-            self._key = self._place(names, key := self._selection.document_key, name_option("--document-key", key))
+            self._key_column = self._find_column(
+                names, key := self._selection.document_key, describe_column_option("--document-key", key)
+            )
         if self._selection.scope_column is not None:
-            self._scope = self._place(
-                names, scope := self._selection.scope_column, name_option("--scope-column", scope)
+            self._privacy_unit_column = self._find_column(
+                names,
+                unit_column := self._selection.scope_column,
+                describe_column_option("--scope-column", unit_column),
             )
 
-    def _place(self, names: list[str], column: str, option: str) -> int:
-        found = [place for place, name in enumerate(names) if name == column]
-        if len(found) != 1:
-            where, hint = "header" if self._selection.header else "first row", ""
+    def _find_column(self, names: list[str], column: str, option: str) -> int:
+        positions = [place for place, name in enumerate(names) if name == column]
+        if len(positions) != 1:
+            searched, hint = "header" if self._selection.header else "first row", ""
             listed = list_columns(names) if self._selection.header else ""
-            if not found:
+            if not positions:
                 hint = suggest_column(column, names) or "; --no-header if there is none"
             if listed:
-                where += f" ({listed})"
+                searched += f" ({listed})"
             if not self._selection.header:
                 hint = f": with --no-header it is a number from 1 to {len(names)}"
-            if not found and len(names) == 1:
-                hint = f": the first row is one cell{_meant(names[0], self._selection.delimiter)}"
-            raise ColumnError(f"{self._name}: {option} is {'twice' if found else 'not'} in the {where}{hint}")
-        return found[0]
+            if not positions and len(names) == 1:
+                hint = f": the first row is one cell{_suggest_delimiter(names[0], self._selection.delimiter)}"
+            raise ColumnError(f"{self._name}: {option} is {'twice' if positions else 'not'} in the {searched}{hint}")
+        return positions[0]
 
-    def _text(self, cell: bytes) -> str:
+    def _decode_cell(self, cell: bytes) -> str:
         text = cell.decode(self._codec)
         return text[1:-1].replace('""', '"') if text.startswith('"') else text
 
 
-def _meant(row: str, delimiter: str | None) -> str:
+def _suggest_delimiter(row: str, delimiter: str | None) -> str:
     """Suggest the delimiter of a first row that has only one cell."""
-    mark = max(",;|\t", key=row.count)
-    if mark not in row:
+    delimiter_found = max(",;|\t", key=row.count)
+    if delimiter_found not in row:
         return ", so look at --delimiter, --csv and --tsv"
-    of_format = {",": "--csv", "\t": "--tsv"} if delimiter is None else {"\t": "--tsv"}
-    return f"; did you mean {of_format.get(mark, f'--delimiter {mark!r}')}?"
+    options = {",": "--csv", "\t": "--tsv"} if delimiter is None else {"\t": "--tsv"}
+    return f"; did you mean {options.get(delimiter_found, f'--delimiter {delimiter_found!r}')}?"
 
 
-_BARE_RETURN = "a carriage return outside quotes"
+_BARE_RETURN_ERROR = "a carriage return outside quotes"
 
 
-class _Record:
+class _QuotedRow:
     """A row with quotes, possibly over many lines; the code scans each byte once.
 
     Attributes:
@@ -255,29 +280,29 @@ class _Record:
         first_line: Number of the first line.
         size: Bytes of the lines.
         cells: Cells before the open one.
-        at: Start of the open cell; after the last cell, its end.
-        open: Whether the last cell has no closing quote yet.
-        quotes: Number of quotes from ``at`` on; an odd number means that the cell is still open.
+        position: Start of the open cell; after the last cell, its end.
+        is_open: Whether the last cell has no closing quote yet.
+        quotes: Number of quotes from ``position`` on; an odd number means that the cell is still open.
     """
 
     def __init__(self) -> None:
         self.lines: list[bytes] = []
         self.cells: list[bytes] = []
-        self.first_line = self.size = self.at = self.quotes = 0
-        self.open = False
+        self.first_line = self.size = self.position = self.quotes = 0
+        self.is_open = False
 
-    def begin(self, line: bytes, number: int) -> None:
+    def start(self, line: bytes, number: int) -> None:
         """Begin a row with its first line."""
         self.lines, self.cells, self.first_line, self.size = [line], [], number, len(line)
-        self.at = self.quotes = 0
+        self.position = self.quotes = 0
 
-    def add(self, line: bytes) -> None:
+    def add_line(self, line: bytes) -> None:
         """Add a line to a row whose last cell is open."""
         self.lines.append(line)
         self.size += len(line)
         self.quotes += line.count(b'"')
 
-    def join(self) -> bytes:
+    def join_lines(self) -> bytes:
         """Return the bytes of the row so far."""
         if len(self.lines) > 1:
             self.lines = [b"".join(self.lines)]

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from textveil.errors import OptionError
 
-from textveil_cli.console import printable
-from textveil_cli.files.selection import FORMATS
-from textveil_cli.files.streams import packed_as
+from textveil_cli.console import make_printable
+from textveil_cli.files.column_selection import FORMATS
+from textveil_cli.files.streams import get_packed_ending
 
 #: Endings by format. No command writes a whole JSON file, but a reader expects one behind ``.json``.
-_ENDINGS = {**FORMATS, "json": (".json",)}
-_KINDS = {
+_ENDINGS_BY_FORMAT = {**FORMATS, "json": (".json",)}
+_FORMAT_LABELS = {
     "lines": "plain text",
     "csv": "CSV",
     "tsv": "TSV",
@@ -25,12 +25,12 @@ _KINDS = {
 }
 
 
-def require_fitting_ending(
+def check_output_ending(
     output: Path | None,
     formats: Sequence[str],
     inputs: Sequence[str] = (),
     *,
-    packs: bool = False,
+    can_pack: bool = False,
     into_folder: bool = False,
 ) -> None:
     """Check the name of an output.
@@ -41,7 +41,7 @@ def require_fitting_ending(
         output: The file; ``None`` is standard output.
         formats: Formats of the output's content, the best name first.
         inputs: Paths of the inputs; an option may have set their format against their names.
-        packs: Whether the output is packed if its name has the ending of a packed file.
+        can_pack: Whether the output is packed if its name has the ending of a packed file.
         into_folder: Whether the output is a folder of files, created if missing.
 
     Raises:
@@ -50,27 +50,28 @@ def require_fitting_ending(
     if output is None:
         return
     format_name, packed = _read_ending(output.name)
-    name = printable(output.name)
+    name = make_printable(output.name)
     if into_folder:
         if (format_name is not None or packed) and not output.is_dir():
             raise OptionError(
                 f"--output {name}: the outputs go to a folder: name it without {os.path.splitext(name)[1]}"
             )
         return
-    if packed and not packs:
+    if packed and not can_pack:
         raise OptionError(f"--output {name}: what is written is not packed: name it without {packed}")
     if format_name is None or format_name in formats:
         return
     if inputs and all(_read_ending(path)[0] == format_name for path in inputs):
         return
-    best = "" if formats[0] not in _ENDINGS else f": name it {_ENDINGS[formats[0]][0]}"
+    advice = "" if formats[0] not in _ENDINGS_BY_FORMAT else f": name it {_ENDINGS_BY_FORMAT[formats[0]][0]}"
     raise OptionError(
-        f"--output {name}: it ends like {_KINDS[format_name]}, and what is written is {_KINDS[formats[0]]}{best}"
+        f"--output {name}: it ends like {_FORMAT_LABELS[format_name]}, and what is written is "
+        f"{_FORMAT_LABELS[formats[0]]}{advice}"
     )
 
 
 def _read_ending(path: str) -> tuple[str | None, str]:
     """Return the format of a name's ending or ``None``, and the ending of a packed file."""
-    packed = packed_as(path)
+    packed = get_packed_ending(path)
     plain = path.lower().removesuffix(packed)
-    return next((name for name, endings in _ENDINGS.items() if plain.endswith(endings)), None), packed
+    return next((name for name, endings in _ENDINGS_BY_FORMAT.items() if plain.endswith(endings)), None), packed

@@ -7,19 +7,19 @@ from typing import Any
 
 from textveil.errors import OptionError
 
-from textveil_cli.columns import list_columns, suggest_column
-from textveil_cli.files.selection import MAX_CELLS
+from textveil_cli.column_names import list_columns, suggest_column
+from textveil_cli.files.column_selection import MAX_CELLS
 
 #: A step into every item of a list.
-EACH = None
-Node = dict["str | None", "Node"]
+EACH_ITEM = None
+KeyTree = dict["str | None", "KeyTree"]
 _STEP = re.compile(r'"(?:[^"\\]|\\.)*"|[^."\[\]]+|\[\]')
-_BLANK = re.compile(r"[ \t\r\n]*")
+_BLANKS = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _ESCAPE_QUOTE_OR_COMMA = re.compile(r'\\.|[",]', re.DOTALL)
-_NEXT = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
+_SEPARATOR = re.compile(r"[ \t\r\n]*([,\]}])[ \t\r\n]*")
 #: Decoder of one value that also returns its end. Integers become floats: one of any length takes little memory.
-_read = json.JSONDecoder(parse_int=float).raw_decode
+_decode_value = json.JSONDecoder(parse_int=float).raw_decode
 
 
 def parse_key(key: str) -> tuple[str | None, ...]:
@@ -31,37 +31,37 @@ def parse_key(key: str) -> tuple[str | None, ...]:
         OptionError: The key is malformed.
     """
     steps: list[str | None] = []
-    at = 0
-    while match := _STEP.match(key, at):
-        part, at = match[0], match.end()
-        steps.append(EACH if part == "[]" else json.loads(part) if part.startswith('"') else part)
-        if at == len(key):
+    position = 0
+    while match := _STEP.match(key, position):
+        part, position = match[0], match.end()
+        steps.append(EACH_ITEM if part == "[]" else json.loads(part) if part.startswith('"') else part)
+        if position == len(key):
             return tuple(steps)
-        if key[at] == ".":
-            at += 1
-        elif key[at] != "[":
+        if key[position] == ".":
+            position += 1
+        elif key[position] != "[":
             break
     raise OptionError("--key is names with dots between them, and [] after the name of a list: messages[].content")
 
 
-def tree_of(paths: list[tuple[str | None, ...]]) -> Node:
+def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
     """Return the tree of some keys, from their steps.
 
     Raises:
         OptionError: Two keys are equal, or one is a prefix of another.
     """
-    tree: Node = {}
+    tree: KeyTree = {}
     for path in paths:
         node = tree
         for step in path:
             node = node.setdefault(step, {})
-    if sum(1 for _ in _leaves(tree)) < len(paths):
+    if sum(1 for _ in _iterate_leaves(tree)) < len(paths):
         raise OptionError("--key: one is given twice, or is a part of another")
     return tree
 
 
 def _refuse_many_values(text: str) -> None:
-    """Raise ``Unfit`` for a line with ``MAX_CELLS`` or more values.
+    """Raise ``RowMismatch`` for a line with ``MAX_CELLS`` or more values.
 
     Each value is an object in memory and takes many times its bytes.
     """
@@ -75,14 +75,14 @@ def _refuse_many_values(text: str) -> None:
         elif mark == "," and not in_string:
             commas += 1
             if commas == MAX_CELLS:
-                raise Unfit(f"more than {MAX_CELLS:,} values")
+                raise RowMismatch(f"more than {MAX_CELLS:,} values")
 
 
-class Unfit(Exception):
+class RowMismatch(Exception):
     """A row does not have the structure of a key; the message has no content of the row."""
 
 
-class Cut:
+class KeyParser:
     """Parser of one line that finds the strings at the leaves of a tree of keys.
 
     Args:
@@ -94,7 +94,7 @@ class Cut:
     Attributes:
         strings: Start and end of each string, quotes included, and its value; ``None`` as the value of left-out
             members.
-        met: Whether the line had a leaf, possibly null.
+        has_leaf: Whether the line had a leaf, possibly null.
 
     Raises:
         Unfit: The line has too many values.
@@ -104,12 +104,12 @@ class Cut:
         _refuse_many_values(text)
         self._text, self._without, self._only, self._allow_missing = text, without, only, allow_missing
         self.strings: list[tuple[int, int, str | None]] = []
-        self.met = False
+        self.has_leaf = False
         #: Keys of the object that are copied.
         self.copied: list[str] = []
-        self._root: Node | None = None
+        self._root: KeyTree | None = None
 
-    def object(self, tree: Node) -> None:
+    def parse_line(self, tree: KeyTree) -> None:
         """Parse the line, which must be one value and nothing else.
 
         Raises:
@@ -117,101 +117,105 @@ class Cut:
             ValueError: The line is not JSON.
         """
         self._root = tree
-        start = self._after_blank(0)
+        start = self._skip_blanks(0)
         if self._only or self._without:
             if self._text[start] != "{":
-                raise Unfit("a line is not a JSON object: its keys cannot be left out")
-            self._leave_out(tree, self._after_blank(start + 1))
-        end = self._after_blank(self._value(tree, start))
+                raise RowMismatch("a line is not a JSON object: its keys cannot be left out")
+            self._mark_left_out(tree, self._skip_blanks(start + 1))
+        end = self._skip_blanks(self._parse_value(tree, start))
         if end != len(self._text):
-            raise Unfit("something follows the JSON object")
+            raise RowMismatch("something follows the JSON object")
         self.strings.sort(key=lambda found: found[0])
 
-    def _leave_out(self, tree: Node, at: int) -> None:
+    def _mark_left_out(self, tree: KeyTree, position: int) -> None:
         """Record the left-out members, each with the comma after it.
 
         The last member takes the comma before it.
         """
-        met, kept_end = set[str](), at
-        while self._text[at] != "}":
-            start, (name, end) = at, _read(self._text, at)
+        names, kept_end = set[str](), position
+        while self._text[position] != "}":
+            start, (name, end) = position, _decode_value(self._text, position)
             colon = _COLON.match(self._text, end)
             if colon is None or not isinstance(name, str):
                 raise ValueError
-            met.add(name)
-            _, end = _read(self._text, colon.end())
-            at = self._next(end, "}")
+            names.add(name)
+            _, end = _decode_value(self._text, colon.end())
+            position = self._skip_separator(end, "}")
             if name in tree or not (self._only or name in self._without):
                 kept_end = end
-            elif self._text[at] == "}":
+            elif self._text[position] == "}":
                 while self.strings and self.strings[-1][0] >= kept_end:
                     self.strings.pop()
                 self.strings.append((kept_end, end, None))
             else:
-                self.strings.append((start, at, None))
-        if not (met >= self._without or self._allow_missing):
-            left = self._without - met
-            raise Unfit(f"a --without-column is missing{_describe(left, [*met])}: --allow-missing passes such rows")
+                self.strings.append((start, position, None))
+        if not (names >= self._without or self._allow_missing):
+            missing = self._without - names
+            raise RowMismatch(
+                f"a --without-column is missing{_describe_missing(missing, [*names])}: --allow-missing passes such rows"
+            )
 
-    def _value(self, node: Node, at: int) -> int:
+    def _parse_value(self, node: KeyTree, position: int) -> int:
         """Parse the value at a position and return its end."""
         text = self._text
-        if text.startswith("null", at):
-            self.met = True
-            return at + 4
+        if text.startswith("null", position):
+            self.has_leaf = True
+            return position + 4
         if not node:
-            self.met = True
-            if text[at] != '"':
-                raise Unfit("the value at a key is not a text")
-            found, end = _read(text, at)
-            self.strings.append((at, end, found))
+            self.has_leaf = True
+            if text[position] != '"':
+                raise RowMismatch("the value at a key is not a text")
+            value, end = _decode_value(text, position)
+            self.strings.append((position, end, value))
             return end
-        if text[at] == "{":
-            if EACH in node:
-                raise Unfit("a key has [] where there is no list")
-            return self._members(node, at)
-        if text[at] == "[":
-            if EACH not in node:
-                raise Unfit("a list stands where a key names an object: write [] after its name")
-            return self._items(node[EACH], at)
-        raise Unfit("a key leads into a value that is not an object or a list")
+        if text[position] == "{":
+            if EACH_ITEM in node:
+                raise RowMismatch("a key has [] where there is no list")
+            return self._parse_object(node, position)
+        if text[position] == "[":
+            if EACH_ITEM not in node:
+                raise RowMismatch("a list stands where a key names an object: write [] after its name")
+            return self._parse_list(node[EACH_ITEM], position)
+        raise RowMismatch("a key leads into a value that is not an object or a list")
 
-    def _members(self, node: Node, at: int) -> int:
-        text, left, names = self._text, set(node), list[str]()
-        at = self._after_blank(at + 1)
-        while text[at] != "}":
-            if text[at] != '"':
+    def _parse_object(self, node: KeyTree, position: int) -> int:
+        text, missing, names = self._text, set(node), list[str]()
+        position = self._skip_blanks(position + 1)
+        while text[position] != "}":
+            if text[position] != '"':
                 raise ValueError
-            name, at = _read(text, at)
-            colon = _COLON.match(text, at)
+            name, position = _decode_value(text, position)
+            colon = _COLON.match(text, position)
             if colon is None:
                 raise ValueError
-            at = colon.end()
+            position = colon.end()
             names.append(name)
             if name in node:
-                if name not in left:
-                    raise Unfit("a key is there twice")
-                left.remove(name)
-                at = self._value(node[name], at)
+                if name not in missing:
+                    raise RowMismatch("a key is there twice")
+                missing.remove(name)
+                position = self._parse_value(node[name], position)
             else:
-                _, at = _read(text, at)
-            at = self._next(at, "}")
+                _, position = _decode_value(text, position)
+            position = self._skip_separator(position, "}")
         if node is self._root and not self._only:
             self.copied = [name for name in names if name not in node and name not in self._without]
-        if left and not self._allow_missing:
-            raise Unfit(f"a --key is missing{_describe(left, names)}: --allow-missing passes such rows")
-        return at + 1
+        if missing and not self._allow_missing:
+            raise RowMismatch(
+                f"a --key is missing{_describe_missing(missing, names)}: --allow-missing passes such rows"
+            )
+        return position + 1
 
-    def _items(self, node: Node, at: int) -> int:
-        self.met = True
-        at = self._after_blank(at + 1)
-        while self._text[at] != "]":
-            at = self._next(self._value(node, at), "]")
-        return at + 1
+    def _parse_list(self, node: KeyTree, position: int) -> int:
+        self.has_leaf = True
+        position = self._skip_blanks(position + 1)
+        while self._text[position] != "]":
+            position = self._skip_separator(self._parse_value(node, position), "]")
+        return position + 1
 
-    def _next(self, at: int, close: str) -> int:
+    def _skip_separator(self, position: int, close: str) -> int:
         """Return the position of the next member or of the closing bracket."""
-        match = _NEXT.match(self._text, at)
+        match = _SEPARATOR.match(self._text, position)
         if match is None:
             raise ValueError
         if match[1] != ",":
@@ -220,20 +224,20 @@ class Cut:
             raise ValueError
         return match.end()
 
-    def _after_blank(self, at: int) -> int:
-        match = _BLANK.match(self._text, at)
+    def _skip_blanks(self, position: int) -> int:
+        match = _BLANKS.match(self._text, position)
         assert match is not None
         return match.end()
 
 
-def _describe(missing: Iterable[str | None], names: Sequence[str]) -> str:
+def _describe_missing(missing: Iterable[str | None], names: Sequence[str]) -> str:
     """Describe the first missing key, the keys of the object, and the closest one."""
     first = min((step for step in missing if step is not None), default="")
     listed, quoted = list_columns(names), list_columns([first])
     return f" ({quoted or 'it'} is not among {listed}{suggest_column(first, names)})" if listed else ""
 
 
-def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object, or refuse duplicate keys, among which JSON parsers choose differently.
 
     The object names the document or the privacy unit of a row.
@@ -241,21 +245,21 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     Raises:
         Unfit: A key appears twice.
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise Unfit("a key is there twice")
-    return found
+    unique_pairs = dict(pairs)
+    if len(unique_pairs) < len(pairs):
+        raise RowMismatch("a key is there twice")
+    return unique_pairs
 
 
-def _leaves(node: Node) -> Iterator[Node]:
+def _iterate_leaves(node: KeyTree) -> Iterator[KeyTree]:
     for child in node.values():
         if child:
-            yield from _leaves(child)
+            yield from _iterate_leaves(child)
         else:
             yield child
 
 
-def _value(row: Any, path: tuple[str | None, ...]) -> Any:
+def _get_value(row: Any, path: tuple[str | None, ...]) -> Any:
     """Return the value at a key.
 
     Raises:
@@ -268,24 +272,24 @@ def _value(row: Any, path: tuple[str | None, ...]) -> Any:
     return row
 
 
-def document_key(row: Any, path: tuple[str | None, ...]) -> str:
+def get_document_key(row: Any, path: tuple[str | None, ...]) -> str:
     """Return the value of a document key as JSON, so that a number never equals a text.
 
     Raises:
         Unfit: The row lacks the key.
     """
     try:
-        return json.dumps(_value(row, path))
+        return json.dumps(_get_value(row, path))
     except KeyError:
-        raise Unfit("--document-key is missing") from None
+        raise RowMismatch("--document-key is missing") from None
 
 
-def scope_name(row: Any, path: tuple[str | None, ...]) -> str:
+def get_privacy_unit(row: Any, path: tuple[str | None, ...]) -> str:
     """Return the name of a privacy unit: a text, or a number as JSON; else ""."""
     try:
-        found = _value(row, path)
+        value = _get_value(row, path)
     except KeyError:
         return ""
-    if isinstance(found, bool) or not isinstance(found, str | int | float):
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
-    return found if isinstance(found, str) else json.dumps(found)
+    return value if isinstance(value, str) else json.dumps(value)

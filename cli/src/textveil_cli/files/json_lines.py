@@ -5,12 +5,21 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import ColumnError, FieldTooLong, OptionError
 
-from textveil_cli.files.json_keys import EACH, Cut, Unfit, document_key, parse_key, scope_name, tree_of, unique
-from textveil_cli.files.rows import LONG_TEXT, Bad, Row, in_pieces
-from textveil_cli.files.selection import Selection
+from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.files.json_keys import (
+    EACH_ITEM,
+    KeyParser,
+    RowMismatch,
+    build_key_tree,
+    get_document_key,
+    get_privacy_unit,
+    parse_key,
+    reject_duplicate_keys,
+)
+from textveil_cli.files.rows import LONG_TEXT, RejectedRow, TableRow, encode_long_text
 
 #: Reason for rejecting a row that is cut off or not JSON.
-_BROKEN = "not a whole JSON object"
+_NOT_JSON_REASON = "not a whole JSON object"
 
 
 class JsonLinesLayout:
@@ -24,28 +33,30 @@ class JsonLinesLayout:
         OptionError: A key does not fit its option.
     """
 
-    glue = b""
+    separator = b""
 
-    def __init__(self, selection: Selection, name: str) -> None:
+    def __init__(self, selection: ColumnSelection, name: str) -> None:
         self._selection, self._name = selection, name
-        self._paths = [parse_key(key) for key in selection.columns]
-        self._tree = tree_of(self._paths)
-        if selection.only and any(len(path) > 1 for path in self._paths):
+        self._key_paths = [parse_key(key) for key in selection.columns]
+        self._key_tree = build_key_tree(self._key_paths)
+        if selection.only and any(len(path) > 1 for path in self._key_paths):
             raise OptionError("--only-columns takes a --key without dots: what stands beside one inside would stay")
-        paths = [parse_key(key) for key in selection.without]
-        parts = {EACH, *self._tree}.intersection(path[0] for path in paths) or (paths and EACH in self._tree)
-        if parts or any(len(path) > 1 for path in paths):
+        left_out_paths = [parse_key(key) for key in selection.without]
+        overlaps = {EACH_ITEM, *self._key_tree}.intersection(path[0] for path in left_out_paths) or (
+            left_out_paths and EACH_ITEM in self._key_tree
+        )
+        if overlaps or any(len(path) > 1 for path in left_out_paths):
             raise OptionError("--without-column: of JSON lines a whole key without dots, in which nothing is rewritten")
-        self._without = frozenset(str(path[0]) for path in paths)
-        self._document_key = None if selection.document_key is None else parse_key(selection.document_key)
-        self._scope = None if selection.scope_column is None else parse_key(selection.scope_column)
+        self._left_out_keys = frozenset(str(path[0]) for path in left_out_paths)
+        self._document_key_path = None if selection.document_key is None else parse_key(selection.document_key)
+        self._privacy_unit_path = None if selection.scope_column is None else parse_key(selection.scope_column)
         #: Keys of the first object that are copied, set after it is read.
         self.copied: list[str] = []
         self._line = self._row = 0
-        self._met = False
+        self._has_leaf = False
 
-    def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yield the rows of some lines; see ``Layout``.
+    def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
+        """Yield the rows of some lines; see ``RowLayout``.
 
         Raises:
             ColumnError: No row of the file has any of the keys.
@@ -54,69 +65,77 @@ class JsonLinesLayout:
         for line in lines:
             self._line += 1
             if not line.strip():
-                yield Row(number=0, line=self._line, parts=[line])
+                yield TableRow(number=0, line=self._line, parts=[line])
                 continue
             self._row += 1
-            yield self._read(line)
-        if last and self._row and not self._met and self._selection.allow_missing:
+            yield self._parse_line(line)
+        if last and self._row and not self._has_leaf and self._selection.allow_missing:
             raise ColumnError(f"{self._name}: no row has any of the keys")
 
-    def go_on(self, rows: int, lines: int) -> None:
-        """Continue the counts of rows and lines from these numbers; see ``Layout``."""
+    def set_position(self, rows: int, lines: int) -> None:
+        """Continue the counts of rows and lines from these numbers; see ``RowLayout``."""
         self._row, self._line = rows, lines
 
-    def encode(self, text: str) -> bytes:
+    def encode_cell(self, text: str) -> bytes:
         """Return the bytes of a JSON string."""
         try:
             if len(text) >= LONG_TEXT:
-                return in_pieces(text, lambda piece: json.dumps(piece, ensure_ascii=False)[1:-1].encode(), b'"')
+                return encode_long_text(text, lambda piece: json.dumps(piece, ensure_ascii=False)[1:-1].encode(), b'"')
             return json.dumps(text, ensure_ascii=False).encode()
         except UnicodeEncodeError:  # half of a surrogate pair: ASCII escapes, the only valid way to write it
             return json.dumps(text).encode()
 
-    def _read(self, line: bytes) -> Row | Bad:
+    def _parse_line(self, line: bytes) -> TableRow | RejectedRow:
         try:
             text = line.decode()
-            cut = Cut(text, self._without, only=self._selection.only, allow_missing=self._selection.allow_missing)
-            cut.object(self._tree)
-            keyed = json.loads(text, object_pairs_hook=unique) if self._document_key or self._scope else None
-            key = document_key(keyed, self._document_key) if self._document_key else None
-            scope = scope_name(keyed, self._scope) if self._scope else None
+            parser = KeyParser(
+                text, self._left_out_keys, only=self._selection.only, allow_missing=self._selection.allow_missing
+            )
+            parser.parse_line(self._key_tree)
+            row_object = (
+                json.loads(text, object_pairs_hook=reject_duplicate_keys)
+                if self._document_key_path or self._privacy_unit_path
+                else None
+            )
+            key = get_document_key(row_object, self._document_key_path) if self._document_key_path else None
+            privacy_unit = get_privacy_unit(row_object, self._privacy_unit_path) if self._privacy_unit_path else None
         except UnicodeDecodeError:
-            return Bad(number=self._row, line=self._line, reason="not UTF-8", raw=line)
-        except Unfit as unfit:
-            cut_off = line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")
-            return Bad(number=self._row, line=self._line, reason=_BROKEN if cut_off else str(unfit), raw=line)
+            return RejectedRow(number=self._row, line=self._line, reason="not UTF-8", raw=line)
+        except RowMismatch as unfit:
+            is_cut_off = line.lstrip().startswith(b"{") and not line.rstrip().endswith(b"}")
+            return RejectedRow(
+                number=self._row, line=self._line, reason=_NOT_JSON_REASON if is_cut_off else str(unfit), raw=line
+            )
         except (ValueError, IndexError):
-            return Bad(number=self._row, line=self._line, reason=_BROKEN, raw=line)
+            return RejectedRow(number=self._row, line=self._line, reason=_NOT_JSON_REASON, raw=line)
         except RecursionError:
-            return Bad(number=self._row, line=self._line, reason="lists in lists, too deep", raw=line)
-        self._met = self._met or cut.met
-        self.copied = self.copied or cut.copied
+            return RejectedRow(number=self._row, line=self._line, reason="lists in lists, too deep", raw=line)
+        self._has_leaf = self._has_leaf or parser.has_leaf
+        self.copied = self.copied or parser.copied
         if len(line) > self._selection.max_field and any(
             len(found.encode("utf-8", "surrogatepass")) > self._selection.max_field
-            for *_, found in cut.strings
+            for *_, found in parser.strings
             if found
         ):
             raise FieldTooLong(f"{self._name}, row {self._row}: a text is longer than --max-field allows")
         parts: list[bytes] = []
         texts: list[str] = []
-        at, before = 0, ""
-        for start, end, found in cut.strings:
+        position, before = 0, ""
+        for start, end, found in parser.strings:
             if found != "":
-                before, at = before + text[at:start], end
+                before, position = before + text[position:start], end
             if found:
                 parts += before.encode(), b""
                 texts.append(found)
                 before = ""
-        last = (before + text[at:]).encode()
-        return Row(
+        last = (before + text[position:]).encode()
+        return TableRow(
             number=self._row,
             line=self._line,
             parts=[*parts, last],
-            places=range(1, len(parts), 2),
+            text_positions=range(1, len(parts), 2),
             texts=texts,
             end=b"",
             key=key,
-            scope=scope,
+            privacy_unit=privacy_unit,
         )

@@ -8,33 +8,33 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Protocol, cast
 
-from textveil.bundle import atomic_bytes
+from textveil.bundle import open_atomic_bytes
 from textveil.errors import OptionError, OutputError
 
 from textveil_cli.files.parquet import ParquetTable
-from textveil_cli.files.sources import Source
-from textveil_cli.files.streams import packed_as, packing
+from textveil_cli.files.sources import SourceFile
+from textveil_cli.files.streams import get_packed_ending, open_packer
 
 
-class Seal(Protocol):
+class ReceiptSink(Protocol):
     """Receiver of the output bytes and document counts of a receipt."""
 
     def update(self, part: bytes) -> None:
         """Add bytes of the output."""
         ...
 
-    def count(self, tokens: list[int]) -> None:
+    def add_token_counts(self, tokens: list[int]) -> None:
         """Add documents; each number is the count of tokens whose epsilon a document spends."""
         ...
 
 
 @contextmanager
-def output_of(source: Source, seal: Seal | None = None) -> Iterator[BinaryIO]:
+def open_output_file(source: SourceFile, receipt: ReceiptSink | None = None) -> Iterator[BinaryIO]:
     """Open the output of a file: standard output, or a file that appears complete or not at all.
 
     Args:
         source: The input file, with the path of its output.
-        seal: Receiver of the written bytes, for a receipt.
+        receipt: Receiver of the written bytes, for a receipt.
 
     Raises:
         OutputError: The output cannot be written.
@@ -42,35 +42,35 @@ def output_of(source: Source, seal: Seal | None = None) -> Iterator[BinaryIO]:
     if source.target is None:
         if sys.stdout is None:
             raise OutputError("standard output is closed")
-        yield _sealed(cast(BinaryIO, _Flushed()), seal)
+        yield _wrap_file(cast(BinaryIO, _FlushedStandardOutput()), receipt)
         return
     try:
         source.target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError("a folder of the output cannot be made") from error
-    with atomic_bytes(source.target) as file:
-        yield _sealed(file, seal)
+    with open_atomic_bytes(source.target) as file:
+        yield _wrap_file(file, receipt)
 
 
-def _sealed(file: BinaryIO, seal: Seal | None) -> BinaryIO:
-    return file if seal is None else cast(BinaryIO, _Sealed(file, seal))
+def _wrap_file(file: BinaryIO, receipt: ReceiptSink | None) -> BinaryIO:
+    return file if receipt is None else cast(BinaryIO, _HashedFile(file, receipt))
 
 
-class _Sealed:
+class _HashedFile:
     """A binary file that passes each written block to a receipt first."""
 
     closed = False
 
-    def __init__(self, file: BinaryIO, seal: Seal) -> None:
-        self._file, self._seal = file, seal
+    def __init__(self, file: BinaryIO, receipt: ReceiptSink) -> None:
+        self._file, self._receipt = file, receipt
         self.flush, self.tell = getattr(file, "flush", lambda: None), getattr(file, "tell", lambda: 0)
 
     def write(self, block: bytes) -> int:
-        self._seal.update(block)
+        self._receipt.update(block)
         return self._file.write(block)
 
 
-class _Flushed:
+class _FlushedStandardOutput:
     """Standard output, flushed after every write, so that rows leave as they arrive."""
 
     def write(self, block: bytes) -> int:
@@ -80,7 +80,9 @@ class _Flushed:
 
 
 @contextmanager
-def writer(file: BinaryIO, source: Source, table: ParquetTable | None) -> Iterator[Callable[[Any], object]]:
+def open_block_writer(
+    file: BinaryIO, source: SourceFile, table: ParquetTable | None
+) -> Iterator[Callable[[Any], object]]:
     """Yield a function that writes finished blocks in the format and packing of the output.
 
     Raises:
@@ -89,8 +91,8 @@ def writer(file: BinaryIO, source: Source, table: ParquetTable | None) -> Iterat
     if table is not None:
         if source.target is None:
             raise OptionError("--parquet writes files: -o FILE")
-        with table.writer(file) as write:
+        with table.open_batch_writer(file) as write:
             yield write
         return
-    with packing(file, "" if source.target is None else packed_as(source.target.name)) as packed:
+    with open_packer(file, "" if source.target is None else get_packed_ending(source.target.name)) as packed:
         yield lambda parts: [packed.write(part) for part in parts]

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from textveil.errors import FieldTooLong
 
-from textveil_cli.files.rows import Bad, Row
-from textveil_cli.files.selection import Selection
+from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.files.rows import RejectedRow, TableRow
 
 
 class LinesLayout:
@@ -16,15 +16,15 @@ class LinesLayout:
         name: Name of the file in errors.
     """
 
-    glue = b""
+    separator = b""
 
-    def __init__(self, selection: Selection, name: str) -> None:
+    def __init__(self, selection: ColumnSelection, name: str) -> None:
         self._selection, self._name = selection, name
         self._line = self._size = 0
-        self._whole: list[bytes] = []
+        self._file_lines: list[bytes] = []
 
-    def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yield the rows of some lines; see ``Layout``.
+    def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
+        """Yield the rows of some lines; see ``RowLayout``.
 
         Raises:
             FieldTooLong: A line, or a file that is one document, is longer than the limit.
@@ -32,20 +32,20 @@ class LinesLayout:
         for line in lines:
             self._line += 1
             if self._selection.document == "file":
-                self._whole.append(line)
+                self._file_lines.append(line)
                 self._size += len(line)
                 self._refuse_long(self._size)
                 continue
             self._refuse_long(len(line))
-            yield self._read(line, self._line)
-        if last and self._whole:
-            yield self._read(b"".join(self._whole), 1)
+            yield self._make_row(line, self._line)
+        if last and self._file_lines:
+            yield self._make_row(b"".join(self._file_lines), 1)
 
-    def go_on(self, rows: int, lines: int) -> None:
-        """Continue the count of lines from this number; see ``Layout``."""
+    def set_position(self, rows: int, lines: int) -> None:
+        """Continue the count of lines from this number; see ``RowLayout``."""
         self._line = lines
 
-    def encode(self, text: str) -> bytes:
+    def encode_cell(self, text: str) -> bytes:
         """Return a text as UTF-8."""
         return text.encode()
 
@@ -53,11 +53,13 @@ class LinesLayout:
         if size > self._selection.max_field:
             raise FieldTooLong(f"{self._name}, line {self._line}: a document is longer than --max-field allows")
 
-    def _read(self, raw: bytes, line: int) -> Row | Bad:
+    def _make_row(self, raw: bytes, line: int) -> TableRow | RejectedRow:
         content = raw.removesuffix(b"\n").removesuffix(b"\r")
         try:
             text = content.decode()
         except UnicodeDecodeError:
-            return Bad(number=line, line=line, reason="not UTF-8", raw=raw)
-        places, texts = ([0], [text]) if text else ([], [])
-        return Row(number=line, line=line, parts=[content], places=places, texts=texts, end=raw[len(content) :])
+            return RejectedRow(number=line, line=line, reason="not UTF-8", raw=raw)
+        positions, texts = ([0], [text]) if text else ([], [])
+        return TableRow(
+            number=line, line=line, parts=[content], text_positions=positions, texts=texts, end=raw[len(content) :]
+        )

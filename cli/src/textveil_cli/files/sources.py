@@ -10,18 +10,18 @@ from pathlib import Path
 
 from textveil.errors import InputError, OptionError, OutputError
 
-from textveil_cli.console import named, printable
-from textveil_cli.files.selection import FORMATS
-from textveil_cli.files.streams import PACKED
+from textveil_cli.console import make_printable, name_inputs
+from textveil_cli.files.column_selection import FORMATS
+from textveil_cli.files.streams import PACKED_ENDINGS
 
 #: Suffix of a run manifest's name after that of its folder, and the manifest's name inside the folder before 0.2.
-RECORD_ENDING, RECORD_INSIDE = ".textveil-record", "textveil.record"
+MANIFEST_SUFFIX, OLD_MANIFEST_NAME = ".textveil-record", "textveil.record"
 #: File names that Windows reads as a device, or whose last characters it drops.
-_NOT_WINDOWS = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\..*)?|.*[. ]", re.I)
+_INVALID_WINDOWS_NAME = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\..*)?|.*[. ]", re.I)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class SourceFile:
     """A file to sanitize.
 
     Attributes:
@@ -38,21 +38,21 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Sources:
+class SourceFiles:
     """The files of a run.
 
     Attributes:
         files: The files, in order.
         folder: The output folder; ``None`` if the output is one file or standard output.
-        left_out: Number of files in folders that do not have the format, or are pipes, sockets or devices.
+        ignored_files: Number of files in folders that do not have the format, or are pipes, sockets or devices.
     """
 
-    files: tuple[Source, ...]
+    files: tuple[SourceFile, ...]
     folder: Path | None
-    left_out: int
+    ignored_files: int
 
 
-def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -> Sources:
+def find_source_files(inputs: Sequence[str], format_name: str, output: Path | None) -> SourceFiles:
     """Find the files of a command line.
 
     Arguments are files and folders. A folder contributes all its files of the format, packed or not, except hidden
@@ -69,39 +69,44 @@ def find_sources(inputs: Sequence[str], format_name: str, output: Path | None) -
             same name.
         OutputError: The output is in an input folder, or exists as a file where a folder is needed.
     """
-    found: list[tuple[Path | None, str]] = []
-    left_out = 0
+    paths: list[tuple[Path | None, str]] = []
+    ignored_files = 0
     several = len(inputs) > 1
-    for number, (given, shown) in enumerate(named(inputs), 1):
+    for number, (argument, safe_name) in enumerate(name_inputs(inputs), 1):
         name = f"input {number} of {len(inputs)}"
-        if given == "-":
-            found.append((None, "standard input"))
+        if argument == "-":
+            paths.append((None, "standard input"))
             continue
-        if os.path.isdir(given):
+        if os.path.isdir(argument):
             several = True
-            _refuse_inside(given, output)
-            for path in _walk(given, given, (), name):
-                if _ends(path, format_name) and not _is_special(path):
-                    found.append((Path(path), os.path.relpath(path, given)))
+            _refuse_output_inside(argument, output)
+            for path in _iterate_files(argument, argument, (), name):
+                if _has_ending(path, format_name) and not _is_special(path):
+                    paths.append((Path(path), os.path.relpath(path, argument)))
                 else:
-                    left_out += 1
-        elif os.path.exists(given):
-            found.append((Path(given), os.path.basename(given)))
+                    ignored_files += 1
+        elif os.path.exists(argument):
+            paths.append((Path(argument), os.path.basename(argument)))
         else:  # a missing path may be private text, so the error has only what `named` allows
-            raise InputError(f"{shown}: no such file")
-    if not found and left_out:
+            raise InputError(f"{safe_name}: no such file")
+    if not paths and ignored_files:
         endings = " or ".join(FORMATS[format_name])
         raise InputError(f"no file there ends in {endings}: say --csv, --tsv, --jsonl or --parquet, or name the files")
     folder = output if output is not None and (several or os.path.isdir(output)) else None
-    _check(found, folder, output, several)
+    _check_outputs(paths, folder, output, several)
     files = [
-        Source(path=path, name=printable(name), target=output if folder is None else folder / name, size=_size(path))
-        for path, name in found
+        SourceFile(
+            path=path,
+            name=make_printable(name),
+            target=output if folder is None else folder / name,
+            size=_get_size(path),
+        )
+        for path, name in paths
     ]
-    return Sources(tuple(files), folder, left_out)
+    return SourceFiles(tuple(files), folder, ignored_files)
 
 
-def record_path(folder: Path) -> Path:
+def get_manifest_path(folder: Path) -> Path:
     """Return the path of the run manifest: beside the output folder, which users send.
 
     Args:
@@ -113,7 +118,7 @@ def record_path(folder: Path) -> Path:
     absolute = Path(os.path.abspath(folder))
     if not absolute.name:
         raise OptionError("the output folder is the top of a file system: name a folder in it with -o")
-    return absolute.with_name(absolute.name + RECORD_ENDING)
+    return absolute.with_name(absolute.name + MANIFEST_SUFFIX)
 
 
 def _is_special(path: str) -> bool:
@@ -121,42 +126,44 @@ def _is_special(path: str) -> bool:
     return os.path.exists(path) and not os.path.isfile(path)
 
 
-def fits_windows(name: str) -> bool:
+def is_windows_name(name: str) -> bool:
     """Return whether Windows can create a file of exactly that name."""
-    return not any(_NOT_WINDOWS.fullmatch(part) for part in re.split(r"[/\\]", name))
+    return not any(_INVALID_WINDOWS_NAME.fullmatch(part) for part in re.split(r"[/\\]", name))
 
 
-def _check(found: list[tuple[Path | None, str]], folder: Path | None, output: Path | None, several: bool) -> None:
+def _check_outputs(
+    paths: list[tuple[Path | None, str]], folder: Path | None, output: Path | None, several: bool
+) -> None:
     if several and output is None:
         raise OptionError("a folder, or several files, need -o FOLDER for their outputs")
     if folder is None:
         return
-    if any(path is None for path, _ in found):
+    if any(path is None for path, _ in paths):
         raise OptionError("standard input has no name in a folder: give -o FILE")
     if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{printable(folder.name)}: a file; several outputs need -o FOLDER")
-    for _, name in found:
-        if sys.platform == "win32" and not fits_windows(name):
-            raise OutputError(f"{printable(name)}: Windows has no files of that name: give it another")
-    names = [name.casefold() for _, name in found]  # the folder may be copied to a system that ignores case
+        raise OutputError(f"{make_printable(folder.name)}: a file; several outputs need -o FOLDER")
+    for _, name in paths:
+        if sys.platform == "win32" and not is_windows_name(name):
+            raise OutputError(f"{make_printable(name)}: Windows has no files of that name: give it another")
+    names = [name.casefold() for _, name in paths]  # the folder may be copied to a system that ignores case
     if len(set(names)) < len(names):
         raise OptionError("two inputs have the same name, and the outputs would too")
 
 
-def _walk(folder: str, top: str, above: tuple[tuple[int, int], ...], name: str) -> Iterator[str]:
+def _iterate_files(folder: str, top: str, parents: tuple[tuple[int, int], ...], name: str) -> Iterator[str]:
     """Yield the files below a folder, sorted, without hidden ones.
 
-    ``above`` has device and inode of the folders on the path, to detect cycles of links.
+    ``parents`` has device and inode of the folders on the path, to detect cycles of links.
 
     Raises:
         InputError: A link leads back into its own folder, or a folder cannot be read.
     """
     try:
         status = os.stat(folder)
-        here = (status.st_dev, status.st_ino)
-        if here in above:
+        folder_id = (status.st_dev, status.st_ino)
+        if folder_id in parents:
             raise InputError(
-                f"{name}, {printable(os.path.relpath(folder, top))}: a link leads back into its own folder"
+                f"{name}, {make_printable(os.path.relpath(folder, top))}: a link leads back into its own folder"
             )
         entries = sorted(entry for entry in os.listdir(folder) if not entry.startswith("."))
     except OSError as error:
@@ -164,31 +171,31 @@ def _walk(folder: str, top: str, above: tuple[tuple[int, int], ...], name: str) 
     for entry in entries:
         path = os.path.join(folder, entry)
         if os.path.isdir(path):
-            yield from _walk(path, top, (*above, here), name)
+            yield from _iterate_files(path, top, (*parents, folder_id), name)
         else:
             yield path
 
 
-def format_of(path: str) -> str:
+def get_format(path: str) -> str:
     """Return the format of a file name's ending; "lines" for all others."""
-    return next((name for name in FORMATS if _ends(path, name)), "lines")
+    return next((name for name in FORMATS if _has_ending(path, name)), "lines")
 
 
-def _ends(path: str, format_name: str) -> bool:
+def _has_ending(path: str, format_name: str) -> bool:
     lower = path.lower()
-    for packed in PACKED if format_name != "parquet" else ():
+    for packed in PACKED_ENDINGS if format_name != "parquet" else ():
         lower = lower.removesuffix(packed)
     return lower.endswith(FORMATS[format_name])
 
 
-def _refuse_inside(given: str, output: Path | None) -> None:
+def _refuse_output_inside(folder: str, output: Path | None) -> None:
     if output is not None:
-        inside, outside = os.path.realpath(output), os.path.realpath(given)
-        if os.path.commonpath([inside, outside]) == outside:
+        output_path, folder_path = os.path.realpath(output), os.path.realpath(folder)
+        if os.path.commonpath([output_path, folder_path]) == folder_path:
             raise OutputError("the output folder is in an input folder, or is that folder: name another with -o")
 
 
-def _size(path: Path | None) -> int:
+def _get_size(path: Path | None) -> int:
     try:
         status = None if path is None else path.stat()
     except OSError:

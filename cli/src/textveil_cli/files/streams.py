@@ -14,16 +14,16 @@ from typing import Any, BinaryIO
 
 from textveil.errors import ExtraMissing, FileChanged, InputError
 
-from textveil_cli.console import opened
+from textveil_cli.console import open_input
 
 #: Endings of packed files.
-PACKED = (".gz", ".zst")
+PACKED_ENDINGS = (".gz", ".zst")
 _READ_BYTES = 1 << 20
 #: A few bytes of zstd can expand to a hundred thousand; small reads bound the memory.
 _ZSTD_BYTES = 2048
 
 
-class Reading:
+class InputStream:
     """One open input file.
 
     Args:
@@ -34,11 +34,11 @@ class Reading:
 
     def __init__(self, descriptor: int, name: str, packed: str) -> None:
         self.descriptor, self._name, self._packed = descriptor, name, packed
-        self.before = os.fstat(descriptor)
+        self.opened_status = os.fstat(descriptor)
         #: Bytes read from the file, before unpacking.
-        self.consumed = 0
+        self.bytes_read = 0
 
-    def chunks(self) -> Iterator[bytes]:
+    def read_chunks(self) -> Iterator[bytes]:
         """Yield the bytes of the file, unpacked, as they arrive.
 
         Raises:
@@ -48,12 +48,12 @@ class Reading:
         if self._packed == ".gz":
             yield from self._unpack_gzip()
         elif self._packed == ".zst":
-            yield from _gathered(self._unpack_zstd())
+            yield from _join_chunks(self._unpack_zstd())
         else:
             while chunk := self._read(_READ_BYTES):
                 yield chunk
 
-    def window(self, head: int, start: int, stop: int) -> Iterator[bytes]:
+    def read_window(self, head: int, start: int, stop: int) -> Iterator[bytes]:
         """Yield the first ``head`` bytes of an unpacked file, then the bytes ``start`` to ``stop``.
 
         Raises:
@@ -68,7 +68,7 @@ class Reading:
     def require_unchanged(self) -> None:
         """Raise ``FileChanged`` if the file has changed since it was opened."""
         now = os.fstat(self.descriptor)
-        if stat.S_ISREG(now.st_mode) and version_of(now) != version_of(self.before):
+        if stat.S_ISREG(now.st_mode) and get_file_version(now) != get_file_version(self.opened_status):
             raise FileChanged(f"{self._name}: the file was changed while it was read")
 
     def _read(self, size: int) -> bytes:
@@ -76,11 +76,11 @@ class Reading:
             chunk = os.read(self.descriptor, size)
         except OSError as error:
             raise InputError(f"{self._name}: cannot be read") from error
-        self.consumed += len(chunk)
+        self.bytes_read += len(chunk)
         return chunk
 
     def _unpack_gzip(self) -> Iterator[bytes]:
-        with gzip.GzipFile(fileobj=_Raw(self._read), mode="rb") as file:  # type: ignore[arg-type]
+        with gzip.GzipFile(fileobj=_RawReader(self._read), mode="rb") as file:  # type: ignore[arg-type]
             while True:
                 try:
                     chunk = file.read(_READ_BYTES)
@@ -93,7 +93,7 @@ class Reading:
                 yield chunk
 
     def _unpack_zstd(self) -> Iterator[bytes]:
-        zstandard = _zstandard()
+        zstandard = _import_zstandard()
         unpacker = None
         while chunk := self._read(_ZSTD_BYTES):
             while chunk:
@@ -110,13 +110,13 @@ class Reading:
             raise InputError(f"{self._name}: not a zstd file, or a damaged one")
 
 
-def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _join_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Join small parts to about 1 MiB: rewriting large blocks is faster."""
     gathered: list[bytes] = []
     size = 0
-    for piece in pieces:
-        gathered.append(piece)
-        size += len(piece)
+    for chunk in chunks:
+        gathered.append(chunk)
+        size += len(chunk)
         if size >= _READ_BYTES:
             yield b"".join(gathered)
             gathered, size = [], 0
@@ -124,7 +124,7 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
         yield b"".join(gathered)
 
 
-class _Raw:
+class _RawReader:
     """Minimal file object for ``GzipFile``."""
 
     def __init__(self, read: Callable[[int], bytes]) -> None:
@@ -134,33 +134,33 @@ class _Raw:
         return False
 
 
-def version_of(status: os.stat_result) -> list[int]:
+def get_file_version(status: os.stat_result) -> list[int]:
     """Return the size and modification time of a file, to detect changes."""
     return [status.st_size, status.st_mtime_ns]
 
 
-def packed_as(path: str) -> str:
+def get_packed_ending(path: str) -> str:
     """Return the ending of a packed file, "" for others."""
-    return next((ending for ending in PACKED if path.lower().endswith(ending)), "")
+    return next((ending for ending in PACKED_ENDINGS if path.lower().endswith(ending)), "")
 
 
 @contextmanager
-def reading(path: Path | None, name: str) -> Iterator[Reading]:
+def open_stream(path: Path | None, name: str) -> Iterator[InputStream]:
     """Open an input file and close it on exit; ``None`` is standard input.
 
     Raises:
         InputError: The file cannot be opened, or is a folder.
         ExtraMissing: zstandard is not installed.
     """
-    packed = "" if path is None else packed_as(path.name)
+    packed = "" if path is None else get_packed_ending(path.name)
     if packed == ".zst":
-        _zstandard()
-    with opened("-" if path is None else str(path), name) as (descriptor, _):
-        yield Reading(descriptor, name, packed)
+        _import_zstandard()
+    with open_input("-" if path is None else str(path), name) as (descriptor, _):
+        yield InputStream(descriptor, name, packed)
 
 
 @contextmanager
-def packing(file: BinaryIO, packed: str) -> Iterator[BinaryIO]:
+def open_packer(file: BinaryIO, packed: str) -> Iterator[BinaryIO]:
     """Yield a file that packs all written bytes into ``file``.
 
     The packed file contains neither its own name nor the time.
@@ -172,13 +172,13 @@ def packing(file: BinaryIO, packed: str) -> Iterator[BinaryIO]:
         with gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=4, mtime=0) as writer:
             yield writer  # type: ignore[misc]
     elif packed == ".zst":
-        with _zstandard().ZstdCompressor().stream_writer(file, closefd=False) as writer:
+        with _import_zstandard().ZstdCompressor().stream_writer(file, closefd=False) as writer:
             yield writer
     else:
         yield file
 
 
-def _zstandard() -> Any:
+def _import_zstandard() -> Any:
     try:
         import zstandard
     except ImportError:

@@ -14,25 +14,25 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from textveil.bundle import Pins
+from textveil.bundle import ExpectedBundle
 from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
 from textveil.text import Options, Sanitizer
 
-from textveil_cli.files.rows import TOO_LONG, Documents, Drawn
-from textveil_cli.processes import ctrl_c_is_ours, guarded, leave_with_parent, one_thread_each
+from textveil_cli.files.rows import TOO_LONG, DocumentBlock, RewrittenDocuments
+from textveil_cli.processes import exit_with_parent, ignore_ctrl_c, limit_threads, run_guarded
 
 # A run with one process does not wait for the imports that several need.
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
 #: Result of a step without documents.
-NOTHING = Drawn([], [])
+NO_TEXTS = RewrittenDocuments([], [])
 
 
 Step = TypeVar("Step")
 
 
-def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> Drawn:
+def sanitize_block(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Options) -> RewrittenDocuments:
     """Sanitize documents.
 
     Args:
@@ -47,33 +47,36 @@ def draw(sanitizer: Sanitizer, texts: list[str], sizes: list[int], options: Opti
     """
     if not options.get("consistent") and len(texts) == len(sizes):
         results = sanitizer.sanitize_batch(texts, **options)
-        return _of([[result.text] for result in results], results)
-    rest = iter(texts)
-    documents = [[*islice(rest, size)] for size in sizes]
+        return _collect_results([[result.text] for result in results], results)
+    remaining = iter(texts)
+    documents = [[*islice(remaining, size)] for size in sizes]
     try:
-        drawn = sanitizer.sanitize_documents(documents, **options)
-        return _of([one.texts for one in drawn], drawn)
+        documents_results = sanitizer.sanitize_documents(documents, **options)
+        return _collect_results([one.texts for one in documents_results], documents_results)
     except DocumentTooLong:
         if len(documents) == 1:
-            return Drawn([TOO_LONG] * len(texts), [TOO_LONG])
-    alone = [draw(sanitizer, document, [len(document)], options) for document in documents]
-    return Drawn(
-        [text for one in alone for text in one.texts],
-        [one.tokens[0] for one in alone],
-        words=[sum(one.words) for one in alone],
-        replaced=[sum(one.replaced) for one in alone],
+            return RewrittenDocuments([TOO_LONG] * len(texts), [TOO_LONG])
+    separate_results = [sanitize_block(sanitizer, document, [len(document)], options) for document in documents]
+    return RewrittenDocuments(
+        [text for one in separate_results for text in one.texts],
+        [one.tokens[0] for one in separate_results],
+        randomized_words=[sum(one.randomized_words) for one in separate_results],
+        replaced_words=[sum(one.replaced_words) for one in separate_results],
     )
 
 
-def _of(texts: Iterable[Sequence[str]], counts: Sequence[Any]) -> Drawn:
+def _collect_results(texts: Iterable[Sequence[str]], results: Sequence[Any]) -> RewrittenDocuments:
     """Return texts with the counts of their results or documents."""
-    drawn, replaced = [one.drawn for one in counts], [one.replaced_words for one in counts]
-    return Drawn(
-        [text for of_one in texts for text in of_one], [one.tokens for one in counts], words=drawn, replaced=replaced
+    randomized, replaced = [one.randomized_words for one in results], [one.replaced_words for one in results]
+    return RewrittenDocuments(
+        [text for of_one in texts for text in of_one],
+        [one.tokens for one in results],
+        randomized_words=randomized,
+        replaced_words=replaced,
     )
 
 
-class Drawer:
+class BlockSanitizer:
     """Sanitizer of the blocks of a run, in one or several processes.
 
     Args:
@@ -86,7 +89,9 @@ class Drawer:
     def __init__(self, sanitizer: Sanitizer, bundle: Path | None, options: Options, workers: int) -> None:
         self._sanitizer, self._bundle, self._options, self._workers = sanitizer, bundle, options, workers
 
-    def draw_all(self, steps: Iterable[tuple[Step, Documents | None]]) -> Generator[tuple[Step, Drawn], None, None]:
+    def sanitize_blocks(
+        self, steps: Iterable[tuple[Step, DocumentBlock | None]]
+    ) -> Generator[tuple[Step, RewrittenDocuments], None, None]:
         """Yield every step with the rewritten texts of its block, in order.
 
         Workers rewrite up to two blocks per process ahead.
@@ -97,31 +102,38 @@ class Drawer:
         """
         if self._workers == 1:
             for step, work in steps:
-                yield step, NOTHING if work is None else draw(self._sanitizer, work.texts, work.sizes, self._options)
+                yield (
+                    step,
+                    NO_TEXTS
+                    if work is None
+                    else sanitize_block(self._sanitizer, work.texts, work.document_sizes, self._options),
+                )
             return
-        with self._pool() as pool:
-            window: deque[tuple[Step, Future[Drawn | TextveilError | MemoryError] | None]] = deque()
+        with self._open_pool() as pool:
+            window: deque[tuple[Step, Future[RewrittenDocuments | TextveilError | MemoryError] | None]] = deque()
             for step, work in steps:
-                window.append((step, None if work is None else pool.submit(_work, work.texts, work.sizes)))
+                window.append(
+                    (step, None if work is None else pool.submit(_sanitize_in_worker, work.texts, work.document_sizes))
+                )
                 if len(window) > 2 * self._workers + 1:
-                    yield _outcome(*window.popleft())
+                    yield _get_outcome(*window.popleft())
             while window:
-                yield _outcome(*window.popleft())
+                yield _get_outcome(*window.popleft())
 
     @contextmanager
-    def _pool(self) -> "Iterator[ProcessPoolExecutor]":
+    def _open_pool(self) -> "Iterator[ProcessPoolExecutor]":
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
 
-        job = (self._bundle, self._sanitizer.bundle.same, self._options)
+        job = (self._bundle, self._sanitizer.bundle.expected_bundle, self._options)
         with (
-            one_thread_each(),
-            ProcessPoolExecutor(self._workers, get_context("spawn"), initializer=_begin, initargs=job) as pool,
+            limit_threads(),
+            ProcessPoolExecutor(self._workers, get_context("spawn"), initializer=_start_worker, initargs=job) as pool,
         ):
             try:
-                with ctrl_c_is_ours():  # the processes start with the first blocks
+                with ignore_ctrl_c():  # the processes start with the first blocks
                     for _ in range(self._workers):
-                        pool.submit(_work, [], [])
+                        pool.submit(_sanitize_in_worker, [], [])
                 yield pool
             except BaseException:
                 # Wait for the blocks in progress. A process that is ended in the middle of an answer leaves half of it
@@ -130,11 +142,13 @@ class Drawer:
                 raise
 
 
-def _outcome(step: Step, future: "Future[Drawn | TextveilError | MemoryError] | None") -> tuple[Step, Drawn]:
+def _get_outcome(
+    step: Step, future: "Future[RewrittenDocuments | TextveilError | MemoryError] | None"
+) -> tuple[Step, RewrittenDocuments]:
     from concurrent.futures.process import BrokenProcessPool
 
     if future is None:
-        return step, NOTHING
+        return step, NO_TEXTS
     try:
         outcome = future.result()
     except BrokenProcessPool:
@@ -144,24 +158,24 @@ def _outcome(step: Step, future: "Future[Drawn | TextveilError | MemoryError] | 
     return step, outcome
 
 
-_job: list[tuple[Path | None, Pins, Options]] = []
+_jobs: list[tuple[Path | None, ExpectedBundle, Options]] = []
 _sanitizers: list[Sanitizer] = []
 
 
-def _begin(bundle: Path | None, pins: Pins, options: Options) -> None:
-    leave_with_parent()
+def _start_worker(bundle: Path | None, expected_bundle: ExpectedBundle, options: Options) -> None:
+    exit_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _job.append((bundle, pins, options))
+    _jobs.append((bundle, expected_bundle, options))
 
 
-def _work(texts: list[str], sizes: list[int]) -> Drawn | TextveilError | MemoryError:
+def _sanitize_in_worker(texts: list[str], sizes: list[int]) -> RewrittenDocuments | TextveilError | MemoryError:
     """Return the rewritten documents, or the error."""
-    return guarded(_drawn, texts, sizes)
+    return run_guarded(_sanitize_with_bundle, texts, sizes)
 
 
-def _drawn(texts: list[str], sizes: list[int]) -> Drawn:
-    bundle, pins, options = _job[-1]
+def _sanitize_with_bundle(texts: list[str], sizes: list[int]) -> RewrittenDocuments:
+    bundle, expected_bundle, options = _jobs[-1]
     if not _sanitizers:
-        _sanitizers.append(Sanitizer.load(bundle, **pins))
+        _sanitizers.append(Sanitizer.load(bundle, **expected_bundle))
         gc.freeze()  # excludes the loaded data from garbage collection, which takes a fifth of the time of short cells
-    return draw(_sanitizers[-1], texts, sizes, options)
+    return sanitize_block(_sanitizers[-1], texts, sizes, options)

@@ -12,11 +12,11 @@ try:  # before modules shared with ``serve``, whose error names the other extra
     import starlette  # noqa: F401
     import uvicorn  # noqa: F401
 except ImportError as error:
-    raise ExtraMissing.of("gateway", "starlette, uvicorn and httpcore2") from error
+    raise ExtraMissing.from_extra("gateway", "starlette, uvicorn and httpcore2") from error
 
 from textveil_cli.gateway.app import make_app
-from textveil_cli.gateway.calls import Gateway, ReplyLimits
-from textveil_cli.gateway.conversations import Conversations, Keeping
-from textveil_cli.gateway.upstream import Upstream
+from textveil_cli.gateway.conversation_store import ConversationStore, RetentionSettings
+from textveil_cli.gateway.proxy import Gateway, ReplyLimits
+from textveil_cli.gateway.upstream import UpstreamClient
 
-__all__ = ["Conversations", "Gateway", "Keeping", "ReplyLimits", "Upstream", "make_app"]
+__all__ = ["ConversationStore", "Gateway", "ReplyLimits", "RetentionSettings", "UpstreamClient", "make_app"]

@@ -10,8 +10,14 @@ from http import HTTPStatus
 
 from textveil.errors import ExtraMissing
 
-from textveil_cli.serve.access import HEALTH, Access, Refusal
-from textveil_cli.serve.app import HEADERS, Guard, no_route, refusal_of, refused
+from textveil_cli.serve.access import HEALTH_PATH, AccessRule, Refusal
+from textveil_cli.serve.app import (
+    RESPONSE_HEADERS,
+    AccessMiddleware,
+    answer_unknown_path,
+    convert_error,
+    make_error_response,
+)
 
 try:
     from starlette.applications import Starlette
@@ -20,32 +26,32 @@ try:
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 
-    from textveil_cli.gateway.calls import Answer, Gateway
-    from textveil_cli.gateway.heads import MODELS, client_of, named_in
-    from textveil_cli.gateway.workers import Workers, busy
+    from textveil_cli.gateway.headers import MODELS_PATH, get_conversation_name, hash_client
+    from textveil_cli.gateway.proxy import Gateway, GatewayRequestHandler
+    from textveil_cli.gateway.workers import WorkerPool, make_busy_refusal
 except ImportError as error:
-    raise ExtraMissing.of("gateway", "starlette, uvicorn and httpcore2") from error
+    raise ExtraMissing.from_extra("gateway", "starlette, uvicorn and httpcore2") from error
 
-from textveil_cli.gateway.fields import PATHS
+from textveil_cli.gateway.request_fields import FIELDS_BY_PATH
 
-_TOKEN, _DELETE, _SWEEP_SECONDS = "x-textveil-token", "/conversation", 60
-_UNNAMED = "no conversation is named: give its name in the header X-Textveil-Conversation"
-_BASE = ": the base address of a client ends in /v1, of one of Anthropic in the port"
+_TOKEN_HEADER, _DELETE_PATH, _SWEEP_SECONDS = "x-textveil-token", "/conversation", 60
+_NO_NAME_MESSAGE = "no conversation is named: give its name in the header X-Textveil-Conversation"
+_BASE_ADDRESS_HINT = ": the base address of a client ends in /v1, of one of Anthropic in the port"
 
 
-def make_app(gateway: Gateway, access: Access) -> Starlette:
+def make_app(gateway: Gateway, access: AccessRule) -> Starlette:
     """Return the ASGI application.
 
     Args:
         gateway: State and options of the gateway.
         access: Rules for admitted clients. The token has a header of its own: ``Authorization`` is for the upstream.
     """
-    workers = Workers(gateway.limits.seconds, gateway.limits.threads)
-    answer = Answer(gateway, workers)
+    workers = WorkerPool(gateway.limits.seconds, gateway.limits.threads)
+    handler = GatewayRequestHandler(gateway, workers)
 
     async def clean_up() -> None:
-        gateway.conversations.expire()
-        await asyncio.to_thread(gateway.conversations.delete_expired)  # there may be thousands of files
+        gateway.conversations.expire_conversations()
+        await asyncio.to_thread(gateway.conversations.delete_expired_files)  # there may be thousands of files
 
     async def sweep() -> None:
         while True:
@@ -62,34 +68,34 @@ def make_app(gateway: Gateway, access: Access) -> Starlette:
         workers.stop()
 
     async def health(request: Request) -> Response:
-        return JSONResponse({"status": "ok"}, headers=HEADERS)
+        return JSONResponse({"status": "ok"}, headers=RESPONSE_HEADERS)
 
     async def delete(request: Request) -> Response:
-        name = secrets.token_hex(8)
+        request_id = secrets.token_hex(8)
         try:
-            named = named_in(request)
-            if named is None:
-                raise Refusal(HTTPStatus.BAD_REQUEST, "header", _UNNAMED)
-            client = client_of(gateway.conversations, request)
+            conversation_name = get_conversation_name(request)
+            if conversation_name is None:
+                raise Refusal(HTTPStatus.BAD_REQUEST, "header", _NO_NAME_MESSAGE)
+            client = hash_client(gateway.conversations, request)
             async with asyncio.timeout(gateway.limits.seconds):
-                deleted = await gateway.conversations.delete(client, named, workers.run)
+                deleted = await gateway.conversations.delete_conversation(client, conversation_name, workers.run_job)
         except TimeoutError:
-            refusal = busy("requests of the conversation are under way: ask again later")
+            refusal = make_busy_refusal("requests of the conversation are under way: ask again later")
         except OSError:
             refusal = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "output", "the file of the mapping cannot be deleted")
         except Exception as error:
-            refusal = refusal_of(error, gateway.limits, gateway.report)
+            refusal = convert_error(error, gateway.limits, gateway.report)
         else:
-            gateway.report(f"request {name}: {_DELETE} 200 deleted={int(deleted)}")
-            return JSONResponse({"deleted": deleted}, headers=HEADERS)
-        gateway.report(f"request {name}: {_DELETE} {refusal.code} {refusal.status.value}")
-        return refused(refusal)
+            gateway.report(f"request {request_id}: {_DELETE_PATH} 200 deleted={int(deleted)}")
+            return JSONResponse({"deleted": deleted}, headers=RESPONSE_HEADERS)
+        gateway.report(f"request {request_id}: {_DELETE_PATH} {refusal.code} {refusal.status.value}")
+        return make_error_response(refusal)
 
-    routes = [Route(path, answer, methods=["POST"]) for path in PATHS]
-    routes += [Route(path, answer, methods=["GET"]) for path in (MODELS, MODELS + "/{name:path}")]
-    routes += [Route(HEALTH, health, methods=["GET"]), Route(_DELETE, delete, methods=["DELETE"])]
-    no_path = partial(no_route, more=_BASE, report=gateway.report)
+    routes = [Route(path, handler, methods=["POST"]) for path in FIELDS_BY_PATH]
+    routes += [Route(path, handler, methods=["GET"]) for path in (MODELS_PATH, MODELS_PATH + "/{name:path}")]
+    routes += [Route(HEALTH_PATH, health, methods=["GET"]), Route(_DELETE_PATH, delete, methods=["DELETE"])]
+    no_path = partial(answer_unknown_path, hint=_BASE_ADDRESS_HINT, report=gateway.report)
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: no_path})
     app.router.redirect_slashes = False
-    app.add_middleware(Guard, access=replace(access, header=_TOKEN), report=gateway.report)
+    app.add_middleware(AccessMiddleware, access=replace(access, header=_TOKEN_HEADER), report=gateway.report)
     return app

@@ -3,21 +3,21 @@
 import zlib
 from collections.abc import Iterator
 
-_PART = 1 << 16
+_PART_BYTES = 1 << 16
 #: Window bits for zlib: gzip with its header; either a zlib or a gzip header.
-_BITS = {b"gzip": 31, b"x-gzip": 31, b"deflate": 47}
+_WINDOW_BITS = {b"gzip": 31, b"x-gzip": 31, b"deflate": 47}
 #: Limit of gzip members: each costs a copy of the data after it.
-_MOST_MEMBERS = 4_096
+_MAX_MEMBERS = 4_096
 
 
 def join_encodings(values: list[bytes]) -> bytes:
-    """Return the encoding that all ``Content-Encoding`` headers of a reply name together."""
+    """Return the encoding that all ``Content-EncoderRun`` headers of a reply name together."""
     return b",".join(value.strip().lower() for value in values)
 
 
 def is_known_encoding(encoding: bytes) -> bool:
     """Return whether a body with this encoding can be read."""
-    return encoding in _BITS or encoding in (b"", b"identity")
+    return encoding in _WINDOW_BITS or encoding in (b"", b"identity")
 
 
 class Decompressor:
@@ -30,8 +30,8 @@ class Decompressor:
     """
 
     def __init__(self, encoding: bytes) -> None:
-        self._bits, self._members = _BITS.get(encoding), 0
-        self._most = _MOST_MEMBERS if self._bits == _BITS[b"gzip"] else 1
+        self._bits, self._members = _WINDOW_BITS.get(encoding), 0
+        self._max_members = _MAX_MEMBERS if self._bits == _WINDOW_BITS[b"gzip"] else 1
         self._member: zlib._Decompress | None = None
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -48,13 +48,13 @@ class Decompressor:
                 data = data.lstrip(b"\0") if self._members else data
                 if not data:
                     return
-                if self._members == self._most:
+                if self._members == self._max_members:
                     raise zlib.error("bytes after the end")
                 self._members += 1
                 self._member = zlib.decompressobj(self._bits)
             part = b""
-            while not self._member.eof and (data or len(part) == _PART):  # a full part: more output waits
-                part = self._member.decompress(data, _PART)
+            while not self._member.eof and (data or len(part) == _PART_BYTES):  # a full part: more output waits
+                part = self._member.decompress(data, _PART_BYTES)
                 data = self._member.unconsumed_tail
                 if part:
                     yield part

@@ -7,35 +7,37 @@ from textveil_cli.serve.access import Refusal
 
 #: Upper bounds of the bytes for parsing and rewriting: per byte of a body, per mark at which a text or JSON is split,
 #: and per distinct longer word, which is in the mapping afterwards if it is a name (benchmarks/gateway/memory.py).
-_OF_A_BYTE, _OF_A_MARK, _OF_A_WORD = 30, 130, 500
+_BYTES_PER_BYTE, _BYTES_PER_SEPARATOR, _BYTES_PER_WORD = 30, 130, 500
 #: Marks between words, between JSON values, of JSON strings, of escapes in them, and of HTML.
-_MARKS = (b" ", b",", b'"', b"\\", b"&")
+_SEPARATORS = (b" ", b",", b'"', b"\\", b"&")
 #: Shorter words have too few distinct values to need memory each.
 _LONGER_WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]{3,}")
 #: Number of bytes whose distinct words are counted at once: no other thread runs during this time.
-_BLOCK = 1 << 16
+_BLOCK_BYTES = 1 << 16
 #: Upper bound per byte: each byte is a mark, or a longer word has at least three bytes and a separator.
-_MOST_OF_A_BYTE = _OF_A_BYTE + max(_OF_A_MARK, _OF_A_WORD // 3)
+_MAX_BYTES_PER_BYTE = _BYTES_PER_BYTE + max(_BYTES_PER_SEPARATOR, _BYTES_PER_WORD // 3)
 #: Lists and objects of a body. Parsing is one step, during which no other thread has the interpreter.
-_BRACKETS, _MOST_BRACKETS = (b"[", b"{"), 1 << 19
+_BRACKETS, _MAX_BRACKETS = (b"[", b"{"), 1 << 19
 
 
 def estimate_memory(body: bytes) -> int:
     """Return an upper estimate of the bytes of memory for parsing and rewriting a body."""
-    marks, blocks = sum(map(body.count, _MARKS)), range(0, len(body), _BLOCK)
-    words = sum(len(set(_LONGER_WORD.findall(body, start, start + _BLOCK))) for start in blocks)
-    return _OF_A_BYTE * len(body) + _OF_A_MARK * marks + _OF_A_WORD * words
+    separators, blocks = sum(map(body.count, _SEPARATORS)), range(0, len(body), _BLOCK_BYTES)
+    words = sum(len(set(_LONGER_WORD.findall(body, start, start + _BLOCK_BYTES))) for start in blocks)
+    return _BYTES_PER_BYTE * len(body) + _BYTES_PER_SEPARATOR * separators + _BYTES_PER_WORD * words
 
 
-def refuse_heavy(body: bytes, most: int) -> None:
+def refuse_heavy_body(body: bytes, max_bytes: int) -> None:
     """Raise an error for a body that would need too much memory.
 
     Raises:
-        Refusal: A body of its shape may need more than ``most`` bytes, or block all other requests for too long.
+        Refusal: A body of its shape may need more than ``max_bytes`` bytes, or block all other requests for too long.
     """
-    if sum(map(body.count, _BRACKETS)) > _MOST_BRACKETS:
-        message = f"a body may have {_MOST_BRACKETS:,} lists and objects: send less at a time"
+    if sum(map(body.count, _BRACKETS)) > _MAX_BRACKETS:
+        message = f"a body may have {_MAX_BRACKETS:,} lists and objects: send less at a time"
         raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-many", message)
-    if _MOST_OF_A_BYTE * len(body) > most and estimate_memory(body) > most:
-        message = f"to rewrite a body of this shape may take more than {most:,} bytes of memory: send less at a time"
+    if _MAX_BYTES_PER_BYTE * len(body) > max_bytes and estimate_memory(body) > max_bytes:
+        message = (
+            f"to rewrite a body of this shape may take more than {max_bytes:,} bytes of memory: send less at a time"
+        )
         raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-much-memory", message)

@@ -13,12 +13,12 @@ from httpcore2 import AsyncNetworkStream, ReadError, RemoteProtocolError
 
 #: Number of buffered bytes above which reading pauses: more than one read of the event loop, so that few replies pause
 #: it.
-_MOST_BUFFERED = 1 << 19
+_MAX_BUFFERED_BYTES = 1 << 19
 #: The most bytes of a reply before its head ends, including informational replies.
-MOST_HEAD = 1 << 16
+MAX_HEAD_BYTES = 1 << 16
 
 
-class UnaskedReply(RemoteProtocolError):
+class EarlyReplyError(RemoteProtocolError):
     """Error for bytes that arrived on a connection before the request was sent."""
 
 
@@ -29,12 +29,12 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
     """
 
     def __init__(self) -> None:
-        self._received, self._request = bytearray(), list[bytes]()
+        self._buffer, self._request_parts = bytearray(), list[bytes]()
         self._waiter: asyncio.Future[None] | None = None
         self._error: Exception | None = None
         self._has_ended = self._is_blocked = self._is_idle = self._was_paused = self._is_early = False
         self._is_used = False
-        self._head_left: int | None = MOST_HEAD
+        self._head_bytes_left: int | None = MAX_HEAD_BYTES
 
     # callbacks of the event loop
 
@@ -47,23 +47,23 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Buffer received bytes; end an idle connection."""
-        self._received += data
+        self._buffer += data
         if self._is_idle:
             self.abort()
-        elif len(self._received) > _MOST_BUFFERED:
+        elif len(self._buffer) > _MAX_BUFFERED_BYTES:
             self._was_paused = True
             self._transport.pause_reading()
-        self._wake()
+        self._wake_reader()
 
     def eof_received(self) -> None:
         """Record that the upstream sends no more; the transport closes."""
         self._has_ended = True
-        self._wake()
+        self._wake_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Record the end of the connection, and its error if it broke."""
         self._has_ended, self._error = True, exc
-        self._wake()
+        self._wake_reader()
 
     def pause_writing(self) -> None:
         """Record that a part of the request is not sent yet."""
@@ -72,13 +72,13 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
     def resume_writing(self) -> None:
         """Record that the whole request is sent."""
         self._is_blocked = False
-        self._wake()
+        self._wake_reader()
 
     # methods for httpcore2
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Collect a part of the request; the next read sends it."""
-        self._request.append(buffer)
+        self._request_parts.append(buffer)
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """Send the collected request, if any, and return the next bytes; empty at the end.
@@ -88,20 +88,20 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
             RemoteProtocolError: The head of the reply is too long.
             ReadError: The connection broke.
         """
-        if self._request:
-            await self._send()
-        if self._head_left is not None and self._head_left <= 0:
+        if self._request_parts:
+            await self._send_request()
+        if self._head_bytes_left is not None and self._head_bytes_left <= 0:
             raise RemoteProtocolError("the head of the reply is too long")
-        while not self._received and not self._has_ended:
+        while not self._buffer and not self._has_ended:
             await self._wait()
-        data = bytes(self._received[:max_bytes])
-        del self._received[:max_bytes]
+        data = bytes(self._buffer[:max_bytes])
+        del self._buffer[:max_bytes]
         if not data and self._error is not None:
             raise ReadError
-        if self._was_paused and len(self._received) <= _MOST_BUFFERED:
+        if self._was_paused and len(self._buffer) <= _MAX_BUFFERED_BYTES:
             self._transport.resume_reading()
-        if self._head_left is not None:
-            self._head_left -= len(data)
+        if self._head_bytes_left is not None:
+            self._head_bytes_left -= len(data)
         return data
 
     async def aclose(self) -> None:
@@ -113,31 +113,31 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
     @property
     def has_unsent_request(self) -> bool:
         """Whether the request is unsent because httpcore2 read a reply from its own buffer."""
-        return bool(self._request)
+        return bool(self._request_parts)
 
     def is_quiet(self) -> bool:
         """Return whether a request may be sent: the connection is open, without unread bytes."""
-        if self._received or self._has_ended or self._is_blocked or self._transport.is_closing():
+        if self._buffer or self._has_ended or self._is_blocked or self._transport.is_closing():
             return False
         # A first reply over TLS may follow handshake tickets, which the socket still holds.
         return (self._is_tls and not self._is_used) or not _is_readable(self._socket)
 
     def accept_body(self) -> None:
         """Remove the limit of the head, after the head was read."""
-        self._head_left = None
+        self._head_bytes_left = None
 
-    def park(self) -> bool:
+    def make_idle(self) -> bool:
         """Make the connection idle; return whether it may be reused.
 
         A connection whose reading paused may not be reused: the TLS layer may still hold bytes.
         """
         is_open = not self._has_ended and not self._transport.is_closing()
-        is_whole = not (self._is_blocked or self._is_early or self._was_paused or self._received)
+        is_whole = not (self._is_blocked or self._is_early or self._was_paused or self._buffer)
         self._is_idle = is_open and is_whole
-        self._is_used, self._head_left = True, MOST_HEAD
+        self._is_used, self._head_bytes_left = True, MAX_HEAD_BYTES
         return self._is_idle
 
-    def take(self) -> bool:
+    def end_idle(self) -> bool:
         """End the idle state; return whether the connection may be used."""
         self._is_idle = False
         return self.is_quiet()
@@ -146,24 +146,24 @@ class GuardedStream(AsyncNetworkStream, asyncio.Protocol):
         """End the connection at once, even within a reply, so that the upstream stops."""
         self._transport.abort()
 
-    async def _send(self) -> None:
+    async def _send_request(self) -> None:
         if not self.is_quiet() and not self._has_ended:
-            raise UnaskedReply("a reply came before its request")
-        request = b"".join(self._request)
-        self._request.clear()
+            raise EarlyReplyError("a reply came before its request")
+        request = b"".join(self._request_parts)
+        self._request_parts.clear()
         self._transport.write(request)  # all of it at once, or as much as the system accepts
-        while self._is_blocked and not self._received and not self._has_ended:
+        while self._is_blocked and not self._buffer and not self._has_ended:
             await self._wait()
-        if self._is_blocked and self._received:
+        if self._is_blocked and self._buffer:
             self._is_early = True  # a server may refuse a long request at its head; the connection is not reused then
             if self._is_used:
-                raise UnaskedReply("a reply came before its request had left")
+                raise EarlyReplyError("a reply came before its request had left")
 
     async def _wait(self) -> None:
         self._waiter = asyncio.get_running_loop().create_future()
         await self._waiter
 
-    def _wake(self) -> None:
+    def _wake_reader(self) -> None:
         if self._waiter is not None and not self._waiter.done():
             self._waiter.set_result(None)
 

@@ -12,11 +12,13 @@ from typing import Any
 from textveil.errors import InputError
 
 #: Names and texts of the developer; schemas and grammars; nested definitions.
-_TEXTS = frozenset("name description server_description server_label mcp_server_name title".split())
-_SCHEMAS = frozenset("parameters input_schema output_schema format schema".split())
-_NESTED = frozenset("function custom tools functionDeclarations function_declarations skills environment".split())
+_TEXT_FIELDS = frozenset("name description server_description server_label mcp_server_name title".split())
+_SCHEMA_FIELDS = frozenset("parameters input_schema output_schema format schema".split())
+_NESTED_FIELDS = frozenset(
+    "function custom tools functionDeclarations function_declarations skills environment".split()
+)
 #: Settings: numbers, flags, ids, hosts, and lists and objects of these.
-_SETTINGS = frozenset(
+_SETTING_FIELDS = frozenset(
     """
     allowed_callers allowed_domains allowed_tools action background blocked_domains cache_control caching citations
     complexity configs connector_id container container_id default_config defer_loading display_height display_height_px
@@ -28,28 +30,28 @@ _SETTINGS = frozenset(
     svg tunnel_id type use_cache vector_store_ids version
     """.split()
 )
-_EXAMPLES, _DOMAINS = "input_examples", frozenset(("allowed_domains", "blocked_domains"))
+_EXAMPLES_FIELD, _DOMAIN_FIELDS = "input_examples", frozenset(("allowed_domains", "blocked_domains"))
 #: A host of a domain list. A path, a query or a user name in front of the host may be text of the user.
 _HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?(?::[0-9]{1,5})?", re.ASCII)
 #: Keys inside settings that are the APIs' own, beside the known fields and names made of common words.
 _KEYS = frozenset("ttl enabled tool_names read_only never always ranker score_threshold hybrid_search".split())
 #: Types of tools whose ``parameters`` are a schema. For any other type they are settings of a tool of the provider.
-_FUNCTIONS = (None, "function", "custom", "tool_search")
+_FUNCTION_TYPES = (None, "function", "custom", "tool_search")
 #: Fields of settings with secrets or files.
-_REFUSED = frozenset("domain_secrets data headers authorization".split())
-_MOST_DEEP = 6
+_REFUSED_FIELDS = frozenset("domain_secrets data headers authorization".split())
+_MAX_DEPTH = 6
 #: Fields of the APIs that an error may name.
-_KNOWN = frozenset(
+_KNOWN_FIELDS = frozenset(
     """
     user_location filters server_url image_url input_image_mask url_sources path source city country region
     strict timezone
     """.split()
-).union(_TEXTS, _SCHEMAS, _NESTED, _SETTINGS, _REFUSED, (_EXAMPLES,))
+).union(_TEXT_FIELDS, _SCHEMA_FIELDS, _NESTED_FIELDS, _SETTING_FIELDS, _REFUSED_FIELDS, (_EXAMPLES_FIELD,))
 
 
 def check_tools(
     tools: Any,
-    passes: Collection[str],
+    pass_through: Collection[str],
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool] = lambda name: False,
 ) -> None:
@@ -57,7 +59,7 @@ def check_tools(
 
     Args:
         tools: The tool definitions of a request.
-        passes: Names of fields that may be sent unchanged.
+        pass_through: Names of fields that may be sent unchanged.
         is_setting: Function that returns whether a value is a number, a flag, an id, or a small container of these.
         is_field_name: Function that returns whether an error may contain the name of an unknown field.
 
@@ -71,59 +73,59 @@ def check_tools(
     for tool in tools:
         if not isinstance(tool, Mapping):
             raise InputError("a tool that is an object of JSON is wanted")
-        _check_fields(tool, passes, is_setting, is_field_name, _MOST_DEEP, is_definition=True)
+        _check_fields(tool, pass_through, is_setting, is_field_name, _MAX_DEPTH, is_definition=True)
 
 
-def rewrite_examples(tools: Any, passes: Collection[str], rewrite: Callable[[list[Any]], Any]) -> Any:
+def rewrite_examples(tools: Any, pass_through: Collection[str], rewrite: Callable[[list[Any]], Any]) -> Any:
     """Return tool definitions with their input examples rewritten, at any depth.
 
     Keys and texts of an example that the schemas of the tool also contain stay unchanged.
 
     Args:
         tools: Checked tool definitions.
-        passes: As in ``check_tools``.
+        pass_through: As in ``check_tools``.
         rewrite: Function that rewrites a JSON value.
     """
-    if _EXAMPLES in passes:
+    if _EXAMPLES_FIELD in pass_through:
         return tools
-    return [_rewrite_tool(tool, passes, frozenset(_strings_of(tool)), rewrite) for tool in tools]
+    return [_rewrite_tool(tool, pass_through, frozenset(_iterate_public_strings(tool)), rewrite) for tool in tools]
 
 
-def list_examples(tools: Any, passes: Collection[str]) -> list[Any]:
+def list_examples(tools: Any, pass_through: Collection[str]) -> list[Any]:
     """Return the input examples in the order in which ``rewrite_examples`` rewrites them."""
-    found: list[Any] = []
+    collected: list[Any] = []
 
     def collect(examples: Any) -> Any:
-        found.append(examples)
+        collected.append(examples)
         return examples
 
-    rewrite_examples(tools or [], passes, collect)
-    return found
+    rewrite_examples(tools or [], pass_through, collect)
+    return collected
 
 
 def _rewrite_tool(
-    tool: Mapping[str, Any], passes: Collection[str], public: Collection[str], rewrite: Callable[[list[Any]], Any]
+    tool: Mapping[str, Any], pass_through: Collection[str], public: Collection[str], rewrite: Callable[[list[Any]], Any]
 ) -> dict[str, Any]:
     """Return a definition with its examples, and those of nested definitions, rewritten."""
-    found: dict[str, Any] = {}
+    rewritten: dict[str, Any] = {}
     for name, value in tool.items():
-        found[name] = value
-        if name in passes or not value:
+        rewritten[name] = value
+        if name in pass_through or not value:
             continue
-        if name == _EXAMPLES:
-            found[name] = _keep_public(value, rewrite(value), public)
+        if name == _EXAMPLES_FIELD:
+            rewritten[name] = _restore_public(value, rewrite(value), public)
         elif _is_nested(name, tool.get("type")) and not isinstance(value, str):
-            inside = [_rewrite_tool(one, passes, public, rewrite) for one in _as_list(value)]
-            found[name] = inside[0] if isinstance(value, Mapping) else inside
-    return found
+            nested = [_rewrite_tool(one, pass_through, public, rewrite) for one in _list_objects(value)]
+            rewritten[name] = nested[0] if isinstance(value, Mapping) else nested
+    return rewritten
 
 
-def _is_nested(name: str, kind: Any) -> bool:
+def _is_nested(name: str, tool_type: Any) -> bool:
     """Return whether a field has nested definitions: tools, or settings of a provider's tool."""
-    return name in _NESTED or (name == "parameters" and kind not in _FUNCTIONS)
+    return name in _NESTED_FIELDS or (name == "parameters" and tool_type not in _FUNCTION_TYPES)
 
 
-def _as_list(value: Any) -> list[Mapping[str, Any]]:
+def _list_objects(value: Any) -> list[Mapping[str, Any]]:
     """Return the objects of a nested field; an environment may be only a name."""
     inside = [value] if isinstance(value, Mapping) else value
     return [one for one in inside if isinstance(one, Mapping)] if isinstance(inside, list) else []
@@ -131,7 +133,7 @@ def _as_list(value: Any) -> list[Mapping[str, Any]]:
 
 def _check_fields(
     tool: Mapping[str, Any],
-    passes: Collection[str],
+    pass_through: Collection[str],
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool],
     depth: int,
@@ -140,15 +142,15 @@ def _check_fields(
 ) -> None:
     """Check the fields of a definition, or of the settings of a provider's tool, which has no text of the developer."""
     for number, (name, value) in enumerate(tool.items(), 1):
-        if name in passes:
+        if name in pass_through:
             continue
-        if name not in _KNOWN and not is_field_name(name):
+        if name not in _KNOWN_FIELDS and not is_field_name(name):
             raise InputError(f"field {number} of a tool is not known: leave it out, or name it with --pass-through")
         if value is None or isinstance(value, bool | int | float) or value in ("", [], {}):
             continue
         kind = tool.get("type")
-        is_developers = is_definition or name not in _TEXTS | _SCHEMAS
-        if is_developers and _is_public(name, value, kind, passes, is_setting, is_field_name):
+        is_developers = is_definition or name not in _TEXT_FIELDS | _SCHEMA_FIELDS
+        if is_developers and _is_public(name, value, kind, pass_through, is_setting, is_field_name):
             continue
         inside = [value] if isinstance(value, Mapping) else value
         is_nested = _is_nested(name, kind)
@@ -158,67 +160,69 @@ def _check_fields(
             )
         for entry in inside:
             is_inner_definition = is_definition and name != "parameters"
-            _check_fields(entry, passes, is_setting, is_field_name, depth - 1, is_definition=is_inner_definition)
+            _check_fields(entry, pass_through, is_setting, is_field_name, depth - 1, is_definition=is_inner_definition)
 
 
 def _is_public(
     name: str,
     value: Any,
-    kind: Any,
-    passes: Collection[str],
+    tool_type: Any,
+    pass_through: Collection[str],
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool],
 ) -> bool:
     """Return whether a field is the developer's, a setting, or examples, which are rewritten."""
-    if name == _EXAMPLES:
+    if name == _EXAMPLES_FIELD:
         return isinstance(value, list)
-    if name in _TEXTS:
+    if name in _TEXT_FIELDS:
         return isinstance(value, str)
-    if name in _SCHEMAS and (name != "parameters" or kind in _FUNCTIONS):
+    if name in _SCHEMA_FIELDS and (name != "parameters" or tool_type in _FUNCTION_TYPES):
         return True
-    is_one = name in _SETTINGS or (isinstance(value, str) and name == "environment")
+    may_be_setting = name in _SETTING_FIELDS or (isinstance(value, str) and name == "environment")
     if name == "filters" and isinstance(value, Mapping):
-        is_one = value.keys() <= _DOMAINS
-    return is_one and is_setting(value) and not _has_refused(name, value, passes, is_field_name)
+        may_be_setting = value.keys() <= _DOMAIN_FIELDS
+    return may_be_setting and is_setting(value) and not _has_refused_field(name, value, pass_through, is_field_name)
 
 
-def _has_refused(field: str, value: Any, passes: Collection[str], is_field_name: Callable[[str], bool]) -> bool:
+def _has_refused_field(
+    field: str, value: Any, pass_through: Collection[str], is_field_name: Callable[[str], bool]
+) -> bool:
     """Return whether a setting has a text, a secret, a file, an unknown key or a domain with more than a host.
 
     Args:
         field: Name of the setting, or of the field inside it.
         value: Its value.
-        passes: Names of fields that may be sent unchanged.
+        pass_through: Names of fields that may be sent unchanged.
         is_field_name: Function that returns whether a key is made of common words.
     """
     if isinstance(value, str):
-        return field in _DOMAINS and _HOST.fullmatch(value) is None
+        return field in _DOMAIN_FIELDS and _HOST.fullmatch(value) is None
     if isinstance(value, list):
-        return any(_has_refused(field, entry, passes, is_field_name) for entry in value)
+        return any(_has_refused_field(field, entry, pass_through, is_field_name) for entry in value)
     if not isinstance(value, Mapping):
         return False
     return any(
-        name not in passes
+        name not in pass_through
         and (
-            name in _REFUSED | _TEXTS | _SCHEMAS
-            or not (name in _KEYS or name in _KNOWN or is_field_name(name))
-            or _has_refused(name, entry, passes, is_field_name)
+            name in _REFUSED_FIELDS | _TEXT_FIELDS | _SCHEMA_FIELDS
+            or not (name in _KEYS or name in _KNOWN_FIELDS or is_field_name(name))
+            or _has_refused_field(name, entry, pass_through, is_field_name)
         )
         for name, entry in value.items()
     )
 
 
-def _strings_of(tool: Mapping[str, Any]) -> Iterator[str]:
+def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
     """Yield the keys and texts of the schemas of a tool and of nested tools.
 
     They are public, since they are always sent.
     """
-    kind = tool.get("type")
-    waiting: list[Any] = [tool.get(name) for name in _SCHEMAS if not _is_nested(name, kind)]
+    tool_type = tool.get("type")
+    waiting: list[Any] = [tool.get(name) for name in _SCHEMA_FIELDS if not _is_nested(name, tool_type)]
     for name, value in tool.items():
-        if _is_nested(name, kind):
-            for inside in _as_list(value):
-                yield from _strings_of(inside)
+        if _is_nested(name, tool_type):
+            for inside in _list_objects(value):
+                yield from _iterate_public_strings(inside)
     while waiting:
         entry = waiting.pop()
         if isinstance(entry, str):
@@ -230,13 +234,14 @@ def _strings_of(tool: Mapping[str, Any]) -> Iterator[str]:
             waiting += entry.values()
 
 
-def _keep_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
+def _restore_public(value: Any, rewritten: Any, public: Collection[str]) -> Any:
     """Return a rewritten value with the original keys and texts that the schema also contains."""
     if isinstance(value, list):
-        return [_keep_public(one, other, public) for one, other in zip(value, rewritten, strict=True)]
+        return [_restore_public(one, other, public) for one, other in zip(value, rewritten, strict=True)]
     if isinstance(value, Mapping):
         entries = zip(value.items(), rewritten.items(), strict=True)
         return {
-            (name if name in public else key): _keep_public(one, other, public) for (name, one), (key, other) in entries
+            (name if name in public else key): _restore_public(one, other, public)
+            for (name, one), (key, other) in entries
         }
     return value if isinstance(value, str) and value in public else rewritten

@@ -21,23 +21,23 @@ from httpcore2 import URL, AsyncHTTP11Connection, NetworkError, Origin, Protocol
 from textveil.errors import ServeError
 
 from textveil_cli.gateway.content_encoding import Decompressor, is_known_encoding, join_encodings
-from textveil_cli.gateway.network_stream import MOST_HEAD, GuardedStream, UnaskedReply
+from textveil_cli.gateway.network_stream import MAX_HEAD_BYTES, EarlyReplyError, GuardedStream
 from textveil_cli.serve.access import Refusal
 
 Headers = list[tuple[bytes, bytes]]
 
 #: Time for which an idle connection is reused, shorter than on usual servers; and the most idle connections.
-_IDLE_SECONDS, _MOST_IDLE = 4.0, 64
+_IDLE_SECONDS, _MAX_IDLE = 4.0, 64
 _CONNECT_SECONDS, _CONNECT_TRIES = 10.0, 2
 #: Number of parts after which other requests run: a reply may consist of chunks of one byte.
-_PARTS_AT_ONCE = 200
+_PARTS_PER_TURN = 200
 # Its debug messages would contain headers, with the key of the client.
 logging.getLogger("httpcore2").setLevel(logging.WARNING)
-_UNASKED = "sent a reply before it had the request"
-_BROKEN = "broke off without a whole reply, or sent what is not HTTP"
+_EARLY_REPLY = "sent a reply before it had the request"
+_BROKEN_REPLY = "broke off without a whole reply, or sent what is not HTTP"
 
 
-def failed(message: str, status: HTTPStatus = HTTPStatus.BAD_GATEWAY) -> Refusal:
+def make_upstream_refusal(message: str, status: HTTPStatus = HTTPStatus.BAD_GATEWAY) -> Refusal:
     """Return the refusal for a failure of the upstream; it quotes nothing from the upstream."""
     return Refusal(status, "upstream", f"the upstream {message}")
 
@@ -45,13 +45,13 @@ def failed(message: str, status: HTTPStatus = HTTPStatus.BAD_GATEWAY) -> Refusal
 class _HTTPConnection(AsyncHTTP11Connection):
     """HTTP/1.1 connection with one request at a time."""
 
-    MAX_INCOMPLETE_EVENT_SIZE = MOST_HEAD
+    MAX_INCOMPLETE_EVENT_SIZE = MAX_HEAD_BYTES
 
     def __init__(self, origin: Origin, stream: GuardedStream) -> None:
         super().__init__(origin, stream)
         self.network, self.idle_since = stream, 0.0
 
-    def holds_unread_bytes(self) -> bool:
+    def has_unread_bytes(self) -> bool:
         """Return whether the parser has unread bytes, which it would treat as the next reply.
 
         httpcore2 does not check this and has no public attribute for it. If its parser is not found, the result is
@@ -61,7 +61,7 @@ class _HTTPConnection(AsyncHTTP11Connection):
         return trailing != (b"", False)
 
 
-class Reply:
+class UpstreamReply:
     """Reply of the upstream with an unread body.
 
     Attributes:
@@ -69,55 +69,55 @@ class Reply:
         headers: Headers, with names in lower case.
     """
 
-    def __init__(self, response: Response, most: int) -> None:
+    def __init__(self, response: Response, max_bytes: int) -> None:
         self.status, self.headers = response.status, [(name.lower(), value) for name, value in response.headers]
-        self._response, self._most = response, most
+        self._response, self._max_bytes = response, max_bytes
 
-    def header(self, name: bytes) -> bytes:
+    def get_header(self, name: bytes) -> bytes:
         """Return the value of a header; empty if the reply has none."""
-        return next(iter(self._all(name)), b"")
+        return next(iter(self._list_values(name)), b"")
 
-    async def parts(self) -> AsyncIterator[bytes]:
+    async def iterate_parts(self) -> AsyncIterator[bytes]:
         """Yield the decompressed body, within the limit.
 
         Raises:
             Refusal: The body breaks off, is longer than the limit, or has an unknown encoding.
         """
-        encoding = join_encodings(self._all(b"content-encoding"))
+        encoding = join_encodings(self._list_values(b"content-encoding"))
         if not is_known_encoding(encoding):
-            raise failed("sent a reply that is packed in a way that was not asked for")
-        unpack, packed, size, turns = Decompressor(encoding), 0, 0, 0
+            raise make_upstream_refusal("sent a reply that is packed in a way that was not asked for")
+        decompressor, received_bytes, size, turns = Decompressor(encoding), 0, 0, 0
         try:
             async with aclosing(self._response.aiter_stream()) as body:  # pyright: ignore
                 async for data in body:
-                    packed += len(data)
-                    for part in chain((b"",), unpack.feed(data)):
+                    received_bytes += len(data)
+                    for part in chain((b"",), decompressor.feed(data)):
                         size, turns = size + len(part), turns + 1
-                        if max(size, packed) > self._most:
-                            raise failed(f"sent more than {self._most:,} bytes")
-                        if turns % _PARTS_AT_ONCE == 0:  # reading of buffered data yields no control
+                        if max(size, received_bytes) > self._max_bytes:
+                            raise make_upstream_refusal(f"sent more than {self._max_bytes:,} bytes")
+                        if turns % _PARTS_PER_TURN == 0:  # reading of buffered data yields no control
                             await asyncio.sleep(0)
                         if part:
                             yield part
-            unpack.close()
+            decompressor.close()
         except zlib.error:
-            raise failed("sent a reply that cannot be unpacked") from None
+            raise make_upstream_refusal("sent a reply that cannot be unpacked") from None
         except (NetworkError, ProtocolError):
-            raise failed(_BROKEN) from None
+            raise make_upstream_refusal(_BROKEN_REPLY) from None
 
-    async def body(self) -> bytes:
+    async def read_body(self) -> bytes:
         """Return the whole body."""
-        return b"".join([part async for part in self.parts()])
+        return b"".join([part async for part in self.iterate_parts()])
 
-    async def release(self) -> None:
+    async def release_connection(self) -> None:
         """Make the connection ready for a next request if the reply was read fully; else end it."""
         await self._response.aclose()
 
-    def _all(self, name: bytes) -> list[bytes]:
+    def _list_values(self, name: bytes) -> list[bytes]:
         return [value for key, value in self.headers if key == name]
 
 
-class Upstream:
+class UpstreamClient:
     """Upstream server, and the connections to it.
 
     Args:
@@ -128,20 +128,20 @@ class Upstream:
         most: The longest reply, in bytes.
     """
 
-    def __init__(self, host: str, port: int, *, path: str, context: ssl.SSLContext | None, most: int) -> None:
-        self._host, self._port, self._path, self._context, self._most = host, port, path, context, most
-        shown = f"[{host}]" if ":" in host else host
-        self._headers = [(b"host", f"{shown}:{port}".encode()), (b"accept-encoding", b"identity")]
+    def __init__(self, host: str, port: int, *, path: str, context: ssl.SSLContext | None, max_bytes: int) -> None:
+        self._host, self._port, self._path, self._context, self._max_bytes = host, port, path, context, max_bytes
+        host_text = f"[{host}]" if ":" in host else host
+        self._headers = [(b"host", f"{host_text}:{port}".encode()), (b"accept-encoding", b"identity")]
         self._origin = Origin(b"http" if context is None else b"https", host.encode(), port)
         self._idle: list[_HTTPConnection] = []
 
     @classmethod
-    def of(cls, url: str, most: int, authorities: Path | None = None) -> "Upstream":
+    def from_url(cls, url: str, max_bytes: int, authorities: Path | None = None) -> "UpstreamClient":
         """Return the upstream of a URL.
 
         Args:
             url: The URL, with or without ``/v1`` at its end.
-            most: The longest reply, in bytes.
+            max_bytes: The longest reply, in bytes.
             authorities: PEM file with trusted certificates, in place of those of the system.
 
         Raises:
@@ -160,7 +160,7 @@ class Upstream:
         if parts.scheme == "http":
             if authorities is not None:
                 raise ServeError("certificates are for an upstream with https")
-            if not _is_here(host):
+            if not _is_loopback(host):
                 raise ServeError("an upstream with http must be on this device, at localhost: others see all of it")
         try:
             context = None if parts.scheme == "http" else ssl.create_default_context(cafile=authorities)
@@ -168,10 +168,12 @@ class Upstream:
             raise ServeError("the file of the upstream's certificates cannot be used") from None
         path = parts.path.rstrip("/").removesuffix("/v1")
         default = 443 if parts.scheme == "https" else 80
-        return cls(host, port or default, path=path, context=context, most=most)
+        return cls(host, port or default, path=path, context=context, max_bytes=max_bytes)
 
     @asynccontextmanager
-    async def ask(self, method: str, target: str, headers: Headers, body: bytes = b"") -> AsyncIterator[Reply]:
+    async def send_request(
+        self, method: str, target: str, headers: Headers, body: bytes = b""
+    ) -> AsyncIterator[UpstreamReply]:
         """Send a request and return its ``Reply`` as a context manager.
 
         A connection whose reply is not read fully is dropped.
@@ -183,33 +185,33 @@ class Upstream:
         scheme, host, port = self._origin.scheme, self._origin.host, self._origin.port
         url = URL(scheme=scheme, host=host, port=port, target=(self._path + target).encode("ascii"))
         request = Request(method, url, headers=[*self._headers, *length, *headers], content=body)
-        connection, reply = await self._connected(), None
+        connection, reply = await self._open_connection(), None
         try:
-            reply = Reply(await _send(connection, request), self._most)
+            reply = UpstreamReply(await _send_request(connection, request), self._max_bytes)
             yield reply
         finally:
             try:
                 if reply is not None:
-                    await reply.release()
+                    await reply.release_connection()
             finally:
-                self._keep(connection)
+                self._release_connection(connection)
 
-    def _keep(self, connection: _HTTPConnection) -> None:
+    def _release_connection(self, connection: _HTTPConnection) -> None:
         """Retain a connection for a next request, or end it.
 
         It ends if its reply is incomplete, unread bytes remain, or enough connections are idle.
         """
-        is_clean = connection.is_idle() and not connection.holds_unread_bytes() and connection.network.park()
-        if is_clean and len(self._idle) < _MOST_IDLE:
+        is_clean = connection.is_idle() and not connection.has_unread_bytes() and connection.network.make_idle()
+        if is_clean and len(self._idle) < _MAX_IDLE:
             connection.idle_since = time.monotonic()
             self._idle.append(connection)
         else:
             connection.network.abort()
 
-    async def _connected(self) -> _HTTPConnection:
+    async def _open_connection(self) -> _HTTPConnection:
         while self._idle:
             connection = self._idle.pop()
-            if time.monotonic() - connection.idle_since < _IDLE_SECONDS and connection.network.take():
+            if time.monotonic() - connection.idle_since < _IDLE_SECONDS and connection.network.end_idle():
                 return connection
             connection.network.abort()
         for left in reversed(range(_CONNECT_TRIES)):  # nothing is sent yet
@@ -219,14 +221,14 @@ class Upstream:
                     _, stream = await loop.create_connection(GuardedStream, self._host, self._port, ssl=self._context)
                     return _HTTPConnection(self._origin, stream)
             except ssl.SSLCertVerificationError:
-                raise failed("has a certificate that is not trusted") from None
+                raise make_upstream_refusal("has a certificate that is not trusted") from None
             except (OSError, TimeoutError):
                 if not left:
-                    raise failed("cannot be reached") from None
+                    raise make_upstream_refusal("cannot be reached") from None
         raise AssertionError
 
 
-async def _send(connection: _HTTPConnection, request: Request) -> Response:
+async def _send_request(connection: _HTTPConnection, request: Request) -> Response:
     """Send a request; return the reply with an unread body.
 
     Raises:
@@ -234,22 +236,22 @@ async def _send(connection: _HTTPConnection, request: Request) -> Response:
     """
     try:
         response = await connection.handle_async_request(request)
-    except UnaskedReply:
-        raise failed(_UNASKED) from None
+    except EarlyReplyError:
+        raise make_upstream_refusal(_EARLY_REPLY) from None
     except (NetworkError, ProtocolError):
-        raise failed(_BROKEN) from None
+        raise make_upstream_refusal(_BROKEN_REPLY) from None
     if connection.network.has_unsent_request:
-        raise failed(_UNASKED)
+        raise make_upstream_refusal(_EARLY_REPLY)
     connection.network.accept_body()
     if 300 <= response.status < 400:
-        raise failed("answered with a redirect, which is not followed")
+        raise make_upstream_refusal("answered with a redirect, which is not followed")
     names = {name.lower() for name, _ in response.headers}
     if response.status < 200 or {b"content-length", b"transfer-encoding"} <= names:
-        raise failed(_BROKEN)
+        raise make_upstream_refusal(_BROKEN_REPLY)
     return response
 
 
-def _is_here(host: str) -> bool:
+def _is_loopback(host: str) -> bool:
     if host == "localhost":
         return True
     try:

@@ -21,12 +21,12 @@ from textveil.work_limits import limit_work
 from textveil_cli.serve.access import Refusal
 
 #: Characters up to which a job is short, and up to which it is medium.
-SHORT, MEDIUM = 1 << 14, 1 << 18
+MAX_SHORT_CHARACTERS, MAX_MEDIUM_CHARACTERS = 1 << 14, 1 << 18
 #: The most active or waiting requests, and the most bytes of their bodies.
-_MOST_REQUESTS, _MOST_BYTES = 1 << 10, 1 << 26
+_MAX_REQUESTS, _MAX_BYTES = 1 << 10, 1 << 26
 
 
-def busy(message: str) -> Refusal:
+def make_busy_refusal(message: str) -> Refusal:
     """Return the refusal of a request at a time of overload; its client may retry soon."""
     return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", message)
 
@@ -50,7 +50,7 @@ class _Job:
             return False
         return True
 
-    def check(self) -> None:
+    def check_time(self) -> None:
         if self.given_up:
             raise WorkStopped("nobody waits for it any more")
         if time.monotonic() > self._until:
@@ -61,15 +61,15 @@ class _Job:
         self._until = started + self._seconds
         try:
             if started - self.queued > self._seconds:
-                raise busy("too much work waits: ask again later")
-            with limit_work(self.check):
+                raise make_busy_refusal("too much work waits: ask again later")
+            with limit_work(self.check_time):
                 self.result = self._work()
         except BaseException as error:
             traceback.clear_frames(error.__traceback__)  # its frames hold texts; freed here, not on the event loop
             self.error = error
 
 
-class Workers:
+class WorkerPool:
     """Pool of worker threads.
 
     Args:
@@ -78,7 +78,7 @@ class Workers:
     """
 
     def __init__(self, seconds: float, threads: int = 1) -> None:
-        self._seconds, self._counts = seconds, (threads, 1, 1)
+        self._seconds, self._thread_counts = seconds, (threads, 1, 1)
         self._queues: tuple[SimpleQueue[_Job | None], ...] = (SimpleQueue(), SimpleQueue(), SimpleQueue())
         self._done: deque[_Job] = deque()
         self._threads: list[Thread] = []
@@ -88,9 +88,9 @@ class Workers:
     def start(self) -> None:
         """Start the threads, for the running event loop."""
         self._loop = asyncio.get_running_loop()
-        for queue, count in zip(self._queues, self._counts, strict=True):
+        for queue, count in zip(self._queues, self._thread_counts, strict=True):
             for _ in range(count):
-                self._threads.append(Thread(target=self._serve, args=(queue,), name="textveil", daemon=True))
+                self._threads.append(Thread(target=self._run_jobs, args=(queue,), name="textveil", daemon=True))
         for thread in self._threads:
             thread.start()
 
@@ -100,13 +100,15 @@ class Workers:
         A later job, such as of a request that is canceled now, is refused, since no thread would run it.
         """
         self._is_stopped = True
-        for queue, count in zip(self._queues, self._counts, strict=True):
+        for queue, count in zip(self._queues, self._thread_counts, strict=True):
             for _ in range(count):
                 queue.put(None)
         for thread in self._threads:
             thread.join()
 
-    async def run(self, work: Callable[..., Any], *arguments: Any, size: int = 0, seconds: float | None = None) -> Any:
+    async def run_job(
+        self, work: Callable[..., Any], *arguments: Any, size: int = 0, seconds: float | None = None
+    ) -> Any:
         """Run a job in a thread, and return its result.
 
         If the caller is canceled, the method returns only after the thread has released the job. Resources that the
@@ -124,23 +126,23 @@ class Workers:
         """
         assert self._loop is not None
         if self._is_stopped:
-            raise busy("the gateway ends: ask again later")
+            raise make_busy_refusal("the gateway ends: ask again later")
         job = _Job(lambda: work(*arguments), seconds or self._seconds, self._loop.create_future())
-        self._queues[(size > SHORT) + (size > MEDIUM)].put(job)
+        self._queues[(size > MAX_SHORT_CHARACTERS) + (size > MAX_MEDIUM_CHARACTERS)].put(job)
         try:
             return await job.future
         except asyncio.CancelledError:
             job.given_up = True
             if not job.claim():
-                await self._until_ended(job)
+                await self._wait_for_end(job)
             raise
 
-    def free(self, owned: list[Any]) -> None:
+    def clear_in_thread(self, owned: list[Any]) -> None:
         """Clear a list in a thread: freeing its entries may take long."""
         assert self._loop is not None
         self._queues[-1].put(_Job(owned.clear, self._seconds, self._loop.create_future()))
 
-    async def _until_ended(self, job: _Job) -> None:
+    async def _wait_for_end(self, job: _Job) -> None:
         assert self._loop is not None
         if not job.ended:
             job.future = self._loop.create_future()
@@ -150,7 +152,7 @@ class Workers:
             except asyncio.CancelledError:  # the caller raises it after the job has ended
                 continue
 
-    def _serve(self, queue: "SimpleQueue[_Job | None]") -> None:
+    def _run_jobs(self, queue: "SimpleQueue[_Job | None]") -> None:
         while (job := queue.get()) is not None:
             if job.claim():
                 job.execute()
@@ -158,10 +160,10 @@ class Workers:
                 if not self._is_waking:  # one call wakes the loop for all finished jobs
                     self._is_waking = True
                     assert self._loop is not None
-                    self._loop.call_soon_threadsafe(self._deliver)
+                    self._loop.call_soon_threadsafe(self._deliver_results)
             del job  # it holds a text
 
-    def _deliver(self) -> None:
+    def _deliver_results(self) -> None:
         self._is_waking = False  # before the loop below: a job that ends from here on wakes the event loop again
         while self._done:
             job = self._done.popleft()
@@ -174,7 +176,7 @@ class Workers:
                 job.future.set_exception(job.error)
 
 
-class Admission:
+class RequestAdmission:
     """Limit of active requests: above it a request is refused at once, before it is stored.
 
     Args:
@@ -182,26 +184,26 @@ class Admission:
         bytes: The most bytes of their bodies, in total. A single body is always admitted.
     """
 
-    def __init__(self, requests: int = _MOST_REQUESTS, bytes: int = _MOST_BYTES) -> None:
-        self._most_requests, self._most_bytes = requests, bytes
+    def __init__(self, max_requests: int = _MAX_REQUESTS, max_bytes: int = _MAX_BYTES) -> None:
+        self._max_requests, self._max_bytes = max_requests, max_bytes
         self._requests = self._bytes = 0
 
-    def enter(self, size: int) -> None:
+    def admit_request(self, size: int) -> None:
         """Admit a request with a body of a size.
 
         Raises:
             Refusal: Too many requests or bytes are active.
         """
-        if self._requests >= self._most_requests or (self._requests and self._bytes + size > self._most_bytes):
-            raise busy("too many requests are under way: ask again soon")
+        if self._requests >= self._max_requests or (self._requests and self._bytes + size > self._max_bytes):
+            raise make_busy_refusal("too many requests are under way: ask again soon")
         self._requests += 1
         self._bytes += size
 
-    def resize(self, size: int, to: int) -> None:
+    def correct_size(self, size: int, to: int) -> None:
         """Correct the size of an admitted body whose announced size was wrong or missing."""
         self._bytes += to - size
 
-    def leave(self, size: int) -> None:
+    def release_request(self, size: int) -> None:
         """Release an admitted request."""
         self._requests -= 1
         self._bytes -= size

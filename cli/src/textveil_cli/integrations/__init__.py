@@ -4,6 +4,6 @@ Each requires the extra of its name: ``pip install 'textveil-cli[spacy]'``. The 
 raises ``ExtraMissing``. None of them stores or sends a text; docs/integrations.md describes what the libraries do.
 """
 
-from textveil_cli.integrations.rewriter import Rewriter
+from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 
-__all__ = ["Rewriter"]
+__all__ = ["ConfiguredSanitizer"]

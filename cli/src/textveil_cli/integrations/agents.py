@@ -1,6 +1,6 @@
 """Middleware for LangChain's agents: the model receives surrogates instead of the originals.
 
-    agent = create_agent("openai:gpt-5.5", tools, middleware=[ConverseMiddleware(restore_tools={"send_email"})])
+    agent = create_agent("openai:gpt-5.5", tools, middleware=[ConversationMiddleware(restore_tools={"send_email"})])
 
 The state of the agent, its tools and consumers of its stream have the words of the user. Only messages to the model and
 its replies are under a mapping.
@@ -30,17 +30,23 @@ try:
     from langchain_core.runnables.config import ensure_config
     from langgraph.constants import TAG_NOSTREAM  # pyright: ignore[reportMissingImports]
 except ImportError as error:
-    raise ExtraMissing.of("agents", "langchain") from error
+    raise ExtraMissing.from_extra("agents", "langchain") from error
 
-from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names, outgoing, restored, rewrite_stops
-from textveil_cli.integrations.rewriter import loaded
+from textveil_cli.integrations.configured_sanitizer import load_sanitizer
+from textveil_cli.integrations.langchain_messages import (
+    ChunkedReplyRestorer,
+    find_tool_names,
+    restore_reply,
+    rewrite_stops,
+    sanitize_messages,
+)
 
 #: Packages whose callback handlers only forward the stream of the caller, except for the tracer that sends runs away.
-_HANDS_ON = ("langgraph.", "langchain_core.")
-_SENDS = "langchain_core.tracers.langchain"
+_FORWARDING_PACKAGES = ("langgraph.", "langchain_core.")
+_SENDING_TRACER = "langchain_core.tracers.langchain"
 
 
-class _State(AgentState[Any]):
+class _AgentConversationState(AgentState[Any]):
     """State of an agent with the id of its conversation, which is drawn at its first run.
 
     No input of a caller sets the id.
@@ -49,12 +55,12 @@ class _State(AgentState[Any]):
     textveil_conversation: NotRequired[Annotated[str, PrivateStateAttr]]  # pyright: ignore[reportInvalidTypeForm]
 
 
-class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
+class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
     """Middleware that rewrites the requests of an agent to its model, and restores the replies.
 
     Streams are restored, too. A thread of the agent is a conversation. Put this middleware last: other middleware then
     processes the words of the user. A middleware that calls a model of its own sends these words to it: give it
-    ``Converse`` in place of a model, or omit it.
+    ``ConversationRunnable`` in place of a model, or omit it.
 
     Args:
         sanitizer: The sanitizer; default: the built-in English bundle.
@@ -78,7 +84,7 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
         and so does a checkpointer.
     """
 
-    state_schema = _State
+    state_schema = _AgentConversationState
 
     def __init__(
         self,
@@ -89,12 +95,12 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
         restore_places: Collection[str] | str = (),
         restore_hosts: Collection[str] = (),
         traced: bool = False,
-        most: int = 1000,
+        max_conversations: int = 1000,
         **options: Any,
     ) -> None:
         super().__init__()
-        sanitizer = loaded(None) if sanitizer is None else sanitizer
-        self._new = partial(
+        sanitizer = load_sanitizer(None) if sanitizer is None else sanitizer
+        self._make_conversation = partial(
             Conversation,
             sanitizer,
             pass_through=pass_through,
@@ -103,9 +109,9 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
             restore_hosts=restore_hosts,
             **options,
         )
-        self._new()  # check options before there is any text
-        self._traced, self._most, self._lock = traced, most, Lock()
-        self._kept: OrderedDict[str, Conversation] = OrderedDict()
+        self._make_conversation()  # check options before there is any text
+        self._allows_tracing, self._max_conversations, self._lock = traced, max_conversations, Lock()
+        self._conversations: OrderedDict[str, Conversation] = OrderedDict()
 
     def before_agent(self, state: Any, runtime: Any) -> dict[str, Any] | None:
         """Start a conversation at the start of a thread.
@@ -114,8 +120,10 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
             TracingRefused: The agent is traced.
         """
         handlers = getattr(ensure_config().get("callbacks"), "handlers", ())
-        where = {type(handler).__module__ for handler in handlers}
-        if not self._traced and not all(name.startswith(_HANDS_ON) and name != _SENDS for name in where):
+        handler_modules = {type(handler).__module__ for handler in handlers}
+        if not self._allows_tracing and not all(
+            name.startswith(_FORWARDING_PACKAGES) and name != _SENDING_TRACER for name in handler_modules
+        ):
             raise TracingRefused("a tracer of the agent has the text already: trace without it, or say traced=True")
         return None if state.get("textveil_conversation") else {"textveil_conversation": uuid4().hex}
 
@@ -125,27 +133,29 @@ class ConverseMiddleware(AgentMiddleware[Any, Any, Any]):
         Raises:
             InputError: A message has an unknown shape. Nothing is sent.
         """
-        return handler(self._converses(request))
+        return handler(self._wrap_request(request))
 
     async def awrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Awaitable[Any]]) -> Any:
         """Call the model as ``wrap_model_call``, asynchronously."""
-        return await handler(self._converses(request))
+        return await handler(self._wrap_request(request))
 
-    def _converses(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
+    def _wrap_request(self, request: ModelRequest[Any]) -> ModelRequest[Any]:
         name = request.state["textveil_conversation"]
         with self._lock:
-            conversation = self._kept.pop(name, None) or self._new()
-            self._kept[name] = conversation
-            while len(self._kept) > self._most:
-                self._kept.popitem(last=False)
+            conversation = self._conversations.pop(name, None) or self._make_conversation()
+            self._conversations[name] = conversation
+            while len(self._conversations) > self._max_conversations:
+                self._conversations.popitem(last=False)
         profile = request.model.profile
-        return request.override(model=_Model(inner=request.model, talk=conversation.exchange(), profile=profile))
+        return request.override(
+            model=_WrappedChatModel(inner=request.model, talk=conversation.start_exchange(), profile=profile)
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
 
-class _Model(BaseChatModel):
+class _WrappedChatModel(BaseChatModel):
     """Model for the agent that wraps another one, whose requests and replies are not streamed.
 
     It is never in a cache, since the cache would contain the words of the user.
@@ -164,39 +174,41 @@ class _Model(BaseChatModel):
         self.talk.declare_tools(find_tool_names(tools))
         return self.model_copy(update={"inner": self.inner.bind_tools(tools, **kwargs)})
 
-    def _sent(self, messages: list[BaseMessage]) -> list[BaseMessage]:
-        return outgoing(self.talk, messages)
+    def _sanitize_messages(self, messages: list[BaseMessage]) -> list[BaseMessage]:
+        return sanitize_messages(self.talk, messages)
 
     def _with_stops(self, stop: list[str] | None, settings: dict[str, Any]) -> dict[str, Any]:
         bound = getattr(self.inner, "kwargs", None)
         return {**settings, "stop": stop, **rewrite_stops(self.talk, bound, settings, {"stop": stop})}
 
-    def _result(self, reply: Any) -> ChatResult:
-        return ChatResult(generations=[ChatGeneration(message=restored(self.talk, reply))])
+    def _make_result(self, reply: Any) -> ChatResult:
+        return ChatResult(generations=[ChatGeneration(message=restore_reply(self.talk, reply))])
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        sent = self._sent(messages)
-        return self._result(self.inner.invoke(sent, _quiet(), **self._with_stops(stop, kwargs)))
+        sent = self._sanitize_messages(messages)
+        return self._make_result(self.inner.invoke(sent, _make_unstreamed_config(), **self._with_stops(stop, kwargs)))
 
     async def _agenerate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
-        sent = self._sent(messages)
-        return self._result(await self.inner.ainvoke(sent, _quiet(), **self._with_stops(stop, kwargs)))
+        sent = self._sanitize_messages(messages)
+        return self._make_result(
+            await self.inner.ainvoke(sent, _make_unstreamed_config(), **self._with_stops(stop, kwargs))
+        )
 
     def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
-        sent, pieces = self._sent(messages), Pieces(self.talk)
-        for chunk in self.inner.stream(sent, _quiet(), **self._with_stops(stop, kwargs)):
+        sent, pieces = self._sanitize_messages(messages), ChunkedReplyRestorer(self.talk)
+        for chunk in self.inner.stream(sent, _make_unstreamed_config(), **self._with_stops(stop, kwargs)):
             yield ChatGenerationChunk(message=pieces.feed(chunk))
         yield ChatGenerationChunk(message=pieces.close())
 
     async def _astream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
-        sent, pieces = self._sent(messages), Pieces(self.talk)
-        async for chunk in self.inner.astream(sent, _quiet(), **self._with_stops(stop, kwargs)):
+        sent, pieces = self._sanitize_messages(messages), ChunkedReplyRestorer(self.talk)
+        async for chunk in self.inner.astream(sent, _make_unstreamed_config(), **self._with_stops(stop, kwargs)):
             yield ChatGenerationChunk(message=pieces.feed(chunk))
         yield ChatGenerationChunk(message=pieces.close())
 
 
-def _quiet() -> RunnableConfig:
+def _make_unstreamed_config() -> RunnableConfig:
     """Return the configuration of a run without streaming, since its reply has surrogates."""
     return {"tags": [TAG_NOSTREAM]}

@@ -13,8 +13,8 @@ from typing import Any, TypeVar, Unpack
 
 from textveil.errors import ColumnError, ExtraMissing, InputError
 
-from textveil_cli.columns import list_columns, name_option, suggest_column
-from textveil_cli.integrations.rewriter import Rewriter, Settings, named
+from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, SanitizerSettings, collect_columns
 
 try:
     from datasets import (  # pyright: ignore[reportMissingImports] - agrees with no pins of ours
@@ -24,7 +24,7 @@ try:
         IterableDatasetDict,
     )
 except ImportError as error:
-    raise ExtraMissing.of("datasets", "datasets") from error
+    raise ExtraMissing.from_extra("datasets", "datasets") from error
 
 Data = TypeVar("Data", Dataset, DatasetDict, IterableDataset, IterableDatasetDict)
 
@@ -38,11 +38,11 @@ class SanitizeColumns:
         column: The columns, in one list; or the first of them.
         more: The other columns.
         bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
 
     Raises:
         ColumnError: No column is given.
-        BundleError, OptionError: As ``Rewriter``.
+        BundleError, OptionError: As ``ConfiguredSanitizer``.
     """
 
     def __init__(
@@ -50,10 +50,10 @@ class SanitizeColumns:
         column: str | list[str] | tuple[()] = (),
         *more: str,
         bundle: str | Path | None = None,
-        **settings: Unpack[Settings],
+        **settings: Unpack[SanitizerSettings],
     ) -> None:
-        self.columns = named(column, more)
-        self.rewriter = Rewriter(bundle, **settings)
+        self.columns = collect_columns(column, more)
+        self.sanitizer = ConfiguredSanitizer(bundle, **settings)
 
     def __call__(self, rows: Mapping[str, Any], *more: Any) -> dict[str, Any]:
         """Return the sanitized columns: a text for a row, a list for a batch.
@@ -67,16 +67,16 @@ class SanitizeColumns:
             raise InputError("rows need names: no input_columns, no with_indices, and with_format(None)")
         for number, name in enumerate(self.columns, 1):
             if name not in rows:
-                option = name_option("column", str(name), number, len(self.columns))
-                listed, meant = list_columns([*map(str, rows)]), suggest_column(str(name), [*map(str, rows)])
-                where = f" ({listed}){meant}" if listed else meant
+                option = describe_column_option("column", str(name), number, len(self.columns))
+                listed, suggestion = list_columns([*map(str, rows)]), suggest_column(str(name), [*map(str, rows)])
+                where = f" ({listed}){suggestion}" if listed else suggestion
                 raise ColumnError(f"{option} is not in the rows{where}")
-        return {name: self._sanitized(rows[name]) for name in self.columns}
+        return {name: self._sanitize_cells(rows[name]) for name in self.columns}
 
-    def _sanitized(self, cells: Any) -> Any:
+    def _sanitize_cells(self, cells: Any) -> Any:
         if isinstance(cells, str) or not isinstance(cells, Iterable):
-            return self.rewriter.cells([cells])[0]  # one row
-        return self.rewriter.cells(cells)
+            return self.sanitizer.sanitize_cells([cells])[0]  # one row
+        return self.sanitizer.sanitize_cells(cells)
 
 
 def sanitize(
@@ -84,7 +84,7 @@ def sanitize(
     column: str | list[str] | tuple[()] = (),
     *more: str,
     bundle: str | Path | None = None,
-    **settings: Unpack[Settings],
+    **settings: Unpack[SanitizerSettings],
 ) -> Data:
     """Return a data set with sanitized columns in memory, without writing files.
 
@@ -93,31 +93,31 @@ def sanitize(
         column: The columns with texts, in one list; or the first of them. All others stay unchanged.
         more: The other columns.
         bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
 
     Raises:
         ColumnError: No column is given, or one does not exist.
         InputError: A cell is neither a string nor missing.
-        BundleError, OptionError: As ``Rewriter``.
+        BundleError, OptionError: As ``ConfiguredSanitizer``.
 
     Privacy:
         Each cell is a document of its own. Missing cells, other columns and the order of rows are public. Every pass
         over
         an ``IterableDataset`` draws anew: it is one more release of the same texts.
     """
-    rewrite = SanitizeColumns(column, *more, bundle=bundle, **settings)
-    return _mapped(dataset, rewrite)
+    sanitize_columns = SanitizeColumns(column, *more, bundle=bundle, **settings)
+    return _map_dataset(dataset, sanitize_columns)
 
 
-def _mapped(dataset: Any, rewrite: SanitizeColumns) -> Any:
+def _map_dataset(dataset: Any, sanitize_columns: SanitizeColumns) -> Any:
     if isinstance(dataset, DatasetDict | IterableDatasetDict):
-        return type(dataset)({name: _mapped(part, rewrite) for name, part in dataset.items()})
+        return type(dataset)({name: _map_dataset(part, sanitize_columns) for name, part in dataset.items()})
     if isinstance(dataset, IterableDataset):
-        return dataset.map(rewrite, batched=True, features=dataset.features)
+        return dataset.map(sanitize_columns, batched=True, features=dataset.features)
     if not isinstance(dataset, Dataset):
         raise InputError("a data set is wanted, or a dictionary of data sets: for one batch, call SanitizeColumns")
     return dataset.map(
-        rewrite,
+        sanitize_columns,
         batched=True,
         keep_in_memory=True,
         load_from_cache_file=False,

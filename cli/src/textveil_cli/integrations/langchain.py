@@ -11,9 +11,9 @@ from typing import Any, NoReturn, Unpack
 
 from textveil import Conversation
 from textveil.errors import ColumnError, ExtraMissing, InputError, TracingRefused
-from textveil.sequences import in_order
+from textveil.sequences import list_items
 
-from textveil_cli.integrations.rewriter import Rewriter, Settings
+from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, SanitizerSettings
 
 try:
     from langchain_core.callbacks import BaseCallbackManager
@@ -23,9 +23,15 @@ try:
     from langchain_core.runnables.base import coerce_to_runnable
     from langchain_core.runnables.config import ensure_config
 except ImportError as error:
-    raise ExtraMissing.of("langchain", "langchain-core") from error
+    raise ExtraMissing.from_extra("langchain", "langchain-core") from error
 
-from textveil_cli.integrations.langchain_messages import Pieces, find_tool_names, outgoing, restored, rewrite_stops
+from textveil_cli.integrations.langchain_messages import (
+    ChunkedReplyRestorer,
+    find_tool_names,
+    restore_reply,
+    rewrite_stops,
+    sanitize_messages,
+)
 
 
 class SanitizeFirst(Runnable[Any, Any]):
@@ -35,10 +41,10 @@ class SanitizeFirst(Runnable[Any, Any]):
         keys: Keys of the input dictionary with a text, such as ``["note"]``. Its other values stay unchanged. Without
             keys the input is a text and no dictionary.
         bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
 
     Raises:
-        BundleError, OptionError: As ``Rewriter``.
+        BundleError, OptionError: As ``ConfiguredSanitizer``.
 
     Privacy:
         A text is one document: see ``Sanitizer.sanitize``. A retry of the whole draws anew and is another release; use
@@ -46,11 +52,11 @@ class SanitizeFirst(Runnable[Any, Any]):
     """
 
     def __init__(
-        self, bundle: str | Path | None = None, *, keys: Sequence[str] = (), **settings: Unpack[Settings]
+        self, bundle: str | Path | None = None, *, keys: Sequence[str] = (), **settings: Unpack[SanitizerSettings]
     ) -> None:
-        self.rewriter = Rewriter(bundle, **settings)
-        self.keys = tuple(in_order(keys, "keys"))
-        self.next: Runnable[Any, Any] | None = None
+        self.sanitizer = ConfiguredSanitizer(bundle, **settings)
+        self.keys = tuple(list_items(keys, "keys"))
+        self.next_step: Runnable[Any, Any] | None = None
 
     def __or__(self, other: Any) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return a copy with one more step.
@@ -58,9 +64,9 @@ class SanitizeFirst(Runnable[Any, Any]):
         It is no sequence, which would be a run with the raw text as its input.
         """
         longer = object.__new__(type(self))
-        longer.rewriter, longer.keys = self.rewriter, self.keys
+        longer.sanitizer, longer.keys = self.sanitizer, self.keys
         step = coerce_to_runnable(other)
-        longer.next = step if self.next is None else self.next | step
+        longer.next_step = step if self.next_step is None else self.next_step | step
         return longer
 
     def pipe(self, *others: Any, name: str | None = None) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -78,29 +84,29 @@ class SanitizeFirst(Runnable[Any, Any]):
             InputError: ``input`` is not a string; with ``keys``, it is not a dictionary.
             ColumnError: With ``keys``, the dictionary has no string for one of them.
         """
-        text = self._sanitized(input, config)
-        return text if self.next is None else self.next.invoke(text, config, **kwargs)
+        text = self._sanitize_input(input, config)
+        return text if self.next_step is None else self.next_step.invoke(text, config, **kwargs)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Return the output as ``invoke``, asynchronously."""
-        text = self._sanitized(input, config)
-        return text if self.next is None else await self.next.ainvoke(text, config, **kwargs)
+        text = self._sanitize_input(input, config)
+        return text if self.next_step is None else await self.next_step.ainvoke(text, config, **kwargs)
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Any]:
         """Yield the pieces of the output of the last step."""
-        text = self._sanitized(input, config)
-        if self.next is None:
+        text = self._sanitize_input(input, config)
+        if self.next_step is None:
             yield text
         else:
-            yield from self.next.stream(text, config, **kwargs)
+            yield from self.next_step.stream(text, config, **kwargs)
 
     async def astream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AsyncIterator[Any]:
         """Yield the pieces of the output of the last step, asynchronously."""
-        text = self._sanitized(input, config)
-        if self.next is None:
+        text = self._sanitize_input(input, config)
+        if self.next_step is None:
             yield text
         else:
-            async for piece in self.next.astream(text, config, **kwargs):
+            async for piece in self.next_step.astream(text, config, **kwargs):
                 yield piece
 
     def batch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
@@ -109,19 +115,19 @@ class SanitizeFirst(Runnable[Any, Any]):
         Raises:
             InputError: ``inputs`` is one string, whose characters would count as texts, or a dictionary.
         """
-        return super().batch([*in_order(inputs, "inputs")], *args, **kwargs)
+        return super().batch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     async def abatch(self, inputs: list[Any], *args: Any, **kwargs: Any) -> list[Any]:
         """Return the outputs as ``batch``, asynchronously."""
-        return await super().abatch([*in_order(inputs, "inputs")], *args, **kwargs)
+        return await super().abatch([*list_items(inputs, "inputs")], *args, **kwargs)
 
     def batch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> Iterator[Any]:
         """Yield the outputs of ``batch`` in the order of completion, each with its index."""
-        return super().batch_as_completed(in_order(inputs, "inputs"), *args, **kwargs)
+        return super().batch_as_completed(list_items(inputs, "inputs"), *args, **kwargs)
 
     def abatch_as_completed(self, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> AsyncIterator[Any]:
         """Yield the outputs as ``batch_as_completed``, asynchronously."""
-        return super().abatch_as_completed(in_order(inputs, "inputs"), *args, **kwargs)
+        return super().abatch_as_completed(list_items(inputs, "inputs"), *args, **kwargs)
 
     def astream_events(self, *args: Any, **kwargs: Any) -> NoReturn:
         """Raise an error: the first event would contain the raw text.
@@ -141,25 +147,25 @@ class SanitizeFirst(Runnable[Any, Any]):
         """
         raise TracingRefused("map would show the texts to a tracer: use batch")
 
-    def _sanitized(self, given: Any, config: RunnableConfig | None) -> Any:
+    def _sanitize_input(self, value: Any, config: RunnableConfig | None) -> Any:
         _refuse_traced(config)
-        if not self.keys and isinstance(given, str):
-            return self.rewriter(given)
-        if not self.keys or not isinstance(given, Mapping):
+        if not self.keys and isinstance(value, str):
+            return self.sanitizer(value)
+        if not self.keys or not isinstance(value, Mapping):
             raise InputError(
                 'a text is wanted, or a dictionary with keys=["note"], and no prompt, message or document: '
                 "SanitizeFirst goes before the prompt"
             )
         for number, key in enumerate(self.keys, 1):
-            if not isinstance(given.get(key), str):
+            if not isinstance(value.get(key), str):
                 raise ColumnError(f"key {number} of {len(self.keys)} has no text in the input")
-        return {**given, **{key: self.rewriter(given[key]) for key in self.keys}}
+        return {**value, **{key: self.sanitizer(value[key]) for key in self.keys}}
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.rewriter!r}>"
+        return f"<{type(self).__name__} {self.sanitizer!r}>"
 
 
-class Converse(Runnable[Any, Any]):
+class ConversationRunnable(Runnable[Any, Any]):
     """Conversation with a model: messages are sent under one mapping, and replies are restored.
 
     Args:
@@ -190,20 +196,21 @@ class Converse(Runnable[Any, Any]):
             TracingRefused: A run around this one is traced.
             InputError: Messages or the reply have an unknown shape.
         """
-        return restored(
-            self.conversation, self.model.invoke(self._outgoing(input, config), config, **self._with_stops(kwargs))
+        return restore_reply(
+            self.conversation,
+            self.model.invoke(self._sanitize_messages(input, config), config, **self._with_stops(kwargs)),
         )
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
         """Return the restored reply as ``invoke``, asynchronously."""
-        return restored(
+        return restore_reply(
             self.conversation,
-            await self.model.ainvoke(self._outgoing(input, config), config, **self._with_stops(kwargs)),
+            await self.model.ainvoke(self._sanitize_messages(input, config), config, **self._with_stops(kwargs)),
         )
 
     def stream(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[AIMessageChunk]:
         """Yield pieces of the restored reply; the last one has the tool calls."""
-        sent, pieces = self._outgoing(input, config), Pieces(self.conversation)
+        sent, pieces = self._sanitize_messages(input, config), ChunkedReplyRestorer(self.conversation)
         for chunk in self.model.stream(sent, config, **self._with_stops(kwargs)):
             yield pieces.feed(chunk)
         yield pieces.close()
@@ -212,7 +219,7 @@ class Converse(Runnable[Any, Any]):
         self, input: Any, config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[AIMessageChunk]:
         """Yield pieces as ``stream``, asynchronously."""
-        sent, pieces = self._outgoing(input, config), Pieces(self.conversation)
+        sent, pieces = self._sanitize_messages(input, config), ChunkedReplyRestorer(self.conversation)
         async for chunk in self.model.astream(sent, config, **self._with_stops(kwargs)):
             yield pieces.feed(chunk)
         yield pieces.close()
@@ -221,20 +228,24 @@ class Converse(Runnable[Any, Any]):
         bound = getattr(self.model, "kwargs", None)
         return {**settings, **rewrite_stops(self.conversation, bound, settings)}
 
-    def _outgoing(self, given: Any, config: RunnableConfig | None) -> list[Any]:
+    def _sanitize_messages(self, value: Any, config: RunnableConfig | None) -> list[Any]:
         _refuse_traced(config)
-        bound = getattr(self.model, "kwargs", None)
-        self.conversation.declare_tools(find_tool_names(bound.get("tools") if isinstance(bound, Mapping) else None))
-        messages = given.to_messages() if hasattr(given, "to_messages") else given
-        return outgoing(self.conversation, [messages] if isinstance(messages, str) else in_order(messages, "messages"))
+        bound_options = getattr(self.model, "kwargs", None)
+        self.conversation.declare_tools(
+            find_tool_names(bound_options.get("tools") if isinstance(bound_options, Mapping) else None)
+        )
+        messages = value.to_messages() if hasattr(value, "to_messages") else value
+        return sanitize_messages(
+            self.conversation, [messages] if isinstance(messages, str) else list_items(messages, "messages")
+        )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
 
 
 def _refuse_traced(config: RunnableConfig | None) -> None:
-    around = ensure_config(config).get("callbacks")
-    if isinstance(around, BaseCallbackManager) and around.parent_run_id is not None and around.handlers:
+    callbacks = ensure_config(config).get("callbacks")
+    if isinstance(callbacks, BaseCallbackManager) and callbacks.parent_run_id is not None and callbacks.handlers:
         raise TracingRefused("a traced run around this one has the text already: put this one first")
 
 
@@ -243,10 +254,10 @@ class SanitizeDocuments(BaseDocumentTransformer):
 
     Args:
         bundle: Folder of a bundle; default: the built-in English one.
-        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``Settings``.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
 
     Raises:
-        BundleError, OptionError: As ``Rewriter``.
+        BundleError, OptionError: As ``ConfiguredSanitizer``.
 
     Privacy:
         The text of each is a document of its own: see ``Sanitizer.sanitize``. Ids and metadata stay unchanged, and
@@ -254,8 +265,8 @@ class SanitizeDocuments(BaseDocumentTransformer):
         contain a path, a title or a name: remove what must not be sent.
     """
 
-    def __init__(self, bundle: str | Path | None = None, **settings: Unpack[Settings]) -> None:
-        self.rewriter = Rewriter(bundle, **settings)
+    def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:
+        self.sanitizer = ConfiguredSanitizer(bundle, **settings)
 
     def transform_documents(self, documents: Sequence[Document], **kwargs: Any) -> list[Document]:
         """Return documents with sanitized text.
@@ -263,11 +274,11 @@ class SanitizeDocuments(BaseDocumentTransformer):
         Raises:
             InputError: An entry is not a document.
         """
-        documents = in_order(documents, "documents")
+        documents = list_items(documents, "documents")
         for number, document in enumerate(documents, 1):
             if not isinstance(document, Document):
                 raise InputError(f"document {number} of {len(documents)} is not a Document of LangChain")
-        results = self.rewriter.results([document.page_content for document in documents])
+        results = self.sanitizer.sanitize_texts([document.page_content for document in documents])
         return [
             document.model_copy(update={"page_content": result.text, "metadata": dict(document.metadata)})
             for document, result in zip(documents, results, strict=True)

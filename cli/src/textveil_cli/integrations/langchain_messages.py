@@ -6,9 +6,9 @@ from typing import Any
 
 from textveil import Conversation
 from textveil.conversation import (
-    Incoming,
-    ReplyStream,
-    find_shown_texts,
+    RecordedReplyStream,
+    RestoredReply,
+    find_displayed_texts,
     list_tool_names,
     rewrite_stop_sequences,
 )
@@ -24,46 +24,53 @@ try:
         convert_to_openai_messages,
     )
 except ImportError as error:
-    raise ExtraMissing.of("langchain", "langchain-core") from error
+    raise ExtraMissing.from_extra("langchain", "langchain-core") from error
 
 #: Fields of ``Incoming`` in the report of a reply; ``skipped`` has pairs of a surrogate and the reason.
-_STAYED = ("unplaced", "ambiguous", "tools", "skipped")
+_NOT_RESTORED_VIEWS = {
+    "unplaced": "not_restored_words",
+    "ambiguous": "ambiguous",
+    "tools": "tools",
+    "skipped": "skipped",
+}
 #: Settings of a model with stop sequences.
 _STOPS = ("stop", "stop_sequences")
 #: Types of parts with tool calls, which LangChain also has outside the content.
-_CALLS = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
+_CALL_TYPES = frozenset(("tool_use", "input_json_delta", "tool_call", "tool_call_chunk", "function_call"))
 #: Types of tool results, which LangChain converts to messages of their own. None is attributed to the model.
-_RESULTS = frozenset(("tool_result", "function_call_output", "custom_tool_call_output"))
+_RESULT_TYPES = frozenset(("tool_result", "function_call_output", "custom_tool_call_output"))
 #: Types of parts that a provider expects back unchanged.
-_SIGNED = frozenset(("thinking", "redacted_thinking", "reasoning"))
+_SIGNED_TYPES = frozenset(("thinking", "redacted_thinking", "reasoning"))
 #: Fields by which a library assigns the text of a part.
-_PLACE = ("type", "index", "id")
+_PLACE_FIELDS = ("type", "index", "id")
 #: Message fields that do not belong to the model. They are removed from any reply.
-_NOT_OF_MODEL = {"type", "role", "tool_call_id", "status", "artifact"}
+_FOREIGN_FIELDS = {"type", "role", "tool_call_id", "status", "artifact"}
 #: Tool calls in the format of the API, beside those of the message. A client receives only the counted ones.
-_CALLS_BESIDE = frozenset(("tool_calls", "function_call"))
+_EXTRA_CALL_FIELDS = frozenset(("tool_calls", "function_call"))
 _NO_CALLS = {"tool_call_chunks": [], "tool_calls": [], "invalid_tool_calls": [], "chunk_position": None}
 
 
-def outgoing(conversation: Conversation, messages: Sequence[Any]) -> list[Any]:
+def sanitize_messages(conversation: Conversation, messages: Sequence[Any]) -> list[Any]:
     """Return rewritten messages, from messages in any form that LangChain supports.
 
     Raises:
         InputError: A message has an unknown shape.
     """
-    said = [_without_calls(message) for message in convert_to_messages(messages)]
-    sent = convert_to_messages(conversation.outgoing([*convert_to_openai_messages(said)]))
-    failed = {one.tool_call_id for one in said if isinstance(one, ToolMessage) and one.status == "error"}
+    prepared = [_drop_calls(message) for message in convert_to_messages(messages)]
+    sent = convert_to_messages(conversation.outgoing([*convert_to_openai_messages(prepared)]))
+    failed_calls = {one.tool_call_id for one in prepared if isinstance(one, ToolMessage) and one.status == "error"}
     for message in sent:
-        if isinstance(message, ToolMessage) and message.tool_call_id in failed:
+        if isinstance(message, ToolMessage) and message.tool_call_id in failed_calls:
             message.status = "error"
     return sent
 
 
-def _without_calls(message: BaseMessage) -> BaseMessage:
+def _drop_calls(message: BaseMessage) -> BaseMessage:
     if not isinstance(message, AIMessage) or isinstance(message.content, str):
         return message
-    parts = [part for part in message.content if isinstance(part, str) or part.get("type") not in _CALLS | _RESULTS]
+    parts = [
+        part for part in message.content if isinstance(part, str) or part.get("type") not in _CALL_TYPES | _RESULT_TYPES
+    ]
     return message.model_copy(update={"content": parts})
 
 
@@ -79,7 +86,7 @@ def find_tool_names(tools: Any) -> list[str]:
     return names
 
 
-def restored(conversation: Conversation, reply: BaseMessage) -> AIMessage:
+def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     """Return a reply with the words of the user.
 
     Its ``response_metadata["textveil"]`` lists the surrogates that stayed. The reply is attributed to the model, even
@@ -88,24 +95,24 @@ def restored(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     Raises:
         InputError: The reply has a part of an unknown shape.
     """
-    _claim(conversation, reply)
+    _claim_reply(conversation, reply)
     if not isinstance(reply, AIMessage):
         reply = AIMessage(content=reply.content, id=reply.id, response_metadata=reply.response_metadata)
     ids = [call.get("id") for call in (*reply.tool_calls, *reply.invalid_tool_calls)]
     if reply.invalid_tool_calls and len({*ids}) < len(ids):  # the arguments that a client reports are ambiguous
-        conversation.close_tool_results()
+        conversation.exclude_tool_results()
     try:
         message = convert_to_openai_messages(reply)
     except (KeyError, TypeError, ValueError):
         raise InputError("the reply has a part of a shape that is not known") from None
-    found = conversation.incoming(message)
-    (message,) = convert_to_messages([found.reply])
-    kept = {name: getattr(reply, name) for name in ("id", "name", "usage_metadata", "invalid_tool_calls")}
-    told = {**reply.response_metadata, "textveil": _list_stayed(found)}
-    return message.model_copy(update={**kept, "response_metadata": told})  # pyright: ignore[reportReturnType]
+    result = conversation.incoming(message)
+    (message,) = convert_to_messages([result.reply])
+    attributes = {name: getattr(reply, name) for name in ("id", "name", "usage_metadata", "invalid_tool_calls")}
+    metadata = {**reply.response_metadata, "textveil": _list_not_restored(result)}
+    return message.model_copy(update={**attributes, "response_metadata": metadata})  # pyright: ignore[reportReturnType]
 
 
-def _claim(conversation: Conversation, reply: BaseMessage) -> None:
+def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
     """Exclude a tool call from the mapping if its result came with a reply of the model.
 
     The model wrote such a result itself.
@@ -116,13 +123,13 @@ def _claim(conversation: Conversation, reply: BaseMessage) -> None:
     conversation.claim_reply([*results, *parts])
 
 
-def _list_stayed(found: Incoming) -> dict[str, list[Any]]:
+def _list_not_restored(result: RestoredReply) -> dict[str, list[Any]]:
     """Return the surrogates that stayed, in types that any serializer of messages supports."""
-    listed: dict[str, list[Any]] = {name: list(getattr(found, name)) for name in _STAYED}
-    return listed | {"skipped": [[written, reason.value] for written, reason in found.skipped]}
+    listed: dict[str, list[Any]] = {name: list(getattr(result, view)) for name, view in _NOT_RESTORED_VIEWS.items()}
+    return listed | {"skipped": [[written, reason.value] for written, reason in result.skipped]}
 
 
-class Pieces:
+class ChunkedReplyRestorer:
     """Restorer of a reply in chunks: texts immediately, tool calls at the end.
 
     Values that a client may show beside these texts, such as a thought, a part of an unknown type or
@@ -136,15 +143,15 @@ class Pieces:
 
     def __init__(self, conversation: Conversation) -> None:
         self._conversation = conversation
-        self._stream: ReplyStream | None = None
-        self._view = conversation.view()
+        self._stream: RecordedReplyStream | None = None
+        self._view = conversation.make_reply_view()
         self._calls = AIMessageChunk(content="")
         #: Place of the newest text, as a part without its text; ``None`` for a content of one string.
-        self._part: dict[str, Any] | None = None
-        self._newest: Any = None
-        self._begun: set[Any] = set()
+        self._newest_part: dict[str, Any] | None = None
+        self._newest_place: Any = None
+        self._begun_places: set[Any] = set()
         self._id: str | None = None
-        self._told: dict[str, list[Any]] = {name: [] for name in _STAYED}
+        self._not_restored: dict[str, list[Any]] = {name: [] for name in _NOT_RESTORED_VIEWS}
 
     def feed(self, chunk: BaseMessage) -> AIMessageChunk:
         """Return the restorable part of the reply after a chunk.
@@ -155,88 +162,90 @@ class Pieces:
             InputError: The model continued a part of its reply after the next one, which was returned already: the text
                 could begin a link that the next one continues.
         """
-        _claim(self._conversation, chunk)
+        _claim_reply(self._conversation, chunk)
         if not isinstance(chunk, AIMessageChunk):
-            chunk = AIMessageChunk(**chunk.model_dump(exclude=_NOT_OF_MODEL))
+            chunk = AIMessageChunk(**chunk.model_dump(exclude=_FOREIGN_FIELDS))
         self._calls += AIMessageChunk(content="", tool_call_chunks=chunk.tool_call_chunks)
         self._id = self._id or chunk.id
-        beside = {name: value for name, value in chunk.additional_kwargs.items() if name not in _CALLS_BESIDE}
-        for name, value in beside.items():
-            self._pass(("additional_kwargs", name), {name: value})
+        other_values = {
+            name: value for name, value in chunk.additional_kwargs.items() if name not in _EXTRA_CALL_FIELDS
+        }
+        for name, value in other_values.items():
+            self._track_unchanged(("additional_kwargs", name), {name: value})
         content: Any = chunk.content
         if isinstance(content, list):
-            content = [*chain.from_iterable(map(self._parts, content))]
+            content = [*chain.from_iterable(map(self._restore_part, content))]
         elif content:
-            rest = [*self._begin(None, None)]
-            content = self._feed(content)
+            rest = [*self._begin_place(None, None)]
+            content = self._feed_text(content)
             content = [*rest, {"type": "text", "text": content}] if rest else content
-        return chunk.model_copy(update={**_NO_CALLS, "content": content, "additional_kwargs": beside})
+        return chunk.model_copy(update={**_NO_CALLS, "content": content, "additional_kwargs": other_values})
 
     def close(self) -> AIMessageChunk:
         """Return the rest of the text, all tool calls, and the surrogates that stayed."""
-        rest = self._rest()
-        content: Any = rest if self._part is None else [{**self._part, "text": rest}]
+        rest = self._close_text()
+        content: Any = rest if self._newest_part is None else [{**self._newest_part, "text": rest}]
         calls = self._calls + AIMessageChunk(content="", chunk_position="last")
         both = {"tool_calls": calls.tool_calls, "invalid_tool_calls": calls.invalid_tool_calls}
-        whole = restored(self._conversation, AIMessage(content=calls.content, **both))
-        self._told["tools"] = whole.response_metadata["textveil"]["tools"]
+        whole = restore_reply(self._conversation, AIMessage(content=calls.content, **both))
+        self._not_restored["tools"] = whole.response_metadata["textveil"]["tools"]
         return AIMessageChunk(
             content=content,
             id=self._id,
             tool_calls=whole.tool_calls,
             invalid_tool_calls=calls.invalid_tool_calls,
-            response_metadata={"textveil": self._told},
+            response_metadata={"textveil": self._not_restored},
             chunk_position="last",
         )
 
-    def _parts(self, part: str | dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def _restore_part(self, part: str | dict[str, Any]) -> Iterator[dict[str, Any]]:
         """Yield the restored part, after any text that was held back before it."""
         part = {"type": "text", "text": part} if isinstance(part, str) else part
-        kind, text = part.get("type"), part.get("text")
-        kind = kind if isinstance(kind, str) else ""
-        if kind in _CALLS:
+        part_type, text = part.get("type"), part.get("text")
+        part_type = part_type if isinstance(part_type, str) else ""
+        if part_type in _CALL_TYPES:
             return
-        is_text, index = kind == "text" and isinstance(text, str), part.get("index")
-        shown = {name: value for name, value in part.items() if not (is_text and name == "text")}
-        if text if is_text else any(find_shown_texts(part)):
-            yield from self._begin(object() if index is None else repr(index), part)
-        if kind in _SIGNED:
+        is_text, index = part_type == "text" and isinstance(text, str), part.get("index")
+        unchanged = {name: value for name, value in part.items() if not (is_text and name == "text")}
+        if text if is_text else any(find_displayed_texts(part)):
+            yield from self._begin_place(object() if index is None else repr(index), part)
+        if part_type in _SIGNED_TYPES:
             self._calls += AIMessageChunk(content=[part])
-        self._pass((kind, repr(index)), shown)
-        yield {**part, "text": self._feed(text)} if is_text and text else part
+        self._track_unchanged((part_type, repr(index)), unchanged)
+        yield {**part, "text": self._feed_text(text)} if is_text and text else part
 
-    def _begin(self, place: Any, part: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
+    def _begin_place(self, place: Any, part: dict[str, Any] | None) -> Iterator[dict[str, Any]]:
         """End the text before another place begins, and yield its held-back rest."""
-        if place != self._newest or (self._part is None) is not (part is None):
-            if place is not None and place in self._begun:
+        if place != self._newest_place or (self._newest_part is None) is not (part is None):
+            if place is not None and place in self._begun_places:
                 raise InputError("the model wrote to a part of its reply again after the next one: ask it again")
-            if rest := self._rest():
-                yield {**(self._part or {"type": "text"}), "text": rest}
-        self._begun.add(place)
-        self._newest = place
-        self._part = None if part is None else {name: part[name] for name in _PLACE if name in part}
+            if rest := self._close_text():
+                yield {**(self._newest_part or {"type": "text"}), "text": rest}
+        self._begun_places.add(place)
+        self._newest_place = place
+        self._newest_part = None if part is None else {name: part[name] for name in _PLACE_FIELDS if name in part}
 
-    def _pass(self, source: Any, value: Mapping[str, Any]) -> None:
+    def _track_unchanged(self, source: Any, value: Mapping[str, Any]) -> None:
         """Read a value that passes unchanged and that a client may show."""
         for name, entry in value.items():
-            for text in find_shown_texts({name: entry}, is_part=True):
+            for text in find_displayed_texts({name: entry}, is_part=True):
                 self._view.pass_part((source, name), text)
 
-    def _feed(self, text: str) -> str:
+    def _feed_text(self, text: str) -> str:
         if self._stream is None:
             self._stream = self._conversation.stream()
-            self._view.begin(self._stream)
+            self._view.begin_text(self._stream)
         return self._stream.feed(text)
 
-    def _rest(self) -> str:
+    def _close_text(self) -> str:
         stream, self._stream = self._stream, None
         if stream is None:
             return ""
         rest = stream.close()
-        self._view.end(stream)
-        assert stream.incoming is not None
-        for name, stayed in _list_stayed(stream.incoming).items():
-            self._told[name] += stayed
+        self._view.end_text(stream)
+        assert stream.result is not None
+        for name, entries in _list_not_restored(stream.result).items():
+            self._not_restored[name] += entries
         return rest
 
 

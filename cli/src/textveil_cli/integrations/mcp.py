@@ -17,18 +17,18 @@ from typing import Any
 from textveil import Conversation, Sanitizer
 from textveil.errors import ExtraMissing, OptionError, OutputError
 
-from textveil_cli.console import describe_report, say_unless
-from textveil_cli.integrations.rewriter import loaded
+from textveil_cli.console import describe_restore_report, print_unless_quiet
+from textveil_cli.integrations.configured_sanitizer import load_sanitizer
 from textveil_cli.integrations.written_files import WrittenFiles
 
 try:
     from mcp.server import MCPServer  # pyright: ignore[reportMissingImports] - not in requirements-dev.txt
     from mcp.server.mcpserver.exceptions import ToolError  # pyright: ignore[reportMissingImports]
 except ImportError as error:
-    raise ExtraMissing.of("mcp", "mcp") from error
+    raise ExtraMissing.from_extra("mcp", "mcp") from error
 
 #: The most bytes of a file that the model reads.
-MOST_BYTES = 1 << 22
+MAX_FILE_BYTES = 1 << 22
 #: Suffixes of files whose running text is restored. Programs run or fetch other formats, such as HTML.
 _PLAIN_SUFFIXES = frozenset((".txt", ".md", ".markdown"))
 
@@ -65,21 +65,21 @@ def make_server(
     """
     root = folder.resolve()
     written = WrittenFiles(root, accept=accept_files)
-    if written.missing:
+    if written.missing_count:
         report(
-            f"{written.missing:,} files that the model wrote are gone: new and changed files share no mapping; "
+            f"{written.missing_count:,} files that the model wrote are gone: new and changed files share no mapping; "
             "--accept-files takes all that are there for the user's own"
         )
     conversation = Conversation(
-        loaded(None) if sanitizer is None else sanitizer,
+        load_sanitizer(None) if sanitizer is None else sanitizer,
         restore_places=restore_places,
         restore_hosts=restore_hosts,
         **options,
     )
-    everywhere = "all" in ([restore_places] if isinstance(restore_places, str) else restore_places)
+    restores_everywhere = "all" in ([restore_places] if isinstance(restore_places, str) else restore_places)
     server = MCPServer("textveil")
 
-    def path_of(name: str) -> Path:
+    def resolve_path(name: str) -> Path:
         try:
             path = (root / name).resolve()
         except (OSError, ValueError):
@@ -91,32 +91,32 @@ def make_server(
     @server.tool()
     def read_file(name: str) -> str:
         """Returns the text of a file, in which other names, places and numbers stand for the real ones."""
-        path = path_of(name)
+        path = resolve_path(name)
         try:
             with path.open("rb") as file:
                 status = os.fstat(file.fileno())
-                content = file.read(MOST_BYTES + 1)
+                content = file.read(MAX_FILE_BYTES + 1)
             text = content.decode("utf-8")
         except (OSError, ValueError):
             raise ToolError("there is no readable text file of that name") from None
-        if len(content) > MOST_BYTES:
-            raise ToolError(f"the file has more than {MOST_BYTES:,} bytes")
-        if not written.has(path, status):
+        if len(content) > MAX_FILE_BYTES:
+            raise ToolError(f"the file has more than {MAX_FILE_BYTES:,} bytes")
+        if not written.may_be_by_model(path, status):
             return conversation.outgoing_text(text)
-        own = written.text_of(path, content)
-        return conversation.outgoing_unlinked(text) if own is None else own
+        model_text = written.get_model_text(path, content)
+        return conversation.outgoing_unlinked(text) if model_text is None else model_text
 
     @server.tool()
     def write_file(name: str, text: str) -> str:
         """Writes a new file, with the real names, places and numbers put back."""
-        path = path_of(name)
-        is_plain = everywhere or path.suffix.lower() in _PLAIN_SUFFIXES
-        found = conversation.incoming(text if is_plain else "", record=False)
+        path = resolve_path(name)
+        is_plain = restores_everywhere or path.suffix.lower() in _PLAIN_SUFFIXES
+        result = conversation.incoming(text if is_plain else "", record=False)
         try:
             if path.exists():
                 raise OutputError("it is there")
-            content = found.reply if is_plain else text
-            written.write(path, content.encode("utf-8", "replace"), text)
+            content = result.reply if is_plain else text
+            written.write_file(path, content.encode("utf-8", "replace"), text)
         except (OSError, OutputError):
             raise ToolError(
                 "the file cannot be written there: it must be a new one, in a folder that is there"
@@ -126,8 +126,8 @@ def make_server(
                 f"write_file: nothing restored in a {path.suffix[:16] or 'file without suffix'!a}: only in "
                 f"{', '.join(sorted(_PLAIN_SUFFIXES))}; --restore-places all restores in every file"
             )
-        if found.skipped:
-            report(f"write_file: {describe_report(found.report)}")
+        if result.skipped:
+            report(f"write_file: {describe_restore_report(result.report)}")
         return "written"  # the numbers of restored and remaining surrogates can reveal which originals are equal
 
     return server
@@ -141,14 +141,14 @@ def main() -> None:
         parser.add_argument(f"--restore-{name}", action="append", default=[], metavar=meaning, help="repeatable")
     accept_help = "files that are there now are the user's own, but those that the model wrote"
     parser.add_argument("--accept-files", action="store_true", help=accept_help)
-    given = parser.parse_args()
-    report = partial(say_unless, quiet=False)
+    arguments = parser.parse_args()
+    report = partial(print_unless_quiet, quiet=False)
     try:
         server = make_server(
-            given.folder,
-            restore_places=given.restore_places,
-            restore_hosts=given.restore_hosts,
-            accept_files=given.accept_files,
+            arguments.folder,
+            restore_places=arguments.restore_places,
+            restore_hosts=arguments.restore_hosts,
+            accept_files=arguments.accept_files,
             report=report,
         )
     except OptionError as error:

@@ -11,19 +11,19 @@ from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import ColumnError, ExtraMissing, InputError, OptionError
 from textveil.ledger import read_key
 
-from textveil_cli.columns import list_columns, name_option, suggest_column
-from textveil_cli.console import read_words
-from textveil_cli.integrations.rewriter import Rewriter, named
+from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.console import read_word_list
+from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, collect_columns
 
 try:
     import pandas
 except ImportError as error:
-    raise ExtraMissing.of("pandas", "pandas") from error
+    raise ExtraMissing.from_extra("pandas", "pandas") from error
 
 Data = TypeVar("Data")
 Columns = Hashable | list[Any]
 #: A list of words, or a file with one word a line, as for the command.
-Words = Collection[str] | str | Path
+WordsOrFile = Collection[str] | str | Path
 
 
 class CommandOptions(TypedDict, total=False):
@@ -55,9 +55,9 @@ class CommandOptions(TypedDict, total=False):
     keep: Collection[str]
     tag: Collection[str]
     drop: Collection[str]
-    allow: Words
-    draw: Words
-    deny: Words
+    allow: WordsOrFile
+    draw: WordsOrFile
+    deny: WordsOrFile
     sanitize_punctuation: bool
     case: str
     consistent: bool
@@ -81,14 +81,13 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
         options: Options of the command, under their names: see ``CommandOptions``.
 
     Returns:
-        A new column or frame, or the text of a cell. The guarantee of each cell is in ``Rewriter(...).terms``: the same
-        for
-        all.
+        A new column or frame, or the text of a cell. The guarantee of each cell is in
+        ``ConfiguredSanitizer(...).terms``: the same for all.
 
     Raises:
         ColumnError: Columns of a frame are not given, do not exist or exist twice.
         InputError: A cell is neither a string nor missing, or ``data`` is none of the above.
-        BundleError, OptionError: As ``Rewriter``.
+        BundleError, OptionError: As ``ConfiguredSanitizer``.
 
     Privacy:
         Each cell is a document of its own, and its bound holds for that cell alone. Which cells are missing is public,
@@ -100,56 +99,64 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
     unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
     if unknown is not None:
         raise OptionError(f"unknown option; there are {', '.join(('column', *CommandOptions.__annotations__))}")
-    rewriter = _rewriter(options)
-    without, only = options.get("without_column", ()), options.get("only_columns", False)
+    sanitizer = _make_sanitizer(options)
+    without_column, only_columns = options.get("without_column", ()), options.get("only_columns", False)
     if isinstance(data, pandas.DataFrame):
-        return _frame(data, named(column, more), rewriter, without, only)
-    if more or not all(isinstance(columns, tuple) and not columns for columns in (column, without)) or only:
+        return _sanitize_frame(data, collect_columns(column, more), sanitizer, without_column, only_columns)
+    if (
+        more
+        or not all(isinstance(columns, tuple) and not columns for columns in (column, without_column))
+        or only_columns
+    ):
         raise ColumnError("columns go with a frame: leave them out, or give the frame")
     if isinstance(data, pandas.Series):
-        return _column(data, rewriter)
+        return _sanitize_column(data, sanitizer)
     if isinstance(data, str):
-        return rewriter(data)
+        return sanitizer(data)
     if pandas.api.types.is_scalar(data) and pandas.isna(data) is True:
         return data
     raise InputError('a column, a frame with the names of its columns, or one text is wanted: frame["note"]')
 
 
-def _rewriter(options: CommandOptions) -> Rewriter:
+def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
     """Return a rewriter with the options of the command, under the names of the library."""
-    own = ("bundle", "max_bundle_bytes", "corpus_key", "without_column", "only_columns")
-    settings: dict[str, Any] = {name: value for name, value in options.items() if name not in own}
+    handled_here = ("bundle", "max_bundle_bytes", "corpus_key", "without_column", "only_columns")
+    settings: dict[str, Any] = {name: value for name, value in options.items() if name not in handled_here}
     for name in ("allow", "draw", "deny"):
         if isinstance(file := settings.get(name), str | Path):
-            settings[name] = read_words(Path(file), name)
+            settings[name] = read_word_list(Path(file), name)
     if "corpus_key" in options:
         if "consistent" in options:
             raise OptionError("corpus_key says by itself which strings become equal")
-        key = read_key(Path(options["corpus_key"]), "the key of the corpus", make=True)
+        key = read_key(Path(options["corpus_key"]), "the key of the corpus", create=True)
         settings |= {"consistent": "corpus", "key": key}
-    most = options.get("max_bundle_bytes", MAX_BUNDLE_BYTES)
-    return Rewriter(options.get("bundle"), max_bytes=most, **settings)
+    max_bytes = options.get("max_bundle_bytes", MAX_BUNDLE_BYTES)
+    return ConfiguredSanitizer(options.get("bundle"), max_bytes=max_bytes, **settings)
 
 
-def _frame(
-    frame: pandas.DataFrame, names: tuple[Hashable, ...], rewriter: Rewriter, without: Columns, only: bool
+def _sanitize_frame(
+    frame: pandas.DataFrame,
+    names: tuple[Hashable, ...],
+    sanitizer: ConfiguredSanitizer,
+    without_column: Columns,
+    only_columns: bool,
 ) -> pandas.DataFrame:
-    left_out = named(without) if without != () and without != [] else ()
-    if only and left_out:
+    omitted = collect_columns(without_column) if without_column != () and without_column != [] else ()
+    if only_columns and omitted:
         raise OptionError("without_column and only_columns exclude each other")
-    if any(name in left_out for name in names):
+    if any(name in omitted for name in names):
         raise OptionError("without_column: one is rewritten too: name it once")
-    for option, of_option in (("column", names), ("without_column", left_out)):
-        for number, name in enumerate(of_option, 1):
-            _require_once(frame, name, name_option(option, str(name), number, len(of_option)))
-    done: Any = frame[[*names]].copy() if only else frame.drop(columns=[*left_out])
+    for option, option_columns in (("column", names), ("without_column", omitted)):
+        for number, name in enumerate(option_columns, 1):
+            _check_single_column(frame, name, describe_column_option(option, str(name), number, len(option_columns)))
+    sanitized: Any = frame[[*names]].copy() if only_columns else frame.drop(columns=[*omitted])
     for name in names:
         column: Any = frame[name]
-        done[name] = _column(column, rewriter)
-    return done
+        sanitized[name] = _sanitize_column(column, sanitizer)
+    return sanitized
 
 
-def _require_once(frame: pandas.DataFrame, name: Hashable, option: str) -> None:
+def _check_single_column(frame: pandas.DataFrame, name: Hashable, option: str) -> None:
     """Raise ``ColumnError`` unless a frame has a column once.
 
     The error lists the existing columns.
@@ -164,15 +171,15 @@ def _require_once(frame: pandas.DataFrame, name: Hashable, option: str) -> None:
     raise ColumnError(f"{option} is {'not' if not count else 'more than once'} in {where}{hint}")
 
 
-def _column(column: pandas.Series, rewriter: Rewriter) -> pandas.Series:
-    cells = rewriter.cells(column.astype(object).tolist(), column.isna().tolist())
-    kept = None if isinstance(column.dtype, pandas.CategoricalDtype) else column.dtype
-    return pandas.Series(cells, index=column.index, name=column.name, dtype=kept)
+def _sanitize_column(column: pandas.Series, sanitizer: ConfiguredSanitizer) -> pandas.Series:
+    cells = sanitizer.sanitize_cells(column.astype(object).tolist(), column.isna().tolist())
+    dtype = None if isinstance(column.dtype, pandas.CategoricalDtype) else column.dtype
+    return pandas.Series(cells, index=column.index, name=column.name, dtype=dtype)
 
 
 @pandas.api.extensions.register_dataframe_accessor("textveil")
 @pandas.api.extensions.register_series_accessor("textveil")
-class Accessor:
+class TextveilAccessor:
     """Accessor ``series.textveil`` and ``frame.textveil``, after the import of this module.
 
     Args:

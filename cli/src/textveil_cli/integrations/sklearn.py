@@ -10,13 +10,13 @@ from typing import Any, Self
 
 from textveil.errors import ExtraMissing
 
-from textveil_cli.integrations.rewriter import Rewriter
+from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin
     from sklearn.utils import Tags
 except ImportError as error:
-    raise ExtraMissing.of("sklearn", "scikit-learn") from error
+    raise ExtraMissing.from_extra("sklearn", "scikit-learn") from error
 
 
 class TextSanitizer(TransformerMixin, BaseEstimator):
@@ -64,9 +64,9 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         """Check the parameters; the texts have no effect.
 
         Raises:
-            BundleError, OptionError: As ``Rewriter``.
+            BundleError, OptionError: As ``ConfiguredSanitizer``.
         """
-        self._rewriter()
+        self._make_sanitizer()
         return self
 
     def transform(self, X: Iterable[str]) -> list[str]:
@@ -79,11 +79,11 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         Raises:
             InputError: An entry is not a string, or ``X`` is a table or one string.
         """
-        return [result.text for result in self._rewriter().results(X)]
+        return [result.text for result in self._make_sanitizer().sanitize_texts(X)]
 
-    def _rewriter(self) -> Rewriter:
-        given = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
-        return Rewriter(**given)
+    def _make_sanitizer(self) -> ConfiguredSanitizer:
+        parameters = {name: value for name, value in self.get_params(deep=False).items() if value is not None}
+        return ConfiguredSanitizer(**parameters)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

@@ -15,20 +15,20 @@ from textveil.bundle import MAX_BUNDLE_BYTES
 from textveil.errors import ExtraMissing, InputError
 from textveil.text import Options
 
-from textveil_cli.integrations.rewriter import Rewriter
+from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 
 try:
     from spacy.language import Language
     from spacy.tokens import Doc
     from spacy.util import minibatch
 except ImportError as error:
-    raise ExtraMissing.of("spacy", "spacy") from error
+    raise ExtraMissing.from_extra("spacy", "spacy") from error
 
 if not Doc.has_extension("sanitized"):
     Doc.set_extension("sanitized", default=None)
 
 #: Annotations of tokens by other components.
-_FOUND = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "DEP", "ENT_IOB")
+_TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "DEP", "ENT_IOB")
 
 
 class SanitizeDoc:
@@ -38,7 +38,7 @@ class SanitizeDoc:
 
     Args:
         nlp: The pipeline, whose tokenizer splits the sanitized text.
-        rewriter: The rewriter of texts.
+        sanitizer: The rewriter of texts.
 
     Privacy:
         Each spaCy document is a document of its own: see ``Sanitizer.sanitize``. The component reads no token of it.
@@ -46,9 +46,9 @@ class SanitizeDoc:
         otherwise.
     """
 
-    def __init__(self, nlp: Language, rewriter: Rewriter) -> None:
+    def __init__(self, nlp: Language, sanitizer: ConfiguredSanitizer) -> None:
         self._nlp = nlp
-        self.rewriter = rewriter
+        self.sanitizer = sanitizer
 
     def __call__(self, doc: Doc) -> Doc:
         """Return the document of one sanitized text.
@@ -57,7 +57,7 @@ class SanitizeDoc:
             InputError: Another component ran before this one.
         """
         _refuse_annotated(doc)
-        return self._sanitized(doc, self.rewriter(doc.text))
+        return self._make_document(doc, self.sanitizer(doc.text))
 
     def pipe(self, stream: Iterable[Doc], batch_size: int = 256) -> Iterator[Doc]:
         """Yield sanitized documents, a batch at a time.
@@ -68,25 +68,27 @@ class SanitizeDoc:
         for batch in minibatch(stream, size=batch_size):
             for doc in batch:
                 _refuse_annotated(doc)
-            results = self.rewriter.results([doc.text for doc in batch])
+            results = self.sanitizer.sanitize_texts([doc.text for doc in batch])
             for doc, result in zip(batch, results, strict=True):
-                yield self._sanitized(doc, result.text)
+                yield self._make_document(doc, result.text)
 
-    def _sanitized(self, doc: Doc, text: str) -> Doc:
+    def _make_document(self, doc: Doc, text: str) -> Doc:
         new = self._nlp.tokenizer(text)
-        new.user_data.update({key: value for key, value in doc.user_data.items() if _of_the_whole(key)})
+        new.user_data.update({key: value for key, value in doc.user_data.items() if _is_document_entry(key)})
         new._.sanitized = text
         new._context = doc._context  # the context that ``as_tuples`` returns beside the document
         return new
 
 
 def _refuse_annotated(doc: Doc) -> None:
-    of_tokens = len(doc) > 1 and any(map(doc.has_annotation, _FOUND))  # spaCy reports all of them without tokens
-    if of_tokens or doc.cats or doc.spans or doc.tensor.size:
+    has_token_annotations = len(doc) > 1 and any(
+        map(doc.has_annotation, _TOKEN_ANNOTATIONS)
+    )  # spaCy reports all of them without tokens
+    if has_token_annotations or doc.cats or doc.spans or doc.tensor.size:
         raise InputError('textveil is not first in the pipeline: nlp.add_pipe("textveil", first=True)')
 
 
-def _of_the_whole(key: Any) -> bool:
+def _is_document_entry(key: Any) -> bool:
     """Return whether an entry of ``user_data`` belongs to the whole document.
 
     Entries of a token or a span do not apply to the new document.
@@ -149,8 +151,10 @@ def make_component(
         sanitize_punctuation: Whether punctuation is sanitized, too.
 
     Raises:
-        BundleError, OptionError: As ``Rewriter``.
+        BundleError, OptionError: As ``ConfiguredSanitizer``.
     """
-    given = locals()
-    options: Any = {name: given[name] for name in Options.__annotations__ if given.get(name) is not None}
-    return SanitizeDoc(nlp, Rewriter(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options))
+    arguments = locals()
+    options: Any = {name: arguments[name] for name in Options.__annotations__ if arguments.get(name) is not None}
+    return SanitizeDoc(
+        nlp, ConfiguredSanitizer(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
+    )

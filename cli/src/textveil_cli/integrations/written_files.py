@@ -14,12 +14,12 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from textveil.bundle import atomic_bytes
+from textveil.bundle import open_atomic_bytes
 from textveil.errors import InputError, OutputError
 
 #: The list of these files, in the folder itself, so that a copy of the folder contains it.
 LIST_NAME = ".textveil-written"
-_SIGNS = ("st_ino", "st_size", "st_mtime_ns")
+_STATUS_FIELDS = ("st_ino", "st_size", "st_mtime_ns")
 
 
 class WrittenFiles:
@@ -30,51 +30,56 @@ class WrittenFiles:
         accept: Whether all present files, except those at a listed path or inode, are the user's own.
 
     Attributes:
-        missing: Number of missing files of the model: a new file may be one of them.
+        missing_count: Number of missing files of the model: a new file may be one of them.
 
     Raises:
         InputError: The list cannot be read.
     """
 
     def __init__(self, root: Path, *, accept: bool = False) -> None:
-        self._root, self._list, self._lock = root, root / LIST_NAME, Lock()
-        self._texts: dict[str, tuple[bytes, str]] = {}
+        self._root, self._list_path, self._lock = root, root / LIST_NAME, Lock()
+        self._model_text_by_name: dict[str, tuple[bytes, str]] = {}
         #: Inode, size and date by path: of written files, and of the user's own.
-        self._paths, self._users = dict[str, list[int]](), dict[str, list[int]]()
+        self._signature_by_model_file, self._signature_by_user_file = dict[str, list[int]](), dict[str, list[int]]()
         try:
-            if self._list.exists():
-                listed = json.loads(self._list.read_bytes())
-                self._paths, self._users = (
+            if self._list_path.exists():
+                listed = json.loads(self._list_path.read_bytes())
+                self._signature_by_model_file, self._signature_by_user_file = (
                     {str(path): [*map(int, signs)] for path, signs in listed[name].items()}
                     for name in ("written", "users")
                 )
-                if {len(signs) for signs in (*self._paths.values(), *self._users.values())} - {len(_SIGNS)}:
+                if {
+                    len(signs)
+                    for signs in (*self._signature_by_model_file.values(), *self._signature_by_user_file.values())
+                } - {len(_STATUS_FIELDS)}:
                     raise ValueError
         except (OSError, ValueError, AttributeError, TypeError, KeyError):
             raise InputError(f"{LIST_NAME}: not the list of files that a model wrote; move it away") from None
-        found = dict(self._files())
-        all_signs = {tuple(signs) for signs in found.values()}
+        present = dict(self._iterate_files())
+        all_signs = {tuple(signs) for signs in present.values()}
         # The system may reuse the inode of a deleted file, so size and date must be the same, too.
-        gone = [
+        missing_paths = [
             path
-            for path, signs in self._paths.items()
-            if found.get(path, [0])[:1] != signs[:1] and tuple(signs) not in all_signs
+            for path, signs in self._signature_by_model_file.items()
+            if present.get(path, [0])[:1] != signs[:1] and tuple(signs) not in all_signs
         ]
-        self.missing = 0 if accept else len(gone)
+        self.missing_count = 0 if accept else len(missing_paths)
         if accept:
-            for path in gone:
-                del self._paths[path]
-        if not self.missing:
-            self._users = {path: signs for path, signs in found.items() if not self._is_listed(path, signs[0])}
-            if self._list.exists():
+            for path in missing_paths:
+                del self._signature_by_model_file[path]
+        if not self.missing_count:
+            self._signature_by_user_file = {
+                path: signs for path, signs in present.items() if not self._is_listed(path, signs[0])
+            }
+            if self._list_path.exists():
                 with suppress(OSError, OutputError):  # a read-only folder: no model writes there either
-                    self._store(self._paths)
+                    self._store_list(self._signature_by_model_file)
 
     def is_list(self, path: Path) -> bool:
         """Return whether a path is that of the list, which no model reads or writes."""
         return path.name.casefold() == LIST_NAME
 
-    def write(self, path: Path, restored: bytes, text: str) -> None:
+    def write_file(self, path: Path, restored: bytes, text: str) -> None:
         """Write a new file, after its path is in the list.
 
         Args:
@@ -85,42 +90,48 @@ class WrittenFiles:
         Raises:
             OSError, OutputError: The file or the list cannot be written.
         """
-        name = self._name(path)
+        name = self._get_relative_name(path)
         with self._lock:
-            self._store({**self._paths, name: self._paths.get(name, [0, 0, 0])})
-            with atomic_bytes(path, private=True, replace=False) as file:
+            self._store_list(
+                {**self._signature_by_model_file, name: self._signature_by_model_file.get(name, [0, 0, 0])}
+            )
+            with open_atomic_bytes(path, private=True, replace=False) as file:
                 file.write(restored)
-            self._texts[name] = hashlib.sha256(restored).digest(), text
-            self._store({**self._paths, name: _signs(path.stat())})
+            self._model_text_by_name[name] = hashlib.sha256(restored).digest(), text
+            self._store_list({**self._signature_by_model_file, name: _make_signature(path.stat())})
 
-    def has(self, path: Path, status: os.stat_result) -> bool:
+    def may_be_by_model(self, path: Path, status: os.stat_result) -> bool:
         """Return whether a model may have written a file.
 
         This holds if the path or the inode of the file is in the list. After the first file of the model it also holds
         if inode, size or date differ from all earlier files.
         """
         with self._lock:
-            name, signs = self._name(path), _signs(status)
-            if not self._paths:
+            name, signs = self._get_relative_name(path), _make_signature(status)
+            if not self._signature_by_model_file:
                 return False
-            return self._is_listed(name, signs[0]) or not self._is_users(name, signs)
+            return self._is_listed(name, signs[0]) or not self._is_user_file(name, signs)
 
-    def text_of(self, path: Path, content: bytes) -> str | None:
+    def get_model_text(self, path: Path, content: bytes) -> str | None:
         """Return the original text of the model, if the file still has the content restored from it."""
-        digest, text = self._texts.get(self._name(path), (b"", None))
+        digest, text = self._model_text_by_name.get(self._get_relative_name(path), (b"", None))
         return text if digest == hashlib.sha256(content).digest() else None
 
     def _is_listed(self, name: str, inode: int) -> bool:
-        return name in self._paths or (inode != 0 and any(inode == signs[0] for signs in self._paths.values()))
+        return name in self._signature_by_model_file or (
+            inode != 0 and any(inode == signs[0] for signs in self._signature_by_model_file.values())
+        )
 
-    def _is_users(self, name: str, signs: list[int]) -> bool:
+    def _is_user_file(self, name: str, signs: list[int]) -> bool:
         """Return whether a file is unchanged since before the first file of the model.
 
         The user may have renamed it.
         """
-        return signs[1:] == self._users.get(name, [])[1:] or (signs[0] != 0 and signs in self._users.values())
+        return signs[1:] == self._signature_by_user_file.get(name, [])[1:] or (
+            signs[0] != 0 and signs in self._signature_by_user_file.values()
+        )
 
-    def _files(self) -> Iterator[tuple[str, list[int]]]:
+    def _iterate_files(self) -> Iterator[tuple[str, list[int]]]:
         for folder, _, names in os.walk(self._root):
             for name in names:
                 path = Path(folder, name)
@@ -129,17 +140,17 @@ class WrittenFiles:
                 except OSError:  # a dangling link
                     continue
                 if name.casefold() != LIST_NAME:
-                    yield self._name(path), _signs(status)
+                    yield self._get_relative_name(path), _make_signature(status)
 
-    def _name(self, path: Path) -> str:
+    def _get_relative_name(self, path: Path) -> str:
         return os.fspath(path.relative_to(self._root))
 
-    def _store(self, paths: dict[str, list[int]]) -> None:
-        content: dict[str, Any] = {"written": paths, "users": self._users}
-        with atomic_bytes(self._list, private=True) as file:
+    def _store_list(self, paths: dict[str, list[int]]) -> None:
+        content: dict[str, Any] = {"written": paths, "users": self._signature_by_user_file}
+        with open_atomic_bytes(self._list_path, private=True) as file:
             file.write(json.dumps(content).encode())
-        self._paths = paths
+        self._signature_by_model_file = paths
 
 
-def _signs(status: os.stat_result) -> list[int]:
-    return [getattr(status, name) for name in _SIGNS]
+def _make_signature(status: os.stat_result) -> list[int]:
+    return [getattr(status, name) for name in _STATUS_FIELDS]

@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_cli.options.address import AddressOptions
     from textveil_cli.options.files import (
+        FileRunOptions,
         InputOptions,
         JsonOption,
         OutputOptions,
         PrivateOutput,
         RayOptions,
         RowOptions,
-        RunOptions,
         TableOptions,
     )
     from textveil_cli.options.ledger import LedgerKey, LedgerOptions, ReceiptOptions, refuse_overwriting
@@ -21,40 +21,40 @@ if TYPE_CHECKING:
     from textveil_cli.options.text import (
         BundleArgument,
         BundleOptions,
-        DrawOptions,
         EncoderOptions,
-        LevelOptions,
-        PinOptions,
-        ShownOptions,
+        ExpectedBundleOptions,
+        MechanismOptions,
+        ProtectionOptions,
+        SamplingOptions,
         TextOptions,
-        options_of,
+        combine_options,
     )
 
 __all__ = [
     "AddressOptions",
     "BundleArgument",
     "BundleOptions",
-    "DrawOptions",
     "EncoderOptions",
+    "ExpectedBundleOptions",
+    "FileRunOptions",
     "InputOptions",
     "JsonOption",
     "LedgerKey",
     "LedgerOptions",
-    "LevelOptions",
+    "MechanismOptions",
     "OutputOptions",
-    "PinOptions",
     "PrivateOutput",
+    "ProtectionOptions",
     "RayOptions",
     "ReceiptOptions",
     "RestoreOptions",
     "RowOptions",
-    "RunOptions",
-    "ShownOptions",
+    "SamplingOptions",
     "TableOptions",
     "TextOptions",
     "ToolRestoreOptions",
-    "options_of",
+    "combine_options",
     "refuse_overwriting",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "text", "ledger", "files", "address", "restoring")
+__getattr__ = make_lazy_getattr(__name__, __all__, "text", "ledger", "files", "address", "restoring")

@@ -9,7 +9,7 @@ import typer
 from textveil_cli.options.ledger import LedgerOptions
 
 if TYPE_CHECKING:
-    from textveil_cli.serve import Address
+    from textveil_cli.serve import ServiceAddress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,15 +30,15 @@ class AddressOptions:
     tls_certificate: Annotated[Path | None, typer.Option(help="File of the TLS certificate chain, PEM.")] = None
     tls_key: Annotated[Path | None, typer.Option(help="File of its key, PEM, without a pass phrase.")] = None
 
-    def address(self) -> "Address":
+    def make_address(self) -> "ServiceAddress":
         """Return the address.
 
         Raises:
             ExtraMissing: The server packages are not installed.
         """
-        from textveil_cli.serve import Address
+        from textveil_cli.serve import ServiceAddress
 
-        return Address(
+        return ServiceAddress(
             host=self.host,
             port=self.port,
             names=tuple(self.name or ()),
@@ -52,7 +52,9 @@ class AddressOptions:
         keys = [("--memo-key", ledger.memo_key), ("--tls-key", self.tls_key)]
         keys.append(("--tls-certificate", self.tls_certificate))
         if self.token_file is not None and not self.token_file.exists():  # the service creates it
-            from textveil.bundle import Kept
+            from textveil.bundle import ProtectedPaths
 
-            kept = Kept(keys=keys, ledger=ledger.ledger, ledger_key=ledger.ledger_key, bundle=bundle)
-            kept.refuse(("--token-file", self.token_file))
+            protected_paths = ProtectedPaths(
+                keys=keys, ledger=ledger.ledger, ledger_key=ledger.ledger_key, bundle=bundle
+            )
+            protected_paths.check_outputs(("--token-file", self.token_file))

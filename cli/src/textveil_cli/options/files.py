@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
     from textveil import PrivacyStatement
 
-    from textveil_cli.files import Selection
+    from textveil_cli.files import ColumnSelection
 
-_SIZE = re.compile(r"(\d{1,12})([kMG]?)B?")
-_UNITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
+_SIZE_PATTERN = re.compile(r"(\d{1,12})([kMG]?)B?")
+_SIZE_UNITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
 
 JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
 PrivateOutput = Annotated[
@@ -71,9 +71,9 @@ class OutputOptions:
     ] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False
 
-    def said(self, statement: "PrivacyStatement") -> str:
+    def format_statement(self, statement: "PrivacyStatement") -> str:
         """Return the privacy statement as the options select it: one line, or in full."""
-        return statement.summary() if self.statement else statement.line()
+        return statement.summary() if self.statement else statement.format_line()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,12 +121,12 @@ class TableOptions:
             OptionError: Several options select a format.
         """
         flags = {"csv": self.csv, "tsv": self.tsv, "jsonl": self.jsonl, "parquet": self.parquet, "lines": self.plain}
-        given = [name for name, flag in flags.items() if flag]
-        if len(given) > 1:
+        selected = [name for name, flag in flags.items() if flag]
+        if len(selected) > 1:
             raise OptionError("--csv, --tsv, --jsonl, --parquet and --plain exclude each other")
-        return given[0] if given else None
+        return selected[0] if selected else None
 
-    def of(self, paths: "Sequence[str]") -> "TableOptions":
+    def resolve_format(self, paths: "Sequence[str]") -> "TableOptions":
         """Return these options with the format of the files' endings, unless one is selected.
 
         Raises:
@@ -134,12 +134,12 @@ class TableOptions:
         """
         if self.format is not None or any(path == "-" or os.path.isdir(path) for path in paths) or not paths:
             return self
-        from textveil_cli.files import format_of
+        from textveil_cli.files import get_format
 
-        found = {format_of(path) for path in paths if os.path.exists(path)} or {format_of(path) for path in paths}
-        if len(found) > 1:
+        formats = {get_format(path) for path in paths if os.path.exists(path)} or {get_format(path) for path in paths}
+        if len(formats) > 1:
             raise OptionError("the files are of several formats: name those of one, or say --plain")
-        (format_name,) = found
+        (format_name,) = formats
         return self if format_name == "lines" else replace(self, **{format_name: True})
 
     @property
@@ -155,7 +155,7 @@ class TableOptions:
             raise OptionError("this table has columns: say --column; --key is for JSON lines")
         return (*(self.column or ()), *(self.key or ()))
 
-    def selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "Selection":
+    def make_selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "ColumnSelection":
         """Return the selection of formats, columns and documents.
 
         Args:
@@ -165,20 +165,20 @@ class TableOptions:
         Raises:
             OptionError: The options contradict each other.
         """
-        from textveil_cli.files import Selection
+        from textveil_cli.files import ColumnSelection
 
         rows = RowOptions() if rows is None else rows
         format_name = self.format or "lines"
-        return Selection(
+        return ColumnSelection(
             format=format_name,
             columns=self.columns,
-            document=rows.unit(format_name, consistent),
+            document=rows.get_document_unit(format_name, consistent),
             document_key=rows.document_key,
             header=self.header,
             delimiter=self.delimiter,
             encoding=self.encoding,
             allow_missing=rows.allow_missing,
-            max_field=rows.longest,
+            max_field=rows.max_field_bytes,
             scope_column=rows.scope_column,
             without=tuple(rows.without_column or ()),
             only=rows.only_columns,
@@ -217,8 +217,8 @@ class RowOptions:
         str, typer.Option(help="Longest field in bytes, with k, M or G; a row may have four times as many.")
     ] = "16M"
 
-    def unit(self, format_name: str, consistent: bool) -> str:
-        """Return the unit of a document, a value of ``Selection.document``.
+    def get_document_unit(self, format_name: str, consistent: bool) -> str:
+        """Return the unit of a document, a value of ``ColumnSelection.document``.
 
         Raises:
             OptionError: The unit contradicts the other options.
@@ -230,8 +230,8 @@ class RowOptions:
                 "--document row and --document-key are for --consistent: other draws look at no other cell"
             )
         if consistent and self.document is None and self.document_key is None:
-            known = "line or --document file" if format_name == "lines" else "cell, --document row or --document-key"
-            raise OptionError(f"--consistent on several texts: say --document {known}")
+            choices = "line or --document file" if format_name == "lines" else "cell, --document row or --document-key"
+            raise OptionError(f"--consistent on several texts: say --document {choices}")
         if self.document_key is not None:
             return "key"
         if format_name == "lines":
@@ -239,20 +239,20 @@ class RowOptions:
         return self.document or "cell"
 
     @property
-    def longest(self) -> int:
+    def max_field_bytes(self) -> int:
         """Return the maximum bytes of a field.
 
         Raises:
             OptionError: The value is not a size.
         """
-        match = _SIZE.fullmatch(self.max_field)
+        match = _SIZE_PATTERN.fullmatch(self.max_field)
         if match is None or not int(match[1]):
             raise OptionError("--max-field is a number of bytes, such as 16M")
-        return int(match[1]) * _UNITS[match[2]]
+        return int(match[1]) * _SIZE_UNITS[match[2]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
+class FileRunOptions:
     """Options of a run over many files."""
 
     heading: ClassVar[str] = "Many files"
@@ -268,7 +268,7 @@ class RunOptions:
     ] = False
 
     @property
-    def given(self) -> bool:
+    def has_any(self) -> bool:
         """Return whether any of these options differs from its default."""
         return self.quarantine is not None or self.workers > 1 or self.resume
 

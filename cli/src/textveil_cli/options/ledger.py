@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 from textveil.errors import OptionError, OutputError
-from textveil.lazy import called
+from textveil.lazy import format_path_name
 
 if TYPE_CHECKING:
-    from textveil.release import Statement
+    from textveil.release import ReleaseStatement
 
-    from textveil_cli.charges import ReceiptFile, RunLedger
+    from textveil_cli.run_ledger import ReceiptFile, RunLedger
 
 LedgerKey = Annotated[
     Path | None,
@@ -51,7 +51,7 @@ class LedgerOptions:
         typer.Option(help="With --memo: what outputs are encrypted with; not in the ledger's folder."),
     ] = None
 
-    def opened(self, *, scope_column: str | None = None, scope_per_request: bool = False) -> "RunLedger | None":
+    def open_ledger(self, *, scope_column: str | None = None, scope_per_request: bool = False) -> "RunLedger | None":
         """Open the ledger; return ``None`` if the options name none.
 
         Args:
@@ -63,8 +63,8 @@ class LedgerOptions:
             LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
         """
         if self.ledger is None:
-            mine = {**vars(self), "scope_column": scope_column, "scope_per_request": scope_per_request}
-            for name, value in mine.items():
+            values = {**vars(self), "scope_column": scope_column, "scope_per_request": scope_per_request}
+            for name, value in values.items():
                 if value:
                     raise OptionError(f"--{name.replace('_', '-')} needs --ledger FILE")
             return None
@@ -74,15 +74,15 @@ class LedgerOptions:
             raise OptionError("--scope and --scope-column exclude each other")
         if self.budget is None and self.budget_delta is not None:
             raise OptionError("--budget-delta goes with --budget")
-        from textveil.ledger import DEFAULT_SCOPE, Budget, Ledger
+        from textveil.ledger import DEFAULT_PRIVACY_UNIT, Budget, Ledger
 
-        from textveil_cli.charges import RunLedger
+        from textveil_cli.run_ledger import RunLedger
 
         delta = "0" if self.budget_delta is None else self.budget_delta
         limit = None if self.budget is None else Budget(self.budget, delta=delta)
-        named_by = "request" if scope_per_request else None if scope_column is None else "row"
-        ledger = Ledger(self.ledger, key=self.ledger_key, memo_key=self.memo_key)
-        return RunLedger(ledger, DEFAULT_SCOPE if self.scope is None else self.scope, limit, named_by)
+        unit_named_by = "request" if scope_per_request else None if scope_column is None else "row"
+        ledger = Ledger(self.ledger, key=self.ledger_key, replay_cache_key=self.memo_key)
+        return RunLedger(ledger, DEFAULT_PRIVACY_UNIT if self.scope is None else self.scope, limit, unit_named_by)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,13 +98,13 @@ class ReceiptOptions:
         typer.Option(help="With --receipt: the secret key; made at first use. One for each recipient."),
     ] = None
 
-    def opened(
-        self, statement_of: "Callable[[int], Statement]", table: Mapping[str, object] | None = None
+    def open_receipt(
+        self, make_statement: "Callable[[int], ReleaseStatement]", table: Mapping[str, object] | None = None
     ) -> "ReceiptFile | None":
         """Begin the receipt; return ``None`` if the options name none.
 
         Args:
-            statement_of: Function from a number of tokens to the privacy statement of a document of that length.
+            make_statement: Function from a number of tokens to the privacy statement of a document of that length.
             table: The columns or keys of a table that the command rewrites; ``None`` for plain text.
 
         Raises:
@@ -114,45 +114,47 @@ class ReceiptOptions:
             raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
         if self.receipt is None or self.receipt_key is None:
             return None
-        require_place("--receipt", self.receipt)
-        from textveil_cli.charges import ReceiptFile
+        check_writable("--receipt", self.receipt)
+        from textveil_cli.run_ledger import ReceiptFile
 
-        return ReceiptFile(self.receipt, self.receipt_key, statement_of, table)
+        return ReceiptFile(self.receipt, self.receipt_key, make_statement, table)
 
 
-def require_place(option: str, path: Path) -> None:
+def check_writable(option: str, path: Path) -> None:
     """Raise ``OutputError`` if a file cannot be written at a path.
 
     The check comes before any text is released.
     """
     real = Path(os.path.realpath(path))
     if real.is_dir():
-        raise OutputError(f"{option}: {called(path)} is a folder: name a file in it")
+        raise OutputError(f"{option}: {format_path_name(path)} is a folder: name a file in it")
     if not (real.exists() and not real.is_file()) and not os.access(real.parent, os.W_OK):  # a pipe needs no folder
         raise OutputError(f"{option}: no folder there that can be written")
 
 
 def refuse_overwriting(
-    reads: Sequence[str | Path | None],
+    read_paths: Sequence[str | Path | None],
     ledger: LedgerOptions,
     receipt: ReceiptOptions,
     bundle: Path | None,
-    *written: tuple[str, Path | None],
+    *written_paths: tuple[str, Path | None],
 ) -> None:
     """Raise ``OutputError`` if an output would overwrite an input, a key, a ledger or an output.
 
     Args:
-        reads: Paths of the inputs; ``-`` is standard input.
+        read_paths: Paths of the inputs; ``-`` is standard input.
         ledger: The ledger and its keys.
         receipt: The receipt, which is an output, and its key.
         bundle: Folder of the bundle.
-        written: Outputs, each with the name of its option.
+        written_paths: Outputs, each with the name of its option.
     """
     keys = [("--memo-key", ledger.memo_key), ("--receipt-key", receipt.receipt_key)]
-    outputs = [*written, ("--receipt", receipt.receipt)]
+    outputs = [*written_paths, ("--receipt", receipt.receipt)]
     if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
         return
-    from textveil.bundle import Kept
+    from textveil.bundle import ProtectedPaths
 
-    inputs = [path for path in reads if path is not None]
-    Kept(inputs=inputs, keys=keys, ledger=ledger.ledger, ledger_key=ledger.ledger_key, bundle=bundle).refuse(*outputs)
+    inputs = [path for path in read_paths if path is not None]
+    ProtectedPaths(
+        inputs=inputs, keys=keys, ledger=ledger.ledger, ledger_key=ledger.ledger_key, bundle=bundle
+    ).check_outputs(*outputs)

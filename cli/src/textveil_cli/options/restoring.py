@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil.conversation import MOST_A_CALL, MOST_IN_ALL
+from textveil.conversation import MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION
 from textveil.errors import OptionError
 from textveil.text import RestorePolicy
 
-_EVERY_PLACE = "--restore-places all: links of replies get the words of your users; no client may display or fetch them"
-_PLACES = "--restore-places takes code, json, math or all; repeat it for several"
-_HOSTS = (
+_ALL_PLACES_WARNING = (
+    "--restore-places all: links of replies get the words of your users; no client may display or fetch them"
+)
+_PLACES_ERROR = "--restore-places takes code, json, math or all; repeat it for several"
+_HOSTS_ERROR = (
     "--restore-hosts takes a bare host, with its port if the link has one, such as docs.example.com; "
     "repeat it for several"
 )
-_GUESSES = "--tool-guesses takes two whole numbers, the first no larger than the second, such as 3 32"
+_GUESSES_ERROR = "--tool-guesses takes two whole numbers, the first no larger than the second, such as 3 32"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,21 +41,21 @@ class RestoreOptions:
         ),
     ] = None
 
-    def keywords(self) -> dict[str, Any]:
+    def make_keywords(self) -> dict[str, Any]:
         """Return the options as keyword arguments of ``Conversation``.
 
         Raises:
             OptionError: A place is unknown, or a host is not a bare host name.
         """
         places, hosts = self.restore_places or (), self.restore_hosts or ()
-        _check(_PLACES, restore_places=places)
-        _check(_HOSTS, restore_hosts=hosts)
+        _check_policy(_PLACES_ERROR, restore_places=places)
+        _check_policy(_HOSTS_ERROR, restore_hosts=hosts)
         return {"restore_places": places, "restore_hosts": hosts}
 
-    def warn_of_every_place(self, report: Callable[[str], None]) -> None:
+    def warn_about_all_places(self, report: Callable[[str], None]) -> None:
         """Report a warning if the options restore in every place."""
-        if self.parse_policy().everywhere:
-            report(_EVERY_PLACE)
+        if self.parse_policy().permits_everything:
+            report(_ALL_PLACES_WARNING)
 
     def parse_policy(self) -> RestorePolicy:
         """Return the policy of the options.
@@ -61,12 +63,12 @@ class RestoreOptions:
         Raises:
             OptionError: A place is unknown, or a host is not a bare host name.
         """
-        return RestorePolicy.parse(**RestoreOptions.keywords(self))
+        return RestorePolicy.parse(**RestoreOptions.make_keywords(self))
 
 
-def _check(message: str, **given: Any) -> None:
+def _check_policy(message: str, **keywords: Any) -> None:
     try:
-        RestorePolicy.parse(**given)
+        RestorePolicy.parse(**keywords)
     except OptionError:
         raise OptionError(message) from None
 
@@ -87,20 +89,21 @@ class ToolRestoreOptions(RestoreOptions):
         typer.Option(
             metavar="CALL ALL",
             help="Two numbers: how many strings of its own the model may write into one tool call, and into all of a "
-            f"conversation, while tool results share the mapping; {MOST_A_CALL} {MOST_IN_ALL} if left out. Each "
+            f"conversation, while tool results share the mapping; {MAX_GUESSES_PER_CALL} "
+            f"{MAX_GUESSES_PER_CONVERSATION} if left out. Each "
             "is a guess that it can test.",
         ),
     ] = None
 
-    def keywords(self) -> dict[str, Any]:
+    def make_keywords(self) -> dict[str, Any]:
         """Return the options as keyword arguments of ``Conversation``, without ``tool_guesses``.
 
         Raises:
             OptionError: A place is unknown, or a host is not a bare host name.
         """
-        return super().keywords() | {"restore_tools": self.restore_tools or ()}
+        return super().make_keywords() | {"restore_tools": self.restore_tools or ()}
 
-    def limit_guesses(self) -> tuple[int, int]:
+    def get_guess_limits(self) -> tuple[int, int]:
         """Return the limits of strings that a model may write into one tool call and into all.
 
         Only strings of the model's own count.
@@ -108,14 +111,14 @@ class ToolRestoreOptions(RestoreOptions):
         Raises:
             OptionError: The first number is larger than the second, or below 0.
         """
-        one, all_calls = self.tool_guesses or (MOST_A_CALL, MOST_IN_ALL)
-        if not 0 <= one <= all_calls:
-            raise OptionError(_GUESSES)
-        return one, all_calls
+        per_call, all_calls = self.tool_guesses or (MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION)
+        if not 0 <= per_call <= all_calls:
+            raise OptionError(_GUESSES_ERROR)
+        return per_call, all_calls
 
     def refuse_without_mapping(self, protect: str) -> None:
         """Raise ``OptionError`` for options of restoring in a mode that restores nothing."""
         names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
-        given = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
-        if given:
-            raise OptionError(f"{', '.join(given)}: only with --protect names: with {protect} nothing is restored")
+        present = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
+        if present:
+            raise OptionError(f"{', '.join(present)}: only with --protect names: with {protect} nothing is restored")

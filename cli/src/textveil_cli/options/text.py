@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
-from textveil.bundle import MAX_BUNDLE_BYTES, Pins
+from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import OptionError
 
-from textveil_cli.console import read_words, say
+from textveil_cli.console import print_message, read_word_list
 
 if TYPE_CHECKING:
     from textveil.text import Options, Sanitizer
 
 #: Entity types of the mode names. A test compares the list with the mode, which itself rejects an unknown type.
-KINDS = (
+ENTITY_TYPES = (
     "account acronym age card city country date day decade email emoji file group handle hash hashtag iban id ip "
     "key letter mac month number number-word office ordinal organization other particle path person phone place "
     "postcode ssn state street symbol time title unit url weekday word year"
@@ -27,7 +27,7 @@ BundleArgument = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class PinOptions:
+class ExpectedBundleOptions:
     """Options of the expected bundle, common to every command that opens one."""
 
     heading: ClassVar[str] = "Bundle"
@@ -45,12 +45,12 @@ class PinOptions:
     ] = MAX_BUNDLE_BYTES
 
     @property
-    def pins(self) -> Pins:
+    def expected_bundle(self) -> ExpectedBundle:
         """Return the options as keyword arguments of the functions that open bundles."""
-        return Pins(expect_id=self.expect_id, maker=self.maker, max_bytes=self.max_bundle_bytes)
+        return ExpectedBundle(expect_id=self.expect_id, maker=self.maker, max_bytes=self.max_bundle_bytes)
 
     @property
-    def named(self) -> bool:
+    def has_requirements(self) -> bool:
         """Return whether the options require a content hash or a signer."""
         return self.expect_id is not None or self.maker is not None
 
@@ -64,9 +64,9 @@ class BundleOptions:
         Path | None,
         typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
     ] = None
-    must_be: PinOptions
+    expected: ExpectedBundleOptions
 
-    def sanitizer(self, folder: Path | None = None) -> "Sanitizer":
+    def load_sanitizer(self, folder: Path | None = None) -> "Sanitizer":
         """Open the bundle, or the same bundle in another folder.
 
         Raises:
@@ -74,9 +74,9 @@ class BundleOptions:
         """
         from textveil.text import Sanitizer
 
-        return Sanitizer.load(self.bundle if folder is None else folder, **self.must_be.pins)
+        return Sanitizer.load(self.bundle if folder is None else folder, **self.expected.expected_bundle)
 
-    def or_argument(self, argument: Path | None) -> Path | None:
+    def select_folder(self, argument: Path | None) -> Path | None:
         """Return the folder of the bundle, from the argument or from ``--bundle``.
 
         Raises:
@@ -98,11 +98,11 @@ class EncoderOptions:
             "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
         ),
     ] = None
-    must_be: PinOptions
+    expected: ExpectedBundleOptions
 
 
 @dataclass(frozen=True, kw_only=True)
-class LevelOptions:
+class MechanismOptions:
     """Options of the mechanism and its epsilon."""
 
     heading: ClassVar[str] = "Mechanism and level"
@@ -127,7 +127,7 @@ class LevelOptions:
         ),
     ] = None
 
-    def given(self) -> dict[str, Any]:
+    def make_keywords(self) -> dict[str, Any]:
         """Return the options as keyword arguments of ``Sanitizer``.
 
         Raises:
@@ -139,7 +139,7 @@ class LevelOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShownOptions:
+class ProtectionOptions:
     """Options of the kept parts of a text."""
 
     heading: ClassVar[str] = "What stays visible"
@@ -161,17 +161,24 @@ class ShownOptions:
         typer.Option(
             "--keep",
             metavar="KIND",
-            autocompletion=lambda: KINDS,
-            help=f"names: show listed ones of this kind; repeatable. Kinds: {', '.join(KINDS[:-1])} and {KINDS[-1]}.",
+            autocompletion=lambda: ENTITY_TYPES,
+            help=(
+                f"names: show listed ones of this kind; repeatable. Kinds: {', '.join(ENTITY_TYPES[:-1])} and "
+                f"{ENTITY_TYPES[-1]}."
+            ),
         ),
     ] = None
     tag: Annotated[
         list[str] | None,
-        typer.Option("--tag", metavar="KIND", autocompletion=lambda: KINDS, help="names: write this kind as tags."),
+        typer.Option(
+            "--tag", metavar="KIND", autocompletion=lambda: ENTITY_TYPES, help="names: write this kind as tags."
+        ),
     ] = None
     drop: Annotated[
         list[str] | None,
-        typer.Option("--drop", metavar="KIND", autocompletion=lambda: KINDS, help="names: write nothing for it."),
+        typer.Option(
+            "--drop", metavar="KIND", autocompletion=lambda: ENTITY_TYPES, help="names: write nothing for it."
+        ),
     ] = None
     allow: Annotated[
         Path | None,
@@ -197,7 +204,7 @@ class ShownOptions:
         bool, typer.Option("--sanitize-punctuation", help="Sanitize punctuation too; lower case, single blanks.")
     ] = False
 
-    def given(self) -> dict[str, Any]:
+    def make_keywords(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer``.
 
         The word list ``deny`` is always included.
@@ -205,16 +212,16 @@ class ShownOptions:
         Raises:
             InputError: A word list cannot be read.
         """
-        own = {name: getattr(self, name) or None for name in ("style", "keep", "tag", "drop")}
-        own["allow"] = read_words(self.allow, "--allow") or None
-        own["draw"] = None if self.draw is None else read_words(self.draw, "--draw")
-        bare = self.sanitize_punctuation or None
-        words = {"deny": read_words(self.deny, "--deny")}
-        return words | _said({"protect": self.protect, "sanitize_punctuation": bare, **own})
+        own_options = {name: getattr(self, name) or None for name in ("style", "keep", "tag", "drop")}
+        own_options["allow"] = read_word_list(self.allow, "--allow") or None
+        own_options["draw"] = None if self.draw is None else read_word_list(self.draw, "--draw")
+        punctuation = self.sanitize_punctuation or None
+        denied = {"deny": read_word_list(self.deny, "--deny")}
+        return denied | _drop_missing({"protect": self.protect, "sanitize_punctuation": punctuation, **own_options})
 
 
 @dataclass(frozen=True, kw_only=True)
-class DrawOptions:
+class SamplingOptions:
     """Options of sampling and writing words."""
 
     heading: ClassVar[str] = "How words are drawn"
@@ -251,83 +258,85 @@ class DrawOptions:
         typer.Option("--case", help="Carry (the default) the case pattern of each word over, or drop it."),
     ] = None
 
-    def given(self) -> dict[str, Any]:
+    def make_keywords(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, as keyword arguments of ``Sanitizer``.
 
         Raises:
             OptionError: ``--corpus-key`` is combined with ``--consistent`` or ``--no-consistent``.
         """
         flags = {name: getattr(self, name) or None for name in ("consistent_cap", "split")}
-        found = {"case": self.case, "consistent": self.consistent, **flags}
+        keywords = {"case": self.case, "consistent": self.consistent, **flags}
         if self.corpus_key is not None:
             if self.consistent is not None:
                 raise OptionError("--corpus-key says by itself which strings become equal")
             from textveil.ledger import read_key
 
-            found |= {"consistent": "corpus", "key": read_key(self.corpus_key, "the key of the corpus", make=True)}
-        return _said(found)
+            keywords |= {"consistent": "corpus", "key": read_key(self.corpus_key, "the key of the corpus", create=True)}
+        return _drop_missing(keywords)
 
 
 @dataclass(frozen=True, kw_only=True)
 class TextOptions:
     """All options of text rewriting."""
 
-    level: LevelOptions
-    shown: ShownOptions
-    draw: DrawOptions
+    mechanism: MechanismOptions
+    protection: ProtectionOptions
+    sampling: SamplingOptions
 
     @property
-    def consistent(self) -> bool:
+    def is_consistent(self) -> bool:
         """Return whether equal words of a document get equal replacements.
 
         In the mode ``names`` they do, unless ``--no-consistent`` or ``--corpus-key`` is present.
         """
-        if self.draw.corpus_key is not None:
+        if self.sampling.corpus_key is not None:
             return False
-        return self.draw.consistent is True or (self.by_names and self.draw.consistent is None)
+        return self.sampling.consistent is True or (self.is_names_mode and self.sampling.consistent is None)
 
     @property
-    def by_names(self) -> bool:
+    def is_names_mode(self) -> bool:
         """Return whether the options select the mode ``names``."""
-        return self.shown.protect == "names"
+        return self.protection.protect == "names"
 
-    def say_of_allowed(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
+    def report_list_entries(self, sanitizer: "Sanitizer", options: "Options", quiet: bool) -> None:
         """Print how many list entries have a side effect or no effect; never which ones.
 
         The line goes to standard error, for the owner of the device.
         """
-        drawn = options.get("draw") or ()
-        if (unknown := sum(word not in sanitizer.bundle.ids for word in drawn)) and not quiet:
-            say(f"textveil: entries of --draw: not in the vocabulary: {unknown:,} (drawn, and never come out)")
+        randomized_words = options.get("draw") or ()
+        if (unknown := sum(word not in sanitizer.bundle.symbol_ids for word in randomized_words)) and not quiet:
+            print_message(
+                f"textveil: entries of --draw: not in the vocabulary: {unknown:,} (drawn, and never come out)"
+            )
         entries = options.get("allow")
         if not entries or quiet:
             return
-        kinds = sanitizer.bundle.require_names().kinds
-        persons = kinds["given"] | kinds["family"]
-        found = {
+        entity_types = sanitizer.bundle.get_names_lists().members_by_type
+        persons = entity_types["given"] | entity_types["family"]
+        side_effects = {
             "names of persons: {} (shown there too)": sum(entry.lower() in persons for entry in entries),
             "of several words: {} (each is shown alone too)": sum(len(entry.split()) > 1 for entry in entries),
             "with digits: {} (replaced all the same)": sum(any(map(str.isdigit, entry)) for entry in entries),
         }
-        said = [what.format(f"{count:,}") for what, count in found.items() if count]
-        if said:
-            say(f"textveil: entries of --allow: {', '.join(said)}")
+        remarks = [what.format(f"{count:,}") for what, count in side_effects.items() if count]
+        if remarks:
+            print_message(f"textveil: entries of --allow: {', '.join(remarks)}")
 
-    def options(self) -> "Options":
+    def make_options(self) -> "Options":
         """Return the options of ``Sanitizer.sanitize``.
 
         Raises:
             InputError: A word list cannot be read.
         """
-        return options_of(self.level, self.shown, self.draw)
+        return combine_options(self.mechanism, self.protection, self.sampling)
 
 
-def options_of(*groups: LevelOptions | ShownOptions | DrawOptions) -> "Options":
+def combine_options(*groups: MechanismOptions | ProtectionOptions | SamplingOptions) -> "Options":
     """Return the options of ``Sanitizer.sanitize`` that the groups contain."""
     from textveil.text import Options
 
-    return Options(**{name: value for group in groups for name, value in group.given().items()})  # type: ignore[typeddict-item]
+    return Options(**{name: value for group in groups for name, value in group.make_keywords().items()})  # type: ignore[typeddict-item]
 
 
-def _said(options: dict[str, Any]) -> dict[str, Any]:
+def _drop_missing(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}

@@ -8,243 +8,268 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from textveil.errors import OptionError
-from textveil.release import KeptWords, counted
-from textveil.text import Options, Sanitizer, Terms
+from textveil.release import KeptWords, format_count
+from textveil.text import Options, PrivacyTerms, Sanitizer
 
-from textveil_cli.columns import find_identifying, list_columns
-from textveil_cli.console import bytes_bar, say_unless
+from textveil_cli.column_names import find_personal_columns, list_columns
+from textveil_cli.console import print_unless_quiet, show_byte_progress
 from textveil_cli.files import (
-    Counts,
-    Drawer,
-    Finished,
-    Quarantine,
-    Record,
-    Selection,
-    Sources,
-    find_sources,
-    record_path,
+    BlockSanitizer,
+    ColumnSelection,
+    RejectedRowsFile,
+    RunCounts,
+    RunManifest,
+    RunResult,
+    SourceFiles,
+    check_output_ending,
+    find_source_files,
+    get_manifest_path,
+    hash_settings,
+    make_table_refusal,
     refuse_tables_by_name,
-    refusing_tables,
-    require_fitting_ending,
     sanitize_files,
-    settings_of,
 )
-from textveil_cli.rewriting.asked import Asked
-from textveil_cli.rewriting.language import UnknownWordsWarning, warn_of_language
+from textveil_cli.rewriting.arguments import SanitizeArguments
+from textveil_cli.rewriting.language_warnings import UnknownWordsWarning, warn_about_language
 
 if TYPE_CHECKING:
-    from textveil_cli.charges import ReceiptFile, RunLedger
+    from textveil_cli.run_ledger import ReceiptFile, RunLedger
 
 #: Smaller inputs finish before anyone could read a bar.
 _BAR_FROM_BYTES = 1_000_000
 
 
-def sanitize_tables(asked: Asked, sanitizer: Sanitizer, options: Options) -> None:
+def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options: Options) -> None:
     """Sanitize files by the arguments, and print the privacy statement.
 
     Args:
-        asked: The arguments.
+        arguments: The arguments.
         sanitizer: The sanitizer.
         options: Options of ``Sanitizer.sanitize``.
 
     Raises:
         TextveilError: See ``files.sanitize_files``; or an option does not fit the files.
     """
-    quiet, terms = asked.output.quiet, sanitizer.terms(**options)
-    selection = asked.table.selection(asked.documents, consistent=asked.how.consistent)
-    sources = _find(asked, selection)
-    record = None if sources.folder is None else record_path(sources.folder)
-    written = [("--output", path) for path in (*(source.target for source in sources.files), record)]
-    asked.refuse_overwriting(sanitizer.bundle.path, *written, ("--quarantine", asked.run.quarantine))
+    quiet, terms = arguments.output.quiet, sanitizer.terms(**options)
+    selection = arguments.table.make_selection(arguments.documents, consistent=arguments.text_options.is_consistent)
+    sources = _find_files(arguments, selection)
+    manifest_path = None if sources.folder is None else get_manifest_path(sources.folder)
+    written_paths = [("--output", path) for path in (*(source.target for source in sources.files), manifest_path)]
+    arguments.refuse_overwriting(sanitizer.bundle.path, *written_paths, ("--quarantine", arguments.run.quarantine))
     packs, into_folder = selection.format != "parquet", sources.folder is not None
-    require_fitting_ending(
-        asked.output.output, [selection.format], asked.inputs.paths, packs=packs, into_folder=into_folder
+    check_output_ending(
+        arguments.output.output, [selection.format], arguments.inputs.paths, can_pack=packs, into_folder=into_folder
     )
-    receipt = asked.receipt.opened(terms.statement, selection.described)
-    charged = asked.ledger.opened(scope_column=asked.rows.scope_column)
-    run = _Run(sources=sources, asked=asked, sanitizer=sanitizer, options=options, selection=selection, terms=terms)
-    finished, about = run.written(charged, receipt)
+    receipt = arguments.receipt.open_receipt(terms.statement, selection.receipt_description)
+    run_ledger = arguments.ledger.open_ledger(scope_column=arguments.rows.scope_column)
+    run = _TableRun(
+        sources=sources, arguments=arguments, sanitizer=sanitizer, options=options, selection=selection, terms=terms
+    )
+    result, description = run.write_files(run_ledger, receipt)
     if receipt is not None:
         receipt.write()
-    if asked.output.as_json:
-        print(json.dumps(about, ensure_ascii=False))
+    if arguments.output.as_json:
+        print(json.dumps(description, ensure_ascii=False))
     else:
-        say_unless(run.statement(finished), quiet)
-    _say_notes(sources, finished, quiet)
+        print_unless_quiet(run.format_statement(result), quiet)
+    _print_notes(sources, result, quiet)
     if not quiet:
-        run.warn_of_language(finished)
-    if charged is not None:
-        charged.say(quiet)
+        run.print_language_warning(result)
+    if run_ledger is not None:
+        run_ledger.print_summary(quiet)
 
 
-def _find(asked: Asked, selection: Selection) -> Sources:
+def _find_files(arguments: SanitizeArguments, selection: ColumnSelection) -> SourceFiles:
     """Find the files of the run, and the paths of their outputs."""
-    if asked.output.as_json and asked.output.output is None:
+    if arguments.output.as_json and arguments.output.output is None:
         raise OptionError("--json prints the statement of the run here, so the rows need -o")
-    sources = find_sources(asked.inputs.paths, selection.format, asked.output.output)
-    if asked.run.resume and sources.folder is None:
+    sources = find_source_files(arguments.inputs.paths, selection.format, arguments.output.output)
+    if arguments.run.resume and sources.folder is None:
         raise OptionError("--resume needs -o FOLDER, the output folder of the run that was interrupted")
-    if sources.folder is not None and asked.receipt.receipt is not None:
+    if sources.folder is not None and arguments.receipt.receipt is not None:
         raise OptionError("--receipt is of one output: a folder has several")
     return sources
 
 
 #: Unit of a document in messages. An empty cell is no document.
-_DOCUMENTS = {"cell": "text", "row": "filled row", "key": "document", "file": "text"}
+_DOCUMENT_NAMES = {"cell": "text", "row": "filled row", "key": "document", "file": "text"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Run:
+class _TableRun:
     """A run over files."""
 
-    sources: Sources
-    asked: Asked
+    sources: SourceFiles
+    arguments: SanitizeArguments
     sanitizer: Sanitizer
     options: Options
-    selection: Selection
-    terms: Terms
+    selection: ColumnSelection
+    terms: PrivacyTerms
 
-    def written(self, charged: "RunLedger | None", receipt: "ReceiptFile | None") -> tuple[Finished, dict[str, object]]:
+    def write_files(
+        self, run_ledger: "RunLedger | None", receipt: "ReceiptFile | None"
+    ) -> tuple[RunResult, dict[str, object]]:
         """Write the files; return the result of the run and its description."""
-        asked, sources = self.asked, self.sources
-        size, to_file = sum(source.size for source in sources.files), asked.output.output is not None
+        arguments, sources = self.arguments, self.sources
+        size, to_file = sum(source.size for source in sources.files), arguments.output.output is not None
         gc.freeze()  # excludes the loaded data from garbage collection, which takes a fifth of the time of short cells
         with ExitStack() as stack:
-            record = quarantine = charges = None
+            manifest = rejected_rows = block_ledger = None
             if sources.folder is not None:
-                account = None if charged is None else charged.account
-                settings = settings_of(self.selection, self.terms, self.options, account)
-                record = Record(sources.folder, settings, resume=asked.run.resume)
-                stack.callback(record.close)
-            if asked.run.quarantine is not None:
-                quarantine = Quarantine(asked.run.quarantine, resume=asked.run.resume)
-                stack.callback(quarantine.close)
-            if charged is not None:
-                charges = stack.enter_context(charged.over_files(self.sanitizer, self.options))
-            with bytes_bar("sanitizing", size, _BAR_FROM_BYTES, quiet=asked.output.quiet, to_file=to_file) as advance:
-                finished = sanitize_files(
+                account = None if run_ledger is None else run_ledger.privacy_unit
+                settings = hash_settings(self.selection, self.terms, self.options, account)
+                manifest = RunManifest(sources.folder, settings, resume=arguments.run.resume)
+                stack.callback(manifest.close)
+            if arguments.run.quarantine is not None:
+                rejected_rows = RejectedRowsFile(arguments.run.quarantine, resume=arguments.run.resume)
+                stack.callback(rejected_rows.close)
+            if run_ledger is not None:
+                block_ledger = stack.enter_context(run_ledger.open_block_ledger(self.sanitizer, self.options))
+            with show_byte_progress(
+                "sanitizing", size, _BAR_FROM_BYTES, quiet=arguments.output.quiet, to_file=to_file
+            ) as advance:
+                result = sanitize_files(
                     sources,
                     self.selection,
-                    Drawer(self.sanitizer, asked.bundle.bundle, self.options, asked.run.workers),
-                    record=record,
-                    quarantine=quarantine,
+                    BlockSanitizer(self.sanitizer, arguments.bundle.bundle, self.options, arguments.run.workers),
+                    manifest=manifest,
+                    rejected_rows=rejected_rows,
                     report=advance,
-                    look=self.looking(),
-                    look_at_copied=self.warn_of_copied(),
-                    charges=charges,
-                    seal=receipt,
+                    check_texts=self.make_text_check(),
+                    check_copied_columns=self.make_copied_columns_warning(),
+                    block_ledger=block_ledger,
+                    receipt=receipt,
                 )
-            about = self.about(finished)
-            if record is not None:
-                record.finish(about)
-        return finished, about
+            description = self.describe(result)
+            if manifest is not None:
+                manifest.add_statement(description)
+        return result, description
 
-    def looking(self) -> Callable[[str, list[str]], None]:
+    def make_text_check(self) -> Callable[[str, list[str]], None]:
         """Return a function that checks the first texts of each file before they are rewritten."""
-        warn = UnknownWordsWarning(self.sanitizer, self.options)
+        warn_unknown_words = UnknownWordsWarning(self.sanitizer, self.options)
 
-        def look(name: str, texts: list[str]) -> None:
-            if self.selection.format == "lines" and not self.asked.table.plain:
+        def check_texts(name: str, texts: list[str]) -> None:
+            if self.selection.format == "lines" and not self.arguments.table.plain:
                 refuse_tables_by_name(name, name)
-                refusing_tables(name)(texts)
-            if not self.asked.output.quiet:
-                warn(texts)
+                make_table_refusal(name)(texts)
+            if not self.arguments.output.quiet:
+                warn_unknown_words(texts)
 
-        return look
+        return check_texts
 
-    def warn_of_copied(self) -> Callable[[Sequence[str]], None]:
+    def make_copied_columns_warning(self) -> Callable[[Sequence[str]], None]:
         """Return a function that warns once of copied columns whose headings concern people."""
-        quiet, option = self.asked.output.quiet, "--key" if self.selection.format == "jsonl" else "--column"
+        quiet, option = self.arguments.output.quiet, "--key" if self.selection.format == "jsonl" else "--column"
 
         def warn(names: Sequence[str]) -> None:
             nonlocal quiet
-            found = find_identifying(names)
-            if found and not quiet:
+            personal = find_personal_columns(names)
+            if personal and not quiet:
                 quiet = True
-                column = f"{option.strip('-')}{'s' if len(found) > 1 else ''}"
-                these = f"{column} {list_columns(found)}" if list_columns(found) else counted(len(found), column)
-                are = "are copied as they are" if len(found) > 1 else "is copied as it is"
-                say_unless(f"{these} {are}: rewrite by {option}, or leave out by --without-column", quiet=False)
+                column = f"{option.strip('-')}{'s' if len(personal) > 1 else ''}"
+                described_columns = (
+                    f"{column} {list_columns(personal)}"
+                    if list_columns(personal)
+                    else format_count(len(personal), column)
+                )
+                are = "are copied as they are" if len(personal) > 1 else "is copied as it is"
+                print_unless_quiet(
+                    f"{described_columns} {are}: rewrite by {option}, or leave out by --without-column", quiet=False
+                )
 
         return warn
 
-    def kept_words(self, counts: Counts) -> KeptWords:
+    def count_kept_words(self, counts: RunCounts) -> KeptWords:
         """Return the numbers of kept and replaced words of all documents.
 
         Outside the mode ``names`` both are 0.
         """
         return KeptWords(counts.tokens, counts.replaced_words) if self.terms.mechanism == "names" else KeptWords()
 
-    def warn_of_language(self, finished: Finished) -> None:
+    def print_language_warning(self, result: RunResult) -> None:
         """Print a warning, once for the run, if few words are kept."""
-        counts = finished.counts
-        warn_of_language(
+        counts = result.counts
+        warn_about_language(
             self.sanitizer,
-            self.kept_words(counts),
+            self.count_kept_words(counts),
             documents=counts.documents,
             mostly_replaced=counts.mostly_replaced,
         )
 
-    def about(self, finished: Finished) -> dict[str, object]:
+    def describe(self, result: RunResult) -> dict[str, object]:
         """Return the description of a run, for ``--json`` and the run manifest."""
         return {
             "format": self.selection.format,
             "rewritten": list(self.selection.columns),
-            "copied": self.copied(),
+            "copied": self.list_copied_parts(),
             "left_out": "all others" if self.selection.only else list(self.selection.without),
             "document": self.selection.document,
-            **asdict(finished.counts),
-            "kept_share": self.kept_words(finished.counts).share,
-            "files": {name: asdict(counts) for name, counts in finished.files.items()},
-            "statement": self.terms.statement(finished.counts.tokens, finished.counts.drawn).to_dict(),
+            **asdict(result.counts),
+            "kept_share": self.count_kept_words(result.counts).share,
+            "files": {name: asdict(counts) for name, counts in result.files.items()},
+            "statement": self.terms.statement(result.counts.tokens, result.counts.drawn).to_dict(),
         }
 
     @property
-    def in_folder(self) -> bool:
+    def writes_folder(self) -> bool:
         """Return whether the outputs have the names of the inputs, in a folder."""
         return self.sources.folder is not None
 
-    def copied(self) -> list[str]:
+    def list_copied_parts(self) -> list[str]:
         """Return a description of the unprotected parts that are copied from the inputs."""
         selection = self.selection
-        found = ["file and folder names"] if self.in_folder else []
+        parts = ["file and folder names"] if self.writes_folder else []
         if selection.format != "lines":
-            found += ["key names" if selection.format == "jsonl" else "column names"] if selection.header else []
-            found += [] if selection.only else ["all that is not rewritten"]
-        return found
+            parts += ["key names" if selection.format == "jsonl" else "column names"] if selection.header else []
+            parts += [] if selection.only else ["all that is not rewritten"]
+        return parts
 
-    def statement(self, finished: Finished) -> str:
+    def format_statement(self, result: RunResult) -> str:
         """Return the privacy statement of a run, for a person."""
-        counts, selection = finished.counts, self.selection
-        of = "line" if (selection.format, selection.document) == ("lines", "cell") else _DOCUMENTS[selection.document]
-        most = f"{counted(counts.documents, of)} with at most {counted(counts.most_tokens, self.terms.unit)}"
-        most += "" if counts.documents == 1 else " each"
-        files = counted(len(finished.files), "file")
-        said = self.asked.output.said(self.terms.statement(counts.tokens, counts.drawn))
-        names = " File and folder names are copied as they are, unprotected." if self.in_folder else ""
+        counts, selection = result.counts, self.selection
+        document_name = (
+            "line"
+            if (selection.format, selection.document) == ("lines", "cell")
+            else _DOCUMENT_NAMES[selection.document]
+        )
+        described_documents = (
+            f"{format_count(counts.documents, document_name)} with at most "
+            f"{format_count(counts.most_tokens, self.terms.privacy_unit)}"
+        )
+        described_documents += "" if counts.documents == 1 else " each"
+        files = format_count(len(result.files), "file")
+        statement_text = self.arguments.output.format_statement(self.terms.statement(counts.tokens, counts.drawn))
+        names = " File and folder names are copied as they are, unprotected." if self.writes_folder else ""
         if selection.format == "lines":
-            return f"{files}, {most}. {said}{names}"
-        columns = counted(len(selection.columns), "key" if selection.format == "jsonl" else "column")
-        rows = counted(counts.rows, "row")
-        named = "key names" if selection.format == "jsonl" else "column names" if selection.header else ""
-        rest = "all else is copied as it is, unprotected"
-        if named:
-            rest = f"{named} and all else are copied as they are, unprotected"
+            return f"{files}, {described_documents}. {statement_text}{names}"
+        columns = format_count(len(selection.columns), "key" if selection.format == "jsonl" else "column")
+        rows = format_count(counts.rows, "row")
+        copied_names = "key names" if selection.format == "jsonl" else "column names" if selection.header else ""
+        copied_parts = "all else is copied as it is, unprotected"
+        if copied_names:
+            copied_parts = f"{copied_names} and all else are copied as they are, unprotected"
         if selection.only:
-            rest = f"the output has no other; {named} are copied as they are" if named else "the output has no other"
+            copied_parts = (
+                f"the output has no other; {copied_names} are copied as they are"
+                if copied_names
+                else "the output has no other"
+            )
         elif selection.without:
-            rest = f"{len(selection.without)} left out; {rest}"
-        return f"{files}, {rows}, {most}. {said} {columns} rewritten; {rest}.{names}"
+            copied_parts = f"{len(selection.without)} left out; {copied_parts}"
+        return f"{files}, {rows}, {described_documents}. {statement_text} {columns} rewritten; {copied_parts}.{names}"
 
 
-def _say_notes(sources: Sources, finished: Finished, quiet: bool) -> None:
+def _print_notes(sources: SourceFiles, result: RunResult, quiet: bool) -> None:
     """Print notes for the owner of this device, separate from the privacy statement."""
-    said: list[str] = []
-    if finished.skipped:
-        said.append(f"{counted(finished.skipped, 'file')} finished before, not drawn again")
-    if finished.counts.quarantined:
-        said.append(f"{counted(finished.counts.quarantined, 'bad row')} in the quarantine, as private as the input")
-    if sources.left_out:
-        said.append(f"{counted(sources.left_out, 'file')} of other formats left out")
-    if said:
-        say_unless(f"for this device only: {'; '.join(said)}", quiet)
+    remarks: list[str] = []
+    if result.finished_before:
+        remarks.append(f"{format_count(result.finished_before, 'file')} finished before, not drawn again")
+    if result.counts.quarantined:
+        remarks.append(
+            f"{format_count(result.counts.quarantined, 'bad row')} in the quarantine, as private as the input"
+        )
+    if sources.ignored_files:
+        remarks.append(f"{format_count(sources.ignored_files, 'file')} of other formats left out")
+    if remarks:
+        print_unless_quiet(f"for this device only: {'; '.join(remarks)}", quiet)

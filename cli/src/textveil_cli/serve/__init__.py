@@ -4,9 +4,9 @@ Only this service and the gateway open a socket on a device. It needs the extra 
 listens on the loopback address, elsewhere only with a token and TLS (docs/serve.md).
 """
 
-from textveil_cli.serve.access import Access
-from textveil_cli.serve.app import Releases, make_app
-from textveil_cli.serve.limits import Limits
-from textveil_cli.serve.run import Address, serve
+from textveil_cli.serve.access import AccessRule
+from textveil_cli.serve.app import ServedReleases, make_app
+from textveil_cli.serve.limits import RequestLimits
+from textveil_cli.serve.server import ServiceAddress, serve
 
-__all__ = ["Access", "Address", "Limits", "Releases", "make_app", "serve"]
+__all__ = ["AccessRule", "RequestLimits", "ServedReleases", "ServiceAddress", "make_app", "serve"]

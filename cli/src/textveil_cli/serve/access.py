@@ -10,9 +10,9 @@ from http import HTTPStatus
 from typing import Any
 
 #: The one path without a token: its answer only shows that the service runs.
-HEALTH = "/health"
+HEALTH_PATH = "/health"
 #: Headers that decide about access and parsing. Of two equal ones, a proxy and this service could read different ones.
-_ONCE = {
+_UNIQUE_HEADERS = {
     b"host",
     b"origin",
     b"sec-fetch-site",
@@ -39,7 +39,7 @@ class Refusal(Exception):
 
 
 @dataclass(frozen=True)
-class Access:
+class AccessRule:
     """The rule that decides whether the service answers a request.
 
     Attributes:
@@ -53,44 +53,46 @@ class Access:
     token: str | None = field(default=None, repr=False)
     header: str = "authorization"
 
-    def check(self, scope: Mapping[str, Any]) -> None:
+    def check_request(self, scope: Mapping[str, Any]) -> None:
         """Check the head of a request.
 
         Raises:
             Refusal: The service must not answer the request.
         """
-        headers = _deciding(scope["headers"], self.header.encode())
+        headers = _select_headers(scope["headers"], self.header.encode())
         host = headers.get(b"host")
-        if host is None or _name(host) not in self.hosts:
+        if host is None or _strip_port(host) not in self.hosts:
             raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "host", "the Host header names another host")
         if headers.get(b"origin") not in (None, f"{scope['scheme']}://{host}"):
             raise Refusal(HTTPStatus.FORBIDDEN, "origin", "pages of other sites are not answered")
         # Another port of this host is another origin, but the same site.
         if headers.get(b"sec-fetch-site") not in (None, "same-origin", "none"):
             raise Refusal(HTTPStatus.FORBIDDEN, "origin", "pages of other sites are not answered")
-        if self.token is not None and scope["path"] != HEALTH:
+        if self.token is not None and scope["path"] != HEALTH_PATH:
             scheme, _, token = headers.get(self.header.encode(), "").rpartition(" ")
-            wanted = "bearer" if self.header == "authorization" else ""
-            if scheme.strip().lower() != wanted or not hmac.compare_digest(token.strip().encode(), self.token.encode()):
+            expected_scheme = "bearer" if self.header == "authorization" else ""
+            if scheme.strip().lower() != expected_scheme or not hmac.compare_digest(
+                token.strip().encode(), self.token.encode()
+            ):
                 raise Refusal(HTTPStatus.UNAUTHORIZED, "token", "the token is missing or wrong")
 
 
-def _deciding(headers: Iterable[tuple[bytes, bytes]], token: bytes) -> dict[bytes, str]:
+def _select_headers(headers: Iterable[tuple[bytes, bytes]], token_header: bytes) -> dict[bytes, str]:
     """Return the deciding headers.
 
     Raises:
         Refusal: One of them is present twice.
     """
-    found: dict[bytes, str] = {}
+    selected: dict[bytes, str] = {}
     for name, value in headers:
-        if name in found:
+        if name in selected:
             raise Refusal(HTTPStatus.BAD_REQUEST, "header", "a header is there twice")
-        if name in _ONCE or name == token:
-            found[name] = value.decode("latin-1")
-    return found
+        if name in _UNIQUE_HEADERS or name == token_header:
+            selected[name] = value.decode("latin-1")
+    return selected
 
 
-def _name(host: str) -> str:
+def _strip_port(host: str) -> str:
     """Return a ``Host`` header without its port, in lower case."""
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdigit() and port.isascii() else host).lower()

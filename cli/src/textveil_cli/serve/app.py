@@ -15,10 +15,10 @@ from typing import Any
 
 from textveil import __version__
 from textveil.errors import ExtraMissing, TextveilError
-from textveil.release import Statement
+from textveil.release import ReleaseStatement
 
-from textveil_cli.serve.access import HEALTH, Access, Refusal
-from textveil_cli.serve.limits import Limits
+from textveil_cli.serve.access import HEALTH_PATH, AccessRule, Refusal
+from textveil_cli.serve.limits import RequestLimits
 
 try:
     from starlette.applications import Starlette
@@ -27,14 +27,14 @@ try:
     from starlette.responses import JSONResponse, Response
     from starlette.routing import Route
 except ImportError as error:
-    raise ExtraMissing.of("serve", "starlette and uvicorn") from error
+    raise ExtraMissing.from_extra("serve", "starlette and uvicorn") from error
 
-from textveil_cli.serve.requests import read_asked, skip_body
+from textveil_cli.serve.requests import read_texts_request, skip_body
 
-Work = Callable[..., Sequence[Any]]
+ReleaseFunction = Callable[..., Sequence[Any]]
 
 #: HTTP status of a ``TextveilError`` by its code; any other code is a fault of the service.
-_STATUS = {
+_STATUS_BY_CODE = {
     "input": HTTPStatus.UNPROCESSABLE_ENTITY,
     "document-too-long": HTTPStatus.UNPROCESSABLE_ENTITY,
     "budget": HTTPStatus.FORBIDDEN,
@@ -43,12 +43,12 @@ _STATUS = {
     "timeout": HTTPStatus.SERVICE_UNAVAILABLE,
 }
 #: Statuses after which a client may retry, and the delay in seconds.
-_LATER, _RETRY_SECONDS = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE), 1
-HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+_RETRY_STATUSES, _RETRY_SECONDS = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE), 1
+RESPONSE_HEADERS = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Releases:
+class ServedReleases:
     """The release functions of a service, with all options fixed at its start.
 
     A caller with a ledger passes functions that spend in it. If one raises a ``TextveilError``, the service answers
@@ -56,80 +56,86 @@ class Releases:
 
     Attributes:
         sanitize: Function that returns a ``Result`` for each text, or any object with ``to_dict``.
-        promise: Privacy statement of a text with one token.
+        sanitize_statement: Privacy statement of a text with one token.
         encode: Function that returns a release with ``to_dict`` for each text; ``None`` without an encoder.
-        encode_promise: Privacy statement of an encoded text.
-        scoped: Whether a request may name its privacy unit. Both functions then take its name, or ``None``, as their
-            second argument.
+        encode_statement: Privacy statement of an encoded text.
+        has_privacy_units: Whether a request may name its privacy unit. Both functions then take its name, or ``None``,
+            as their second argument.
     """
 
-    sanitize: Work
-    promise: Statement
-    encode: Work | None = None
-    encode_promise: Statement | None = None
-    scoped: bool = False
+    sanitize: ReleaseFunction
+    sanitize_statement: ReleaseStatement
+    encode: ReleaseFunction | None = None
+    encode_statement: ReleaseStatement | None = None
+    has_privacy_units: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Service:
-    releases: Releases
-    limits: Limits
+    releases: ServedReleases
+    limits: RequestLimits
     report: Callable[[str], None]
-    short: ThreadPoolExecutor = field(repr=False)
-    long: ThreadPoolExecutor = field(repr=False)
+    short_threads: ThreadPoolExecutor = field(repr=False)
+    long_threads: ThreadPoolExecutor = field(repr=False)
 
     async def health(self, request: Request) -> dict[str, Any]:
         return {"status": "ok"}
 
     async def info(self, request: Request) -> dict[str, Any]:
-        promise, encoded = self.releases.promise, self.releases.encode_promise
+        sanitize_statement, encode_statement = self.releases.sanitize_statement, self.releases.encode_statement
         return {
             "version": __version__,
-            "sanitize": promise.to_dict(),
-            "encode": None if encoded is None else encoded.to_dict(),
-            "scope_per_request": self.releases.scoped,
+            "sanitize": sanitize_statement.to_dict(),
+            "encode": None if encode_statement is None else encode_statement.to_dict(),
+            "scope_per_request": self.releases.has_privacy_units,
             "limits": {"body_bytes": self.limits.body_bytes, "texts": self.limits.texts},
         }
 
     async def sanitize(self, request: Request) -> dict[str, Any]:
-        def shown(result: Any) -> dict[str, Any]:
+        def to_dict(result: Any) -> dict[str, Any]:
             return result.to_dict()
 
-        return await self._answer(request, self.releases.sanitize, shown)
+        return await self._release_texts(request, self.releases.sanitize, to_dict)
 
     async def encode(self, request: Request) -> dict[str, Any]:
         assert self.releases.encode is not None  # else there is no such route
-        return await self._answer(request, self.releases.encode, lambda release: release.to_dict())
+        return await self._release_texts(request, self.releases.encode, lambda release: release.to_dict())
 
-    async def _answer(self, request: Request, work: Work, shown: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
-        asked = await read_asked(request, self.limits, scoped=self.releases.scoped)
-        arguments = (asked.texts, asked.scope) if self.releases.scoped else (asked.texts,)
-        threads = self.long if sum(map(len, asked.texts)) > self.limits.short_characters else self.short
+    async def _release_texts(
+        self, request: Request, release: ReleaseFunction, to_dict: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, Any]:
+        parsed = await read_texts_request(request, self.limits, has_privacy_units=self.releases.has_privacy_units)
+        arguments = (parsed.texts, parsed.privacy_unit) if self.releases.has_privacy_units else (parsed.texts,)
+        threads = (
+            self.long_threads if sum(map(len, parsed.texts)) > self.limits.short_characters else self.short_threads
+        )
         async with asyncio.timeout(self.limits.seconds):
             results = await asyncio.get_running_loop().run_in_executor(
-                threads, lambda: [shown(result) for result in work(*arguments)]
+                threads, lambda: [to_dict(result) for result in release(*arguments)]
             )
-        return results[0] if asked.alone else {"results": results}
+        return results[0] if parsed.is_single else {"results": results}
 
-    async def answer(self, ask: Callable[[Request], Awaitable[dict[str, Any]]], request: Request) -> Response:
+    async def answer_request(
+        self, endpoint: Callable[[Request], Awaitable[dict[str, Any]]], request: Request
+    ) -> Response:
         """Return the response to a request, also after an error.
 
         No error reaches the server, which would log it.
         """
         try:
-            return JSONResponse(await ask(request), headers=HEADERS)
+            return JSONResponse(await endpoint(request), headers=RESPONSE_HEADERS)
         except ClientDisconnect:
             return Response(status_code=HTTPStatus.BAD_REQUEST)  # the client is gone
         except Exception as error:
-            return refused(refusal_of(error, self.limits, self.report))
+            return make_error_response(convert_error(error, self.limits, self.report))
 
 
-def refusal_of(error: Exception, limits: Limits, report: Callable[[str], None]) -> Refusal:
+def convert_error(error: Exception, limits: RequestLimits, report: Callable[[str], None]) -> Refusal:
     """Convert an error to a response; report internal errors by type and source line."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, TextveilError):
-        return Refusal(_STATUS.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR), error.code, str(error))
+        return Refusal(_STATUS_BY_CODE.get(error.code, HTTPStatus.INTERNAL_SERVER_ERROR), error.code, str(error))
     if isinstance(error, TimeoutError):
         message = f"not finished within {limits.seconds:g} seconds"
         return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "timeout", message)
@@ -138,26 +144,29 @@ def refusal_of(error: Exception, limits: Limits, report: Callable[[str], None]) 
     return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "an error of the service")
 
 
-class Guard:
-    """ASGI middleware that checks ``Access`` before any other code reads a request."""
+class AccessMiddleware:
+    """ASGI middleware that checks ``AccessRule`` before any other code reads a request."""
 
-    def __init__(self, app: Any, access: Access, report: Callable[[str], None] = lambda line: None) -> None:
+    def __init__(self, app: Any, access: AccessRule, report: Callable[[str], None] = lambda line: None) -> None:
         self.app, self.access, self.report = app, access, report
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request that ``Access`` refuses, and pass on any other."""
+        """Answer a request that ``AccessRule`` refuses, and pass on any other."""
         if scope["type"] == "http":
             try:
-                self.access.check(scope)
+                self.access.check_request(scope)
             except Refusal as refusal:
                 self.report(f"refused before it was read: {refusal.code} {refusal.status.value}")
-                await refused(refusal)(scope, receive, send)
+                await make_error_response(refusal)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
 
 def make_app(
-    releases: Releases, access: Access, limits: Limits | None = None, report: Callable[[str], None] = lambda line: None
+    releases: ServedReleases,
+    access: AccessRule,
+    limits: RequestLimits | None = None,
+    report: Callable[[str], None] = lambda line: None,
 ) -> Starlette:
     """Return the ASGI application.
 
@@ -167,9 +176,9 @@ def make_app(
         limits: Limits of a request.
         report: Receives errors inside the service, in one line without any content of a request.
     """
-    limits = Limits() if limits is None else limits
+    limits = RequestLimits() if limits is None else limits
     short, long = ThreadPoolExecutor(limits.threads, "textveil"), ThreadPoolExecutor(1, "textveil-long")
-    service = _Service(releases=releases, limits=limits, report=report, short=short, long=long)
+    service = _Service(releases=releases, limits=limits, report=report, short_threads=short, long_threads=long)
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -177,48 +186,48 @@ def make_app(
         for threads in (short, long):
             threads.shutdown(wait=True, cancel_futures=True)
 
-    asked: list[tuple[str, str, Callable[[Request], Awaitable[dict[str, Any]]]]] = [
-        ("GET", HEALTH, service.health),
+    endpoints: list[tuple[str, str, Callable[[Request], Awaitable[dict[str, Any]]]]] = [
+        ("GET", HEALTH_PATH, service.health),
         ("GET", "/info", service.info),
         ("POST", "/sanitize", service.sanitize),
     ]
     if releases.encode is not None:
-        asked.append(("POST", "/encode", service.encode))
-    routes = [Route(path, partial(service.answer, ask), methods=[method]) for method, path, ask in asked]
-    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: no_route})
+        endpoints.append(("POST", "/encode", service.encode))
+    routes = [Route(path, partial(service.answer_request, ask), methods=[method]) for method, path, ask in endpoints]
+    app = Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: answer_unknown_path})
     app.router.redirect_slashes = False  # a redirect would repeat the requested path
-    app.add_middleware(Guard, access=access)
+    app.add_middleware(AccessMiddleware, access=access)
     return app
 
 
-async def no_route(
-    request: Request, error: Exception, more: str = "", report: Callable[[str], None] = lambda line: None
+async def answer_unknown_path(
+    request: Request, error: Exception, hint: str = "", report: Callable[[str], None] = lambda line: None
 ) -> Response:
-    """Return the response for an unknown path; ``more`` is appended to its message.
+    """Return the response for an unknown path; ``hint`` is appended to its message.
 
     The report leaves out the path, as a client may put a text there.
     """
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
     report(f"refused: no such path, or not with this method {status.value}")
-    return refused(Refusal(status, "path", f"there is no such path, or not with this method{more}"))
+    return make_error_response(Refusal(status, "path", f"there is no such path, or not with this method{hint}"))
 
 
-async def answer_busy(limits: Limits, scope: Any, receive: Any, send: Any) -> None:
+async def answer_busy(limits: RequestLimits, scope: Any, receive: Any, send: Any) -> None:
     """Answer a request on a connection above the limit: its client may retry."""
     await skip_body(Request(scope, receive), limits)
     refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "too many connections are open: ask again soon")
-    await refused(refusal)(scope, receive, send)
+    await make_error_response(refusal)(scope, receive, send)
 
 
-def refused(refusal: Refusal) -> Response:
+def make_error_response(refusal: Refusal) -> Response:
     """Return an error as JSON, and close the connection.
 
     The service does not wait for the rest of the body.
     """
-    headers: Mapping[str, str] = {**HEADERS, "connection": "close"}
+    headers: Mapping[str, str] = {**RESPONSE_HEADERS, "connection": "close"}
     if refusal.status == HTTPStatus.UNAUTHORIZED:
         headers = {**headers, "www-authenticate": "Bearer"}
-    elif refusal.status in _LATER:
+    elif refusal.status in _RETRY_STATUSES:
         headers = {**headers, "retry-after": str(_RETRY_SECONDS)}
     content = {"error": {"code": refusal.code, "message": refusal.message}}
     return JSONResponse(content, refusal.status, headers=headers)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)
-class Limits:
+class RequestLimits:
     """The limits of a service.
 
     Attributes:
@@ -16,7 +16,7 @@ class Limits:
         connections: Maximum number of open connections; above it the service answers 503.
         threads: Number of short requests processed at a time; others wait. Long requests are processed one at a time
             beside them, so no short request waits for a long one.
-        charged_threads: The same with a ledger, where requests that wait for the disk share its flushes.
+        ledger_threads: The same with a ledger, where requests that wait for the disk share its flushes.
         short_characters: Maximum number of characters of text in a short request.
     """
 
@@ -27,5 +27,5 @@ class Limits:
     idle_seconds: float = 10
     connections: int = 256
     threads: int = 2
-    charged_threads: int = 64
+    ledger_threads: int = 64
     short_characters: int = 1 << 14

@@ -10,64 +10,69 @@ from http import HTTPStatus
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
-from textveil.release import counted
+from textveil.release import format_count
 
 from textveil_cli.serve.access import Refusal
-from textveil_cli.serve.limits import Limits
+from textveil_cli.serve.limits import RequestLimits
 from textveil_cli.serve.strict_json import JSONLimitError, parse_finite_json
 
 #: A longer body is read to its end, up to this multiple of the limit, so that its client reads the response.
-_PATIENCE = 16
-_SHAPE = 'give {"text": "..."} or {"texts": ["...", "..."]} and nothing else'
-_SCOPED = 'give {"text": "..."} or {"texts": ["...", "..."]}, with "scope": "..." or without'
+_MAX_SKIPPED_FACTOR = 16
+_SHAPE_HINT = 'give {"text": "..."} or {"texts": ["...", "..."]} and nothing else'
+_UNIT_SHAPE_HINT = 'give {"text": "..."} or {"texts": ["...", "..."]}, with "scope": "..." or without'
 #: Maximum number of characters in the name of a privacy unit.
-_MOST_OF_A_SCOPE = 1_000
+_MAX_UNIT_CHARACTERS = 1_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class TextsRequest:
     """The parsed body of a request.
 
     Attributes:
         texts: The texts.
-        alone: Whether the body has one text under ``text`` rather than a list under ``texts``.
-        scope: The privacy unit of the texts; ``None`` if the body names none.
+        is_single: Whether the body has one text under ``text`` rather than a list under ``texts``.
+        privacy_unit: The privacy unit of the texts; ``None`` if the body names none.
     """
 
     texts: list[str] = field(repr=False)
-    alone: bool
-    scope: str | None = field(repr=False)
+    is_single: bool
+    privacy_unit: str | None = field(repr=False)
 
 
-async def read_asked(request: Request, limits: Limits, *, scoped: bool) -> Asked:
+async def read_texts_request(request: Request, limits: RequestLimits, *, has_privacy_units: bool) -> TextsRequest:
     """Read and parse a request.
 
     Args:
         request: The request.
         limits: Its limits.
-        scoped: Whether it may name a privacy unit.
+        has_privacy_units: Whether it may name a privacy unit.
 
     Raises:
         Refusal: The body is too long, too slow, not JSON, or has another structure.
         ClientDisconnect: The client disconnected.
     """
     body = await read_json(request, limits)
-    shape = Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _SCOPED if scoped else _SHAPE)
-    if not isinstance(body, dict) or set(body) - ({"scope"} if scoped else set()) not in ({"text"}, {"texts"}):
+    shape = Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _UNIT_SHAPE_HINT if has_privacy_units else _SHAPE_HINT)
+    if not isinstance(body, dict) or set(body) - ({"scope"} if has_privacy_units else set()) not in (
+        {"text"},
+        {"texts"},
+    ):
         raise shape
-    alone = "text" in body
-    texts = [body["text"]] if alone else body["texts"]
+    is_single = "text" in body
+    texts = [body["text"]] if is_single else body["texts"]
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise shape
     if len(texts) > limits.texts:
         raise Refusal(
-            HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-many", f"at most {counted(limits.texts, 'text')} in a request"
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            "too-many",
+            f"at most {format_count(limits.texts, 'text')} in a request",
         )
     for number, text in enumerate(texts, 1):
         if not text.isascii() and not _is_unicode(text):
             message = f"text {number} of {len(texts)} has half of a surrogate pair"
             raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
-    return Asked(texts, alone, _scope(body["scope"]) if "scope" in body else None)
+    return TextsRequest(texts, is_single, _check_privacy_unit(body["scope"]) if "scope" in body else None)
 
 
 def refuse_body(request: Request) -> None:
@@ -77,7 +82,7 @@ def refuse_body(request: Request) -> None:
         raise Refusal(HTTPStatus.BAD_REQUEST, "body", "a request with this method has no body")
 
 
-async def read_json(request: Request, limits: Limits) -> Any:
+async def read_json(request: Request, limits: RequestLimits) -> Any:
     """Read and parse a JSON body.
 
     Raises:
@@ -87,7 +92,7 @@ async def read_json(request: Request, limits: Limits) -> Any:
     return parse_json(await read_body(request, limits))
 
 
-async def read_body(request: Request, limits: Limits) -> bytes:
+async def read_body(request: Request, limits: RequestLimits) -> bytes:
     """Read a body with the content type JSON.
 
     Raises:
@@ -96,43 +101,47 @@ async def read_body(request: Request, limits: Limits) -> bytes:
     """
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise Refusal(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, "content-type", "the body must be application/json")
-    return await _read(request, limits.body_bytes, limits.seconds)
+    return await _read_limited(request, limits.body_bytes, limits.seconds)
 
 
-async def skip_body(request: Request, limits: Limits) -> None:
+async def skip_body(request: Request, limits: RequestLimits) -> None:
     """Read a body to its end and discard it.
 
     Otherwise its client would see a reset connection instead of the response.
     """
     with suppress(Refusal, ClientDisconnect):
-        await _read(request, 0, limits.seconds, _PATIENCE * limits.body_bytes)
+        await _read_limited(request, 0, limits.seconds, _MAX_SKIPPED_FACTOR * limits.body_bytes)
 
 
-def _scope(named: Any) -> str:
-    if not isinstance(named, str) or not 0 < len(named) <= _MOST_OF_A_SCOPE or not _is_unicode(named):
-        message = f"a scope is a string of 1 to {_MOST_OF_A_SCOPE:,} characters"
+def _check_privacy_unit(privacy_unit: Any) -> str:
+    if (
+        not isinstance(privacy_unit, str)
+        or not 0 < len(privacy_unit) <= _MAX_UNIT_CHARACTERS
+        or not _is_unicode(privacy_unit)
+    ):
+        message = f"a scope is a string of 1 to {_MAX_UNIT_CHARACTERS:,} characters"
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
-    return named
+    return privacy_unit
 
 
-async def _read(request: Request, most: int, seconds: float, patience: int = 0) -> bytes:
+async def _read_limited(request: Request, max_bytes: int, seconds: float, max_skipped: int = 0) -> bytes:
     parts: list[bytes] = []
     size = 0
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
                 size += len(part)
-                if size <= most:
+                if size <= max_bytes:
                     parts.append(part)
                 else:
                     parts.clear()
-                    if size > (patience or _PATIENCE * most):
+                    if size > (max_skipped or _MAX_SKIPPED_FACTOR * max_bytes):
                         break
     except TimeoutError:
         message = f"the body did not arrive within {seconds:g} seconds"
         raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "timeout", message) from None
-    if size > most:
-        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", f"a body may have {most:,} bytes")
+    if size > max_bytes:
+        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", f"a body may have {max_bytes:,} bytes")
     return b"".join(parts)
 
 
@@ -143,23 +152,23 @@ def parse_json(body: bytes) -> Any:
         Refusal: The body is not JSON in UTF-8, an object has a key twice, or a limit is exceeded.
     """
     try:
-        return parse_finite_json(body.decode("utf-8"), _unique)
+        return parse_finite_json(body.decode("utf-8"), _build_unique_object)
     except JSONLimitError as error:
         raise Refusal(HTTPStatus.BAD_REQUEST, "json", f"the body {error}") from None
     except ValueError:
         raise Refusal(HTTPStatus.BAD_REQUEST, "json", "the body is not JSON in UTF-8") from None
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object, or refuse duplicate keys, among which JSON parsers choose differently.
 
     Raises:
         Refusal: A key appears twice.
     """
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    entries = dict(pairs)
+    if len(entries) < len(pairs):
         raise Refusal(HTTPStatus.BAD_REQUEST, "json", "an object of the body has a key twice")
-    return found
+    return entries
 
 
 def _is_unicode(text: str) -> bool:

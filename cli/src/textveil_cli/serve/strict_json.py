@@ -5,23 +5,23 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 #: Deeper values would cause a ``RecursionError`` in recursive functions.
-MOST_DEPTH = 100
-_TOO_DEEP = f"is nested more than {MOST_DEPTH} levels deep"
+MAX_DEPTH = 100
+_TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 _NOT_FINITE = "has a number that is not finite, or too large"
-_Pairs = Callable[[list[tuple[str, Any]]], dict[str, Any]]
+_ObjectBuilder = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 
 class JSONLimitError(ValueError):
     """Well-formed JSON outside the limits; the message completes *the body ...*."""
 
 
-def parse_finite_json(text: str, unique: _Pairs | None = None, *, constants: bool = False) -> Any:
+def parse_finite_json(text: str, build_object: _ObjectBuilder | None = None, *, allow_constants: bool = False) -> Any:
     """Parse JSON.
 
     Args:
         text: The text.
-        unique: Function from the pairs of keys and values to an object.
-        constants: Whether to allow ``NaN`` and ``Infinity``, which some servers write.
+        build_object: Function from the pairs of keys and values to an object.
+        allow_constants: Whether to allow ``NaN`` and ``Infinity``, which some servers write.
 
     Raises:
         JSONLimitError: A number is too large for 64 bits of floating point, or the nesting is too deep.
@@ -30,13 +30,13 @@ def parse_finite_json(text: str, unique: _Pairs | None = None, *, constants: boo
     try:
         value = json.loads(
             text,
-            object_pairs_hook=unique,
+            object_pairs_hook=build_object,
             parse_float=_parse_float,
-            parse_constant=None if constants else _refuse_constant,
+            parse_constant=None if allow_constants else _refuse_constant,
         )
     except RecursionError:
         raise JSONLimitError(_TOO_DEEP) from None
-    if text.count("[") + text.count("{") > MOST_DEPTH and measure_depth(value) > MOST_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and measure_depth(value) > MAX_DEPTH:
         raise JSONLimitError(_TOO_DEEP)
     return value
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import TextBundle
-from textveil.mechanisms import UNKNOWN
-from textveil.mechanisms.baselines import SANTEXT_OUTPUT, LevelParameters, SanText, Table
+from textveil.mechanisms import UNKNOWN_SYMBOL
+from textveil.mechanisms.baselines import SANTEXT_OUTPUT_ROLE, LevelParameters, SanText, SanTextTable
 from textveil.release import round_down, round_up
 
 from textveil_export.certify.loss_bounds import LossBounds, compute_pure_ldp_epsilons
@@ -90,22 +90,24 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
     Raises:
         CertificationError: The bundle has no SanText, or its table omits a nearest output of a word.
     """
-    if not bundle.levels:
+    if not bundle.santext_levels:
         raise CertificationError(
             "this bundle has no SanText to certify; its staircase is checked whenever it is opened"
         )
     pair_scores = PairScores.compute(bundle.metric, progress)
     _check_stored_neighbors(bundle.table, pair_scores, progress)
-    laws = [(level, mechanism) for level in bundle.levels for mechanism in level.parameters]
+    laws = [(level, mechanism) for level in bundle.santext_levels for mechanism in level.parameters]
     losses = [
         LossBounds(
-            SanText.of(bundle.table, bundle.metric, mechanism, level.parameters[mechanism]).channel_on(pair_scores)
+            SanText.from_table(bundle.table, bundle.metric, mechanism, level.parameters[mechanism]).make_randomizer(
+                pair_scores
+            )
         )
         for level, mechanism in laws
     ]
     worsts = find_worst_ratios(pair_scores, bundle.table, losses, progress)
     pure_epsilons = compute_pure_ldp_epsilons([of_one.channel for of_one in losses])
-    certificates: Certificates = {level.name: {} for level in bundle.levels}
+    certificates: Certificates = {level.name: {} for level in bundle.santext_levels}
     for (level, mechanism), of_one, worst, pure_epsilon in zip(laws, losses, worsts, pure_epsilons, strict=True):
         attained = _describe_attained_pair(
             bundle, worst.overall, *of_one.compute_loss(worst.overall.first, worst.overall.second)
@@ -118,9 +120,9 @@ def certify_bundle(bundle: TextBundle, progress: Progress = ignore_progress) -> 
 def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[str]:
     """Return one line for each level whose label is below the proven epsilon."""
     false = []
-    for level in bundle.levels:
+    for level in bundle.santext_levels:
         for mechanism in level.parameters:
-            label, proven = bundle.certified_epsilon(level, mechanism), certificates[level.name][mechanism]
+            label, proven = bundle.get_certified_epsilon(level, mechanism), certificates[level.name][mechanism]
             if label is not None and label < proven.epsilon_certified:
                 false.append(
                     f"false label: level {level.name}, {mechanism}: labeled {label:g}, proven "
@@ -129,13 +131,13 @@ def find_false_labels(bundle: TextBundle, certificates: Certificates) -> list[st
     return false
 
 
-def _check_stored_neighbors(table: Table, pair_scores: PairScores, progress: Progress) -> None:
+def _check_stored_neighbors(table: SanTextTable, pair_scores: PairScores, progress: Progress) -> None:
     """Refuse a table that does not store the nearest outputs of each input with their scores.
 
     Sampling proposes outputs from the table and accepts them by the metric. Only if the table is complete is the output
     distribution the one that is certified.
     """
-    candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
+    candidates = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
 
     def wrong(block: NDArray[np.intp]) -> NDArray[np.intp]:
         """Return the inputs of a block whose stored neighbors are incomplete or have wrong scores."""
@@ -154,7 +156,7 @@ def _check_stored_neighbors(table: Table, pair_scores: PairScores, progress: Pro
 
 def _describe_attained_pair(bundle: TextBundle, worst: WorstPair, loss: float, output: int) -> AttainedPair:
     """Describe the worst pair in words."""
-    names = [*bundle.vocabulary, UNKNOWN]
+    names = [*bundle.vocabulary, UNKNOWN_SYMBOL]
     return AttainedPair(
         input=names[worst.first],
         other_input=names[worst.second],
@@ -168,7 +170,7 @@ def _make_level_certificate(
     bundle: TextBundle, parameters: LevelParameters, worst: WorstPairs, attained: AttainedPair, pure: tuple[float, int]
 ) -> LevelCertificate:
     """Assemble the certificate of one level and mechanism."""
-    inputs = bundle.symbols + 1
+    inputs = bundle.symbol_count + 1
     return LevelCertificate(
         exponent=str(parameters.exponent),
         epsilon_textbook=float(2 * parameters.exponent),

@@ -1,7 +1,8 @@
 """Bound the privacy losses of all pairs of words without looking at each output.
 
-Let ``u(x, y) = floor(grid d(x, y))`` be the integer score of a pair, ``W`` the integer weights by score and ``Z(x)``
-the normalizer of an input. By the triangle inequality ``u(x', y) - u(x, y) <= u(x, x') + 1`` for each output, so that
+Let ``u(x, y) = floor(grid d(x, y))`` be the integer score of a pair, ``W`` the integer weights by score and
+``Z(x)`` the normalizer of an input. By the triangle inequality ``u(x', y) - u(x, y) <= u(x, x') + 1`` for each output,
+so that
 
     loss(x, x') = max over y of ln W[u(x, y)] - ln W[u(x', y)]  + ln Z(x') - ln Z(x)
                <= E[u(x, x') + 1] + ln Z(x') - ln Z(x),        E[n] = max over a of ln W[a] - ln W[a + n].
@@ -17,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Floats, ScoreChannel
+from textveil.mechanisms import Floats, ScoreRandomizer
 
 #: Added to each log-ratio: far above the rounding error of double precision, far below a displayed digit.
 LOG_MARGIN = 1e-11
@@ -63,7 +64,7 @@ class LossBounds:
         channel: Its output distribution, on the scores of all pairs.
     """
 
-    channel: ScoreChannel
+    channel: ScoreRandomizer
 
     @property
     def log_totals(self) -> Floats:
@@ -87,7 +88,7 @@ class LossBounds:
 
     def compute_loss(self, first: int, second: int) -> tuple[float, int]:
         """Return the loss of one pair over all outputs, and the output that attains it."""
-        weights = self.channel.log_weights[self.channel.scores.from_inputs(np.array([first, second]))]
+        weights = self.channel.log_weights[self.channel.scores.score_inputs(np.array([first, second]))]
         ratios = np.where(self.channel.base > 0, weights[0] - weights[1], -np.inf)
         output = int(ratios.argmax())
         return float(ratios[output] + self.log_totals[second] - self.log_totals[first]), output
@@ -107,7 +108,7 @@ def find_largest_differences(scores: NDArray[Any], others: NDArray[Any], outputs
     return (others[:, outputs] - scores[outputs]).max(axis=1)
 
 
-def compute_pure_ldp_epsilons(channels: Sequence[ScoreChannel]) -> list[tuple[float, int]]:
+def compute_pure_ldp_epsilons(channels: Sequence[ScoreRandomizer]) -> list[tuple[float, int]]:
     """Compute the pure local DP epsilon of mechanisms, and the output that attains each.
 
     It is ``max over y of (max over x of ln Pr[M(x) = y] - min over x of ln Pr[M(x) = y])`` of randomized words, plus
@@ -120,10 +121,10 @@ def compute_pure_ldp_epsilons(channels: Sequence[ScoreChannel]) -> list[tuple[fl
         Epsilon and output id of each mechanism.
     """
     scores = channels[0].scores
-    gaps: Floats = np.full((len(channels), scores.symbols), -np.inf)
-    for start in range(0, scores.symbols, _OUTPUTS_AT_ONCE):
-        outputs = np.arange(start, min(start + _OUTPUTS_AT_ONCE, scores.symbols))
-        of_outputs = scores.to_outputs(outputs)
+    gaps: Floats = np.full((len(channels), scores.symbol_count), -np.inf)
+    for start in range(0, scores.symbol_count, _OUTPUTS_AT_ONCE):
+        outputs = np.arange(start, min(start + _OUTPUTS_AT_ONCE, scores.symbol_count))
+        of_outputs = scores.score_outputs(outputs)
         for gap, channel in zip(gaps, channels, strict=True):
             logs = np.take(channel.log_weights, of_outputs)
             logs -= channel.log_totals

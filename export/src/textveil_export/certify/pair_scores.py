@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Integers, Metric
+from textveil.mechanisms import Integers, WordMetric
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import Ids, map_blocks, split_ids
@@ -20,27 +20,27 @@ _BLOCK = 64
 class PairScores:
     """The scores ``floor(grid d(x, y))`` of all pairs of inputs.
 
-    It has the interface ``Scores`` that a ``ScoreChannel`` needs, and reads scores from a file instead of computing
-    them.
+    It has the interface ``PairScoring`` that a ``ScoreRandomizer`` needs, and reads scores from a file instead of
+    computing them.
 
     Attributes:
         metric: Distances between words.
         scores: Scores of all pairs of inputs, symmetric, shape ``(inputs, inputs)``, in a temporary file.
-        largest: The largest score.
-        symbols: Number of symbols. The last input is ``<unk>``, which is not a symbol.
+        max_score: The largest score.
+        symbol_count: Number of symbols. The last input is ``<unk>``, which is not a symbol.
     """
 
-    metric: Metric
+    metric: WordMetric
     scores: NDArray[np.uint16]
-    largest: int
-    symbols: int = field(init=False)
+    max_score: int
+    symbol_count: int = field(init=False)
     _cache: dict[bytes, Any] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.symbols = len(self.scores) - 1
+        self.symbol_count = len(self.scores) - 1
 
     @classmethod
-    def compute(cls, metric: Metric, progress: Progress = ignore_progress) -> "PairScores":
+    def compute(cls, metric: WordMetric, progress: Progress = ignore_progress) -> "PairScores":
         """Compute the scores into an unnamed temporary file of two bytes per pair.
 
         Raises:
@@ -52,8 +52,8 @@ class PairScores:
             with tempfile.TemporaryFile() as file:
                 file.truncate(2 * inputs * inputs)
                 scores = np.memmap(file, dtype=np.uint16, mode="r+", shape=(inputs, inputs))
-                for part, squared in metric.squared_to_all(np.arange(inputs)):
-                    block = metric.scores(squared)
+                for part, squared in metric.iterate_squared_blocks(np.arange(inputs)):
+                    block = metric.compute_scores(squared)
                     largest = max(largest, int(block.max()))
                     if largest > np.iinfo(np.uint16).max:
                         raise ExportError(
@@ -63,25 +63,25 @@ class PairScores:
                     progress("measuring all pairs", int(part[-1]) + 1, inputs)
         except OSError as error:
             raise ExportError("no space for the scores of all pairs: set TMPDIR to a larger disk") from error
-        return cls(metric=metric, scores=scores, largest=largest)
+        return cls(metric=metric, scores=scores, max_score=largest)
 
-    def from_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
+    def score_inputs(self, inputs: Ids) -> NDArray[np.uint16]:
         """Return the scores of some inputs to all symbols, shape ``(n, symbols)``."""
         return self.scores[inputs, :-1]
 
-    def to_outputs(self, outputs: Ids) -> NDArray[np.uint16]:
+    def score_outputs(self, outputs: Ids) -> NDArray[np.uint16]:
         """Return the scores of all inputs to some outputs, shape ``(n, inputs)``."""
         return self.scores[outputs]
 
-    def totals(self, weights: Integers, base: Integers) -> Integers:
+    def compute_totals(self, weights: Integers, base: Integers) -> Integers:
         """Compute ``Z(x) = sum over y of q(y) W[u(x, y)]`` exactly, shape ``(inputs,)``.
 
         Args:
-            weights: ``W``, for each score up to ``largest``.
+            weights: ``W``, for each score up to ``max_score``.
             base: ``q``, shape ``(symbols,)``.
         """
         return np.concatenate(
-            self.map_blocks("", lambda block: np.take(weights, self.from_inputs(block)) @ base, ignore_progress)
+            self.map_blocks("", lambda block: np.take(weights, self.score_inputs(block)) @ base, ignore_progress)
         )
 
     def get_or_make(self, key: bytes, make: Callable[[], Any]) -> Any:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import Floats
-from textveil.mechanisms.baselines import KEPT, Table
+from textveil.mechanisms.baselines import KEPT_ROLE, SanTextTable
 
 from textveil_export.certify.loss_bounds import LossBounds, find_largest_differences
 from textveil_export.certify.pair_scores import PairScores
@@ -90,9 +90,9 @@ class WorstPairs:
             )
 
 
-def find_sensitive_inputs(table: Table) -> NDArray[np.bool_]:
+def find_sensitive_inputs(table: SanTextTable) -> NDArray[np.bool_]:
     """Return which inputs SanText+ always randomizes, ``<unk>`` included; shape ``(inputs,)``."""
-    return np.append((table.roles & KEPT) == 0, True)
+    return np.append((table.roles & KEPT_ROLE) == 0, True)
 
 
 def list_near_pairs(neighbors: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -113,7 +113,7 @@ _SCANNED_AT_ONCE = 512
 
 
 def find_worst_ratios(
-    pair_scores: PairScores, table: Table, losses: Sequence[LossBounds], progress: Progress = ignore_progress
+    pair_scores: PairScores, table: SanTextTable, losses: Sequence[LossBounds], progress: Progress = ignore_progress
 ) -> list[WorstPairs]:
     """Find ``eps*`` of several mechanisms over all ordered pairs; each result is an upper bound.
 
@@ -165,7 +165,7 @@ class _PairSearch:
 
     def record_losses(self, first: NDArray[np.intp], second: NDArray[np.intp], differences: NDArray[Any]) -> None:
         """Record upper bounds of pairs with the given score differences; distances are exact."""
-        distances = self.pair_scores.metric.scaled(self.pair_scores.metric.squared(first, second))
+        distances = self.pair_scores.metric.compute_scaled(self.pair_scores.metric.compute_squared(first, second))
         apart = distances > 0  # inputs at distance 0 have equal distances to all others, so equal rows
         losses = self.losses.bound_losses(first, second, differences)
         self.worsts.add_pairs(losses[apart], first[apart], second[apart], distances[apart])
@@ -186,10 +186,10 @@ class _PairSearch:
             Shape ``(block, inputs)``.
         """
         of_pairs = self.pair_scores.scores[block]
-        scores = np.arange(self.pair_scores.largest + 1)
+        scores = np.arange(self.pair_scores.max_score + 1)
         if of_pairs.size < len(scores):  # small vocabulary: evaluate only scores that occur
             scores = np.unique(of_pairs)
-        gain = np.zeros(self.pair_scores.largest + 1)
+        gain = np.zeros(self.pair_scores.max_score + 1)
         gain[scores] = (
             self.losses.bound_losses(0, 0, scores + 1) - self.worsts.threshold * scores / self.pair_scores.metric.grid
         )

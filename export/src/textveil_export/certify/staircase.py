@@ -74,13 +74,13 @@ def certify_rows(
         return f"row {start + int(np.argmax(unsound))}: the ids are not distinct symbols beginning with the row's own"
     table = StaircaseTable(neighbors, base, roles)
     for visible, lower in product((True, False), repeat=2):
-        outputs = table.outputs(visible=visible, lower=lower)
+        outputs = table.get_output_mask(function_words_kept=visible, lower=lower)
         for level in levels if outputs.any() else ():
             try:
-                staircase = Staircase.of(table, level, outputs)
+                staircase = Staircase.from_table(table, level, outputs)
             except BundleDamaged as error:
                 return f"level {level.name}: {error}"
-            stored, budgets = staircase.budgets(np.arange(start, stop))
+            stored, budgets = staircase.distribute_budget(np.arange(start, stop))
             beyond = (budgets < 0) | (budgets > staircase.base[stored])
             unsound = beyond.any(axis=1) | (budgets.sum(axis=1) > staircase.budget)
             if unsound.any():

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from textveil.bundle import IndexBundle, Pins, TextBundle, open_bundle
+from textveil.bundle import ExpectedBundle, LabelBundle, TextBundle, open_bundle
 from textveil.mechanisms.staircase import Staircase
-from textveil_cli.options import PinOptions
+from textveil_cli.options import ExpectedBundleOptions
 
 from textveil_export.errors import SamplerFault
 from textveil_export.sampler_audit import ALPHA, DRAWS, audit_sampler
@@ -17,7 +17,7 @@ def audit(
     bundle: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Folder of a bundle with a staircase or an index.")],
     draws: Annotated[int, typer.Option(min=1000, help="Draws from each of two inputs at each level.")] = DRAWS,
     *,
-    must_be: PinOptions,
+    expected: ExpectedBundleOptions,
 ) -> None:
     """Audit the installed sampler: compare its draws with the probabilities of a bundle.
 
@@ -26,7 +26,7 @@ def audit(
     sampler that fails is an error.
     """
     faults = []
-    for staircase in _load_staircases(bundle, must_be.pins):
+    for staircase in _load_staircases(bundle, expected.expected_bundle):
         result = audit_sampler(staircase, draws)
         print(result)
         faults += [f"level {result.level}: {fault}" for fault in result.faults]
@@ -35,13 +35,13 @@ def audit(
     print(f"no fault in {draws:,} draws of each input; a sound sampler fails one comparison in {1 / ALPHA:,.0f}")
 
 
-def _load_staircases(path: Path, pins: Pins) -> list[Staircase]:
+def _load_staircases(path: Path, pins: ExpectedBundle) -> list[Staircase]:
     """Open a bundle and return the staircase of each level."""
-    bundle = open_bundle(path, TextBundle, IndexBundle, **pins)
-    if isinstance(bundle, IndexBundle):
-        return [staircase for levels in bundle.channels.values() for staircase in levels]
-    table = bundle.staircase
+    bundle = open_bundle(path, TextBundle, LabelBundle, **pins)
+    if isinstance(bundle, LabelBundle):
+        return [staircase for levels in bundle.randomizers.values() for staircase in levels]
+    table = bundle.staircase_table
     if table is None:
         raise SamplerFault("this bundle has no staircase to audit: pass a bundle with a staircase or an index")
-    outputs = table.outputs(visible=bundle.default_protect == "words")
-    return [Staircase.of(table, level, np.asarray(outputs)) for level in bundle.staircase_levels]
+    outputs = table.get_output_mask(function_words_kept=bundle.default_mode == "words")
+    return [Staircase.from_table(table, level, np.asarray(outputs)) for level in bundle.staircase_levels]

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import TextBundle, open_bundle
-from textveil_cli.console import progress_bars
-from textveil_cli.options import PinOptions
+from textveil_cli.console import show_progress_bars
+from textveil_cli.options import ExpectedBundleOptions
 
 from textveil_export.certify import certificate
 from textveil_export.cli.options import BundleFolder
@@ -17,15 +17,15 @@ def certify(
     bundle: BundleFolder,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the certificate, and change nothing.")] = False,
     *,
-    must_be: PinOptions,
+    expected: ExpectedBundleOptions,
 ) -> None:
     """Prove the epsilon of each level over all pairs of words, and label the levels with it.
 
     A label below the proven epsilon is false and is reported; with --dry-run it is an error. The identity of the bundle
     changes, since it covers the labels. An interruption leaves the bundle as it was, or without a certificate.
     """
-    text_bundle = open_bundle(bundle, TextBundle, **must_be.pins)
-    with progress_bars() as progress:
+    text_bundle = open_bundle(bundle, TextBundle, **expected.expected_bundle)
+    with show_progress_bars() as progress:
         certificates = certificate.certify_bundle(text_bundle, progress)
     false = certificate.find_false_labels(text_bundle, certificates)
     if not dry_run:

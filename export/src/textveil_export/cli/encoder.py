@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar
 
 import typer
-from textveil_cli.console import progress_bars
+from textveil_cli.console import show_progress_bars
 
 from textveil_export.cli.options import Force, NewBundle
 from textveil_export.errors import ExportError
@@ -114,7 +114,7 @@ def encoder(
         },
     )
     reproduce = _format_command(output, data, levels, pieces, card)
-    with tempfile.TemporaryDirectory(prefix="textveil-encoder-") as scratch, progress_bars() as progress:
+    with tempfile.TemporaryDirectory(prefix="textveil-encoder-") as scratch, show_progress_bars() as progress:
         contents = build_encoder(checkpoint, settings, Path(scratch), progress)
         progress("writing and opening the bundle", 0, 1)
         written = write_encoder_bundle(contents, output, reproduce=reproduce, force=force)
@@ -122,8 +122,8 @@ def encoder(
     measured = contents.manifest["measured"]
     for epsilon, accuracy in {"none": measured["accuracy_without_noise"], **measured["accuracy_by_epsilon"]}.items():
         print(f"epsilon {epsilon:<5} accuracy {accuracy['int8']:.4f} (float32 {accuracy['float32']:.4f})")
-    print(f"{output}: {measured['int8']['recipe']}, model of {written.bundle.outline.size:,} bytes")
-    print(f"identity {written.bundle.identity}")
+    print(f"{output}: {measured['int8']['recipe']}, model of {written.bundle.model_counts.byte_size:,} bytes")
+    print(f"identity {written.bundle.content_hash}")
 
 
 def _format_command(

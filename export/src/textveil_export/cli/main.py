@@ -3,7 +3,7 @@
 import sys
 
 from textveil import __version__
-from textveil_cli.console import command_line, run
+from textveil_cli.console import make_command_line, run
 
 #: Commands with the first sentence of their documentation.
 COMMANDS = {
@@ -18,7 +18,7 @@ COMMANDS = {
     "encoder": "Build an encoder bundle for textveil encode from a trained checkpoint.",
 }
 
-app = command_line(
+app = make_command_line(
     "textveil_export.cli",
     COMMANDS,
     help="Builds the bundles that textveil loads.",

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import TextBundle, open_bundle
-from textveil_cli.options import PinOptions
+from textveil_cli.options import ExpectedBundleOptions
 
 from textveil_export.cli.options import Force, NewBundle
 from textveil_export.errors import ExportError
@@ -33,7 +33,7 @@ def names(
     ] = None,
     force: Force = False,
     *,
-    must_be: PinOptions,
+    expected: ExpectedBundleOptions,
 ) -> None:
     """Build a bundle with the lists of the mode names, alone or beside a copy of a staircase."""
     names_lists = read_names_lists(lists)
@@ -43,8 +43,8 @@ def names(
         contents = make_names_contents(names_lists, name or output.resolve().name, license)
     else:
         contents = add_names_lists(
-            read_staircase_contents(open_bundle(beside, TextBundle, **must_be.pins)), names_lists
+            read_staircase_contents(open_bundle(beside, TextBundle, **expected.expected_bundle)), names_lists
         )
         contents.manifest.update({key: value for key, value in (("name", name), ("licence", license)) if value})
     written = write_bundle(contents, output, force=force)
-    print(f"{output}: {len(written.require_names().common):,} common words, identity {written.identity}")
+    print(f"{output}: {len(written.get_names_lists().common_words):,} common words, identity {written.content_hash}")

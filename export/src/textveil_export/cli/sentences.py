@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil_cli.options import PinOptions
+from textveil_cli.options import ExpectedBundleOptions
 
 from textveil_export.cli.options import BundleFolder, Force, NewBundle
 from textveil_export.index import add_sentences, read_index_contents, write_index_bundle
@@ -17,13 +17,13 @@ def sentences(
     source: Annotated[str, typer.Option(help="Source and license of the sentences, for the card.")] = "",
     force: Force = False,
     *,
-    must_be: PinOptions,
+    expected: ExpectedBundleOptions,
 ) -> None:
     """Copy an index bundle and add the sentences of textveil encode --as-text.
 
     The randomizers are copied byte for byte.
     """
     written = write_index_bundle(
-        add_sentences(read_index_contents(bundle, **must_be.pins), file, source), output, force=force
+        add_sentences(read_index_contents(bundle, **expected.expected_bundle), file, source), output, force=force
     ).bundle
-    print(f"{output}: {sum(map(len, written.sentences))} sentences, identity {written.identity}")
+    print(f"{output}: {sum(map(len, written.sentences))} sentences, identity {written.content_hash}")

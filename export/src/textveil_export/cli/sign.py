@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil_cli.options import PinOptions
+from textveil_cli.options import ExpectedBundleOptions
 
 from textveil_export.cli.options import BundleFolder
 from textveil_export.signing import sign_bundle
@@ -16,10 +16,10 @@ def sign(
         Path,
         typer.Option(help="Private Ed25519 key in PEM format; create one with openssl genpkey -algorithm ed25519."),
     ],
-    must_be: PinOptions,
+    expected: ExpectedBundleOptions,
 ) -> None:
     """Sign a bundle, and print the public key that users pass to --maker.
 
     The signature is in manifest.json.sig. Any change of the bundle invalidates it.
     """
-    print(sign_bundle(bundle, key, **must_be.pins))
+    print(sign_bundle(bundle, key, **expected.expected_bundle))

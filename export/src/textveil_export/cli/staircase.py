@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import TextBundle, open_bundle
-from textveil_cli.console import progress_bars
-from textveil_cli.options import PinOptions
+from textveil_cli.console import show_progress_bars
+from textveil_cli.options import ExpectedBundleOptions
 
 from textveil_export.cli.options import ENGLISH_VECTORS, Force, NewBundle, StaircaseOptions, check_lists_option
 from textveil_export.text.contents import ENGLISH_LICENSE, NEIGHBORS_CREDIT, TEMPLATE_CREDIT, add_credits
@@ -41,12 +41,12 @@ def staircase(
     force: Force = False,
     *,
     options: StaircaseOptions,
-    must_be: PinOptions,
+    expected: ExpectedBundleOptions,
 ) -> None:
     """Build a bundle with only a staircase, over the words of a finished bundle."""
     check_lists_option(lists)
     names_lists = None if names is None else read_names_lists(names)
-    opened = open_bundle(bundle, TextBundle, **must_be.pins)
+    opened = open_bundle(bundle, TextBundle, **expected.expected_bundle)
     never_output = read_english_lists()[1] if lists == "english" else frozenset()
     source = read_vectors(vectors or ENGLISH_VECTORS, 1 << 16)
     recipe = options.make_recipe(source, english=vectors is None, never_output=never_output)
@@ -59,7 +59,7 @@ def staircase(
         attribution = add_credits(attribution, *(credit for credit, applies in credits.items() if applies))
     if license is None:
         license = ENGLISH_LICENSE if options.function_words is None else str(opened.manifest.get("licence"))
-    with progress_bars() as progress:
+    with show_progress_bars() as progress:
         contents = build_staircase_bundle(
             opened,
             recipe,
@@ -72,4 +72,4 @@ def staircase(
         if names_lists is not None:
             contents = add_names_lists(contents, names_lists)
         written = write_bundle(contents, output, force=force)
-    print(f"{output}: {written.symbols:,} symbols, identity {written.identity}")
+    print(f"{output}: {written.symbol_count:,} symbols, identity {written.content_hash}")

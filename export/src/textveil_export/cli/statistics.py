@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 from textveil.bundle import TextBundle, open_bundle
-from textveil_cli.console import progress_bars
-from textveil_cli.options import PinOptions
-from textveil_cli.show import levels_table
+from textveil_cli.console import show_progress_bars
+from textveil_cli.options import ExpectedBundleOptions
+from textveil_cli.reports import format_levels_table
 
 from textveil_export.cli.options import BundleFolder
 from textveil_export.leakage.bayes import TRIALS
@@ -19,14 +19,14 @@ def statistics(
     trials: Annotated[int, typer.Option(min=2, help="Sampled words in the simulation of repeated releases.")] = TRIALS,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the simulation; the bundle records it.")] = SEED,
     *,
-    must_be: PinOptions,
+    expected: ExpectedBundleOptions,
 ) -> None:
     """Measure what each level does to words, and add the figures to the bundle.
 
     textveil levels prints them. The identity of the bundle changes. An interruption leaves the bundle as it was, or
     without statistics.
     """
-    opened = open_bundle(bundle, TextBundle, **must_be.pins)
-    with progress_bars() as progress:
+    opened = open_bundle(bundle, TextBundle, **expected.expected_bundle)
+    with show_progress_bars() as progress:
         measured = measure_statistics(opened, progress, trials=trials, seed=seed)
-    print(levels_table(write_statistics(opened, measured)))
+    print(format_levels_table(write_statistics(opened, measured)))

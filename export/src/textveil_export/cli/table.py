@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 
 import typer
 from textveil.bundle import TextBundle, layout
-from textveil_cli.console import progress_bars, say
+from textveil_cli.console import print_message, show_progress_bars
 from textveil_cli.options import RayOptions
 
 from textveil_export.certify.certificate import certify_bundle
@@ -187,8 +187,8 @@ class WordPolicyOptions:
         """
         for option, paths in (("deny", self.deny), ("allow", self.allow), ("never-output", self.never_output)):
             if words := _read_entries(paths):
-                matches = sum(word_vectors.make_lookup_key(word) in bundle.ids for word in words)
-                say(f"textveil-export: --{option}: {matches} of {len(words)} words are in the vocabulary")
+                matches = sum(word_vectors.make_lookup_key(word) in bundle.symbol_ids for word in words)
+                print_message(f"textveil-export: --{option}: {matches} of {len(words)} words are in the vocabulary")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -330,7 +330,7 @@ def table(options: TableArguments) -> None:
     """Build a text bundle from words and vectors: a staircase, SanText, or both."""
     options.check_options()
     recipe = options.make_recipe(options.policy.make_policy())
-    with progress_bars() as progress, ExitStack() as stack:
+    with show_progress_bars() as progress, ExitStack() as stack:
         source = options.source.read_words(recipe.santext, progress)
         run = run_blocks
         if options.ray.ray:
@@ -348,7 +348,7 @@ def table(options: TableArguments) -> None:
             bundle = write_certificate(bundle, certify_bundle(bundle, progress), labels)
         if options.santext.statistics and recipe.santext:
             bundle = write_statistics(bundle, measure_statistics(bundle, progress))
-    print(f"{options.output}: {bundle.symbols:,} symbols, identity {bundle.identity}")
+    print(f"{options.output}: {bundle.symbol_count:,} symbols, identity {bundle.content_hash}")
 
 
 def _parse_mechanisms(names: str, vocabulary: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from textveil import __version__
 from textveil.bundle import layout
-from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser
+from textveil.mechanisms.noise import BOX, ReleaseParameters, VectorReleaser
 
 from textveil_export.bundle_files import format_json
 from textveil_export.encoder.checkpoint import CHECKPOINT, Checkpoint, keep_pieces, load_checkpoint
@@ -218,7 +218,7 @@ def make_release_levels(checkpoint: Checkpoint, settings: EncoderBuildSettings) 
     if len({level.exact_epsilon for level in levels}) != len(levels):
         raise ExportError("a level occurs twice: remove it from --levels")
     for level in levels:
-        Releaser(level)
+        VectorReleaser(level)
     return tuple(levels)
 
 

@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load as load_tensors
-from textveil.bundle import unique_keys
+from textveil.bundle import make_unique_dict
 from textveil.text import WordPiece
 from transformers import BertConfig, BertModel
 
@@ -279,7 +279,7 @@ def _read_bytes(folder: Path, name: str) -> bytes:
 def _read_json(folder: Path, name: str) -> dict[str, Any]:
     """Read a JSON object without repeated keys."""
     try:
-        content = json.loads(_read_bytes(folder, name).decode("utf-8"), object_pairs_hook=unique_keys)
+        content = json.loads(_read_bytes(folder, name).decode("utf-8"), object_pairs_hook=make_unique_dict)
     except (ValueError, RecursionError) as error:
         raise EncoderCheckpointError(f"{name}: is not readable JSON") from error
     if not isinstance(content, dict):

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 from textveil.text import WordPiece
-from textveil_cli.collector import label_scores, layers_of
+from textveil_cli.aggregation import compute_label_scores, extract_layers
 
 from textveil_export.encoder.checkpoint import SPECIAL_PIECES, Arrays
 from textveil_export.errors import SourceError
@@ -126,5 +126,7 @@ def classify_vectors(classifier: Arrays, released: NDArray[np.floating], epsilon
     Returns:
         Index of the label of each text, shape (texts,).
     """
-    scores = label_scores(layers_of(classifier), released.astype(np.float32), np.full((1, 1), np.log(epsilon)))
+    scores = compute_label_scores(
+        extract_layers(classifier), released.astype(np.float32), np.full((1, 1), np.log(epsilon))
+    )
     return np.argmax(scores, axis=1)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms.noise import BOX, L1, ReleaseParameters, Releaser
+from textveil.mechanisms.noise import BOX, L1, ReleaseParameters, VectorReleaser
 
 from textveil_export.encoder.checkpoint import Arrays
 from textveil_export.encoder.evaluation import classify_vectors
@@ -109,14 +109,14 @@ def measure_noisy_accuracy(
         classifier: The server's classifier.
         level: Release parameters.
     """
-    releaser, generator = Releaser(level), np.random.default_rng(SEED)
-    bounded = {form: releaser.quantize(unbounded)[0] for form, unbounded in vectors.items()}
+    releaser, generator = VectorReleaser(level), np.random.default_rng(SEED)
+    bounded = {form: releaser.quantize_vectors(unbounded)[0] for form, unbounded in vectors.items()}
     correct = dict.fromkeys(vectors, 0.0)
     for _ in range(DRAWS):
         shape = (len(labels), level.dimension)
         words = generator.integers(0, 1 << 64, shape, dtype=np.uint64)
         for form, integers in bounded.items():
-            released = releaser.dequantize(releaser.add_noise(integers, words))
+            released = releaser.dequantize_vectors(releaser.add_noise(integers, words))
             correct[form] += float(
                 np.mean(classify_vectors(classifier, released, float(level.exact_epsilon)) == labels)
             )
@@ -160,7 +160,7 @@ def check_bound(vectors: NDArray[np.float32], level: ReleaseParameters) -> int:
     Raises:
         BoundError: A vector is not finite, or is outside after the clip.
     """
-    integers, fixed = Releaser(level).quantize(vectors)
+    integers, fixed = VectorReleaser(level).quantize_vectors(vectors)
     if fixed.any():
         raise BoundError(f"{int(fixed.sum())} of {len(vectors)} texts have vectors that are not finite")
     after = int(np.count_nonzero(_measure_reach(integers.astype(object), level) > _compute_limit(level)))

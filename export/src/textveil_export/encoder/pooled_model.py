@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import OnnxParts
+from textveil.bundle import OnnxExtractorData
 from transformers import BertModel
 
 from textveil_export.encoder.build import MAX_BYTES, RESERVED_BYTES
@@ -71,7 +71,7 @@ def export_onnx_parts(
     recipes: Sequence[Int8Recipe] = RECIPES,
     max_changed: float | None = None,
     progress: Progress = ignore_progress,
-) -> tuple[OnnxParts, dict[str, Any]]:
+) -> tuple[OnnxExtractorData, dict[str, Any]]:
     """Export a model, and quantize it by the first recipe that passes.
 
     Args:
@@ -122,7 +122,7 @@ def export_onnx_parts(
             record = {"recipe": recipe.name, "model_bytes": path.stat().st_size, **figures, "refused": refusals}
             vocabulary = {piece: number for number, piece in enumerate(model.vocabulary)}
             width = int(model.extractor.config.hidden_size)
-            parts = OnnxParts(
+            parts = OnnxExtractorData(
                 model=path.read_bytes(),
                 vocabulary=vocabulary,
                 lowercase=model.lowercase,

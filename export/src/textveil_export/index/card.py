@@ -3,7 +3,7 @@
 import textwrap
 from typing import Any
 
-from textveil.bundle import HeldOut, layout
+from textveil.bundle import HeldOutCounts, layout
 
 from textveil_export.index.contents import IndexContents
 from textveil_export.text.card import format_bullets, format_percent
@@ -79,12 +79,13 @@ def _format_training_data(manifest: dict[str, Any]) -> str:
 than {least} training texts."""
 
 
-def _format_held_out(held_out: HeldOut | None) -> str:
+def _format_held_out(held_out: HeldOutCounts | None) -> str:
     """Return the paragraph about decisions on held-out texts."""
     if held_out is None:
         return ""
     paragraph = (
-        f"`{layout.HELD_OUT}` has the decisions on {held_out.texts:,} texts that were not trained on, as counts by "
+        f"`{layout.HELD_OUT}` has the decisions on {held_out.text_count:,} texts that were not trained on, as counts "
+        "by "
         "label. With them a server counts the texts of each label and not only the model's decisions, if texts of a "
         "label are like the held-out ones of that label. The shares of the labels may be others."
     )
@@ -145,7 +146,7 @@ def _format_randomizers(measured: dict[str, Any], certificate: list[dict[str, An
 
 def _format_codes(manifest: dict[str, Any]) -> str:
     """Return the section about clusters."""
-    if manifest["release"]["kind"] != layout.CODEBOOK:
+    if manifest["release"]["kind"] != layout.CLUSTER_LABELS:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_code", "some")
     taught = manifest["provenance"].get("taught_by")

@@ -7,9 +7,18 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load as load_tensors
-from textveil.bundle import HeldOut, IndexBundle, OnnxParts, Pins, StaticParts, layout, open_bundle, read_checked
-from textveil.mechanisms.staircase import IndexStaircase
-from textveil_cli.collector import condition
+from textveil.bundle import (
+    ExpectedBundle,
+    HeldOutCounts,
+    LabelBundle,
+    OnnxExtractorData,
+    StaticExtractorData,
+    layout,
+    open_bundle,
+    read_hashed_file,
+)
+from textveil.mechanisms.staircase import LabelStaircase
+from textveil_cli.aggregation import compute_condition_number
 
 Float32Array = NDArray[np.float32]
 #: Largest absolute value in a quantized row.
@@ -28,7 +37,7 @@ class IndexContents:
         bias: Added to the scores, shape ``(classes,)``.
         channels: Levels of each randomizer by name, epsilon ascending.
         default: Randomizer and epsilon for users who choose none.
-        kind: ``DECISION`` (classes) or ``CODEBOOK`` (clusters).
+        kind: ``CLASS_LABELS`` (classes) or ``CLUSTER_LABELS`` (clusters).
         probabilities: ``P(label | released index)`` by ``randomizer.epsilon``, shape ``(classes, classes)``.
         held_out: Decisions on texts outside the training data, by label; ``None`` without labels.
         sentences: Public sentences of each class, equally many for each; empty if there are none.
@@ -50,14 +59,14 @@ class IndexContents:
 
     name: str
     labels: tuple[str, ...]
-    extractor: StaticParts | OnnxParts
+    extractor: StaticExtractorData | OnnxExtractorData
     weight: Float32Array
     bias: Float32Array
-    channels: dict[str, tuple[IndexStaircase, ...]]
+    channels: dict[str, tuple[LabelStaircase, ...]]
     default: tuple[str, str]
-    kind: str = layout.DECISION
+    kind: str = layout.CLASS_LABELS
     probabilities: dict[str, Float32Array] = field(default_factory=dict)
-    held_out: HeldOut | None = None
+    held_out: HeldOutCounts | None = None
     sentences: tuple[tuple[str, ...], ...] = ()
     license: str = "not stated"
     provenance: dict[str, Any] = field(default_factory=dict)
@@ -66,7 +75,7 @@ class IndexContents:
 
 def quantize_static_parts(
     words: dict[str, int], word_rows: Float32Array, pair_rows: Float32Array, max_characters: int
-) -> StaticParts:
+) -> StaticExtractorData:
     """Round the rows of a static extractor to int8, with one scale for words and one for pairs.
 
     A scale covers 99.99 % of the numbers; larger ones are clipped.
@@ -85,7 +94,7 @@ def quantize_static_parts(
     """
     quantized = [_quantize_to_int8(rows) for rows in (word_rows, pair_rows)]
     scales = np.array([scale for _, scale in quantized], dtype=np.float32)
-    return StaticParts(
+    return StaticExtractorData(
         words=words,
         word_rows=quantized[0][0],
         pair_rows=quantized[1][0],
@@ -94,7 +103,7 @@ def quantize_static_parts(
     )
 
 
-def make_certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[dict[str, Any]]:
+def make_certificate(channels: dict[str, tuple[LabelStaircase, ...]]) -> list[dict[str, Any]]:
     """Return the manifest entries that state and support the bound of each level.
 
     An entry has the integers on which the bound depends, and properties of the randomizer.
@@ -113,9 +122,11 @@ def make_certificate(channels: dict[str, tuple[IndexStaircase, ...]]) -> list[di
             "budget": staircase.budget,
             "factor": staircase.factor,
             "indices": int((staircase.base > 0).sum()),
-            "p_near": float(f"{staircase.near:.6g}"),
+            "p_near": float(f"{staircase.near_probability:.6g}"),
             "guess_gain": float(f"{staircase.guess_gain:.6g}"),
-            "condition": float(f"{condition(staircase):.6g}") if np.isfinite(condition(staircase)) else None,
+            "condition": float(f"{compute_condition_number(staircase):.6g}")
+            if np.isfinite(compute_condition_number(staircase))
+            else None,
         }
         for name, levels in channels.items()
         for staircase in levels
@@ -130,7 +141,7 @@ def _quantize_to_int8(rows: Float32Array) -> tuple[NDArray[np.int8], float]:
     return np.clip(np.rint(rows / scale), -_INT8_LIMIT, _INT8_LIMIT).astype(np.int8), scale
 
 
-def read_index_contents(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
+def read_index_contents(folder: Path, **pins: Unpack[ExpectedBundle]) -> IndexContents:
     """Read a bundle back into memory, to write it again with changes.
 
     ``write_index_bundle`` writes the same extractor, classes, randomizers and probabilities byte for byte.
@@ -145,19 +156,21 @@ def read_index_contents(folder: Path, **pins: Unpack[Pins]) -> IndexContents:
     Example:
         >>> read_index_contents(Path("my-bundle"), expect_id=identity).labels  # doctest: +SKIP
     """
-    bundle = open_bundle(folder, IndexBundle, **pins)
-    manifest, level = bundle.manifest, bundle.default.level
-    shares = manifest["files"].get(layout.LABELS)
+    bundle = open_bundle(folder, LabelBundle, **pins)
+    manifest, level = bundle.manifest, bundle.default_randomizer.level
+    shares = manifest["files"].get(layout.LABEL_PROBABILITIES)
     return IndexContents(
         name=str(manifest.get("name")),
         labels=bundle.labels,
         extractor=bundle.extractor,
         weight=bundle.weight,
         bias=bundle.bias,
-        channels=bundle.channels,
+        channels=bundle.randomizers,
         default=(level.name, f"{level.epsilon:f}"),
-        kind=bundle.codes_are,
-        probabilities={} if shares is None else load_tensors(read_checked(folder / layout.LABELS, shares["sha256"])),
+        kind=bundle.label_type,
+        probabilities={}
+        if shares is None
+        else load_tensors(read_hashed_file(folder / layout.LABEL_PROBABILITIES, shares["sha256"])),
         held_out=bundle.held_out,
         sentences=bundle.sentences,
         license=str(manifest.get("licence")),

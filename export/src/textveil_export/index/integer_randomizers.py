@@ -14,7 +14,7 @@ from math import log1p
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from textveil.mechanisms import Floats, Integers
-from textveil.mechanisms.staircase import IndexStaircase, realized_ratio
+from textveil.mechanisms.staircase import LabelStaircase, compute_realized_ratio
 
 from textveil_export.errors import ExportError
 
@@ -37,10 +37,10 @@ def compute_realized_epsilon(epsilon: str) -> float:
         >>> 1.999998 < compute_realized_epsilon("2") <= 2
         True
     """
-    return log1p(realized_ratio(Decimal(epsilon)))
+    return log1p(compute_realized_ratio(Decimal(epsilon)))
 
 
-def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> IndexStaircase:
+def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> LabelStaircase:
     """Round a randomizer to integers and certify them.
 
     A randomizer that satisfies ``epsilon`` keeps its probabilities to about ``1e-6``. Any other becomes a nearby one
@@ -64,14 +64,14 @@ def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> Inde
     lowest = rows.min(axis=0)
     used = rows.any(axis=0)
     base = np.where(used, np.maximum(1, np.ceil(MASS * lowest)), 0).astype(np.int64)
-    ratio = realized_ratio(Decimal(epsilon)) or 1.0  # with F = 0 the dealt units have no effect
+    ratio = compute_realized_ratio(Decimal(epsilon)) or 1.0  # with F = 0 the dealt units have no effect
     # A constant matrix has nothing to deal; one unit satisfies the theorem's condition.
     budget = int(np.clip(np.floor(MASS * (1 - lowest.sum()) / ratio), 1, base.sum()))
     exact = MASS * (rows - lowest) / ratio
     dealt = np.clip(np.floor(exact), 0, base).astype(np.int64)
     for row, target in zip(dealt, exact, strict=True):
         _adjust_row(row, target, base, budget)
-    return IndexStaircase.certified(name, Decimal(epsilon), base, dealt)
+    return LabelStaircase.from_integers(name, Decimal(epsilon), base, dealt)
 
 
 def _normalize_rows(channel: Floats) -> Floats:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from textveil.bundle import layout
-from textveil.vector import extractor_of
+from textveil.vector import make_extractor
 
 from textveil_export.errors import SourceError
 from textveil_export.index.contents import IndexContents
@@ -36,7 +36,7 @@ def add_sentences(contents: IndexContents, file: Path, source: str = "") -> Inde
     lines = list(dict.fromkeys(read_list(file)))
     sentences = (
         _assign_sentences(contents, lines)
-        if contents.kind == layout.CODEBOOK
+        if contents.kind == layout.CLUSTER_LABELS
         else _group_by_label(contents.labels, lines)
     )
     provenance = {**contents.provenance, "sentences": source or file.name}
@@ -49,8 +49,8 @@ def _assign_sentences(contents: IndexContents, sentences: Sequence[str]) -> list
         raise SourceError(
             f"the bundle has {len(contents.labels)} clusters and the file {len(sentences)} sentences: add some"
         )
-    extractor = extractor_of(contents.extractor)
-    scores = np.array([contents.weight @ extractor.extract(one).vector + contents.bias for one in sentences])
+    extractor = make_extractor(contents.extractor)
+    scores = np.array([contents.weight @ extractor.extract_vector(one).vector + contents.bias for one in sentences])
     similarity = np.nan_to_num(scores / np.maximum(np.linalg.norm(scores, axis=1, keepdims=True), 1e-12))
     return [[sentences[int(at)]] for at in linear_sum_assignment(similarity.T, maximize=True)[1]]
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import save as save_tensors
 from textveil import __version__
-from textveil.bundle import IndexBundle, OnnxParts, StaticParts, layout
-from textveil.vector import IndexEncoder
-from textveil_cli.collector import IndexServer
+from textveil.bundle import LabelBundle, OnnxExtractorData, StaticExtractorData, layout
+from textveil.vector import TextLabelEncoder
+from textveil_cli.aggregation import IndexServer
 
 from textveil_export.bundle_files import add_bundle_file, format_json, stage_bundle_folder
 from textveil_export.index.card import format_index_card
 from textveil_export.index.contents import IndexContents, make_certificate
 
 
-def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = False) -> IndexEncoder:
+def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = False) -> TextLabelEncoder:
     """Write, check and publish an index bundle.
 
     Args:
@@ -46,9 +46,9 @@ def write_index_bundle(contents: IndexContents, folder: Path, *, force: bool = F
         identity = str(
             add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())["sha256"]
         )
-        IndexEncoder.load(partial, expect_id=identity)
+        TextLabelEncoder.load(partial, expect_id=identity)
         IndexServer.load(partial)
-    return IndexEncoder.load(folder, expect_id=identity)
+    return TextLabelEncoder.load(folder, expect_id=identity)
 
 
 def _make_files(contents: IndexContents) -> dict[str, bytes]:
@@ -57,17 +57,17 @@ def _make_files(contents: IndexContents) -> dict[str, bytes]:
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
         for name, levels in contents.channels.items()
         for staircase in levels
-        for part, tensor in (("base", staircase.base), ("dealt", staircase.dealt))
+        for part, tensor in (("base", staircase.base), ("dealt", staircase.budget_matrix))
     }
     codes = {"weight": contents.weight.astype(np.float32), "bias": contents.bias.astype(np.float32)}
     files = {
         **_make_extractor_files(contents.extractor),
-        layout.CODES: save_tensors(codes),
-        layout.CHANNELS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
+        layout.LABEL_CLASSIFIER: save_tensors(codes),
+        layout.RANDOMIZERS: save_tensors({name: np.ascontiguousarray(tensor) for name, tensor in channels.items()}),
     }
     if contents.probabilities:
         shares = {name: np.ascontiguousarray(table, np.float32) for name, table in contents.probabilities.items()}
-        files[layout.LABELS] = save_tensors(shares)
+        files[layout.LABEL_PROBABILITIES] = save_tensors(shares)
     if contents.held_out is not None:
         files[layout.HELD_OUT] = f"{json.dumps(contents.held_out.to_dict(), ensure_ascii=False)}\n".encode()
     if contents.sentences:
@@ -75,9 +75,9 @@ def _make_files(contents: IndexContents) -> dict[str, bytes]:
     return files
 
 
-def _make_extractor_files(parts: StaticParts | OnnxParts) -> dict[str, bytes]:
+def _make_extractor_files(parts: StaticExtractorData | OnnxExtractorData) -> dict[str, bytes]:
     """Return the content of the extractor's files."""
-    if isinstance(parts, OnnxParts):
+    if isinstance(parts, OnnxExtractorData):
         return {layout.MODEL: parts.model, layout.PIECES: _join_lines(parts.vocabulary)}
     rows = {"words": parts.word_rows, "pairs": parts.pair_rows, "scales": parts.scales}
     return {layout.WORDS: _join_lines(parts.words), layout.ROWS: save_tensors(rows)}
@@ -88,9 +88,9 @@ def _join_lines(words: Iterable[str]) -> bytes:
     return "".join(f"{word}\n" for word in words).encode()
 
 
-def _describe_extractor(parts: StaticParts | OnnxParts) -> dict[str, Any]:
+def _describe_extractor(parts: StaticExtractorData | OnnxExtractorData) -> dict[str, Any]:
     """Return the manifest entry of the extractor."""
-    if isinstance(parts, OnnxParts):
+    if isinstance(parts, OnnxExtractorData):
         constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
         return {"kind": layout.ONNX, "dimension": parts.dimension, **constants}
     return {
@@ -107,7 +107,7 @@ def _make_manifest(contents: IndexContents) -> dict[str, Any]:
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,
-        "kind": IndexBundle.KIND,
+        "kind": LabelBundle.KIND,
         "name": contents.name,
         "licence": contents.license,
         "provenance": contents.provenance,

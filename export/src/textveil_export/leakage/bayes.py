@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Channel, Floats, ScoreChannel
+from textveil.mechanisms import Floats, Randomizer, ScoreRandomizer
 
 from textveil_export.parallel import Ids, map_blocks
 from textveil_export.progress import Progress, ignore_progress
@@ -92,7 +92,7 @@ def restrict_prior(prior: Floats, inputs: NDArray[np.bool_]) -> Floats:
 
 
 def guess_from_one_release(
-    channel: Channel, priors: Mapping[str, Floats], progress: Progress = ignore_progress
+    channel: Randomizer, priors: Mapping[str, Floats], progress: Progress = ignore_progress
 ) -> dict[str, BestGuesses]:
     """Compute the best guess for each output, and the exact probability that it is correct.
 
@@ -119,14 +119,14 @@ def guess_from_one_release(
 
     def likeliest(outputs: Ids) -> dict[str, tuple[Ids, Floats]]:
         """Return guesses and joint probabilities for a block of outputs."""
-        columns, best = channel.columns(outputs), {}
+        columns, best = channel.compute_columns(outputs), {}
         for name, prior in priors.items():
             joint = columns * prior
             guesses = joint.argmax(axis=1)
             best[name] = guesses, joint[np.arange(len(outputs)), guesses]
         return best
 
-    blocks = map_blocks("guessing", np.arange(channel.symbols), likeliest, progress, _BLOCK)
+    blocks = map_blocks("guessing", np.arange(channel.symbol_count), likeliest, progress, _BLOCK)
     return {
         name: BestGuesses(
             float(np.concatenate([block[name][1] for block in blocks]).sum()),
@@ -162,7 +162,7 @@ def guess_inputs(log_likelihoods: Floats, prior: Floats) -> tuple[Ids, Floats]:
 
 
 def simulate_releases(
-    channel: ScoreChannel,
+    channel: ScoreRandomizer,
     prior: Floats,
     *,
     trials: int,
@@ -194,13 +194,13 @@ def simulate_releases(
         generator = np.random.default_rng([*stream, int(batch[0])])
         uniform = generator.random(len(batch)) * cumulative[-1]
         words = np.minimum(np.searchsorted(cumulative, uniform, side="right"), np.flatnonzero(prior)[-1])
-        rows = np.cumsum(channel.weights_from(words), axis=1)
+        rows = np.cumsum(channel.compute_input_weights(words), axis=1)
         samples = generator.integers(0, totals[words, None], (len(batch), RELEASE_COUNTS[-1]))
         outputs = [np.searchsorted(row, uniform, side="right") for row, uniform in zip(rows, samples, strict=True)]
         logs = np.zeros((len(batch), len(prior)))
         largest: list[Floats] = []
         for number, output in enumerate(np.transpose(outputs), 1):
-            logs += np.take(channel.log_weights, channel.scores.to_outputs(output))  # q(y) is the same for every x
+            logs += np.take(channel.log_weights, channel.scores.score_outputs(output))  # q(y) is the same for every x
             logs -= log_totals
             if number in RELEASE_COUNTS:
                 largest.append(guess_inputs(logs, prior)[1])
@@ -218,7 +218,7 @@ def simulate_releases(
 
 
 def measure_recovery(
-    channel: ScoreChannel,
+    channel: ScoreRandomizer,
     inputs: NDArray[np.bool_],
     *,
     trials: int,
@@ -238,11 +238,11 @@ def measure_recovery(
         ``bayes_recovery`` by number of releases. If the mechanism keeps words, also
         ``bayes_recovery_with_kept_words`` over all inputs, since a word in the output may have been kept.
     """
-    prior = restrict_prior(make_zipf_prior(channel.inputs), inputs)
-    rate = guess_from_one_release(channel.drawn, {"drawn": prior}, progress)["drawn"].rate
-    simulated = simulate_releases(channel.drawn, prior, trials=trials, stream=stream, progress=progress)
+    prior = restrict_prior(make_zipf_prior(channel.input_count), inputs)
+    rate = guess_from_one_release(channel.without_coin, {"drawn": prior}, progress)["drawn"].rate
+    simulated = simulate_releases(channel.without_coin, prior, trials=trials, stream=stream, progress=progress)
     rates = {"bayes_recovery": {str(n): rate.to_dict() for n, rate in {1: RecoveryRate(rate), **simulated}.items()}}
-    if channel.keepable is not None:
-        rate = guess_from_one_release(channel, {"all": make_zipf_prior(channel.inputs)}, progress)["all"].rate
+    if channel.is_keepable is not None:
+        rate = guess_from_one_release(channel, {"all": make_zipf_prior(channel.input_count)}, progress)["all"].rate
         rates["bayes_recovery_with_kept_words"] = {"1": RecoveryRate(rate).to_dict()}
     return rates

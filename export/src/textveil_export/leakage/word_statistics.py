@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import TextBundle
-from textveil.mechanisms import Channel, Floats, Integers, ReplacementCoin, ScoreChannel
-from textveil.mechanisms.baselines import KEPT, SanText
+from textveil.mechanisms import Floats, Integers, Randomizer, ReplacementCoin, ScoreRandomizer
+from textveil.mechanisms.baselines import KEPT_ROLE, SanText
 
 from textveil_export.certify.pair_scores import PairScores
 from textveil_export.leakage.bayes import TRIALS, make_zipf_prior, measure_recovery, restrict_prior
@@ -30,7 +30,9 @@ from textveil_export.parallel import Ids, map_blocks
 from textveil_export.progress import Progress, ignore_progress, report_part
 
 
-def load_randomizers(bundle: TextBundle, progress: Progress = ignore_progress) -> dict[tuple[str, str], ScoreChannel]:
+def load_randomizers(
+    bundle: TextBundle, progress: Progress = ignore_progress
+) -> dict[tuple[str, str], ScoreRandomizer]:
     """Return the output distributions of SanText in a bundle, by level name and mechanism.
 
     They share the scores of all pairs. Those of ``santext+`` include words that are kept, with the default probability
@@ -46,25 +48,25 @@ def load_randomizers(bundle: TextBundle, progress: Progress = ignore_progress) -
     """
     table, metric = bundle.table, bundle.metric
     scores = PairScores.compute(metric, progress)
-    keepable = np.append((table.roles & KEPT) != 0, False)
-    kept_weight = 2**64 - ReplacementCoin.of(bundle.default_replacement_probability).threshold
-    randomizers: dict[tuple[str, str], ScoreChannel] = {}
-    for level in bundle.levels:
+    keepable = np.append((table.roles & KEPT_ROLE) != 0, False)
+    kept_weight = 2**64 - ReplacementCoin.from_probability(bundle.default_replacement_probability).threshold
+    randomizers: dict[tuple[str, str], ScoreRandomizer] = {}
+    for level in bundle.santext_levels:
         for mechanism, parameters in level.parameters.items():
-            channel = SanText.of(table, metric, mechanism, parameters).channel_on(scores)
+            channel = SanText.from_table(table, metric, mechanism, parameters).make_randomizer(scores)
             if mechanism == "santext+":
-                channel = replace(channel, keepable=keepable, kept_of_2_64=kept_weight)
+                channel = replace(channel, is_keepable=keepable, keep_threshold=kept_weight)
             randomizers[level.name, mechanism] = channel
     return randomizers
 
 
-def find_candidates(channel: Channel) -> NDArray[np.bool_]:
+def find_candidates(channel: Randomizer) -> NDArray[np.bool_]:
     """Return which inputs an attacker must consider for a randomized word, shape ``(inputs,)``.
 
     If the mechanism keeps no words (``santext``), these are all inputs. Otherwise (``santext+``) they are the outputs
     and ``<unk>``: the words that are always randomized. ``<unk>`` is the last input.
     """
-    keeps = isinstance(channel, ScoreChannel) and channel.keepable is not None
+    keeps = isinstance(channel, ScoreRandomizer) and channel.is_keepable is not None
     return np.append((channel.base > 0) | (not keeps), True)
 
 
@@ -94,7 +96,7 @@ class WordSpread:
 
 
 def measure_spread(
-    channel: Channel, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
+    channel: Randomizer, counted_inputs: NDArray[np.bool_] | None = None, progress: Progress = ignore_progress
 ) -> WordSpread:
     """Measure ``N``, ``S`` and ``S*`` of the words that can be randomized.
 
@@ -104,19 +106,19 @@ def measure_spread(
         progress: Called with the number of words processed.
     """
     counted = find_candidates(channel) if counted_inputs is None else counted_inputs
-    inverse = np.where(counted, 1 / channel.totals, 0) if isinstance(channel, ScoreChannel) else np.empty(0)
-    rows = map_blocks("summing rows", channel.outputs, lambda words: _measure_rows(channel, words), progress, _BLOCK)
+    inverse = np.where(counted, 1 / channel.totals, 0) if isinstance(channel, ScoreRandomizer) else np.empty(0)
+    rows = map_blocks("summing rows", channel.output_ids, lambda words: _measure_rows(channel, words), progress, _BLOCK)
     unchanged, likely_outputs, likeliest = (np.concatenate(parts) for parts in zip(*rows, strict=True))
 
     def columns(outputs: Ids) -> Integers:
         """Return ``S*`` for a block of outputs."""
-        if isinstance(channel, ScoreChannel):  # of randomized words: kept words do not count
-            probabilities = channel.weights_to(outputs).astype(np.float64) * inverse
+        if isinstance(channel, ScoreRandomizer):  # of randomized words: kept words do not count
+            probabilities = channel.compute_output_weights(outputs).astype(np.float64) * inverse
         else:
-            probabilities = channel.columns(outputs) * counted
+            probabilities = channel.compute_columns(outputs) * counted
         return _count_likely_inputs(probabilities)
 
-    likely_inputs = map_blocks("comparing inputs", channel.outputs, columns, progress, _BLOCK)
+    likely_inputs = map_blocks("comparing inputs", channel.output_ids, columns, progress, _BLOCK)
     return WordSpread(
         unchanged=unchanged,
         likely_outputs=likely_outputs,
@@ -125,12 +127,12 @@ def measure_spread(
     )
 
 
-def _measure_rows(channel: Channel, words: Ids) -> tuple[Floats, Integers, Floats]:
+def _measure_rows(channel: Randomizer, words: Ids) -> tuple[Floats, Integers, Floats]:
     """Return ``N``, ``S`` and the largest probability of words, each of shape ``(n,)``."""
-    if isinstance(channel, ScoreChannel):
-        weights, totals = channel.weights_from(words), channel.totals[words]
+    if isinstance(channel, ScoreRandomizer):
+        weights, totals = channel.compute_input_weights(words), channel.totals[words]
     else:  # probabilities in units of 2**-40: an error of 20,000 units is far below one twentieth
-        weights, totals = np.rint(channel.rows(words) * _PARTS).astype(np.int64), np.full(len(words), _PARTS)
+        weights, totals = np.rint(channel.compute_rows(words) * _PARTS).astype(np.int64), np.full(len(words), _PARTS)
     own = weights[np.arange(len(words)), words]
     weights.sort(axis=1)  # in place: allocating memory would take longer than the sums
     largest = weights[:, -1].copy()
@@ -179,7 +181,7 @@ def measure_statistics(
     Raises:
         ExportError: The disk is too small for the scores of all pairs.
     """
-    levels: dict[str, dict[str, Any]] = {level.name: {} for level in bundle.levels}
+    levels: dict[str, dict[str, Any]] = {level.name: {} for level in bundle.santext_levels}
     mechanisms: dict[str, Any] = {}
     randomizers = load_randomizers(bundle, progress)
     for number, ((level, mechanism), channel) in enumerate(randomizers.items()):
@@ -189,13 +191,15 @@ def measure_statistics(
             channel, inputs, trials=trials, stream=(seed, _STREAM, number), progress=partial_progress
         )
         levels[level][mechanism] = {
-            **_summarize_spread(measure_spread(channel, inputs, partial_progress), channel.inputs),
+            **_summarize_spread(measure_spread(channel, inputs, partial_progress), channel.input_count),
             **rates,
         }
         mechanisms[mechanism] = {
-            "words": len(channel.outputs),
+            "words": len(channel.output_ids),
             "candidates": int(inputs.sum()),
-            "recovery_without_release": round(float(restrict_prior(make_zipf_prior(channel.inputs), inputs).max()), 6),
+            "recovery_without_release": round(
+                float(restrict_prior(make_zipf_prior(channel.input_count), inputs).max()), 6
+            ),
         }
     constants = {
         "likely_mass": 1 - 1 / EXCLUDED_DIVISOR,

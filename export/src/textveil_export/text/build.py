@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil import __version__
 from textveil.bundle import layout
-from textveil.mechanisms import Metric, squared_distances
-from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, Table
+from textveil.mechanisms import WordMetric, iterate_squared_distances
+from textveil.mechanisms.baselines import KEPT_ROLE, SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE, SanTextTable
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import BlockRunner, run_blocks
@@ -109,9 +109,9 @@ def build_text_bundle(
             "replacement_probability": DEFAULT_REPLACEMENT_PROBABILITY,
         }
         statistics |= {
-            "kept_words": int(np.count_nonzero(roles & KEPT)),
-            "santext_plus_outputs": int(np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT)),
-            "never_output": int(np.count_nonzero(roles & SANTEXT_OUTPUT == 0)),
+            "kept_words": int(np.count_nonzero(roles & KEPT_ROLE)),
+            "santext_plus_outputs": int(np.count_nonzero(roles & SANTEXT_PLUS_OUTPUT_ROLE)),
+            "never_output": int(np.count_nonzero(roles & SANTEXT_OUTPUT_ROLE == 0)),
             "k": recipe.k,
         }
     if recipe.staircase is not None:
@@ -140,17 +140,17 @@ def _build_santext(
 ) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8]]:
     """Return SanText's arrays by file, entry in ``law.json``, labels of levels, and roles."""
     roles = assign_roles(spellings, tokens, recipe.policy)
-    outputs = np.flatnonzero(roles & SANTEXT_OUTPUT)
+    outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)
     near, squares, median = find_nearest_outputs(rows, outputs, recipe.k, progress)
     if median == 0:
         raise ExportError("more than half of all pairs of vectors are equal: check the file of vectors")
     unknown, extra = place_unknown(rows, median)
-    ((_, to_unknown),) = squared_distances(unknown[None], rows[outputs])
+    ((_, to_unknown),) = iterate_squared_distances(unknown[None], rows[outputs])
     unknown_near, unknown_squares = find_smallest(to_unknown + extra, outputs, recipe.k)
     near = np.concatenate([near, unknown_near])
     all_rows = np.concatenate([rows, unknown[None]])
-    distances = Metric(rows=all_rows, grid=GRID, median_squared=median, unknown_extra=extra)
-    near_scores = distances.scores(np.concatenate([squares, unknown_squares]))
+    distances = WordMetric(rows=all_rows, grid=GRID, median_squared=median, unknown_extra=extra)
+    near_scores = distances.compute_scores(np.concatenate([squares, unknown_squares]))
     if near_scores.max() > np.iinfo(np.uint16).max:
         raise ExportError("a neighbor is more than ten times the median distance away: remove outliers or lower -k")
 
@@ -166,7 +166,7 @@ def _build_santext(
         "median_squared_distance": median,
         "unknown_extra_squared_distance": extra,
     }
-    table = Table.from_tensors(tensors, {**constants, "symbols": symbols})
+    table = SanTextTable.from_tensors(tensors, {**constants, "symbols": symbols})
     settings = _choose_level_settings(table, distances, recipe, progress)
     names = list(dict.fromkeys(name for name, _ in settings))
     if recipe.default_level not in (None, *names):
@@ -190,7 +190,7 @@ def _build_santext(
 
 
 def _choose_level_settings(
-    table: Table, distances: Metric, recipe: TextBundleRecipe, progress: Progress
+    table: SanTextTable, distances: WordMetric, recipe: TextBundleRecipe, progress: Progress
 ) -> dict[LevelKey, LevelSetting]:
     """Return exponent and base measure by level name and mechanism, in order of the levels."""
     if recipe.certified_epsilons is not None:
@@ -215,7 +215,10 @@ def _add_tensor(tensors: dict[str, NDArray[Any]], name: str, array: NDArray[Any]
     return name
 
 
-def _find_largest_score(distances: Metric, outputs: NDArray[np.intp]) -> int:
+def _find_largest_score(distances: WordMetric, outputs: NDArray[np.intp]) -> int:
     """Return the largest score of any input and output."""
     inputs = np.arange(len(distances.rows))
-    return max(int(distances.scores(squared[:, outputs].max())) for _, squared in distances.squared_to_all(inputs))
+    return max(
+        int(distances.compute_scores(squared[:, outputs].max()))
+        for _, squared in distances.iterate_squared_blocks(inputs)
+    )

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import layout
-from textveil.mechanisms import Metric
-from textveil.mechanisms.baselines import OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT, SanText, Table
+from textveil.mechanisms import WordMetric
+from textveil.mechanisms.baselines import OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE, SanText, SanTextTable
 from textveil.release import round_up
 
 from textveil_export.certify.loss_bounds import LossBounds
@@ -62,7 +62,7 @@ def compute_flat_base(
     Returns:
         Values from 0 to 1, the largest 1, shape ``(outputs,)``.
     """
-    steps = np.arange(pair_scores.largest + 1)
+    steps = np.arange(pair_scores.max_score + 1)
     factors = np.exp(-exponent * steps / pair_scores.metric.grid).astype(np.float32)
     phi = np.empty((len(pair_scores.scores), len(outputs)), dtype=np.float32)
     for block in pair_scores.split_inputs(_ROWS_AT_ONCE):
@@ -221,8 +221,8 @@ class _ExponentSearch:
 
 
 def calibrate_certified_epsilon(
-    table: Table,
-    metric: Metric,
+    table: SanTextTable,
+    metric: WordMetric,
     targets: dict[str, Decimal],
     progress: Progress = ignore_progress,
     *,
@@ -257,15 +257,15 @@ def calibrate_certified_epsilon(
     def certified(some: Sequence[_ExponentSearch]) -> list[float]:
         """Return certified epsilons rounded up, as certificates state them."""
         laws = [
-            SanText.of(
+            SanText.from_table(
                 table,
                 metric,
                 search.mechanism,
-                make_level_parameters(table, search.current_setting, pair_scores.largest),
+                make_level_parameters(table, search.current_setting, pair_scores.max_score),
             )
             for search in some
         ]
-        losses = [LossBounds(law.channel_on(pair_scores)) for law in laws]
+        losses = [LossBounds(law.make_randomizer(pair_scores)) for law in laws]
         return [round_up(worst.overall.ratio) for worst in find_worst_ratios(pair_scores, table, losses, progress)]
 
     if flatten_to is not None:
@@ -285,7 +285,7 @@ def calibrate_certified_epsilon(
 
 
 def _flatten_bases(
-    table: Table,
+    table: SanTextTable,
     pair_scores: PairScores,
     searches: Sequence[_ExponentSearch],
     certified: Callable[[Sequence[_ExponentSearch]], list[float]],
@@ -299,13 +299,13 @@ def _flatten_bases(
         outputs = np.flatnonzero(table.roles & OUTPUT_ROLE[search.mechanism])
         q = compute_flat_base(pair_scores, outputs, search.guess, progress, flatten_to=flatten_to)
         coarsest, *finer = _BYTE_STEPS if flatten_to == 1 else _FINER_STEPS
-        base = round_base(q, outputs, table.symbols, coarsest)
+        base = round_base(q, outputs, table.symbol_count, coarsest)
         for largest in finer:
             if fits_integers(
-                table, LevelSetting(_round_exponent(search.guess * _EXPONENT_MARGIN), base), pair_scores.largest
+                table, LevelSetting(_round_exponent(search.guess * _EXPONENT_MARGIN), base), pair_scores.max_score
             ):
                 break
-            base = round_base(q, outputs, table.symbols, largest)
+            base = round_base(q, outputs, table.symbol_count, largest)
         flattened.append(replace(search, base=base))
         progress("flattening base measures", number, len(searches))
     for search, other, plain, flat in zip(searches, flattened, certified(searches), certified(flattened), strict=True):
@@ -313,7 +313,7 @@ def _flatten_bases(
             search.base = other.base
 
 
-def calibrate_unchanged_share(table: Table, metric: Metric) -> dict[LevelKey, LevelSetting]:
+def calibrate_unchanged_share(table: SanTextTable, metric: WordMetric) -> dict[LevelKey, LevelSetting]:
     """Find exponents of the default levels, rounded to quarters.
 
     For each of ``DEFAULT_SHARES`` it is the exponent at which the median of ``N_x = Pr[M(x) = x]`` over the outputs of
@@ -339,11 +339,13 @@ def calibrate_unchanged_share(table: Table, metric: Metric) -> dict[LevelKey, Le
     return settings
 
 
-def _make_unchanged_median(table: Table, metric: Metric) -> Callable[[float], float]:
+def _make_unchanged_median(table: SanTextTable, metric: WordMetric) -> Callable[[float], float]:
     """Return a function from exponent to the median unchanged share, over a sample of outputs."""
-    outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT)
+    outputs = np.flatnonzero(table.roles & SANTEXT_PLUS_OUTPUT_ROLE)
     sample = outputs[:: max(1, len(outputs) // _SAMPLED_WORDS)]
-    distances = np.concatenate([metric.scaled(squared[:, outputs]) for _, squared in metric.squared_to_all(sample)])
+    distances = np.concatenate(
+        [metric.compute_scaled(squared[:, outputs]) for _, squared in metric.iterate_squared_blocks(sample)]
+    )
 
     def median_unchanged(exponent: float) -> float:
         """Return the median unchanged share at an exponent."""

@@ -63,7 +63,8 @@ def _format_names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
     common = texts[layout.COMMON_WORDS].splitlines()
     shown = sum("name" in line.partition("\t")[2].split(",") for line in common)
     rows = "\n".join(
-        f"| {kind} | {_count_lines(texts, layout.NAMES_KIND, kind)} | {_count_lines(texts, layout.NAMES_POOL, kind)} |"
+        f"| {kind} | {_count_lines(texts, layout.ENTITY_LIST, kind)} | "
+        f"{_count_lines(texts, layout.SURROGATE_POOL, kind)} |"
         for kind in sorted({*entry["kinds"], *entry["pools"]})
     )
     return f"""## The rung `names`
@@ -90,7 +91,7 @@ def _format_staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
     )
     kinds = ", ".join(kind["name"] for kind in law["skeleton"]["kinds"])
     defaults = law["defaults"]["staircase"]
-    protect = layout.RUNG_OF_VISIBLE[defaults["visible"]]
+    protect = layout.MODE_BY_KEPT_WORDS[defaults["visible"]]
     epsilon = {level["name"]: level["epsilon"] for level in law["staircase"]["levels"]}[defaults["level"]]
     return f"""## The staircase
 

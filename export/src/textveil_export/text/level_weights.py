@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.mechanisms import MAX_TOTAL, Integers
-from textveil.mechanisms.baselines import SMALLEST_WEIGHT, LevelParameters, Table
+from textveil.mechanisms.baselines import MIN_WEIGHT, LevelParameters, SanTextTable
 
 from textveil_export.errors import ExportError
 
@@ -56,7 +56,7 @@ def compute_score_weights(exponent: Decimal, largest_score: int, shift: int, gri
     return np.array(weights, dtype=np.int64)
 
 
-def make_level_parameters(table: Table, setting: LevelSetting, largest_score: int) -> LevelParameters:
+def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_score: int) -> LevelParameters:
     """Return the integer weights of a level at the largest possible scale.
 
     The scale keeps all totals below ``MAX_TOTAL``.
@@ -90,19 +90,21 @@ def make_level_parameters(table: Table, setting: LevelSetting, largest_score: in
     return LevelParameters(setting.exponent, weights, setting.base)
 
 
-def fits_integers(table: Table, setting: LevelSetting, largest_score: int) -> bool:
+def fits_integers(table: SanTextTable, setting: LevelSetting, largest_score: int) -> bool:
     """Return whether ``make_level_parameters`` succeeds for a setting."""
     return _find_largest_shift(table, setting, largest_score) is not None
 
 
-def _find_largest_shift(table: Table, setting: LevelSetting, largest_score: int) -> int | None:
+def _find_largest_shift(table: SanTextTable, setting: LevelSetting, largest_score: int) -> int | None:
     """Return the exponent of the largest scale ``2**shift`` that fits integers, or ``None``."""
     base = setting.base
-    base_sum, largest_base = (table.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
+    base_sum, largest_base = (
+        (table.symbol_count, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
+    )
     step = -float(setting.exponent) / table.grid
     for shift in range(_LARGEST_SHIFT, 15, -1):
         one = np.float64(2.0**shift)
         first = np.ceil(one * np.exp(step * int(table.scores[:, -1].min())) * (1 + 1e-9)) + 1
         if first * base_sum + one * largest_base * table.scores.shape[1] < MAX_TOTAL:
-            return shift if one * np.exp(step * largest_score) * (1 - 1e-9) >= SMALLEST_WEIGHT else None
+            return shift if one * np.exp(step * largest_score) * (1 - 1e-9) >= MIN_WEIGHT else None
     return None

@@ -53,9 +53,9 @@ def read_names_lists(folder: Path) -> NamesListFiles:
     Raises:
         SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
     """
-    texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.SHOWN_CAPITALS, layout.SYMBOLS)}
+    texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.KEPT_CAPITALS, layout.SYMBOLS)}
     names_of_role: dict[str, list[str]] = {"kind": [], "pool": []}
-    patterns = {"kind": layout.NAMES_KIND, "pool": layout.NAMES_POOL}
+    patterns = {"kind": layout.ENTITY_LIST, "pool": layout.SURROGATE_POOL}
     prefix = "names." if (folder / layout.MANIFEST).is_file() else ""
     for path in sorted(folder.glob(f"{prefix}*.txt")):
         if match := _LIST_FILE.fullmatch(path.name.removeprefix(prefix)):
@@ -112,11 +112,11 @@ def read_staircase_contents(bundle: TextBundle) -> TextContents:
     Raises:
         ExportError: The bundle has no staircase, or has SanText too.
     """
-    if bundle.staircase is None or bundle.levels:
+    if bundle.staircase_table is None or bundle.santext_levels:
         raise ExportError("--beside needs a bundle that has a staircase and no SanText")
-    law = json.loads((bundle.path / layout.LAW).read_bytes())
+    law = json.loads((bundle.path / layout.MECHANISM_FILE).read_bytes())
     law.pop("names", None)
-    of_names = set() if bundle.names is None else set(bundle.names.contents)
+    of_names = set() if bundle.names_files is None else set(bundle.names_files.contents)
     files = {name: (bundle.path / name).read_bytes() for name in law.pop("files") if name not in of_names}
     tensors = {name: parse_tensors(data, name) for name, data in files.items() if name.endswith(".safetensors")}
     texts = {name: data.decode("utf-8") for name, data in files.items() if name not in tensors}
@@ -126,5 +126,5 @@ def read_staircase_contents(bundle: TextBundle) -> TextContents:
         law=law,
         manifest={key: value for key, value in bundle.manifest.items() if key != "files"},
         statistics=summarize_vocabulary(texts[layout.VOCABULARY])
-        | {"staircase_k": bundle.staircase.neighbors.shape[1]},
+        | {"staircase_k": bundle.staircase_table.neighbors.shape[1]},
     )

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import squared_distances
+from textveil.mechanisms import iterate_squared_distances
 
 from textveil_export.parallel import BlockRunner, run_blocks, split_rows
 from textveil_export.progress import Progress, ignore_progress
@@ -108,7 +108,7 @@ def _estimate_median(rows: NDArray[np.int8]) -> float:
     than the sample, each distance is computed once and weighted by how often the sample contains the pair.
     """
     if len(rows) ** 2 <= _SAMPLED_PAIRS:
-        distances = np.concatenate([block for _, block in squared_distances(rows, rows)]).ravel()
+        distances = np.concatenate([block for _, block in iterate_squared_distances(rows, rows)]).ravel()
         order = np.argsort(distances)
         upto = np.cumsum(_count_samples(len(rows))[order])
         if not upto[-1]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import squared_distances
+from textveil.mechanisms import iterate_squared_distances
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import BlockRunner, run_blocks, split_rows
@@ -47,7 +47,7 @@ def find_nearest_outputs(
     is_candidate = np.zeros(len(rows), dtype=bool)
     is_candidate[candidates] = True
     pairs = PairMedian.make_empty(4 * int((rows.astype(np.int64) ** 2).sum(axis=1).max()))
-    for start, block in squared_distances(rows, rows[candidates]):
+    for start, block in iterate_squared_distances(rows, rows[candidates]):
         stop = start + len(block)
         pairs.add_block(block[is_candidate[start:stop]])
         neighbors[start:stop], squares[start:stop] = find_smallest(block, candidates, k)
@@ -222,7 +222,7 @@ def _collect_candidates(
 
     A crowded row has too many candidates.
 
-    A value is the cosine in steps plus the bonus, at most ``margin`` from the exact integer. If ``count`` words
+    A value is the cosine in steps plus the bonus, at most ``margin`` from the exact parse_integer. If ``count`` words
     have a value of at least ``v``, a word with a value below ``v - 2 margin`` is not among the ``count`` nearest.
     """
     largest_favor = float(np.abs(favor).max())

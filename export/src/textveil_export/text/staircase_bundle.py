@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from textveil import __version__
 from textveil.bundle import TextBundle, layout
-from textveil.mechanisms.staircase import StaircaseLevel, output_role
-from textveil.text import SkeletonRule
+from textveil.mechanisms.staircase import StaircaseLevel, compute_output_role
+from textveil.text import TemplateRule
 
 from textveil_export.errors import ExportError
 from textveil_export.parallel import BlockRunner, run_blocks
@@ -104,12 +104,12 @@ def build_staircase(
     for visible in (True, False):
         rule = recipe.lists.make_rule(visible=visible)
         for lower in (False, True):
-            role = np.uint8(output_role(visible=visible, lower=lower))
+            role = np.uint8(compute_output_role(function_words_kept=visible, lower=lower))
             roles |= role * _find_allowed_outputs(source, rule, recipe, lower=lower)
         progress("choosing outputs", 2 - visible, 2)
-    files = {kind.name: f"kind.{kind.name}.txt" for kind in recipe.lists.files.kinds}
+    files = {kind.name: f"kind.{kind.name}.txt" for kind in recipe.lists.files.entity_types}
     kinds_law = [
-        {"name": kind.name, "shape": kind.shape, "file": files[kind.name]} for kind in recipe.lists.files.kinds
+        {"name": kind.name, "shape": kind.shape, "file": files[kind.name]} for kind in recipe.lists.files.entity_types
     ]
     levels = [
         {
@@ -124,7 +124,7 @@ def build_staircase(
         tensors={**arrays, "roles": roles},
         texts={
             FUNCTION_WORDS: recipe.lists.files.function_words,
-            **{files[kind.name]: kind.utf_8.decode() for kind in recipe.lists.files.kinds},
+            **{files[kind.name]: kind.utf_8.decode() for kind in recipe.lists.files.entity_types},
         },
         law={
             "staircase": {"levels": levels},
@@ -150,10 +150,10 @@ def _replace_vectors(source: WordVectors, vectors: WordVectors) -> WordVectors:
 
 
 def _find_allowed_outputs(
-    source: WordVectors, rule: SkeletonRule, recipe: StaircaseRecipe, *, lower: bool
+    source: WordVectors, rule: TemplateRule, recipe: StaircaseRecipe, *, lower: bool
 ) -> NDArray[np.uint8]:
     """Return 1 for each word that the template rule allows as an output, 0 for others."""
-    allowed = (word not in recipe.never_output and rule.outputs_allowed(word, lower=lower) for word in source.words)
+    allowed = (word not in recipe.never_output and rule.is_output_allowed(word, lower=lower) for word in source.words)
     return np.fromiter(allowed, dtype=np.uint8, count=len(source.words))
 
 
@@ -183,13 +183,13 @@ def build_staircase_bundle(
     Raises:
         ExportError: The bundle has WordPieces instead of words, or the recipe has no vectors or does not fit.
     """
-    if bundle.tokens != "word":
+    if bundle.token_type != "word":
         raise ExportError("a staircase needs a bundle of words, not of WordPieces")
     if recipe.vectors is None:
         raise ExportError("the recipe has no vectors for the staircase")
     vocabulary = (bundle.path / layout.VOCABULARY).read_bytes()
-    vectors = np.zeros((bundle.symbols, 1), dtype=np.float32)  # replaced by those of the recipe
-    source = WordVectors(words=bundle.vocabulary, vectors=vectors, tokens=bundle.tokens, provenance={})
+    vectors = np.zeros((bundle.symbol_count, 1), dtype=np.float32)  # replaced by those of the recipe
+    source = WordVectors(words=bundle.vocabulary, vectors=vectors, tokens=bundle.token_type, provenance={})
     part = build_staircase(source, recipe, progress)
     provenance = {
         "words": f"those of {bundle.manifest.get('name')}",
@@ -204,8 +204,8 @@ def build_staircase_bundle(
             **part.texts,
         },
         law={
-            "tokens": bundle.tokens,
-            "symbols": bundle.symbols,
+            "tokens": bundle.token_type,
+            "symbols": bundle.symbol_count,
             "santext": None,
             **part.law,
             "defaults": {"mechanism": "staircase", "staircase": part.defaults},

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from textveil.bundle import KindFile, SkeletonFiles
+from textveil.bundle import EntityTypeFile, TemplateFiles
 from textveil.errors import BundleDamaged
-from textveil.text import SHAPES, Kinds, SkeletonRule, function_words, read_kind
+from textveil.text import SHAPES, EntityTypes, TemplateRule, parse_entity_type, parse_function_words
 
 from textveil_export.errors import SourceError
 from textveil_export.text.word_roles import LISTS
@@ -47,13 +47,13 @@ class TemplateLists:
         kinds: Entity types.
     """
 
-    files: SkeletonFiles
+    files: TemplateFiles
     words: Mapping[str, bool]
-    kinds: Kinds
+    kinds: EntityTypes
 
-    def make_rule(self, *, visible: bool) -> SkeletonRule:
+    def make_rule(self, *, visible: bool) -> TemplateRule:
         """Return the template rule, with function words kept or not."""
-        return SkeletonRule(function_words=self.words, kinds=self.kinds, visible=visible)
+        return TemplateRule(function_words=self.words, listed_types=self.kinds, keeps_function_words=visible)
 
 
 def read_english_template() -> TemplateLists:
@@ -75,21 +75,21 @@ def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Templ
     Raises:
         SourceError: A file cannot be read or is malformed; the message contains its name and the line.
     """
-    files = [KindFile(shape, shape, read_text(_find_built_in(shape)).encode()) for shape in SHAPES]
-    files += [KindFile(name, None, read_text(path).encode()) for name, path in kinds]
+    files = [EntityTypeFile(shape, shape, read_text(_find_built_in(shape)).encode()) for shape in SHAPES]
+    files += [EntityTypeFile(name, None, read_text(path).encode()) for name, path in kinds]
     content = read_text(words)
     try:
-        parsed_words = function_words(content)
+        parsed_words = parse_function_words(content)
     except BundleDamaged as error:
         raise SourceError(f"{words.name}: {error}") from error
     parsed = []
     for file in files:
         try:
-            parsed.append(read_kind(file.name, file.shape, file.utf_8))
+            parsed.append(parse_entity_type(file.name, file.shape, file.utf_8))
         except BundleDamaged as error:
             raise SourceError(f"entity type {file.name}: {error}") from error
     try:
-        return TemplateLists(SkeletonFiles(content, tuple(files)), parsed_words, Kinds(parsed))
+        return TemplateLists(TemplateFiles(content, tuple(files)), parsed_words, EntityTypes(parsed))
     except BundleDamaged as error:
         raise SourceError(str(error)) from error
 

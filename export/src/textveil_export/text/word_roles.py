@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms.baselines import KEPT, SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT
+from textveil.mechanisms.baselines import KEPT_ROLE, SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE
 
 from textveil_export.errors import ExportError
 from textveil_export.text.word_vectors import make_lookup_key, read_list
@@ -60,8 +60,8 @@ def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Word
         policy: Share and lists.
 
     Returns:
-        Bits ``SANTEXT_OUTPUT``, ``SANTEXT_PLUS_OUTPUT`` and ``KEPT``, shape ``(symbols,)``. Kept words and outputs of
-        SanText+ are disjoint, and a symbol that is neither is never an output.
+        Bits ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT``, shape ``(symbols,)``. Kept words and
+        outputs of SanText+ are disjoint, and a symbol that is neither is never an output.
 
     Raises:
         ExportError: SanText+ would have no outputs.
@@ -79,11 +79,11 @@ def assign_roles(spellings: Sequence[Collection[str]], tokens: str, policy: Word
         if tokens == "wordpiece" and any(name.startswith("##") or not name.isalpha() for name in names):
             is_kept = False
         if not never:
-            roles[index] |= SANTEXT_OUTPUT
+            roles[index] |= SANTEXT_OUTPUT_ROLE
         if is_kept:
-            roles[index] |= KEPT
+            roles[index] |= KEPT_ROLE
         elif not never:
-            roles[index] |= SANTEXT_PLUS_OUTPUT
-    if not (roles & SANTEXT_PLUS_OUTPUT).any():
+            roles[index] |= SANTEXT_PLUS_OUTPUT_ROLE
+    if not (roles & SANTEXT_PLUS_OUTPUT_ROLE).any():
         raise ExportError("no words are sensitive, so SanText+ would have no outputs: raise --share")
     return roles

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.text import WordPiece, is_gap, is_string, segments, split_clitic
-from textveil.text import key as look_up_key
+from textveil.text import WordPiece, is_gap, is_string, split_clitic, split_text
+from textveil.text import fold_word as look_up_key
 from textveil.text.segmentation import CLITICS
 
 from textveil_export.errors import SourceError
@@ -253,7 +253,7 @@ def _is_reachable(key: str) -> bool:
     """Return whether the device's tokenizer can produce a key as one token."""
     if key in CLITICS:
         return True
-    return segments(key) == [key] and not is_string(key)
+    return split_text(key) == [key] and not is_string(key)
 
 
 def _find_minilm_folder() -> str:
@@ -297,7 +297,7 @@ def rank_by_frequency(
         try:
             with path.open(encoding="utf-8") as file:
                 for line in file:
-                    counts.update(segments(line))
+                    counts.update(split_text(line))
         except (OSError, UnicodeDecodeError) as error:
             raise SourceError(f"{path.name}: cannot be read as UTF-8 text") from error
         progress("counting words", number, len(corpora))
@@ -310,7 +310,7 @@ def rank_by_frequency(
             for part in split_clitic(key) or (key,):
                 totals[part] += count
         else:
-            for token in pieces.basic_tokens(segment):
-                for index in pieces.pieces(token) or []:
+            for token in pieces.split_basic_tokens(segment):
+                for index in pieces.find_pieces(token) or []:
                     totals[source.words[index]] += count
     return source.select_entries(sorted(range(len(source.words)), key=lambda i: (-totals[source.words[i]], i)))

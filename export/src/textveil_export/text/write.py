@@ -44,8 +44,8 @@ def write_bundle(contents: TextContents, folder: Path, *, force: bool = False) -
     with stage_bundle_folder(folder, force=force) as partial:
         write_staged_files(contents, partial)
         size = max(MAX_BUNDLE_BYTES, sum(file.stat().st_size for file in partial.iterdir()))
-        if (opened := open_bundle(partial, TextBundle, max_bytes=size)).names is not None:
-            opened.require_names()  # also checks the lists, which opening does not read
+        if (opened := open_bundle(partial, TextBundle, max_bytes=size)).names_files is not None:
+            opened.get_names_lists()  # also checks the lists, which opening does not read
     return open_bundle(folder, TextBundle, max_bytes=size)
 
 
@@ -107,7 +107,7 @@ def write_staged_files(contents: TextContents, folder: Path) -> None:
     for name, text in contents.texts.items():
         entries[name] = add_bundle_file(folder, name, text.encode())
     law = {**contents.law, "files": {name: entry["sha256"] for name, entry in entries.items()}}
-    entries[layout.LAW] = add_bundle_file(folder, layout.LAW, format_json(law).encode())
+    entries[layout.MECHANISM_FILE] = add_bundle_file(folder, layout.MECHANISM_FILE, format_json(law).encode())
     table_bytes = {name: int(str(entries[name]["bytes"])) for name in contents.tensors}
     entries[layout.CARD] = add_bundle_file(folder, layout.CARD, format_text_card(contents, table_bytes).encode())
     add_bundle_file(folder, layout.MANIFEST, format_json({**contents.manifest, "files": entries}).encode())
@@ -116,7 +116,13 @@ def write_staged_files(contents: TextContents, folder: Path) -> None:
 def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, Any]) -> dict[str, Any]:
     """Return a record with its format, the identity of the table, and the software."""
     software = f"textveil-export {__version__}"
-    return {"format": name, "format_version": version, "identity": bundle.law_identity, "software": software, **content}
+    return {
+        "format": name,
+        "format_version": version,
+        "identity": bundle.mechanism_hash,
+        "software": software,
+        **content,
+    }
 
 
 def _write_record(

@@ -5,66 +5,66 @@ The module ``textveil.bundle.layout`` has the file names, for code that writes b
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.bundle.atomic import atomic_bytes, atomic_folder, atomic_output
-    from textveil.bundle.defaults import DEFAULT_BUNDLE, artifact
-    from textveil.bundle.files import read_checked, unique_keys
-    from textveil.bundle.held_out import HeldOut
-    from textveil.bundle.index import IndexBundle, StaticParts
-    from textveil.bundle.kept import Kept
-    from textveil.bundle.maker import signed_message
+    from textveil.bundle.atomic import open_atomic_bytes, open_atomic_folder, open_atomic_text
+    from textveil.bundle.base import MAX_BUNDLE_BYTES, ExpectedBundle
+    from textveil.bundle.components import EntityTypeFile, TemplateFiles
+    from textveil.bundle.defaults import DEFAULT_BUNDLE, find_artifact
+    from textveil.bundle.files import make_unique_dict, read_hashed_file
+    from textveil.bundle.held_out import HeldOutCounts
+    from textveil.bundle.kept import ProtectedPaths
+    from textveil.bundle.label_bundle import LabelBundle, StaticExtractorData
     from textveil.bundle.open import open_bundle
-    from textveil.bundle.opened import MAX_BUNDLE_BYTES, Pins
-    from textveil.bundle.parts import KindFile, SkeletonFiles
-    from textveil.bundle.safetensors import FLOATS, parse_tensors
-    from textveil.bundle.statistics import Measures
-    from textveil.bundle.text import TextBundle
-    from textveil.bundle.vectors import OnnxParts, VectorBundle
+    from textveil.bundle.safetensors import FLOAT_TYPES, parse_tensors
+    from textveil.bundle.signer import make_signed_message
+    from textveil.bundle.statistics import MeasuredEffects
+    from textveil.bundle.text_bundle import TextBundle
+    from textveil.bundle.vector_bundle import OnnxExtractorData, VectorBundle
 
 __all__ = [
     "DEFAULT_BUNDLE",
-    "FLOATS",
+    "FLOAT_TYPES",
     "MAX_BUNDLE_BYTES",
-    "HeldOut",
-    "IndexBundle",
-    "Kept",
-    "KindFile",
-    "Measures",
-    "OnnxParts",
-    "Pins",
-    "SkeletonFiles",
-    "StaticParts",
+    "EntityTypeFile",
+    "ExpectedBundle",
+    "HeldOutCounts",
+    "LabelBundle",
+    "MeasuredEffects",
+    "OnnxExtractorData",
+    "ProtectedPaths",
+    "StaticExtractorData",
+    "TemplateFiles",
     "TextBundle",
     "VectorBundle",
-    "artifact",
-    "atomic_bytes",
-    "atomic_folder",
-    "atomic_output",
+    "find_artifact",
+    "make_signed_message",
+    "make_unique_dict",
+    "open_atomic_bytes",
+    "open_atomic_folder",
+    "open_atomic_text",
     "open_bundle",
     "parse_tensors",
-    "read_checked",
-    "signed_message",
-    "unique_keys",
+    "read_hashed_file",
 ]
 
-__getattr__: Find = lazy_names(
+__getattr__: AttributeGetter = make_lazy_getattr(
     __name__,
     __all__,
     # Modules with the fewest imports first: a text bundle opens without the modules for vectors.
-    "opened",
+    "base",
     "defaults",
     "files",
     "safetensors",
-    "maker",
+    "signer",
     "open",
     "kept",
     "atomic",
-    "parts",
-    "text",
+    "components",
+    "text_bundle",
     "held_out",
     "statistics",
-    "vectors",
-    "index",
+    "vector_bundle",
+    "label_bundle",
 )

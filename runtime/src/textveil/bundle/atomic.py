@@ -14,28 +14,28 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from textveil.bundle.exchange import exchange
-from textveil.bundle.kept import refuse_kept
+from textveil.bundle.exchange import exchange_names
+from textveil.bundle.kept import check_unprotected
 from textveil.bundle.leftovers import (
-    aside_name,
-    claim,
-    keep_claim,
+    create_temporary_file,
+    create_temporary_folder,
+    duplicate_lock,
+    lock_temporary,
+    make_backup_name,
+    make_temporary_name,
     name_file,
-    named_file,
-    named_folder,
-    remove_leftovers,
-    temporary_name,
-    unnamed_file,
+    open_unnamed_file,
+    remove_abandoned,
 )
 from textveil.errors import OutputError
 
 #: Flags for flushing. Windows flushes only files open for writing, and changes line ends without ``O_BINARY``.
-_FLUSHED = os.O_RDWR | getattr(os, "O_BINARY", 0) if sys.platform == "win32" else os.O_RDONLY
+_FLUSH_FLAGS = os.O_RDWR | getattr(os, "O_BINARY", 0) if sys.platform == "win32" else os.O_RDONLY
 
 
 @contextmanager
-def atomic_output(path: Path, *, private: bool = False) -> Iterator[Callable[[str], None]]:
-    """Open a text file for atomic writing, with the guarantees of ``atomic_bytes``.
+def open_atomic_text(path: Path, *, private: bool = False) -> Iterator[Callable[[str], None]]:
+    """Open a text file for atomic writing, with the guarantees of ``open_atomic_bytes``.
 
     Args:
         path: The file.
@@ -47,13 +47,13 @@ def atomic_output(path: Path, *, private: bool = False) -> Iterator[Callable[[st
     Raises:
         OutputError: The folder or the disk does not allow writing, or the path is a ledger or a key.
     """
-    with atomic_bytes(path, private=private) as file:
-        yield lambda text: _write(file, text)
+    with open_atomic_bytes(path, private=private) as file:
+        yield lambda text: _write_text(file, text)
 
 
 @contextmanager
-def atomic_bytes(
-    path: Path, *, private: bool = False, over_a_key: bool = False, replace: bool = True
+def open_atomic_bytes(
+    path: Path, *, private: bool = False, allow_key: bool = False, replace: bool = True
 ) -> Iterator[BinaryIO]:
     """Open a file for atomic writing: into a temporary file that is flushed and then renamed.
 
@@ -64,7 +64,7 @@ def atomic_bytes(
     Args:
         path: The file.
         private: Whether only the owner may read the file, whatever the permissions of an existing file are.
-        over_a_key: Whether the path may be that of a key; only for writing a new key.
+        allow_key: Whether the path may be that of a key; only for writing a new key.
         replace: Whether to replace an existing file; otherwise an existing file stays, and nothing is written.
 
     Yields:
@@ -73,26 +73,26 @@ def atomic_bytes(
     Raises:
         OutputError: The folder or the disk does not allow writing, or the path is a ledger or a key.
     """
-    temporary = claimed = None
+    temporary = lock = None
     try:
         if path.exists() and not path.is_file():  # before links are followed: the resolved name of a pipe is not a path
             with path.open("wb", buffering=0) as device:
                 yield device  # type: ignore[misc]
             return
-        if not over_a_key:
-            refuse_kept(path)
+        if not allow_key:
+            check_unprotected(path)
         path = Path(os.path.realpath(path))
-        remove_leftovers(path)
+        remove_abandoned(path)
         descriptor, temporary = _open_temporary(path)
-        claimed = keep_claim(descriptor)
+        lock = duplicate_lock(descriptor)
         with open(descriptor, "wb") as file:
             yield file
             file.flush()
             if not private and hasattr(os, "fchmod"):  # a temporary file is private to its owner
-                os.fchmod(descriptor, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask())
+                os.fchmod(descriptor, path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_read_umask())
             os.fsync(descriptor)
             if temporary is None:
-                temporary = temporary_name(path)
+                temporary = make_temporary_name(path)
                 name_file(descriptor, temporary)
         if replace:
             os.replace(temporary, path)
@@ -102,17 +102,17 @@ def atomic_bytes(
         if private:  # the caller may then write files that are useless without this one
             _flush(path.parent)
     except OSError as error:
-        raise OutputError(_unwritten(path, error)) from error
+        raise OutputError(_describe_write_error(path, error)) from error
     finally:
-        _let_go(temporary, claimed)
+        _discard_temporary(temporary, lock)
 
 
-def _unwritten(path: Path, error: OSError) -> str:
+def _describe_write_error(path: Path, error: OSError) -> str:
     """Return the error message for a path that cannot be written, with the path's last part."""
-    gone = error.errno == errno.ENOENT and not path.parent.exists()
-    why = "its folder does not exist: make it first" if gone else os.strerror(error.errno or 0)
-    why = "it is a folder: name a file in it" if path.is_dir() else why
-    return f"{path.name or str(path)!r} cannot be written: {why}"
+    is_folder_missing = error.errno == errno.ENOENT and not path.parent.exists()
+    reason = "its folder does not exist: make it first" if is_folder_missing else os.strerror(error.errno or 0)
+    reason = "it is a folder: name a file in it" if path.is_dir() else reason
+    return f"{path.name or str(path)!r} cannot be written: {reason}"
 
 
 def _open_temporary(path: Path) -> tuple[int, Path | None]:
@@ -121,24 +121,24 @@ def _open_temporary(path: Path) -> tuple[int, Path | None]:
     Returns:
         The descriptor, and the name or ``None``.
     """
-    descriptor = unnamed_file(path.parent)
+    descriptor = open_unnamed_file(path.parent)
     if descriptor is None:
-        return named_file(path)
-    claim(descriptor)
+        return create_temporary_file(path)
+    lock_temporary(descriptor)
     return descriptor, None
 
 
-def _let_go(temporary: Path | None, claimed: int | None) -> None:
+def _discard_temporary(temporary: Path | None, lock: int | None) -> None:
     """Delete a temporary file that was not renamed, and release its claim."""
     if temporary is not None:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
-    if claimed is not None:
-        os.close(claimed)
+    if lock is not None:
+        os.close(lock)
 
 
 @contextmanager
-def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
+def open_atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
     """Create a folder atomically: in a temporary folder, flushed file by file and then renamed.
 
     With ``replace``, an existing folder and the new one exchange their names in one step. Only Linux supports that.
@@ -157,34 +157,34 @@ def atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
             allow writing.
     """
     try:
-        _refuse(path, replace)
+        _check_replaceable(path, replace)
         path = Path(os.path.realpath(path))
-        remove_leftovers(path)
-        claimed, temporary = named_folder(path)
+        remove_abandoned(path)
+        lock, temporary = create_temporary_folder(path)
         try:
             yield temporary
             _flush_tree(temporary)
-            os.chmod(temporary, 0o777 & ~_umask())
-            _refuse(path, replace)  # another process may have created it in the meantime
-            _take_the_place(temporary, path, replace)
+            os.chmod(temporary, 0o777 & ~_read_umask())
+            _check_replaceable(path, replace)  # another process may have created it in the meantime
+            _move_folder(temporary, path, replace)
             _flush(path.parent)
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-            if claimed is not None:
-                os.close(claimed)
+            if lock is not None:
+                os.close(lock)
     except OSError as error:
-        raise OutputError(_unwritten(path, error)) from error
+        raise OutputError(_describe_write_error(path, error)) from error
 
 
-def _refuse(path: Path, replace: bool) -> None:
+def _check_replaceable(path: Path, replace: bool) -> None:
     if path.exists() and not (replace and path.is_dir()):
         raise OutputError("the output folder is there already")
-    for place, _, names in os.walk(path):
+    for folder, _, names in os.walk(path):
         for name in names:
-            refuse_kept(Path(place, name), "in the folder that is replaced")
+            check_unprotected(Path(folder, name), "in the folder that is replaced")
 
 
-def _take_the_place(temporary: Path, path: Path, replace: bool) -> None:
+def _move_folder(temporary: Path, path: Path, replace: bool) -> None:
     """Rename a finished folder to its final name; delete the replaced folder last."""
     if not path.exists():
         try:
@@ -193,9 +193,9 @@ def _take_the_place(temporary: Path, path: Path, replace: bool) -> None:
         except OSError:
             if not (replace and path.is_dir()):  # another process may have created it
                 raise
-    if exchange(temporary, path):
+    if exchange_names(temporary, path):
         return  # the old folder has the temporary name; the caller deletes it
-    aside = aside_name(path)
+    aside = make_backup_name(path)
     os.rename(path, aside)
     try:
         os.rename(temporary, path)
@@ -206,26 +206,26 @@ def _take_the_place(temporary: Path, path: Path, replace: bool) -> None:
 
 
 def _flush_tree(folder: Path) -> None:
-    for place, _, names in os.walk(folder):
+    for subfolder, _, names in os.walk(folder):
         for name in names:
-            _flush(Path(place, name))
-        _flush(Path(place))
+            _flush(Path(subfolder, name))
+        _flush(Path(subfolder))
 
 
 def _flush(path: Path) -> None:
     with suppress(OSError) if path.is_dir() else nullcontext():  # some file systems cannot flush a folder
-        descriptor = os.open(path, _FLUSHED)
+        descriptor = os.open(path, _FLUSH_FLAGS)
         try:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
 
 
-def _write(file: BinaryIO, text: str) -> None:
+def _write_text(file: BinaryIO, text: str) -> None:
     file.write(text.encode("utf-8"))
 
 
-def _umask() -> int:
+def _read_umask() -> int:
     mask = os.umask(0o077)  # reading the umask requires setting it: files of other threads are too private for a moment
     os.umask(mask)
     return mask

@@ -11,10 +11,10 @@ DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
 DEFAULT_BUNDLE_ID = "bfbe6f159a04aa91b1783198630e2eb3e25fda6563147f666ba84d9fbe5e56e0"
 DEFAULT_ENCODER = "ag-static"
 DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803"
-_PLACE = ("runtime", "src", "textveil", "bundle")
+_PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")
 
 
-def artifact(name: str) -> Path:
+def find_artifact(name: str) -> Path:
     """Return the folder of a bundle in the repository.
 
     Args:
@@ -24,7 +24,7 @@ def artifact(name: str) -> Path:
         BundleNotFound: The package is installed without the repository, or the repository lacks this bundle.
     """
     here = Path(__file__).resolve().parent
-    repository = here.parents[len(_PLACE) - 1] if here.parts[-len(_PLACE) :] == _PLACE else here
+    repository = here.parents[len(_PACKAGE_PARTS) - 1] if here.parts[-len(_PACKAGE_PARTS) :] == _PACKAGE_PARTS else here
     path = repository / "artifacts" / name
     if not path.is_dir():
         raise BundleNotFound(
@@ -34,10 +34,10 @@ def artifact(name: str) -> Path:
     return path
 
 
-def default_encoder() -> Path:
+def find_default_encoder() -> Path:
     """Return the folder of the default encoder in the repository.
 
     Raises:
         BundleNotFound: The package is installed without the repository.
     """
-    return artifact(DEFAULT_ENCODER)
+    return find_artifact(DEFAULT_ENCODER)

@@ -9,12 +9,12 @@ from pathlib import Path
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange_names(first: Path, second: Path) -> bool:
     """Exchange the names of two files or folders in one step.
 
     Args:
-        one: A file or a folder.
-        other: Another one in the same file system.
+        first: A file or a folder.
+        second: Another one in the same file system.
 
     Returns:
         Whether the exchange succeeded; ``False`` if the system or the file system does not support it, or refuses.
@@ -24,4 +24,4 @@ def exchange(one: Path, other: Path) -> bool:
     rename = getattr(ctypes.CDLL(None), "renameat2", None)  # missing in older C libraries
     if rename is None:
         return False
-    return rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE) == 0
+    return rename(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE) == 0

@@ -15,22 +15,22 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle.fields import an_object, integer, record, text
+from textveil.bundle.base import MAX_BUNDLE_BYTES
+from textveil.bundle.json_checks import parse_integer, parse_object, parse_record, parse_text
 from textveil.bundle.layout import MANIFEST
-from textveil.bundle.opened import MAX_BUNDLE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge, OptionError
-from textveil.lazy import LatePattern
+from textveil.lazy import LazyPattern
 
 #: Most bytes, and most values and keys, of one JSON file. A parsed empty list takes twenty times its bytes of memory.
 MAX_JSON_BYTES, MAX_JSON_VALUES = 2_000_000, 1 << 16
 
 _FILE_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_LARGEST = 1 << 62
+_MAX_FILE_BYTES = 1 << 62
 # Characters that a terminal executes or cannot print: control characters, line separators, marks that change the
 # direction of text, and surrogate code points.
-_UNPRINTABLE = LatePattern(re.compile, "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_OPENING = (
+_UNPRINTABLE = LazyPattern(re.compile, "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_OPEN_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
     | getattr(os, "O_NONBLOCK", 0)  # opening a pipe without a writer does not block
@@ -40,8 +40,8 @@ _OPENING = (
 )
 
 
-def read_file(path: Path, most: int) -> bytes:
-    """Read a regular file of at most ``most`` bytes once; symbolic links are not followed.
+def read_file(path: Path, max_bytes: int) -> bytes:
+    """Read a regular file of at most ``max_bytes`` bytes once; symbolic links are not followed.
 
     Raises:
         BundleDamaged: The file cannot be read, is not a regular file, or changed while it was read.
@@ -50,12 +50,12 @@ def read_file(path: Path, most: int) -> bytes:
     try:
         if not stat.S_ISREG(os.lstat(path).st_mode):  # opening a device may have side effects
             raise BundleDamaged(f"{path.name}: not a plain file (links are not followed)")
-        with open(os.open(path, _OPENING), "rb") as file:
+        with open(os.open(path, _OPEN_FLAGS), "rb") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise BundleDamaged(f"{path.name}: not a plain file (links are not followed)")
-            if status.st_size > most:
-                raise BundleTooLarge(f"{path.name}: has more than {most:,} bytes")
+            if status.st_size > max_bytes:
+                raise BundleTooLarge(f"{path.name}: has more than {max_bytes:,} bytes")
             content = file.read(status.st_size + 1)
     except (OSError, ValueError) as error:  # a name with a NUL
         raise BundleDamaged(f"{path.name}: cannot be read") from error
@@ -64,14 +64,16 @@ def read_file(path: Path, most: int) -> bytes:
     return content
 
 
-def read_files(path: Path, listed: object, max_bytes: int = MAX_BUNDLE_BYTES, *, late: bool = False) -> "Contents":
+def read_bundle_files(
+    path: Path, manifest_files: object, max_bytes: int = MAX_BUNDLE_BYTES, *, lazy: bool = False
+) -> "BundleFiles":
     """Read all files that a manifest lists, and check their names, sizes and SHA-256.
 
     Args:
         path: The folder.
-        listed: The manifest's ``files``: ``sha256`` and ``bytes`` by name.
+        manifest_files: The manifest's ``files``: ``sha256`` and ``bytes`` by name.
         max_bytes: Most bytes of all files together.
-        late: Whether to read and check each file at its first use.
+        lazy: Whether to read and check each file at its first use.
 
     Raises:
         BundleDamaged: A file is missing, altered, or outside the bundle; the message has its name.
@@ -80,37 +82,37 @@ def read_files(path: Path, listed: object, max_bytes: int = MAX_BUNDLE_BYTES, *,
     """
     if type(max_bytes) is not int or max_bytes < 1:
         raise OptionError("max_bytes is a whole number of bytes, at least 1")
-    files = an_object(listed, MANIFEST)
+    files = parse_object(manifest_files, MANIFEST)
     for name, entry in files.items():
         if not _FILE_NAME.fullmatch(name) or name == MANIFEST:
             raise BundleDamaged(f"{MANIFEST}: lists a file outside the bundle")
-        record(entry, {"bytes", "sha256"}, MANIFEST)
-        integer(entry["bytes"], 0, _LARGEST, MANIFEST)
-        text(entry["sha256"], MANIFEST, _SHA256)
+        parse_record(entry, {"bytes", "sha256"}, MANIFEST)
+        parse_integer(entry["bytes"], 0, _MAX_FILE_BYTES, MANIFEST)
+        parse_text(entry["sha256"], MANIFEST, _SHA256)
     if sum(entry["bytes"] for entry in files.values()) > max_bytes:
         raise BundleTooLarge(f"the files of this bundle have more than {max_bytes:,} bytes (max_bytes allows more)")
-    found = Contents(path, files)
-    for name in () if late else files:
-        _ = found[name]
-    return found
+    contents = BundleFiles(path, files)
+    for name in () if lazy else files:
+        _ = contents[name]
+    return contents
 
 
-class Contents(Mapping[str, bytes]):
+class BundleFiles(Mapping[str, bytes]):
     """Bytes of a bundle's files by name, each read, hashed and cached at the first access.
 
     Args:
         path: The folder.
-        files: The manifest's ``files``, checked. Access to another name raises ``BundleDamaged`` with that name.
+        files: The manifest's ``files``, checked. AccessRule to another name raises ``BundleDamaged`` with that name.
     """
 
     def __init__(self, path: Path, files: Mapping[str, Any]) -> None:
         self._path, self._files = path, files
-        self._read: dict[str, bytes] = {}
+        self._cache: dict[str, bytes] = {}
 
     def __getitem__(self, name: str) -> bytes:
-        if name not in self._read:
-            self._read[name] = self._checked(name)
-        return self._read[name]
+        if name not in self._cache:
+            self._cache[name] = self._read_checked(name)
+        return self._cache[name]
 
     def __contains__(self, name: object) -> bool:
         return name in self._files
@@ -121,13 +123,13 @@ class Contents(Mapping[str, bytes]):
     def __len__(self) -> int:
         return len(self._files)
 
-    def only(self, names: Iterable[str]) -> "Contents":
+    def select_files(self, names: Iterable[str]) -> "BundleFiles":
         """Return a subset of the files; files that were read need not be read again."""
-        part = Contents(self._path, {name: self._files[name] for name in names})
-        part._read = {name: self._read[name] for name in part if name in self._read}
+        part = BundleFiles(self._path, {name: self._files[name] for name in names})
+        part._cache = {name: self._cache[name] for name in part if name in self._cache}
         return part
 
-    def _checked(self, name: str) -> bytes:
+    def _read_checked(self, name: str) -> bytes:
         if name not in self._files:
             raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")
         size, digest = self._files[name]["bytes"], self._files[name]["sha256"]
@@ -142,7 +144,7 @@ class Contents(Mapping[str, bytes]):
         return content
 
 
-def read_checked(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> bytes:
+def read_hashed_file(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> bytes:
     """Read a file once and check its SHA-256 on the returned bytes.
 
     Raises:
@@ -156,29 +158,38 @@ def read_checked(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES) -> 
 
 
 def parse_json(
-    content: bytes, name: str, *, most: int = MAX_JSON_BYTES, values: int = MAX_JSON_VALUES, printable: bool = True
+    content: bytes,
+    name: str,
+    *,
+    max_bytes: int = MAX_JSON_BYTES,
+    max_values: int = MAX_JSON_VALUES,
+    printable: bool = True,
 ) -> dict[str, Any]:
     """Parse a JSON object from bytes, with limits on size and content.
 
     Args:
         content: The whole file.
         name: Name of the file in error messages.
-        most: Most bytes.
-        values: Most values and keys. The limit applies before parsing, to the number of ``[``, ``{``, ``,`` and ``:``.
+        max_bytes: Most bytes.
+        max_values: Most values and keys. The limit applies before parsing, to the number of ``[``, ``{``, ``,`` and
+            ``:``.
         printable: Whether to reject control characters, which a terminal would execute.
 
     Raises:
         BundleDamaged: The content is not a JSON object, repeats a key, or has a number that is NaN or infinite; or a
             string has control characters.
-        BundleTooLarge: The content has more than ``most`` bytes or ``values`` values.
+        BundleTooLarge: The content has more than ``max_bytes`` bytes or ``max_values`` values.
     """
-    if len(content) > most:
-        raise BundleTooLarge(f"{name}: has more than {most:,} bytes")
-    if sum(map(content.count, (b"[", b"{", b",", b":"))) > values:
-        raise BundleTooLarge(f"{name}: has more than {values:,} values")
+    if len(content) > max_bytes:
+        raise BundleTooLarge(f"{name}: has more than {max_bytes:,} bytes")
+    if sum(map(content.count, (b"[", b"{", b",", b":"))) > max_values:
+        raise BundleTooLarge(f"{name}: has more than {max_values:,} values")
     try:
         parsed = json.loads(
-            content.decode("utf-8"), object_pairs_hook=unique_keys, parse_constant=_refuse, parse_float=_finite
+            content.decode("utf-8"),
+            object_pairs_hook=make_unique_dict,
+            parse_constant=_reject_constant,
+            parse_float=_parse_finite,
         )
         if printable:
             _check_printable(parsed, name)
@@ -189,7 +200,7 @@ def parse_json(
     return parsed
 
 
-def unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Build a dictionary and reject repeated keys; a hook for ``json.loads``.
 
     JSON readers resolve repeated keys differently.
@@ -221,12 +232,12 @@ def _check_printable(value: Any, name: str) -> None:
             _check_printable(entry, name)
 
 
-def _finite(number: str) -> float:
+def _parse_finite(number: str) -> float:
     value = float(number)
     if not math.isfinite(value):
         raise ValueError("a number is beyond all floating-point numbers")
     return value
 
 
-def _refuse(constant: str) -> None:
+def _reject_constant(constant: str) -> None:
     raise ValueError("NaN and Infinity are not JSON")

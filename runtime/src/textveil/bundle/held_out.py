@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.fields import an_array, different_texts, integer, record
 from textveil.bundle.files import parse_json
+from textveil.bundle.json_checks import parse_array, parse_distinct_texts, parse_integer, parse_record
 from textveil.bundle.layout import HELD_OUT
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.staircase.index import MAX_CODES
+from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
 
 #: Upper limit of held-out texts. The squares of such counts are exact in floating point.
 _MAX_TEXTS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class HeldOutCounts:
     """Counts of the model's decisions on held-out texts.
 
     Attributes:
@@ -35,35 +35,35 @@ class HeldOut:
     decisions: NDArray[np.int64]
 
     @property
-    def texts(self) -> int:
+    def text_count(self) -> int:
         """Return the number of held-out texts."""
         return int(self.decisions.sum())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of ``held-out.json``."""
-        return {"labels": list(self.labels), "texts": self.texts, "decisions": self.decisions.tolist()}
+        return {"labels": list(self.labels), "texts": self.text_count, "decisions": self.decisions.tolist()}
 
 
-def parse_held_out(content: bytes, codes: int, classes: Sequence[str] | None) -> HeldOut:
+def parse_held_out(content: bytes, label_count: int, class_labels: Sequence[str] | None) -> HeldOutCounts:
     """Parse ``held-out.json``.
 
     Args:
         content: The whole file.
-        codes: Number of class labels or cluster labels of the bundle.
-        classes: The expected labels in a bundle with class labels; ``None`` in a bundle with cluster labels.
+        label_count: Number of class labels or cluster labels of the bundle.
+        class_labels: The expected labels in a bundle with class labels; ``None`` in a bundle with cluster labels.
 
     Raises:
         BundleDamaged: A key is unknown or missing, labels are repeated or are not the classes, the table has another
             shape, a number is not a count, or the sum of the counts is not ``texts``.
     """
-    found = record(parse_json(content, HELD_OUT), {"labels", "texts", "decisions"}, HELD_OUT)
-    labels = different_texts(found["labels"], HELD_OUT)
-    if not 2 <= len(labels) <= MAX_CODES or (classes is not None and labels != tuple(classes)):
+    fields = parse_record(parse_json(content, HELD_OUT), {"labels", "texts", "decisions"}, HELD_OUT)
+    labels = parse_distinct_texts(fields["labels"], HELD_OUT)
+    if not 2 <= len(labels) <= MAX_LABELS or (class_labels is not None and labels != tuple(class_labels)):
         raise BundleDamaged(f"{HELD_OUT}: the labels are not those of the bundle, or too few or too many")
-    rows = [an_array(row, HELD_OUT) for row in an_array(found["decisions"], HELD_OUT)]
-    if len(rows) != len(labels) or not all(len(row) == codes for row in rows):
+    rows = [parse_array(row, HELD_OUT) for row in parse_array(fields["decisions"], HELD_OUT)]
+    if len(rows) != len(labels) or not all(len(row) == label_count for row in rows):
         raise BundleDamaged(f"{HELD_OUT}: does not have a row for each label and a column for each code")
-    counts = [[integer(count, 0, _MAX_TEXTS, HELD_OUT) for count in row] for row in rows]
-    if integer(found["texts"], 1, _MAX_TEXTS, HELD_OUT) != sum(map(sum, counts)):
+    counts = [[parse_integer(count, 0, _MAX_TEXTS, HELD_OUT) for count in row] for row in rows]
+    if parse_integer(fields["texts"], 1, _MAX_TEXTS, HELD_OUT) != sum(map(sum, counts)):
         raise BundleDamaged(f"{HELD_OUT}: the counts do not add up to the texts")
-    return HeldOut(labels, np.array(counts, dtype=np.int64))
+    return HeldOutCounts(labels, np.array(counts, dtype=np.int64))

@@ -14,31 +14,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from textveil.errors import OutputError
-from textveil.lazy import called
+from textveil.lazy import format_path_name
 
 #: SQLite application id of a ledger: "TVLG".
-LEDGER_ID = 0x54564C47
+LEDGER_APPLICATION_ID = 0x54564C47
 #: Size of a key file: random bytes and nothing else.
 KEY_BYTES = 32
 #: Suffixes of a ledger's key and of the files that SQLite creates beside a ledger.
-_KEY, _BESIDE = ".key", ("-journal", "-wal", "-shm")
+_KEY_SUFFIX, _SQLITE_SUFFIXES = ".key", ("-journal", "-wal", "-shm")
 
 #: A file of a command: its name in error messages, and its path.
-Named = tuple[str, str | Path | None]
+NamedPath = tuple[str, str | Path | None]
 
 
-def key_of(ledger: Path) -> Path:
+def make_key_path(ledger: Path) -> Path:
     """Return the default path of a ledger's key, beside the ledger."""
-    return ledger.with_name(ledger.name + _KEY)
+    return ledger.with_name(ledger.name + _KEY_SUFFIX)
 
 
-def beside(ledger: Path) -> list[Path]:
+def list_sqlite_files(ledger: Path) -> list[Path]:
     """Return the paths of the files that SQLite creates beside a ledger."""
     real = Path(os.path.realpath(ledger))
-    return [real.with_name(real.name + end) for end in _BESIDE]
+    return [real.with_name(real.name + suffix) for suffix in _SQLITE_SUFFIXES]
 
 
-def refuse_kept(path: Path, name: str = "the output") -> None:
+def check_unprotected(path: Path, name: str = "the output") -> None:
     """Raise an error if an output path is a ledger, its journal, or a key.
 
     Args:
@@ -51,15 +51,15 @@ def refuse_kept(path: Path, name: str = "the output") -> None:
     path = Path(os.path.realpath(path))
     if _is_ledger(path):
         raise OutputError(f"{name}: a ledger is there; nothing was written")
-    for end in (_KEY, *_BESIDE):
-        if path.name.lower().endswith(end) and _is_ledger(path.with_name(path.name[: -len(end)])):
+    for suffix in (_KEY_SUFFIX, *_SQLITE_SUFFIXES):
+        if path.name.lower().endswith(suffix) and _is_ledger(path.with_name(path.name[: -len(suffix)])):
             raise OutputError(f"{name}: this is the key or the journal of a ledger; nothing was written")
     if _is_key(path):
         raise OutputError(f"{name}: a key file is there, or another file of 32 random bytes; nothing was written")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class ProtectedPaths:
     """Files and folders of a command that its outputs must not overwrite.
 
     Attributes:
@@ -71,99 +71,103 @@ class Kept:
     """
 
     inputs: Sequence[str | Path] = ()
-    keys: Sequence[Named] = ()
+    keys: Sequence[NamedPath] = ()
     ledger: Path | None = None
     ledger_key: Path | None = None
     bundle: Path | None = None
 
-    def refuse(self, *written: Named) -> None:
+    def check_outputs(self, *outputs: NamedPath) -> None:
         """Raise an error if an output is a protected file or the same file as another output.
 
         Args:
-            written: The outputs, each with its option; a path ``None`` is ignored.
+            outputs: The outputs, each with its option; a path ``None`` is ignored.
 
         Raises:
             OutputError: An output is protected, equals another output, is an existing ledger or key, or is in the
                 bundle's folder; or a key is also a file of the ledger or an input.
         """
-        seen = {_place_of_input(path): "an input" for path in self.inputs}
-        for role, path in (*_files_of(self.ledger, self.ledger_key), *self.keys, *written):
+        seen = {_get_input_id(path): "an input" for path in self.inputs}
+        for role, path in (*_list_ledger_files(self.ledger, self.ledger_key), *self.keys, *outputs):
             if path is not None:
-                place = place_of(path)
-                if _is_sink(path):
+                file_id = get_file_id(path)
+                if _is_null_device(path):
                     continue  # writing to /dev/null overwrites nothing
-                if place in seen:
-                    name = called(path) and f" ({called(path)})"
-                    raise OutputError(f"{role} is also {seen[place]}{name}: name another file; nothing was written")
-                seen[place] = role
-        for role, path in written:
+                if file_id in seen:
+                    name = format_path_name(path) and f" ({format_path_name(path)})"
+                    raise OutputError(f"{role} is also {seen[file_id]}{name}: name another file; nothing was written")
+                seen[file_id] = role
+        for role, path in outputs:
             if path is not None:
-                refuse_kept(Path(path), role)
-                if self.bundle is not None and lies_in(path, self.bundle):
+                check_unprotected(Path(path), role)
+                if self.bundle is not None and is_inside(path, self.bundle):
                     raise OutputError(f"{role} is in the folder of the bundle; nothing was written")
 
 
-def place_of(path: str | Path) -> object:
+def get_file_id(path: str | Path) -> object:
     """Return a value that is equal for two paths only if they may lead to one file.
 
     Names of missing files that differ only in case may be one file.
     """
     real = os.path.realpath(path)
     with suppress(OSError, ValueError):
-        found = os.stat(real)
-        return (found.st_dev, found.st_ino) if _has_content(found) else real
+        status = os.stat(real)
+        return (status.st_dev, status.st_ino) if _has_content(status) else real
     folder, name = os.path.split(real)
     with suppress(OSError, ValueError):
-        found = os.stat(folder)
-        return found.st_dev, found.st_ino, unicodedata.normalize("NFC", name).casefold()
+        status = os.stat(folder)
+        return status.st_dev, status.st_ino, unicodedata.normalize("NFC", name).casefold()
     return real
 
 
-def lies_in(path: str | Path, folder: str | Path) -> bool:
+def is_inside(path: str | Path, folder: str | Path) -> bool:
     """Return whether a path, existing or not, is a folder or is inside it at any depth."""
     real = Path(os.path.realpath(path))
     with suppress(OSError, ValueError):
-        wanted = os.stat(folder)
-        for above in (real, *real.parents):
+        folder_status = os.stat(folder)
+        for ancestor in (real, *real.parents):
             with suppress(OSError, ValueError):  # a missing path is not the folder
-                if os.path.samestat(os.stat(above), wanted):
+                if os.path.samestat(os.stat(ancestor), folder_status):
                     return True
     return False
 
 
-def _files_of(ledger: Path | None, key: Path | None) -> Iterator[Named]:
+def _list_ledger_files(ledger: Path | None, key: Path | None) -> Iterator[NamedPath]:
     """Yield the paths of a ledger, its key and its journal, whether or not they exist."""
     if ledger is None:
         return
     yield "--ledger", ledger
-    yield ("the key of the ledger", key_of(Path(os.path.realpath(ledger)))) if key is None else ("--ledger-key", key)
-    for path in beside(ledger):
+    yield (
+        ("the key of the ledger", make_key_path(Path(os.path.realpath(ledger))))
+        if key is None
+        else ("--ledger-key", key)
+    )
+    for path in list_sqlite_files(ledger):
         yield "the journal of the ledger", path
 
 
-def _place_of_input(path: str | Path) -> object:
+def _get_input_id(path: str | Path) -> object:
     with suppress(OSError, ValueError, AttributeError):  # a missing or closed input is not the output
-        found = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
-        if stat.S_ISREG(found.st_mode):
-            return found.st_dev, found.st_ino
+        status = os.fstat(sys.stdin.fileno()) if path == "-" else os.stat(path)
+        if stat.S_ISREG(status.st_mode):
+            return status.st_dev, status.st_ino
     return None
 
 
-def _is_sink(path: str | Path) -> bool:
+def _is_null_device(path: str | Path) -> bool:
     """Return whether the path is the null device."""
     with suppress(OSError, ValueError):
         return os.path.samefile(path, os.devnull)
     return False
 
 
-def _has_content(found: os.stat_result) -> bool:
-    return stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+def _has_content(status: os.stat_result) -> bool:
+    return stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
 
 
 def _is_ledger(path: Path) -> bool:
     """Return whether a file has a header of SQLite with the application id of a privacy ledger."""
-    begin = _begin_of(path, 72)
-    return begin.startswith(b"SQLite format 3\0") and begin[68:72] == LEDGER_ID.to_bytes(4, "big")
+    start = _read_start(path, 72)
+    return start.startswith(b"SQLite format 3\0") and start[68:72] == LEDGER_APPLICATION_ID.to_bytes(4, "big")
 
 
 def _is_key(path: Path) -> bool:
@@ -171,17 +175,17 @@ def _is_key(path: Path) -> bool:
 
     Random bytes are valid UTF-8 once in a hundred million cases; text always is.
     """
-    begin = _begin_of(path, KEY_BYTES + 1)
-    if len(begin) != KEY_BYTES:
+    start = _read_start(path, KEY_BYTES + 1)
+    if len(start) != KEY_BYTES:
         return False
     try:
-        begin.decode()
+        start.decode()
     except UnicodeDecodeError:
         return True
     return False
 
 
-def _begin_of(path: Path, size: int) -> bytes:
+def _read_start(path: Path, size: int) -> bytes:
     """Return the first ``size`` bytes of a regular file; no bytes for anything else."""
     with suppress(OSError, ValueError):
         if stat.S_ISREG(os.stat(path).st_mode):

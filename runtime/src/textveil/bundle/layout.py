@@ -6,21 +6,21 @@ MAX_LINE_BYTES = 1 << 12
 MANIFEST, SIGNATURE, CARD = "manifest.json", "manifest.json.sig", "README.md"
 
 # Text bundles.
-LAW, VOCABULARY, CHARACTERS = "law.json", "vocabulary.tsv", "characters.json"
+MECHANISM_FILE, VOCABULARY, CHARACTERS = "law.json", "vocabulary.tsv", "characters.json"
 STAIRCASE = "staircase.safetensors"
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 #: Lists of the mode ``names``, patterns of file names per entity type, and flags of common words in the order of bits.
-COMMON_WORDS, SHOWN_CAPITALS, SYMBOLS = "common-words.txt", "shown-capitals.txt", "symbols.txt"
+COMMON_WORDS, KEPT_CAPITALS, SYMBOLS = "common-words.txt", "shown-capitals.txt", "symbols.txt"
 #: Rules of the language of the mode ``names``; a bundle without this file has those of English.
 RULES = "rules.json"
-NAMES_KIND, NAMES_POOL = "names.kind.{}.txt", "names.pool.{}.txt"
-NAMES_MARKS = ("strict", "start", "emphasis", "opener", "name", "function", "rare")
+ENTITY_LIST, SURROGATE_POOL = "names.kind.{}.txt", "names.pool.{}.txt"
+COMMON_WORD_FLAGS = ("strict", "start", "emphasis", "opener", "name", "function", "rare")
 CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
 STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
 
 TABLE_MECHANISMS = ("santext", "santext+")
 #: Mode for each value of ``visible`` in ``law.json``, which states the words that the staircase mechanism keeps.
-RUNG_OF_VISIBLE = {"function-words": "words", "none": "all"}
+MODE_BY_KEPT_WORDS = {"function-words": "words", "none": "all"}
 #: Classes of ``characters.json``, by which text is split, each defined in the notation of UTS #18.
 CHARACTER_CLASSES = {
     "blank": r"\p{White_Space}",
@@ -38,12 +38,17 @@ CHARACTER_CLASSES = {
 
 # Bundles that release vectors or indices.
 MODEL, PIECES, CLASSIFIER = "model.onnx", "vocabulary.txt", "classifier.safetensors"
-WORDS, ROWS, CODES, CHANNELS = "words.txt", "rows.safetensors", "codes.safetensors", "channels.safetensors"
+WORDS, ROWS, LABEL_CLASSIFIER, RANDOMIZERS = (
+    "words.txt",
+    "rows.safetensors",
+    "codes.safetensors",
+    "channels.safetensors",
+)
 #: Files for the server: ``P(label | index)`` of every randomizer, and decisions on held-out texts.
-LABELS, HELD_OUT = "labels.safetensors", "held-out.json"
+LABEL_PROBABILITIES, HELD_OUT = "labels.safetensors", "held-out.json"
 #: Public sentences that a device releases in place of an index.
 SENTENCES = "sentences.txt"
 #: Kinds of extractors of an index bundle.
 STATIC, ONNX = "static", "onnx"
 #: Meaning of the indices: class labels, or cluster labels of a codebook that was trained without labels.
-DECISION, CODEBOOK = "decision", "codebook"
+CLASS_LABELS, CLUSTER_LABELS = "decision", "codebook"

@@ -18,23 +18,23 @@ try:
 except ImportError:  # missing on Windows: leftovers stay
     fcntl = None
 
-_NAME = re.compile(r"\.textveil-(?P<place>[0-9a-f]{16})-[0-9a-f]{16}\.partial")
+_TEMPORARY_NAME = re.compile(r"\.textveil-(?P<place>[0-9a-f]{16})-[0-9a-f]{16}\.partial")
 
 
-def temporary_name(path: Path) -> Path:
+def make_temporary_name(path: Path) -> Path:
     """Return an unused name in the folder of the target ``path``."""
-    return path.with_name(f".textveil-{_place(path)}-{os.urandom(8).hex()}.partial")
+    return path.with_name(f".textveil-{_hash_file_name(path)}-{os.urandom(8).hex()}.partial")
 
 
-def aside_name(path: Path) -> Path:
+def make_backup_name(path: Path) -> Path:
     """Return an unused name for a file or folder that is moved away from ``path``.
 
     It never counts as a leftover, because it may be the only copy.
     """
-    return path.with_name(f".textveil-{_place(path)}-{os.urandom(8).hex()}.old")
+    return path.with_name(f".textveil-{_hash_file_name(path)}-{os.urandom(8).hex()}.old")
 
 
-def unnamed_file(folder: Path) -> int | None:
+def open_unnamed_file(folder: Path) -> int | None:
     """Open an unnamed file, private to the owner, which vanishes with its process.
 
     Returns:
@@ -58,7 +58,7 @@ def name_file(descriptor: int, path: Path) -> None:
     os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor, follow_symlinks=True)
 
 
-def named_file(path: Path) -> tuple[int, Path]:
+def create_temporary_file(path: Path) -> tuple[int, Path]:
     """Create and claim a temporary file beside the target ``path``, private to the owner.
 
     Returns:
@@ -66,32 +66,32 @@ def named_file(path: Path) -> tuple[int, Path]:
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
     while True:
-        name = temporary_name(path)
+        name = make_temporary_name(path)
         descriptor = os.open(name, flags, 0o600)
-        if claim(descriptor, name):
+        if lock_temporary(descriptor, name):
             return descriptor, name
         os.close(descriptor)
 
 
-def named_folder(path: Path) -> tuple[int | None, Path]:
+def create_temporary_folder(path: Path) -> tuple[int | None, Path]:
     """Create and claim a temporary folder beside the target ``path``, private to the owner.
 
     Returns:
         An open descriptor that holds the claim (``None`` on Windows), and the name.
     """
     while True:
-        name = temporary_name(path)
+        name = make_temporary_name(path)
         os.mkdir(name, 0o700)
         if sys.platform == "win32":
             return None, name
         with suppress(FileNotFoundError):  # another process deleted it
             descriptor = os.open(name, os.O_RDONLY)
-            if claim(descriptor, name):
+            if lock_temporary(descriptor, name):
                 return descriptor, name
             os.close(descriptor)
 
 
-def claim(descriptor: int, name: Path | None = None) -> bool:
+def lock_temporary(descriptor: int, name: Path | None = None) -> bool:
     """Lock a temporary file or folder against deletion while its descriptor is open.
 
     Args:
@@ -114,7 +114,7 @@ def claim(descriptor: int, name: Path | None = None) -> bool:
     return False
 
 
-def keep_claim(descriptor: int) -> int | None:
+def duplicate_lock(descriptor: int) -> int | None:
     """Return a duplicate descriptor that holds the claim after the first one is closed.
 
     A file is renamed after it is closed, and must not count as a leftover in between.
@@ -125,24 +125,24 @@ def keep_claim(descriptor: int) -> int | None:
     return None if fcntl is None else os.dup(descriptor)
 
 
-def remove_leftovers(path: Path) -> None:
+def remove_abandoned(path: Path) -> None:
     """Delete temporary files and folders of this user's killed processes for ``path``."""
     if fcntl is None:
         return
     with suppress(OSError):
         for entry in os.scandir(path.parent):
-            found = _NAME.fullmatch(entry.name)
-            if found is not None and found["place"] == _place(path):
+            match = _TEMPORARY_NAME.fullmatch(entry.name)
+            if match is not None and match["place"] == _hash_file_name(path):
                 with suppress(OSError):
-                    _remove(entry)
+                    _remove_entry(entry)
 
 
-def _place(path: Path) -> str:
+def _hash_file_name(path: Path) -> str:
     """Return a hash of a file's name; the name itself may be too long for a suffix."""
     return hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]
 
 
-def _remove(entry: "os.DirEntry[str]") -> None:
+def _remove_entry(entry: "os.DirEntry[str]") -> None:
     assert fcntl is not None
     if entry.is_symlink() or entry.stat(follow_symlinks=False).st_uid != os.getuid():
         return

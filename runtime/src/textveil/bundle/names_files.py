@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from textveil.bundle.files import is_printable
 from textveil.bundle.layout import (
+    COMMON_WORD_FLAGS,
     COMMON_WORDS,
+    ENTITY_LIST,
+    KEPT_CAPITALS,
     MAX_LINE_BYTES,
-    NAMES_KIND,
-    NAMES_MARKS,
-    NAMES_POOL,
     RULES,
-    SHOWN_CAPITALS,
+    SURROGATE_POOL,
     SYMBOLS,
 )
 from textveil.bundle.rules import Rules, english_rules, fold, read_rules
@@ -24,14 +24,14 @@ from textveil.lazy import ENTITY_TYPES, load_data
 
 #: Flags of common words (docs/format.md): kept in a text without capitals too; kept at the start of a sentence; kept in
 #: ALL CAPS; a word that opens sentences; also a name; a function word; a rare word (``start`` holds in ALL CAPS only).
-STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE = (1 << bit for bit in range(len(NAMES_MARKS)))
+STRICT, START, EMPHASIS, OPENER, NAME, FUNCTION, RARE = (1 << bit for bit in range(len(COMMON_WORD_FLAGS)))
 #: Entity types with a complete list of members. Common words are kept in lower case, so only flagged members of these
 #: types may also be common words.
-CLOSED_KINDS = tuple(load_data(ENTITY_TYPES)["closed"])
+CLOSED_TYPES = tuple(load_data(ENTITY_TYPES)["closed"])
 
-_BITS = {mark: 1 << bit for bit, mark in enumerate(NAMES_MARKS)}
+_FLAG_BITS = {mark: 1 << bit for bit, mark in enumerate(COMMON_WORD_FLAGS)}
 #: Flags of a member that is also a common word, in lists of names and in word lists of rules.
-_MEMBER_MARKS = frozenset({"capitalized", "common"})
+_MEMBER_FLAGS = frozenset({"capitalized", "common"})
 #: Flag letters (regional indicators) and skin tones: symbols that reveal personal information.
 _FLAGS_AND_TONES = frozenset(map(chr, (*range(0x1F1E6, 0x1F200), *range(0x1F3FB, 0x1F400))))
 
@@ -41,33 +41,35 @@ class NamesLists:
     """Lists of the mode ``names``, checked.
 
     Attributes:
-        common: Common words, folded, in order of code points, with their flags as bits.
-        capitals: Words that are kept in this spelling, with capitals.
-        symbols: Single characters that are kept.
-        kinds: By entity type its listed members, folded; a member may be a phrase.
-        pools: By entity type its surrogates as printed, most frequent first.
+        common_words: Common words, folded, in order of code points, with their flags as bits.
+        kept_capitals: Words that are kept in this spelling, with capitals.
+        kept_symbols: Single characters that are kept.
+        members_by_type: By entity type its listed members, folded; a member may be a phrase.
+        surrogate_pools: By entity type its surrogates as printed, most frequent first.
         rules: Rules of the language: those of the bundle, or of English.
     """
 
-    common: dict[str, int]
-    capitals: frozenset[str]
-    symbols: frozenset[str]
-    kinds: dict[str, frozenset[str]]
-    pools: dict[str, tuple[str, ...]]
+    common_words: dict[str, int]
+    kept_capitals: frozenset[str]
+    kept_symbols: frozenset[str]
+    members_by_type: dict[str, frozenset[str]]
+    surrogate_pools: dict[str, tuple[str, ...]]
     rules: Rules
 
     @property
-    def shown_names(self) -> tuple[str, ...]:
+    def kept_names(self) -> tuple[str, ...]:
         """Return the common words that are also names and are kept nevertheless."""
-        return tuple(word for word, marks in self.common.items() if marks & NAME)
+        return tuple(word for word, marks in self.common_words.items() if marks & NAME)
 
 
-def read_names(kinds: Iterable[str], pools: Iterable[str], contents: Mapping[str, bytes]) -> NamesLists:
+def parse_names_lists(
+    entity_types: Iterable[str], pool_types: Iterable[str], contents: Mapping[str, bytes]
+) -> NamesLists:
     """Parse the lists of the mode ``names``.
 
     Args:
-        kinds: Entity types with listed members, in their public order.
-        pools: Entity types with a surrogate pool.
+        entity_types: Entity types with listed members, in their public order.
+        pool_types: Entity types with a surrogate pool.
         contents: The bytes of the files, by name.
 
     Raises:
@@ -75,62 +77,64 @@ def read_names(kinds: Iterable[str], pools: Iterable[str], contents: Mapping[str
         BundleTooLarge: A line or the file of rules is too long.
     """
     rules = read_rules(contents[RULES]) if RULES in contents else english_rules()
-    common = _common_words(contents)
-    members = {kind: _marked(contents, NAMES_KIND.format(kind), _MEMBER_MARKS) for kind in kinds}
-    for kind in CLOSED_KINDS:
-        never = {entry for entry, marks in members.get(kind, {}).items() if not marks}
-        if shown := never.intersection(common):
-            raise _damaged(COMMON_WORDS, list(common).index(min(shown)) + 1, f"is a {kind}, which is never shown")
+    common = _parse_common_words(contents)
+    members = {kind: _parse_flagged(contents, ENTITY_LIST.format(kind), _MEMBER_FLAGS) for kind in entity_types}
+    for kind in CLOSED_TYPES:
+        unflagged = {entry for entry, marks in members.get(kind, {}).items() if not marks}
+        if conflicts := unflagged.intersection(common):
+            raise _make_line_error(
+                COMMON_WORDS, list(common).index(min(conflicts)) + 1, f"is a {kind}, which is never shown"
+            )
     return NamesLists(
-        common=common,
-        capitals=frozenset(_sorted(contents, SHOWN_CAPITALS)),
-        symbols=_symbols(contents),
-        kinds={kind: frozenset(found) for kind, found in members.items()},
-        pools={kind: _outputs(contents, NAMES_POOL.format(kind)) for kind in pools},
+        common_words=common,
+        kept_capitals=frozenset(_parse_sorted(contents, KEPT_CAPITALS)),
+        kept_symbols=_parse_symbols(contents),
+        members_by_type={kind: frozenset(found) for kind, found in members.items()},
+        surrogate_pools={kind: _parse_surrogates(contents, SURROGATE_POOL.format(kind)) for kind in pool_types},
         rules=rules,
     )
 
 
-def _common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
-    found = _marked(contents, COMMON_WORDS, _BITS.keys())
-    bits = {marks: sum(_BITS[mark] for mark in marks) for marks in set(found.values())}
-    return {word: bits[marks] for word, marks in found.items()}
+def _parse_common_words(contents: Mapping[str, bytes]) -> dict[str, int]:
+    flags_by_word = _parse_flagged(contents, COMMON_WORDS, _FLAG_BITS.keys())
+    bits = {marks: sum(_FLAG_BITS[mark] for mark in marks) for marks in set(flags_by_word.values())}
+    return {word: bits[marks] for word, marks in flags_by_word.items()}
 
 
-def _marked(contents: Mapping[str, bytes], name: str, known: Set[str]) -> dict[str, tuple[str, ...]]:
+def _parse_flagged(contents: Mapping[str, bytes], name: str, allowed_flags: Set[str]) -> dict[str, tuple[str, ...]]:
     """Return the entries of a lookup list, in order of code points, with their flags."""
-    found: dict[str, tuple[str, ...]] = {}
-    checked: dict[str, tuple[str, ...]] = {"": ()}  # cache by the text after an entry: few differ
-    before = ""
-    for number, line in _lines(contents, name, tabs=1):
-        entry, tab, marked = line.partition("\t")
-        _require_order(name, number, before, entry)
+    flags_by_entry: dict[str, tuple[str, ...]] = {}
+    flag_cache: dict[str, tuple[str, ...]] = {"": ()}  # cache by the text after an entry: few differ
+    previous = ""
+    for number, line in _iterate_lines(contents, name, tabs=1):
+        entry, tab, flag_text = line.partition("\t")
+        _check_order(name, number, previous, entry)
         if not entry.isascii() or entry.lower() != entry:
-            _require_folded(name, number, entry)
-        if tab + marked not in checked:
-            marks = tuple(marked.split(","))
-            if len(set(marks)) < len(marks) or not known >= set(marks):
-                raise _damaged(name, number, "has an unknown mark")
-            checked[tab + marked] = marks
-        found[entry] = checked[tab + marked]
-        before = entry
-    return found
+            _check_folded(name, number, entry)
+        if tab + flag_text not in flag_cache:
+            marks = tuple(flag_text.split(","))
+            if len(set(marks)) < len(marks) or not allowed_flags >= set(marks):
+                raise _make_line_error(name, number, "has an unknown mark")
+            flag_cache[tab + flag_text] = marks
+        flags_by_entry[entry] = flag_cache[tab + flag_text]
+        previous = entry
+    return flags_by_entry
 
 
-def _outputs(contents: Mapping[str, bytes], name: str) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for number, output in _lines(contents, name):
-        if output in found:
-            raise _damaged(name, number, "is there twice")
-        found[output] = None
-    return tuple(found)
+def _parse_surrogates(contents: Mapping[str, bytes], name: str) -> tuple[str, ...]:
+    surrogates: dict[str, None] = {}
+    for number, surrogate in _iterate_lines(contents, name):
+        if surrogate in surrogates:
+            raise _make_line_error(name, number, "is there twice")
+        surrogates[surrogate] = None
+    return tuple(surrogates)
 
 
-def _symbols(contents: Mapping[str, bytes]) -> frozenset[str]:
-    symbols = _sorted(contents, SYMBOLS)
+def _parse_symbols(contents: Mapping[str, bytes]) -> frozenset[str]:
+    symbols = _parse_sorted(contents, SYMBOLS)
     for number, symbol in enumerate(symbols, 1):
         if not _is_symbol(symbol):
-            raise _damaged(SYMBOLS, number, "is not a single symbol")
+            raise _make_line_error(SYMBOLS, number, "is not a single symbol")
     return frozenset(symbols)
 
 
@@ -146,16 +150,16 @@ def _is_symbol(symbol: str) -> bool:
     return category[0] not in "LMNZ" and category not in ("Cc", "Cf", "Co")
 
 
-def _sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
+def _parse_sorted(contents: Mapping[str, bytes], name: str) -> list[str]:
     """Return the entries of a list that is in order of code points."""
-    found: list[str] = []
-    for number, entry in _lines(contents, name):
-        _require_order(name, number, found[-1] if found else "", entry)
-        found.append(entry)
-    return found
+    entries: list[str] = []
+    for number, entry in _iterate_lines(contents, name):
+        _check_order(name, number, entries[-1] if entries else "", entry)
+        entries.append(entry)
+    return entries
 
 
-def _lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iterator[tuple[int, str]]:
+def _iterate_lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line; a line is printable except for ``tabs`` tabs.
 
     A line has no blanks at its ends.
@@ -173,22 +177,22 @@ def _lines(contents: Mapping[str, bytes], name: str, tabs: int = 0) -> Iterator[
         try:
             entry = line.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise _damaged(name, number, "is not UTF-8") from error
+            raise _make_line_error(name, number, "is not UTF-8") from error
         if not entry or entry != entry.strip(" ") or not is_printable(entry.replace("\t", "", tabs)):
-            raise _damaged(name, number, "is empty, or holds what cannot be printed")
+            raise _make_line_error(name, number, "is empty, or holds what cannot be printed")
         yield number, entry
 
 
-def _require_order(name: str, number: int, before: str, entry: str) -> None:
-    if entry <= before:
-        raise _damaged(name, number, "is there twice, or out of order")
+def _check_order(name: str, number: int, previous: str, entry: str) -> None:
+    if entry <= previous:
+        raise _make_line_error(name, number, "is there twice, or out of order")
 
 
-def _require_folded(name: str, number: int, entry: str) -> None:
+def _check_folded(name: str, number: int, entry: str) -> None:
     """Raise an error if an entry differs from its lookup key, so that no lookup finds it."""
     if fold(entry) != entry:
-        raise _damaged(name, number, "is not in lower case, or not as words are looked up")
+        raise _make_line_error(name, number, "is not in lower case, or not as words are looked up")
 
 
-def _damaged(name: str, number: int, what: str) -> BundleDamaged:
+def _make_line_error(name: str, number: int, what: str) -> BundleDamaged:
     return BundleDamaged(f"{name}: line {number} {what}")

@@ -11,42 +11,42 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
+from textveil.bundle.base import MAX_BUNDLE_BYTES, BundleBase, ExpectedBundle
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
-from textveil.bundle.files import MAX_JSON_BYTES, Contents, parse_json, read_file, read_files
+from textveil.bundle.files import MAX_JSON_BYTES, BundleFiles, parse_json, read_bundle_files, read_file
 from textveil.bundle.layout import FORMAT, FORMAT_VERSION, MANIFEST
-from textveil.bundle.opened import MAX_BUNDLE_BYTES, Opened, Pins
-from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, IdentityMismatch, OptionError, WrongBundle
-from textveil.lazy import called
+from textveil.errors import BundleDamaged, BundleNotFound, BundleVersion, ContentHashMismatch, OptionError, WrongBundle
+from textveil.lazy import format_path_name
 
 if TYPE_CHECKING:
-    from textveil.bundle.index import IndexBundle
-    from textveil.bundle.text import TextBundle
-    from textveil.bundle.vectors import VectorBundle
+    from textveil.bundle.label_bundle import LabelBundle
+    from textveil.bundle.text_bundle import TextBundle
+    from textveil.bundle.vector_bundle import VectorBundle
 
-Kind = TypeVar("Kind", bound=Opened)
+AnyBundle = TypeVar("AnyBundle", bound=BundleBase)
 
 #: Error message by kind of bundle, for callers that need another kind.
-_PURPOSES = {
+_WRONG_BUNDLE_MESSAGES = {
     "text": "this is a bundle for text (textveil sanitize, Sanitizer.load), and releases no vectors and no index",
     "vectors": "this bundle releases vectors (textveil encode, Encoder.load), and no text and no index",
-    "index": "this bundle releases an index (textveil encode, IndexEncoder.load), and no text and no vectors",
+    "index": "this bundle releases an index (textveil encode, TextLabelEncoder.load), and no text and no vectors",
 }
 
 
 @overload
-def open_bundle(path: Path, **pins: Unpack[Pins]) -> "TextBundle | VectorBundle | IndexBundle": ...
+def open_bundle(path: Path, **pins: Unpack[ExpectedBundle]) -> "TextBundle | VectorBundle | LabelBundle": ...
 @overload
-def open_bundle(path: Path, *wanted: type[Kind], **pins: Unpack[Pins]) -> Kind: ...
-def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Opened:
+def open_bundle(path: Path, *wanted: type[AnyBundle], **pins: Unpack[ExpectedBundle]) -> AnyBundle: ...
+def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBundle]) -> BundleBase:
     """Open the bundle in a folder and check its content.
 
     Args:
         path: The folder.
         wanted: Classes of the accepted kinds; without them all kinds are accepted.
-        pins: Requirements on the bundle (``Pins``).
+        pins: Requirements on the bundle (``ExpectedBundle``).
 
     Returns:
-        A ``TextBundle``, a ``VectorBundle`` or an ``IndexBundle``.
+        A ``TextBundle``, a ``VectorBundle`` or an ``LabelBundle``.
 
     Raises:
         OptionError: A pin is unknown or has the wrong type.
@@ -59,51 +59,51 @@ def open_bundle(path: Path, *wanted: type[Opened], **pins: Unpack[Pins]) -> Open
         CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
         ModelRefused: The model contains something that this package does not run.
     """
-    if not pins.keys() <= Pins.__annotations__.keys():
-        raise OptionError(f"a pin of a bundle is {', '.join(Pins.__annotations__)}")
+    if not pins.keys() <= ExpectedBundle.__annotations__.keys():
+        raise OptionError(f"a pin of a bundle is {', '.join(ExpectedBundle.__annotations__)}")
     manifest, identity = _read_manifest(path)
     kind = manifest.get("kind")
-    if not isinstance(kind, str) or kind not in _PURPOSES:
-        raise BundleDamaged(f"{MANIFEST}: of no kind that there is ({', '.join(_PURPOSES)})")
+    if not isinstance(kind, str) or kind not in _WRONG_BUNDLE_MESSAGES:
+        raise BundleDamaged(f"{MANIFEST}: of no kind that there is ({', '.join(_WRONG_BUNDLE_MESSAGES)})")
     if wanted and kind not in {one.KIND for one in wanted}:
-        raise WrongBundle(_PURPOSES[kind])
+        raise WrongBundle(_WRONG_BUNDLE_MESSAGES[kind])
     expect_id, maker = pins.get("expect_id"), pins.get("maker")
     if expect_id is not None:
-        _require_identity(identity, expect_id)
+        _check_content_hash(identity, expect_id)
     if maker is not None:
-        from textveil.bundle.maker import require_maker
+        from textveil.bundle.signer import check_signer
 
-        require_maker(path, identity, maker)
+        check_signer(path, identity, maker)
     max_bytes = pins.get("max_bytes", MAX_BUNDLE_BYTES)
     late = path == DEFAULT_BUNDLE and identity == DEFAULT_BUNDLE_ID
-    contents = read_files(path, manifest.get("files"), max_bytes, late=late)
+    contents = read_bundle_files(path, manifest.get("files"), max_bytes, lazy=late)
     pinned = expect_id is not None or maker is not None
-    opened = Opened(path=path, identity=identity, manifest=manifest, max_bytes=max_bytes, pinned=pinned)
-    return _reader(kind)(opened, contents)
+    opened = BundleBase(path=path, content_hash=identity, manifest=manifest, max_bytes=max_bytes, is_expected=pinned)
+    return _import_parser(kind)(opened, contents)
 
 
-def _reader(kind: str) -> Callable[[Opened, Contents], Opened]:
+def _import_parser(bundle_type: str) -> Callable[[BundleBase, BundleFiles], BundleBase]:
     """Return the reader of a kind of bundle; only this reader's module is imported."""
-    match kind:
+    match bundle_type:
         case "text":
-            from textveil.bundle.text import read_text as read
+            from textveil.bundle.text_bundle import parse_text_bundle as read
         case "vectors":
-            from textveil.bundle.vectors import read_vectors as read
+            from textveil.bundle.vector_bundle import parse_vector_bundle as read
         case _:
-            from textveil.bundle.index import read_index as read
+            from textveil.bundle.label_bundle import parse_label_bundle as read
     return read
 
 
 def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
     """Parse the manifest of a bundle and return it with the SHA-256 of its bytes."""
     try:
-        found = not stat.S_ISDIR(os.lstat(path / MANIFEST).st_mode)
+        is_file = not stat.S_ISDIR(os.lstat(path / MANIFEST).st_mode)
     except (OSError, ValueError):  # a name that is too long or contains NUL
-        found = False
-    if not found:
-        is_there, name = os.path.exists(path), called(path) or "of that name"
-        there = f"{path.name!r} is not a bundle" if is_there else f"there is no folder {name}"
-        raise BundleNotFound(f"{there}: a bundle is a folder with a manifest.json")
+        is_file = False
+    if not is_file:
+        is_there, name = os.path.exists(path), format_path_name(path) or "of that name"
+        reason = f"{path.name!r} is not a bundle" if is_there else f"there is no folder {name}"
+        raise BundleNotFound(f"{reason}: a bundle is a folder with a manifest.json")
     content = read_file(path / MANIFEST, MAX_JSON_BYTES)
     manifest = parse_json(content, MANIFEST)
     name, version = manifest.get("format"), manifest.get("format_version")
@@ -114,8 +114,8 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
     return manifest, hashlib.sha256(content).hexdigest()
 
 
-def _require_identity(identity: str, expected: object) -> None:
+def _check_content_hash(content_hash: str, expected: object) -> None:
     if not isinstance(expected, str):
         raise OptionError("an expected identity is text: 64 hexadecimal digits")
-    if expected.strip().lower() != identity:
-        raise IdentityMismatch(f"the bundle has another identity: {identity}")
+    if expected.strip().lower() != content_hash:
+        raise ContentHashMismatch(f"the bundle has another identity: {content_hash}")

@@ -12,11 +12,18 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from textveil.bundle.fields import an_array, an_object, boolean, integer, record, text
 from textveil.bundle.files import parse_json
+from textveil.bundle.json_checks import (
+    parse_array,
+    parse_boolean,
+    parse_integer,
+    parse_object,
+    parse_record,
+    parse_text,
+)
 from textveil.bundle.layout import RULES
 from textveil.errors import BundleDamaged, BundleTooLarge
-from textveil.lazy import LatePattern, load_data
+from textveil.lazy import LazyPattern, load_data
 
 #: Limits of a file of rules.
 MAX_RULES_BYTES, MAX_RULE_WORDS, MAX_RULE_TEXT = 65_536, 1024, 512
@@ -30,11 +37,11 @@ MAX_ELEMENTS = 21
 _GROUPS = {"number": 3, "number_with_unit": 2, "season": 3, "year_range": 1}
 #: Characters that a lookup key replaces by U+0027.
 _APOSTROPHES = dict.fromkeys(map(ord, "\u2019\u2018\u02bc"), "'")
-_LANGUAGE = LatePattern(re.compile, r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
-_NAME = LatePattern(re.compile, r"[a-z]+(?:_[a-z]+)*")
+_LANGUAGE = LazyPattern(re.compile, r"[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*")
+_NAME = LazyPattern(re.compile, r"[a-z]+(?:_[a-z]+)*")
 #: Patterns that Python's ``re`` and JavaScript match alike: no class of characters depends on Unicode, no quantifier
 #: is possessive. Pieces that may have a quantifier follow the marks that may not.
-_PATTERN = LatePattern(
+_PATTERN = LazyPattern(
     re.compile,
     r"""(?:\((?:\?[:=!])?|\||
     (?:\)|\.|\[\^?(?:(?!&&|--|~~|\|\|)[^\\\[\]^]|\\[\\/.()\[\]{}*+?|^$-])+\]
@@ -43,7 +50,7 @@ _PATTERN = LatePattern(
     re.VERBOSE,
 )
 _REFERENCE = re.compile(r"\{([a-z_]+)\}")
-_GROUP = LatePattern(re.compile, r"\((?!\?)")
+_GROUP = LazyPattern(re.compile, r"\((?!\?)")
 _FIELD = re.compile(
     r"\{(?:(?P<name>[a-z]+)|(?P<low>[A-Za-z])-(?P<high>[A-Za-z])|0x(?P<hex>[0-9a-f]{1,10})-0x(?P<to>[0-9a-f]{1,10})"
     r"|(?P<first>[0-9]{1,12})-(?P<last>[0-9]{1,12})(?:/(?P<step>[1-9][0-9]?))?)\}"
@@ -122,31 +129,31 @@ def parse_template(template: str) -> list[Field]:
 class Patterns:
     """Patterns of strings that are more than a word; a string matches as a whole."""
 
-    dash: LatePattern
-    date: LatePattern
-    decade: LatePattern
-    digit_groups: LatePattern
-    email: LatePattern
-    file: LatePattern
-    hash: LatePattern
-    iban: LatePattern
-    ip: LatePattern
-    mac: LatePattern
-    number: LatePattern
-    number_with_unit: LatePattern
-    ordinal: LatePattern
-    path: LatePattern
-    plain_number: LatePattern
-    postcode_end: LatePattern
-    postcode_start: LatePattern
-    season: LatePattern
-    ssn: LatePattern
-    time: LatePattern
-    time_range: LatePattern
-    uuid: LatePattern
-    year: LatePattern
-    year_range: LatePattern
-    url: LatePattern
+    dash: LazyPattern
+    date: LazyPattern
+    decade: LazyPattern
+    digit_groups: LazyPattern
+    email: LazyPattern
+    file: LazyPattern
+    hash: LazyPattern
+    iban: LazyPattern
+    ip: LazyPattern
+    mac: LazyPattern
+    number: LazyPattern
+    number_with_unit: LazyPattern
+    ordinal: LazyPattern
+    path: LazyPattern
+    plain_number: LazyPattern
+    postcode_end: LazyPattern
+    postcode_start: LazyPattern
+    season: LazyPattern
+    ssn: LazyPattern
+    time: LazyPattern
+    time_range: LazyPattern
+    uuid: LazyPattern
+    year: LazyPattern
+    year_range: LazyPattern
+    url: LazyPattern
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -245,7 +252,7 @@ def read_rules(content: bytes) -> Rules:
             a pattern is beyond the subset that all readers match alike, or a template is malformed.
         BundleTooLarge: The file, a list or a text is too large.
     """
-    found = parse_json(content, RULES, most=MAX_RULES_BYTES)
+    found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)
     _check_shape(found, load_data(RULES), ())
     for name in found["patterns"]:
         _check_pattern(found["patterns"], name)
@@ -303,14 +310,14 @@ def _build(found: Mapping[str, Any]) -> Rules:
 
 def _compile(patterns: Mapping[str, Mapping[str, Any]], domains: "list[str]") -> Patterns:
     found = {
-        name: LatePattern(re.compile, expand_pattern(patterns, name), re.DOTALL | (re.IGNORECASE * entry["any_case"]))
+        name: LazyPattern(re.compile, expand_pattern(patterns, name), re.DOTALL | (re.IGNORECASE * entry["any_case"]))
         for name, entry in patterns.items()
     }
     url = (
         rf".*://.*|(?:mailto|tel):.*|www\..+|(?:[\w-]+\.)+(?:{'|'.join(map(re.escape, domains))})(?:[/:?#].*)?"
         r"|(?:[\w-]+\.)+[a-z]{2,24}[/?#].*"
     )
-    return Patterns(**found, url=LatePattern(re.compile, url, re.IGNORECASE | re.DOTALL))
+    return Patterns(**found, url=LazyPattern(re.compile, url, re.IGNORECASE | re.DOTALL))
 
 
 def expand_pattern(patterns: Mapping[str, Mapping[str, Any]], name: str) -> str:
@@ -327,13 +334,13 @@ def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
     """Check that a value has the keys and types of another one."""
     if isinstance(like, dict):
         is_open = path in _OPEN
-        entries = an_object(value, RULES) if is_open else record(value, like, RULES)
+        entries = parse_object(value, RULES) if is_open else parse_record(value, like, RULES)
         for key, entry in entries.items():
             if is_open and not _NAME.fullmatch(key):
                 raise BundleDamaged(f"{RULES}: {'.'.join(path)}: a key is no name")
             _check_shape(entry, next(iter(like.values())) if is_open else like[key], (*path, key))
     elif isinstance(like, list):
-        words = [text(word, RULES) for word in an_array(value, RULES, MAX_RULE_WORDS)]
+        words = [parse_text(word, RULES) for word in parse_array(value, RULES, MAX_RULE_WORDS)]
         is_folded = path not in _AS_PRINTED and "surrogates" not in path
         fit = all(
             0 < len(word) <= MAX_RULE_TEXT and word == (fold(word) if is_folded else word).strip() for word in words
@@ -341,10 +348,10 @@ def _check_shape(value: Any, like: Any, path: tuple[str, ...]) -> None:
         if not fit or len(set(words)) < len(words):
             raise BundleDamaged(f"{RULES}: {'.'.join(path)}: a word is empty, too long, not folded or there twice")
     elif isinstance(like, bool):
-        boolean(value, RULES)
+        parse_boolean(value, RULES)
     elif isinstance(like, int):
-        integer(value, 1, 12, RULES)
-    elif len(text(value, RULES)) > MAX_RULE_TEXT:
+        parse_integer(value, 1, 12, RULES)
+    elif len(parse_text(value, RULES)) > MAX_RULE_TEXT:
         raise BundleTooLarge(f"{RULES}: {'.'.join(path)}: too long")
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.fields import an_array, integer, one_of, record
 from textveil.bundle.files import parse_json
+from textveil.bundle.json_checks import parse_array, parse_choice, parse_integer, parse_record
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 _MAX_HEADER_BYTES, _MAX_HEADER_VALUES = 1 << 20, 1 << 16
@@ -20,11 +20,11 @@ _MAX_HEADER_BYTES, _MAX_HEADER_VALUES = 1 << 20, 1 << 16
 _MAX_AXES = 8
 _MAX_COUNT = 1 << 62
 #: Element types of integer tables (all data on the path of the noise), and of weights of encoders and classifiers.
-INTEGERS = {"U8": "<u1", "I8": "<i1", "U16": "<u2", "U32": "<u4", "I64": "<i8"}
-FLOATS = {"F32": "<f4"}
+INTEGER_TYPES = {"U8": "<u1", "I8": "<i1", "U16": "<u2", "U32": "<u4", "I64": "<i8"}
+FLOAT_TYPES = {"F32": "<f4"}
 
 
-def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGERS) -> dict[str, NDArray[Any]]:
+def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_TYPES) -> dict[str, NDArray[Any]]:
     """Return every array of a safetensors file.
 
     Args:
@@ -42,10 +42,10 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGERS)
     data_start = 8 + header_bytes
     if len(buffer) < 8 or header_bytes > _MAX_HEADER_BYTES or data_start > len(buffer) or buffer[8:9] != b"{":
         raise BundleDamaged(f"{name}: the header is truncated or malformed")
-    arrays = _Tensors(name)
+    arrays = _TensorDict(name)
     expected = data_start
-    for begin, end, array, kind, shape in sorted(_entries(buffer[8:data_start], types, name)):
-        dtype, count = np.dtype(types[kind]), math.prod(shape)
+    for begin, end, array, element_type, shape in sorted(_iterate_entries(buffer[8:data_start], types, name)):
+        dtype, count = np.dtype(types[element_type]), math.prod(shape)
         if data_start + begin != expected or end - begin != count * dtype.itemsize or data_start + end > len(buffer):
             raise BundleDamaged(f"{name}: the arrays do not fill the file")
         if expected % dtype.itemsize:
@@ -57,7 +57,7 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGERS)
     return arrays
 
 
-class _Tensors(dict[str, NDArray[Any]]):
+class _TensorDict(dict[str, NDArray[Any]]):
     """Arrays of a file by name; access to a missing array raises ``BundleDamaged``."""
 
     def __init__(self, file: str) -> None:
@@ -68,20 +68,24 @@ class _Tensors(dict[str, NDArray[Any]]):
         raise BundleDamaged(f"{self._file}: lacks an array that it must have")
 
 
-def _entries(
+def _iterate_entries(
     header: bytes, types: Mapping[str, str], name: str
 ) -> Iterator[tuple[int, int, str, str, tuple[int, ...]]]:
     """Yield begin, end, name, element type and shape of each array in the header."""
     try:
-        parsed = parse_json(header, name, most=_MAX_HEADER_BYTES, values=_MAX_HEADER_VALUES, printable=False)
+        parsed = parse_json(header, name, max_bytes=_MAX_HEADER_BYTES, max_values=_MAX_HEADER_VALUES, printable=False)
     except BundleTooLarge as error:
         raise BundleDamaged(f"{name}: the header has too many values") from error
     for array, entry in parsed.items():
         if array == "__metadata__":
             continue
-        fields = record(entry, {"dtype", "shape", "data_offsets"}, name)
-        shape = tuple(integer(size, 0, _MAX_COUNT - 1, name) for size in an_array(fields["shape"], name, _MAX_AXES))
-        offsets = [integer(offset, 0, _MAX_COUNT - 1, name) for offset in an_array(fields["data_offsets"], name, 2)]
+        fields = parse_record(entry, {"dtype", "shape", "data_offsets"}, name)
+        shape = tuple(
+            parse_integer(size, 0, _MAX_COUNT - 1, name) for size in parse_array(fields["shape"], name, _MAX_AXES)
+        )
+        offsets = [
+            parse_integer(offset, 0, _MAX_COUNT - 1, name) for offset in parse_array(fields["data_offsets"], name, 2)
+        ]
         if len(offsets) != 2 or math.prod(max(1, size) for size in shape) >= _MAX_COUNT >> 3:
             raise BundleDamaged(f"{name}: an array has an unsupported type or shape")
-        yield offsets[0], offsets[1], array, one_of(fields["dtype"], types, name), shape
+        yield offsets[0], offsets[1], array, parse_choice(fields["dtype"], types, name), shape

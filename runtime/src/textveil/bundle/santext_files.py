@@ -7,82 +7,90 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundle.fields import an_array, integer, one_of, record, text
-from textveil.bundle.layout import EMBEDDINGS, LAW, TABLE, TABLE_MECHANISMS
-from textveil.bundle.parts import MAX_LEVELS, Level, SanTextPart
+from textveil.bundle.components import MAX_LEVELS, SanTextComponent, SanTextLevel
+from textveil.bundle.json_checks import parse_array, parse_choice, parse_integer, parse_record, parse_text
+from textveil.bundle.layout import EMBEDDINGS, MECHANISM_FILE, TABLE, TABLE_MECHANISMS
 from textveil.bundle.safetensors import parse_tensors
 from textveil.bundle.staircase_files import check_levels
 from textveil.errors import BundleDamaged
-from textveil.mechanisms.baselines.table import LevelParameters, Table
+from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
-from textveil.mechanisms.metric import Metric
+from textveil.mechanisms.metric import WordMetric
 
-_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
+_SANTEXT_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
 
 #: Most numbers in a row of the embeddings.
 MAX_DIMENSION = 4096
 
 _DECIMAL = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40})?")
-_DEFAULTS = {"mechanism", "level", "replacement_probability"}
+_DEFAULT_KEYS = {"mechanism", "level", "replacement_probability"}
 
 
-def open_santext(contents: Mapping[str, bytes], law: dict[str, Any]) -> SanTextPart:
+def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> SanTextComponent:
     """Parse the files of SanText.
 
     Args:
         contents: The verified bytes of the bundle's files, by name.
-        law: The parsed ``law.json``, with an entry ``santext``.
+        definition: The parsed ``law.json``, with an entry ``santext``.
 
     Raises:
         BundleDamaged: The table, the metric, a level or a default is malformed or out of range.
     """
-    constants = record(law["santext"], _KEYS, LAW)
-    constants = {**constants, "symbols": law["symbols"], "files": law["files"]}
-    table = Table.from_tensors(parse_tensors(contents[TABLE], TABLE), constants)
-    metric = _metric(contents, constants)
-    levels = tuple(_level(table, entry) for entry in an_array(constants["levels"], LAW, MAX_LEVELS))
-    defaults = record(law["defaults"]["santext"], _DEFAULTS, LAW)
+    constants = parse_record(definition["santext"], _SANTEXT_KEYS, MECHANISM_FILE)
+    constants = {**constants, "symbols": definition["symbols"], "files": definition["files"]}
+    table = SanTextTable.from_tensors(parse_tensors(contents[TABLE], TABLE), constants)
+    metric = _parse_metric(contents, constants)
+    levels = tuple(_parse_level(table, entry) for entry in parse_array(constants["levels"], MECHANISM_FILE, MAX_LEVELS))
+    defaults = parse_record(definition["defaults"]["santext"], _DEFAULT_KEYS, MECHANISM_FILE)
     level = check_levels([entry.name for entry in levels], defaults["level"])
-    probability = text(defaults["replacement_probability"], LAW, _DECIMAL)
-    mechanism = one_of(defaults["mechanism"], TABLE_MECHANISMS, LAW)
+    probability = parse_text(defaults["replacement_probability"], MECHANISM_FILE, _DECIMAL)
+    mechanism = parse_choice(defaults["mechanism"], TABLE_MECHANISMS, MECHANISM_FILE)
     if not 0 < Decimal(probability) <= 1:
-        raise BundleDamaged(f"{LAW}: a default is not supported")
-    return SanTextPart(
+        raise BundleDamaged(f"{MECHANISM_FILE}: a default is not supported")
+    return SanTextComponent(
         santext_table=table,
         santext_metric=metric,
-        levels=levels,
+        santext_levels=levels,
         default_table_mechanism=mechanism,
         default_level=level,
         default_replacement_probability=probability,
     )
 
 
-def _level(table: Table, entry: object) -> Level:
-    level = record(entry, {"name", "laws"}, LAW)
-    laws = record(level["laws"], TABLE_MECHANISMS, LAW)
-    return Level(
-        text(level["name"], LAW),
-        {mechanism: _level_parameters(table, mechanism, laws[mechanism]) for mechanism in TABLE_MECHANISMS},
+def _parse_level(table: SanTextTable, entry: object) -> SanTextLevel:
+    level = parse_record(entry, {"name", "laws"}, MECHANISM_FILE)
+    parameters_by_mechanism = parse_record(level["laws"], TABLE_MECHANISMS, MECHANISM_FILE)
+    return SanTextLevel(
+        parse_text(level["name"], MECHANISM_FILE),
+        {
+            mechanism: _parse_parameters(table, mechanism, parameters_by_mechanism[mechanism])
+            for mechanism in TABLE_MECHANISMS
+        },
     )
 
 
-def _level_parameters(table: Table, mechanism: str, described: object) -> LevelParameters:
-    entry = record(described, {"exponent", "weights", "base"}, LAW)
-    weights, base = text(entry["weights"], LAW), None if entry["base"] is None else text(entry["base"], LAW)
-    parameters = table.level_parameters(Decimal(text(entry["exponent"], LAW, _DECIMAL)), weights, base)
-    table.base_measure(mechanism, parameters)  # raises an error for invalid parameters
+def _parse_parameters(table: SanTextTable, mechanism: str, value: object) -> LevelParameters:
+    entry = parse_record(value, {"exponent", "weights", "base"}, MECHANISM_FILE)
+    weights, base = (
+        parse_text(entry["weights"], MECHANISM_FILE),
+        None if entry["base"] is None else parse_text(entry["base"], MECHANISM_FILE),
+    )
+    parameters = table.get_level_parameters(
+        Decimal(parse_text(entry["exponent"], MECHANISM_FILE, _DECIMAL)), weights, base
+    )
+    table.compute_base_measure(mechanism, parameters)  # raises an error for invalid parameters
     return parameters
 
 
-def _metric(contents: Mapping[str, bytes], constants: dict[str, Any]) -> Metric:
-    grid = integer(constants["grid"], 1, MAX_TOTAL, LAW)
-    median = integer(constants["median_squared_distance"], 1, MAX_TOTAL - 1, LAW)
-    extra = integer(constants["unknown_extra_squared_distance"], 0, MAX_TOTAL, LAW)
+def _parse_metric(contents: Mapping[str, bytes], constants: dict[str, Any]) -> WordMetric:
+    grid = parse_integer(constants["grid"], 1, MAX_TOTAL, MECHANISM_FILE)
+    median = parse_integer(constants["median_squared_distance"], 1, MAX_TOTAL - 1, MECHANISM_FILE)
+    extra = parse_integer(constants["unknown_extra_squared_distance"], 0, MAX_TOTAL, MECHANISM_FILE)
     rows = parse_tensors(contents[EMBEDDINGS], EMBEDDINGS)["rows"]
     if rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != constants["symbols"] + 1:
         raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
     if not 1 <= rows.shape[1] <= MAX_DIMENSION:
         raise BundleDamaged(f"{EMBEDDINGS}: rows have more than {MAX_DIMENSION} numbers, or none")
     if (rows.shape[1] * 255**2 + extra) * grid**2 >= MAX_TOTAL:  # the integers of scores would overflow
-        raise BundleDamaged(f"{LAW}: the constants of the metric are out of range")
-    return Metric(rows=rows, grid=grid, median_squared=median, unknown_extra=extra)
+        raise BundleDamaged(f"{MECHANISM_FILE}: the constants of the metric are out of range")
+    return WordMetric(rows=rows, grid=grid, median_squared=median, unknown_extra=extra)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundle.fields import an_array, one_of, record, text
-from textveil.bundle.layout import LAW, RUNG_OF_VISIBLE, STAIRCASE
-from textveil.bundle.parts import MAX_KINDS, MAX_LEVELS, KindFile, SkeletonFiles, StaircasePart
+from textveil.bundle.components import MAX_ENTITY_TYPES, MAX_LEVELS, EntityTypeFile, StaircaseComponent, TemplateFiles
+from textveil.bundle.json_checks import parse_array, parse_choice, parse_record, parse_text
+from textveil.bundle.layout import MECHANISM_FILE, MODE_BY_KEPT_WORDS, STAIRCASE
 from textveil.bundle.safetensors import parse_tensors
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
@@ -21,84 +21,93 @@ _FRACTION = re.compile(r"[0-9]{1,9}(/[1-9][0-9]{0,8})?")
 _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
-def list_files(skeleton: object) -> list[str]:
-    """Return the names of the list files of a template (``skeleton`` in ``law.json``)."""
-    entry = record(skeleton, {"function_words", "kinds"}, LAW)
-    kinds = (record(kind, {"name", "shape", "file"}, LAW) for kind in an_array(entry["kinds"], LAW, MAX_KINDS))
-    return [text(name, LAW) for name in (entry["function_words"], *(kind["file"] for kind in kinds))]
+def list_template_files(template: object) -> list[str]:
+    """Return the names of the list files of a template (``template`` in ``law.json``)."""
+    entry = parse_record(template, {"function_words", "kinds"}, MECHANISM_FILE)
+    entity_types = (
+        parse_record(kind, {"name", "shape", "file"}, MECHANISM_FILE)
+        for kind in parse_array(entry["kinds"], MECHANISM_FILE, MAX_ENTITY_TYPES)
+    )
+    return [
+        parse_text(name, MECHANISM_FILE) for name in (entry["function_words"], *(kind["file"] for kind in entity_types))
+    ]
 
 
-def open_staircase(contents: Mapping[str, bytes], law: dict[str, Any]) -> StaircasePart:
+def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -> StaircaseComponent:
     """Parse the files of the staircase mechanism.
 
     Args:
         contents: The verified bytes of the bundle's files, by name.
-        law: The parsed ``law.json``, with an entry ``staircase`` whose lists exist and are printable.
+        definition: The parsed ``law.json``, with an entry ``staircase`` whose lists exist and are printable.
 
     Raises:
         BundleDamaged: The table, a level, a list or a default is malformed, or violates a condition of the theorem.
     """
-    table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), law["symbols"])
-    levels = staircase_levels(table, record(law["staircase"], {"levels"}, LAW)["levels"])
-    skeleton = _skeleton(contents, law["skeleton"])
-    defaults = record(law["defaults"]["staircase"], {"level", "visible"}, LAW)
-    return StaircasePart(
-        staircase=table,
+    table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), definition["symbols"])
+    levels = parse_staircase_levels(table, parse_record(definition["staircase"], {"levels"}, MECHANISM_FILE)["levels"])
+    template = _parse_template(contents, definition["skeleton"])
+    defaults = parse_record(definition["defaults"]["staircase"], {"level", "visible"}, MECHANISM_FILE)
+    return StaircaseComponent(
+        staircase_table=table,
         staircase_levels=levels,
-        skeleton=skeleton,
+        template=template,
         default_staircase_level=check_levels([level.name for level in levels], defaults["level"]),
-        default_protect=RUNG_OF_VISIBLE[one_of(defaults["visible"], RUNG_OF_VISIBLE, LAW)],
+        default_mode=MODE_BY_KEPT_WORDS[parse_choice(defaults["visible"], MODE_BY_KEPT_WORDS, MECHANISM_FILE)],
     )
 
 
-def check_levels(names: list[str], default: object) -> str:
+def check_levels(names: list[str], default_name: object) -> str:
     """Return the default level of a mechanism after checking the names of its levels.
 
     Raises:
         BundleDamaged: A name occurs twice, or the default is not one of the names.
     """
     if len(set(names)) != len(names):
-        raise BundleDamaged(f"{LAW}: a level occurs twice")
-    return one_of(default, names, LAW)
+        raise BundleDamaged(f"{MECHANISM_FILE}: a level occurs twice")
+    return parse_choice(default_name, names, MECHANISM_FILE)
 
 
-def staircase_levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
+def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
     """Parse the levels of the staircase mechanism in ``law.json``, strictest first.
 
     Raises:
         BundleDamaged: The list is empty or out of order, or a level is malformed or violates a condition of the theorem
             on this table.
     """
-    levels = tuple(_level(entry) for entry in an_array(entries, LAW, MAX_LEVELS))
-    everything = np.ones(table.symbols, dtype=bool)
+    levels = tuple(_parse_level(entry) for entry in parse_array(entries, MECHANISM_FILE, MAX_LEVELS))
+    all_outputs = np.ones(table.symbol_count, dtype=bool)
     for level in levels:
-        Staircase.of(table, level, everything)  # all outputs allowed: the largest totals of any choice of outputs
+        Staircase.from_table(
+            table, level, all_outputs
+        )  # all outputs allowed: the largest totals of any choice of outputs
     strictness = [level.epsilon for level in levels]
     if not levels or strictness != sorted(set(strictness)):
-        raise BundleDamaged(f"{LAW}: levels of the staircase are out of order")
+        raise BundleDamaged(f"{MECHANISM_FILE}: levels of the staircase are out of order")
     return levels
 
 
-def _level(entry: object) -> StaircaseLevel:
-    level = record(entry, {"name", "epsilon", "share", "own_share"}, LAW)
+def _parse_level(entry: object) -> StaircaseLevel:
+    level = parse_record(entry, {"name", "epsilon", "share", "own_share"}, MECHANISM_FILE)
     return StaircaseLevel(
-        name=text(level["name"], LAW),
-        epsilon=Decimal(text(level["epsilon"], LAW, _DECIMAL)),
-        share=Fraction(text(level["share"], LAW, _FRACTION)),
-        own_share=Fraction(text(level["own_share"], LAW, _FRACTION)),
+        name=parse_text(level["name"], MECHANISM_FILE),
+        epsilon=Decimal(parse_text(level["epsilon"], MECHANISM_FILE, _DECIMAL)),
+        share=Fraction(parse_text(level["share"], MECHANISM_FILE, _FRACTION)),
+        own_share=Fraction(parse_text(level["own_share"], MECHANISM_FILE, _FRACTION)),
     )
 
 
-def _skeleton(contents: Mapping[str, bytes], entry: dict[str, Any]) -> SkeletonFiles:
-    kinds = tuple(_kind_file(contents, kind) for kind in entry["kinds"])
-    shapes = [kind.shape for kind in kinds if kind.shape is not None]
-    if len({kind.name for kind in kinds}) != len(kinds) or len(set(shapes)) != len(shapes):
-        raise BundleDamaged(f"{LAW}: a kind or a shape occurs twice")
-    return SkeletonFiles(contents[entry["function_words"]].decode("utf-8"), kinds)
+def _parse_template(contents: Mapping[str, bytes], entry: dict[str, Any]) -> TemplateFiles:
+    entity_types = tuple(_parse_entity_type(contents, kind) for kind in entry["kinds"])
+    shapes = [kind.shape for kind in entity_types if kind.shape is not None]
+    if len({kind.name for kind in entity_types}) != len(entity_types) or len(set(shapes)) != len(shapes):
+        raise BundleDamaged(f"{MECHANISM_FILE}: a kind or a shape occurs twice")
+    return TemplateFiles(contents[entry["function_words"]].decode("utf-8"), entity_types)
 
 
-def _kind_file(contents: Mapping[str, bytes], entry: dict[str, Any]) -> KindFile:
+def _parse_entity_type(contents: Mapping[str, bytes], entry: dict[str, Any]) -> EntityTypeFile:
     shape = entry["shape"]
-    return KindFile(
-        text(entry["name"], LAW, _NAME), None if shape is None else text(shape, LAW, _NAME), contents[entry["file"]]
+    return EntityTypeFile(
+        parse_text(entry["name"], MECHANISM_FILE, _NAME),
+        None if shape is None else parse_text(shape, MECHANISM_FILE, _NAME),
+        contents[entry["file"]],
     )

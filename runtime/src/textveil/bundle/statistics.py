@@ -6,11 +6,11 @@ from typing import Any
 from textveil.errors import BundleDamaged
 
 #: Numbers of releases of the same word for which a bundle has recovery rates.
-RELEASES = (1, 2, 5, 10)
+RELEASE_COUNTS = (1, 2, 5, 10)
 
 
 @dataclass(frozen=True)
-class Recovery:
+class RecoveryEstimate:
     """Success rate of the best guess of a word from its releases.
 
     The observer has all public data.
@@ -27,7 +27,7 @@ class Recovery:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measures:
+class MeasuredEffects:
     """Measured effects of one mechanism at one level on protected words.
 
     Medians are over word types.
@@ -56,12 +56,12 @@ class Measures:
     likely_outputs: float
     likely_inputs: float
     min_entropy: float
-    recovery: dict[int, Recovery]
+    recovery: dict[int, RecoveryEstimate]
     recovery_without_release: float
     recovery_with_kept_words: float | None
 
 
-def measures(statistics: dict[str, Any], level: str, mechanism: str) -> Measures:
+def parse_measured_effects(statistics: dict[str, Any], level: str, mechanism: str) -> MeasuredEffects:
     """Return the measured effects of one mechanism at one level from parsed statistics.
 
     Args:
@@ -75,33 +75,33 @@ def measures(statistics: dict[str, Any], level: str, mechanism: str) -> Measures
     try:
         entry = statistics["levels"][level][mechanism]
         with_kept = entry.get("bayes_recovery_with_kept_words")
-        found = {
-            name: _quantile(entry[name]) for name in ("unchanged", "likely_outputs", "likely_inputs", "min_entropy")
+        medians = {
+            name: _get_quantile(entry[name]) for name in ("unchanged", "likely_outputs", "likely_inputs", "min_entropy")
         }
-        return Measures(
-            **found,
-            unchanged_low=_quantile(entry["unchanged"], "0.05"),
-            unchanged_high=_quantile(entry["unchanged"], "0.95"),
-            unchanged_most=_quantile(entry["unchanged"], "max"),
-            rarely_unchanged=_stated(entry["rarely_unchanged"]),
-            recovery={releases: _recovery(entry["bayes_recovery"][str(releases)]) for releases in RELEASES},
-            recovery_without_release=_stated(statistics["mechanisms"][mechanism]["recovery_without_release"]),
-            recovery_with_kept_words=None if with_kept is None else _stated(with_kept["1"]["rate"]),
+        return MeasuredEffects(
+            **medians,
+            unchanged_low=_get_quantile(entry["unchanged"], "0.05"),
+            unchanged_high=_get_quantile(entry["unchanged"], "0.95"),
+            unchanged_most=_get_quantile(entry["unchanged"], "max"),
+            rarely_unchanged=_check_number(entry["rarely_unchanged"]),
+            recovery={releases: _parse_recovery(entry["bayes_recovery"][str(releases)]) for releases in RELEASE_COUNTS},
+            recovery_without_release=_check_number(statistics["mechanisms"][mechanism]["recovery_without_release"]),
+            recovery_with_kept_words=None if with_kept is None else _check_number(with_kept["1"]["rate"]),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise BundleDamaged("statistics.json: a number is missing or malformed") from error
 
 
-def _quantile(distribution: dict[str, Any], name: str = "0.5") -> float:
-    return _stated(distribution["quantiles"][name])
+def _get_quantile(distribution: dict[str, Any], name: str = "0.5") -> float:
+    return _check_number(distribution["quantiles"][name])
 
 
-def _recovery(entry: dict[str, Any]) -> Recovery:
-    rate = _stated(entry["rate"])
-    return Recovery(rate, _stated(entry.get("low", rate)), _stated(entry.get("high", rate)))
+def _parse_recovery(entry: dict[str, Any]) -> RecoveryEstimate:
+    rate = _check_number(entry["rate"])
+    return RecoveryEstimate(rate, _check_number(entry.get("low", rate)), _check_number(entry.get("high", rate)))
 
 
-def _stated(value: Any) -> float:
+def _check_number(value: Any) -> float:
     if type(value) not in (int, float):
         raise TypeError("not a number")
     return float(value)

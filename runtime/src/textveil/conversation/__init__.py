@@ -5,22 +5,40 @@ Both run on the device.
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.conversation.conversation import Conversation, Went
-    from textveil.conversation.file import opens_with
-    from textveil.conversation.incoming import Incoming, ReplyStream
-    from textveil.conversation.reply_view import ReplyView, find_shown_texts
-    from textveil.conversation.shapes import SETTINGS, list_tool_names
+    from textveil.conversation.conversation import Conversation, ExchangeHistory
+    from textveil.conversation.encrypted_file import conversation_matches_key
+    from textveil.conversation.message_rewriter import SETTINGS_TYPE, list_tool_names
+    from textveil.conversation.reply_restorer import RecordedReplyStream, RestoredReply
+    from textveil.conversation.reply_view import ReplyView, find_displayed_texts
     from textveil.conversation.stop_sequences import rewrite_stop_sequences
-    from textveil.conversation.tool_guesses import MOST_A_CALL, MOST_IN_ALL
+    from textveil.conversation.tool_guesses import MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION
 
 __all__ = [
-    "MOST_A_CALL", "MOST_IN_ALL", "SETTINGS", "Conversation", "Incoming", "ReplyStream", "ReplyView", "Went",
-    "find_shown_texts", "list_tool_names", "opens_with", "rewrite_stop_sequences",
+    "MAX_GUESSES_PER_CALL",
+    "MAX_GUESSES_PER_CONVERSATION",
+    "SETTINGS_TYPE",
+    "Conversation",
+    "ExchangeHistory",
+    "RecordedReplyStream",
+    "ReplyView",
+    "RestoredReply",
+    "conversation_matches_key",
+    "find_displayed_texts",
+    "list_tool_names",
+    "rewrite_stop_sequences",
 ]  # fmt: skip
 
-__getattr__: Find = lazy_names(
-    __name__, __all__, "incoming", "conversation", "file", "reply_view", "shapes", "stop_sequences", "tool_guesses"
+__getattr__: AttributeGetter = make_lazy_getattr(
+    __name__,
+    __all__,
+    "reply_restorer",
+    "conversation",
+    "encrypted_file",
+    "reply_view",
+    "message_rewriter",
+    "stop_sequences",
+    "tool_guesses",
 )

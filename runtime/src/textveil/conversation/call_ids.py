@@ -9,13 +9,15 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from textveil.conversation.shapes import dumped
+from textveil.conversation.message_rewriter import encode_json
 
 #: Identifiers in the forms of the APIs. With its prefix each is a single string, never one of the user's.
-_OPAQUE = re.compile(r"(?:call|toolu|srvtoolu|tooluse|fc|ctc)_[A-Za-z0-9_]{1,256}|chatcmpl-tool-[0-9a-f]{32}", re.ASCII)
+_OPAQUE_ID = re.compile(
+    r"(?:call|toolu|srvtoolu|tooluse|fc|ctc)_[A-Za-z0-9_]{1,256}|chatcmpl-tool-[0-9a-f]{32}", re.ASCII
+)
 #: Some APIs require identifiers of exactly nine letters and digits.
-_SHORT = re.compile(r"[A-Za-z0-9]{9}", re.ASCII)
-_PREFIX, _MADE_CHARACTERS, _SHORT_CHARACTERS = "call_", 24, 9
+_SHORT_ID = re.compile(r"[A-Za-z0-9]{9}", re.ASCII)
+_PREFIX, _DIGEST_CHARACTERS, _SHORT_CHARACTERS = "call_", 24, 9
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
@@ -34,24 +36,24 @@ class CallIds:
 
     def count_characters(self) -> int:
         """Return the total number of characters of all identifiers."""
-        return sum(len(made) + len(str(call)) for made, call in self._originals.items())
+        return sum(len(replacement) + len(str(call)) for replacement, call in self._originals.items())
 
     def replace(self, call: Any) -> Any:
         """Return the client's identifier for one of the upstream's, or for one made here."""
         if call is None or isinstance(call, bool):
             return call
-        text = call if isinstance(call, str) else dumped(call)
-        if text in self._originals or _OPAQUE.fullmatch(text) or not self._is_guess(text):
+        text = call if isinstance(call, str) else encode_json(call)
+        if text in self._originals or _OPAQUE_ID.fullmatch(text) or not self._is_guess(text):
             return call
-        made = self._make(text)
-        self._originals[made] = call
-        return made
+        replacement = self._make_id(text)
+        self._originals[replacement] = call
+        return replacement
 
     def put_back(self, call: Any) -> Any:
         """Return the upstream's identifier for one made here; any other unchanged."""
         return self._originals.get(call, call) if isinstance(call, str) else call
 
-    def state(self) -> dict[str, Any]:
+    def export_state(self) -> dict[str, Any]:
         """Return the whole state as plain values for JSON."""
         return dict(self._originals)
 
@@ -59,10 +61,10 @@ class CallIds:
         """Continue from a saved state."""
         self._originals = dict(state)
 
-    def _make(self, text: str) -> str:
+    def _make_id(self, text: str) -> str:
         digest = self._make_tag("made call", text)
-        if _SHORT.fullmatch(text) is None:
-            return _PREFIX + digest[:_MADE_CHARACTERS]
+        if _SHORT_ID.fullmatch(text) is None:
+            return _PREFIX + digest[:_DIGEST_CHARACTERS]
         number, characters = int(digest, 16), ""
         for _ in range(_SHORT_CHARACTERS):
             number, digit = divmod(number, len(_DIGITS))

@@ -11,14 +11,14 @@ from functools import cache
 from pathlib import Path
 
 from textveil.text.identifiers import split_identifier
-from textveil.text.names.kinds import called
-from textveil.text.names.read import Read, ReadStream, TextReader
+from textveil.text.names.entity_types import make_assigned_mention
+from textveil.text.names.read import NamesReader, ReadText, ReadTextStream
 
 _SEPARATORS = frozenset("_.- $@:")
-_SEPARATED = re.compile(r"[^_.\- $@:]+")
+_SEPARATED_PART = re.compile(r"[^_.\- $@:]+")
 #: Keys that contain a single letter, and the prefix of HTTP headers.
-_WHOLE, _HEADER = frozenset(("top_k", "top_p", "min_p", "n_results")), "x-"
-_MOST_CHARACTERS, _MOST_DIGITS, _MOST_LETTERS = 64, 2, 2
+_WHOLE_KEYS, _HEADER_PREFIX = frozenset(("top_k", "top_p", "min_p", "n_results")), "x-"
+_MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 
 
 @cache
@@ -47,9 +47,9 @@ class FieldNames:
         denied: Collection[str] = (),
     ) -> None:
         self._common, self._given, self._family = common, given, family
-        self._allowed, self._denied, self._words = allowed, denied, load_field_words()
+        self._allowed, self._denied, self._field_words = allowed, denied, load_field_words()
         #: Keys of the last object and its fields: the rows of a list have the same keys.
-        self._last: tuple[tuple[str, ...], frozenset[str]] = (), frozenset()
+        self._last_result: tuple[tuple[str, ...], frozenset[str]] = (), frozenset()
 
     def find_fields(self, keys: Collection[str]) -> frozenset[str]:
         """Return the keys of one object that are names of fields.
@@ -63,22 +63,25 @@ class FieldNames:
           stays.
         """
         keys = tuple(keys)
-        last = self._last  # other threads may replace it
+        last = self._last_result  # other threads may replace it
         if keys == last[0]:
             return last[1]
         fields = frozenset(filter(self.is_field, keys))
-        lone = [key for key in keys if key.isalpha() and len(split_identifier(key)) == 1]
-        small, capital = [key for key in lone if key.islower()], [key for key in lone if not key.islower()]
-        found = self._find_small_names(small, fields, len(keys)) | self._find_capital_names(capital, fields, len(keys))
-        fields = fields - found
-        self._last = keys, fields
+        single_words = [key for key in keys if key.isalpha() and len(split_identifier(key)) == 1]
+        small, capital = (
+            [key for key in single_words if key.islower()],
+            [key for key in single_words if not key.islower()],
+        )
+        names = self._find_small_names(small, fields, len(keys)) | self._find_capital_names(capital, fields, len(keys))
+        fields = fields - names
+        self._last_result = keys, fields
         return fields
 
     def _find_small_names(self, words: Sequence[str], fields: Collection[str], count: int) -> set[str]:
         persons = [word for word in words if word not in fields and self._is_name(word)]
         if not persons or 2 * sum(map(self._is_name, words)) <= count:
             return set()
-        return {word for word in words if self._may_name(word, is_strict=2 * len(persons) > count)}
+        return {word for word in words if self._may_be_name(word, is_strict=2 * len(persons) > count)}
 
     def _find_capital_names(self, words: Sequence[str], fields: Collection[str], count: int) -> set[str]:
         if 2 * len(words) <= count:
@@ -88,7 +91,7 @@ class FieldNames:
             return {*words}  # an object with names such as ``Max`` as its only keys
         if not (any(self._is_name(word.lower()) for word in replaced) or (replaced and len(words) == count)):
             return set()
-        return {word for word in words if self._may_name(word.lower(), is_strict=True)}
+        return {word for word in words if self._may_be_name(word.lower(), is_strict=True)}
 
     def is_field(self, key: str) -> bool:
         """Return whether a key has only common words and field words, and none names a person.
@@ -98,31 +101,33 @@ class FieldNames:
         word (``grace``, ``Page``) counts as a person if it is the whole key, if it has its own capital, and if
         two of them are adjacent.
         """
-        if not key.isascii() or len(key) > _MOST_CHARACTERS:
+        if not key.isascii() or len(key) > _MAX_CHARACTERS:
             return False
         if not all(character.isalnum() or character in _SEPARATORS for character in key):
             return False
-        if key in _WHOLE:
+        if key in _WHOLE_KEYS:
             return not any(word in self._denied for word in key.split("_"))
-        words = self._join_parts(split_identifier(key[len(_HEADER) :] if key.lower().startswith(_HEADER) else key))
-        if sum(map(len, filter(str.isdigit, words))) <= _MOST_DIGITS and sum(map(str.isdigit, words)) == 1:
+        words = self._join_parts(
+            split_identifier(key[len(_HEADER_PREFIX) :] if key.lower().startswith(_HEADER_PREFIX) else key)
+        )
+        if sum(map(len, filter(str.isdigit, words))) <= _MAX_DIGITS and sum(map(str.isdigit, words)) == 1:
             words = [word for word in words if not word.isdigit()]
         small = [word.lower() for word in words]
         if not small or not all(map(self._is_known, small)):
             return False
         single = [word for word in small if len(word) == 1]
         if single:
-            return len(single) == len(small) <= _MOST_LETTERS
-        if len(small) == 1 and self._is_first_name(small[0]) and small[0] not in self._words:
+            return len(single) == len(small) <= _MAX_SINGLE_LETTERS
+        if len(small) == 1 and self._is_first_name(small[0]) and small[0] not in self._field_words:
             return False
-        if any(self._is_capital_name(part) for part in _SEPARATED.findall(key)):
+        if any(self._is_capital_name(part) for part in _SEPARATED_PART.findall(key)):
             return False
         return not any(map(self._is_person, small, small[1:]))
 
     def _is_known(self, word: str) -> bool:
         if word in self._denied:
             return False
-        return len(word) == 1 or word in self._words or word in self._common or word in self._allowed
+        return len(word) == 1 or word in self._field_words or word in self._common or word in self._allowed
 
     def _is_first_name(self, word: str) -> bool:
         return word in self._given and word not in self._allowed
@@ -133,18 +138,18 @@ class FieldNames:
     def _is_capital_name(self, part: str) -> bool:
         """Return whether a part between separators is a capitalized name, and not a field word."""
         small = part.lower()
-        return not part.islower() and self._is_name(small) and small not in self._words
+        return not part.islower() and self._is_name(small) and small not in self._field_words
 
-    def _may_name(self, word: str, *, is_strict: bool) -> bool:
+    def _may_be_name(self, word: str, *, is_strict: bool) -> bool:
         """Return whether a key of one word may be a name, in an object with names as keys."""
-        return word not in self._allowed and (self._is_name(word) or (is_strict and word not in self._words))
+        return word not in self._allowed and (self._is_name(word) or (is_strict and word not in self._field_words))
 
     def _is_person(self, *words: str) -> bool:
         """Return whether two words are a first and a family name, in any order.
 
         ``max_price`` is not such a pair.
         """
-        if all(word in self._words for word in words) or any(word in self._allowed for word in words):
+        if all(word in self._field_words for word in words) or any(word in self._allowed for word in words):
             return False
         return any(given in self._given and family in self._family for given, family in (words, words[::-1]))
 
@@ -153,18 +158,18 @@ class FieldNames:
 
         These field words contain digits, or begin with a capital.
         """
-        found: list[str] = []
+        joined: list[str] = []
         for word in words:
-            last = found[-1] if found else ""
+            last = joined[-1] if joined else ""
             is_part = word.isdigit() or last[-1:].isdigit() or (len(last) == 1 and last.isupper())
-            if is_part and (last + word).lower() in self._words:
-                found[-1:] = [last + word]
+            if is_part and (last + word).lower() in self._field_words:
+                joined[-1:] = [last + word]
             else:
-                found.append(word)
-        return found
+                joined.append(word)
+        return joined
 
 
-class KeyReader(TextReader):
+class KeyReader(NamesReader):
     """Reader of keys that are not names of fields.
 
     A word in which the rules hide nothing is hidden as a first name.
@@ -173,27 +178,27 @@ class KeyReader(TextReader):
         reader: Reads texts.
     """
 
-    def __init__(self, reader: TextReader) -> None:
+    def __init__(self, reader: NamesReader) -> None:
         vars(self).update(vars(reader))
 
-    def read(self, texts: Sequence[str]) -> list[Read]:
+    def read_texts(self, texts: Sequence[str]) -> list[ReadText]:
         """Read each key as a separate text."""
         return [
-            Read([called("given", text)], 0) if _is_kept_word(text, read) else read
-            for text, read in zip(texts, super().read(texts), strict=True)
+            ReadText([make_assigned_mention("given", text)], 0) if _is_kept_word(text, read) else read
+            for text, read in zip(texts, super().read_texts(texts), strict=True)
         ]
 
-    def stream(self, text: str) -> ReadStream:
+    def stream_text(self, text: str) -> ReadTextStream:
         """Return the entries of a key."""
-        return ReadStream((), iter(self.read([text])[0].entries))
+        return ReadTextStream((), iter(self.read_texts([text])[0].elements))
 
     def is_forced(self, key: str) -> bool:
         """Return whether a key is hidden although a text would keep it.
 
         The equality of such a key must stay hidden, since a guess of it is not counted.
         """
-        return _is_kept_word(key, super().read([key])[0])
+        return _is_kept_word(key, super().read_texts([key])[0])
 
 
-def _is_kept_word(text: str, read: Read) -> bool:
-    return text.isalpha() and all(isinstance(entry, str) for entry in read.entries)
+def _is_kept_word(text: str, read: ReadText) -> bool:
+    return text.isalpha() and all(isinstance(entry, str) for entry in read.elements)

@@ -10,25 +10,29 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from textveil.conversation.shapes import IN_ORDER, dumped, is_signed
-from textveil.text.forms import Pair
+from textveil.conversation.message_rewriter import encode_json, encode_sorted_json, is_signed
+from textveil.text.inflections import SurrogatePair
 
 #: Maximum number of different texts at one place; and, in a conversation, of texts after the first at their
 #: place, and of texts that differ from the restored form of their reply. The upstream sees the result
 #: of each comparison.
-MOST_TEXTS, MOST_OTHER_TEXTS = 3, 32
+MAX_TEXTS_PER_PLACE, MAX_OTHER_TEXTS = 3, 32
 #: Number of user and tool messages that identify a place if a client left out the oldest messages.
-_RECENT = 1
-_FIELDS = {"content": "text", "text": "text", **{name: name for name in ("refusal", "reasoning", "reasoning_content")}}
+_RECENT_MESSAGES = 1
+_FIELD_CLASSES = {
+    "content": "text",
+    "text": "text",
+    **{name: name for name in ("refusal", "reasoning", "reasoning_content")},
+}
 #: Fields that clients may leave out on resending.
-_OPTIONAL = frozenset(("reasoning", "reasoning_content"))
-_TRAILING_MARKS = ".,;:!?\u2026"
+_OPTIONAL_CLASSES = frozenset(("reasoning", "reasoning_content"))
+_TRAILING_PUNCTUATION = ".,;:!?\u2026"
 #: Fields of messages that clients change from request to request.
-_SKIPPED = frozenset("id status annotations logprobs cache_control index phase audio citations".split())
-Fields = dict[str, list[tuple[str, str]]]
+_IGNORED_FIELDS = frozenset("id status annotations logprobs cache_control index phase audio citations".split())
+RecordedFields = dict[str, list[tuple[str, str]]]
 
 
-class Place(NamedTuple):
+class ConversationPlace(NamedTuple):
     """A place in a conversation, as the upstream sees it.
 
     Attributes:
@@ -48,14 +52,14 @@ class ReplyRecord:
 
     Attributes:
         fields: For each class of field: the hash of the restored text, and the JSON of the model's own text.
-        used: The pairs that restored it.
-        reply: Place of the first message of the reply, equal for all of its messages.
+        pairs: The pairs that restored it.
+        reply_start: Place of the first message of the reply, equal for all of its messages.
         owner: The request that got it; ``None`` after loading.
     """
 
-    fields: Fields
-    used: list[Pair]
-    reply: str
+    fields: RecordedFields
+    pairs: list[SurrogatePair]
+    reply_start: str
     owner: object = None
 
 
@@ -66,13 +70,13 @@ class FoundReply:
     Attributes:
         key: Hash of the place.
         is_open: Whether an equal later message may be sent as this one was.
-        written: The model's own text of each field for which the message equals the restored form.
+        model_values: The model's own text of each field for which the message equals the restored form.
         is_whole: Whether that covers every field.
     """
 
     key: str
     is_open: bool
-    written: dict[str, list[Any]]
+    model_values: dict[str, list[Any]]
     is_whole: bool
 
 
@@ -86,31 +90,39 @@ class ReplyRecords:
     def __init__(self, make_tag: Callable[..., str]) -> None:
         self._make_tag = make_tag
         self._records: dict[str, ReplyRecord] = {}
-        self._by_recent: dict[str, str] = {}
-        self._closed: set[str] = set()
-        self._texts: dict[str, list[str]] = {}
-        self._others = 0
+        self._chain_by_recent: dict[str, str] = {}
+        self._closed_keys: set[str] = set()
+        self._texts_by_field: dict[str, list[str]] = {}
+        self._other_text_count = 0
         #: Texts that differ from the reply at their place.
-        self._changed: set[str] = set()
-        self._calls: set[str] = set()
+        self._changed_hashes: set[str] = set()
+        self._call_hashes: set[str] = set()
 
-    def place_after(self, place: Place, message: Any, *, by_model: bool) -> Place:
+    def advance_place(self, place: ConversationPlace, message: Any, *, by_model: bool) -> ConversationPlace:
         """Return the place after a message, in the form in which it was sent."""
         if by_model:
             fields: dict[str, list[str]] = {}
-            for kind, value in own_fields(message):
-                if kind not in _OPTIONAL:
-                    fields.setdefault(kind, []).append(dumped(value, IN_ORDER))
+            for field_class, value in iterate_model_fields(message):
+                if field_class not in _OPTIONAL_CLASSES:
+                    fields.setdefault(field_class, []).append(encode_json(value, encode_sorted_json))
             if not fields:
                 return place
-            seen = json.dumps(fields, sort_keys=True)
-            turn = self._make_tag("turn", place.turn, seen)
-            return place._replace(chain=self._make_tag("model", place.chain, seen), turn=turn)
-        seen = dumped(_without_settings(message), IN_ORDER)
-        recent = (*place.recent, self._make_tag("recent", seen))[-_RECENT:]
-        return Place(self._make_tag("others", place.chain, seen), recent)
+            encoded = json.dumps(fields, sort_keys=True)
+            turn = self._make_tag("turn", place.turn, encoded)
+            return place._replace(chain=self._make_tag("model", place.chain, encoded), turn=turn)
+        encoded = encode_json(_drop_settings(message), encode_sorted_json)
+        recent = (*place.recent, self._make_tag("recent", encoded))[-_RECENT_MESSAGES:]
+        return ConversationPlace(self._make_tag("others", place.chain, encoded), recent)
 
-    def add(self, place: Place, fields: Fields, used: list[Pair], *, begin: Place, owner: object) -> None:
+    def add_message(
+        self,
+        place: ConversationPlace,
+        fields: RecordedFields,
+        pairs: list[SurrogatePair],
+        *,
+        reply_start: ConversationPlace,
+        owner: object,
+    ) -> None:
         """Record a message of a reply.
 
         A second, different message at its place makes the place unusable.
@@ -118,33 +130,37 @@ class ReplyRecords:
         Args:
             place: Place of the message.
             fields: The model's own text, and its restored form.
-            used: The pairs that restored it.
-            begin: Place of the first message of the reply.
+            pairs: The pairs that restored it.
+            reply_start: Place of the first message of the reply.
             owner: The request that got it.
 
         Privacy:
             The decision depends on the model's own text, never on its restored form.
         """
-        chain, recent = self._keys(place)
-        known = self._records.get(chain)
-        if chain in self._closed or (known is not None and known.owner is not owner and _differs(known.fields, fields)):
-            self._close(chain)
+        chain, recent = self._hash_place(place)
+        existing = self._records.get(chain)
+        if chain in self._closed_keys or (
+            existing is not None and existing.owner is not owner and _have_different_texts(existing.fields, fields)
+        ):
+            self._close_key(chain)
         else:
             self._records[chain] = ReplyRecord(
-                fields=fields, used=[*dict.fromkeys(used)], reply=begin.chain, owner=owner
+                fields=fields, pairs=[*dict.fromkeys(pairs)], reply_start=reply_start.chain, owner=owner
             )
-            self._calls.update(tag for tag, _ in fields.get("call", ()))
+            self._call_hashes.update(tag for tag, _ in fields.get("call", ()))
         if recent is not None:
-            other = self._by_recent.setdefault(recent, chain)
-            if other != chain and (other not in self._records or _differs(self._records[other].fields, fields)):
-                self._closed.add(recent)
+            other = self._chain_by_recent.setdefault(recent, chain)
+            if other != chain and (
+                other not in self._records or _have_different_texts(self._records[other].fields, fields)
+            ):
+                self._closed_keys.add(recent)
 
-    def close(self, place: Place) -> None:
+    def close_place(self, place: ConversationPlace) -> None:
         """Make a place unusable because it got several different replies."""
-        for key in filter(None, self._keys(place)):
-            self._close(key)
+        for key in filter(None, self._hash_place(place)):
+            self._close_key(key)
 
-    def is_whole_run(self, place: Place, count: int) -> bool:
+    def covers_whole_replies(self, place: ConversationPlace, count: int) -> bool:
         """Return whether the records at a place are whole replies of ``count`` messages.
 
         With any other number of messages no reply is found: if one is missing, each of the rest would be compared with
@@ -152,38 +168,42 @@ class ReplyRecords:
         """
         reply = ""
         for _ in range(count):
-            record = self._records.get(self._key(place))
+            record = self._records.get(self._find_key(place))
             if record is None:
                 return False
-            place, reply = self.place_after(place, message_of(record.fields), by_model=True), record.reply
-        after = self._records.get(self._key(place))
-        return after is None or after.reply != reply
+            place, reply = self.advance_place(place, build_message(record.fields), by_model=True), record.reply_start
+        next_record = self._records.get(self._find_key(place))
+        return next_record is None or next_record.reply_start != reply
 
-    def find(self, place: Place, message: Any, *, is_compared: bool = True) -> FoundReply:
+    def find_reply(self, place: ConversationPlace, message: Any, *, is_compared: bool = True) -> FoundReply:
         """Look up the model's text at a place, and compare the message with its restored form."""
-        key = self._key(place)
+        key = self._find_key(place)
         values: dict[str, list[str]] = {}
-        for kind, value in own_fields(message):
-            values.setdefault(kind, []).append(self.fold(kind, value))
-        admitted = [self._admits(key, kind, found) for kind, found in values.items()]  # each uses up a limit
+        for field_class, value in iterate_model_fields(message):
+            values.setdefault(field_class, []).append(self.hash_value(field_class, value))
+        admitted = [self._admit_texts(key, kind, hashes) for kind, hashes in values.items()]  # each uses up a limit
         is_open = all(admitted)
-        is_left = is_open and is_compared and len(self._changed) < MOST_OTHER_TEXTS
-        record = self._records.get(key) if is_left else None
+        may_compare = is_open and is_compared and len(self._changed_hashes) < MAX_OTHER_TEXTS
+        record = self._records.get(key) if may_compare else None
         fields = {} if record is None else record.fields
-        written = {
+        model_values = {
             kind: [json.loads(text) for _, text in fields[kind]]
             for kind, found in values.items()
             if [tag for tag, _ in fields.get(kind, ())] == found
         }
         if record is not None:
-            self._changed.update(
-                self._make_tag("changed", key, kind, *found) for kind, found in values.items() if kind not in written
+            self._changed_hashes.update(
+                self._make_tag("changed", key, kind, *found)
+                for kind, found in values.items()
+                if kind not in model_values
             )
-        return FoundReply(key=key, is_open=is_open, written=written, is_whole=len(written) == len(values))
+        return FoundReply(
+            key=key, is_open=is_open, model_values=model_values, is_whole=len(model_values) == len(values)
+        )
 
-    def used_at(self, key: str) -> list[Pair]:
+    def get_pairs(self, key: str) -> list[SurrogatePair]:
         """Return the pairs that restored the reply at a place."""
-        return self._records[key].used if key in self._records else []
+        return self._records[key].pairs if key in self._records else []
 
     def has_call(self, value: Any) -> bool:
         """Return whether any reply was restored to these arguments.
@@ -191,93 +211,103 @@ class ReplyRecords:
         Privacy:
             No sent message may depend on the result.
         """
-        return self.fold("call", value) in self._calls
+        return self.hash_value("call", value) in self._call_hashes
 
-    def fold(self, kind: str, value: Any) -> str:
+    def hash_value(self, field_class: str, value: Any) -> str:
         """Return the hash of a text, or of arguments as a value.
 
         The hash ignores blanks and marks at the end of a text. Runs of blanks and line ends inside a text count as one
         blank.
         """
-        if kind != "call" and isinstance(value, str):
-            value = " ".join(value.split()).rstrip(_TRAILING_MARKS)
+        if field_class != "call" and isinstance(value, str):
+            value = " ".join(value.split()).rstrip(_TRAILING_PUNCTUATION)
         elif isinstance(value, str):
             try:
                 value = json.loads(value)
             except (ValueError, RecursionError):
                 value = ["", value]
-        return self._make_tag("restored", kind, dumped(value, json.JSONEncoder(sort_keys=True).encode))
+        return self._make_tag("restored", field_class, encode_json(value, json.JSONEncoder(sort_keys=True).encode))
 
-    def state(self) -> dict[str, Any]:
+    def export_state(self) -> dict[str, Any]:
         """Return the whole state as plain values for JSON.
 
         Privacy:
             The state is as private as the conversation.
         """
         return {
-            "records": {key: [record.fields, record.used, record.reply] for key, record in self._records.items()},
-            "recent": self._by_recent,
-            "closed": sorted(self._closed),
-            "texts": self._texts,
-            "others": self._others,
-            "changed": sorted(self._changed),
+            "records": {
+                key: [record.fields, record.pairs, record.reply_start] for key, record in self._records.items()
+            },
+            "recent": self._chain_by_recent,
+            "closed": sorted(self._closed_keys),
+            "texts": self._texts_by_field,
+            "others": self._other_text_count,
+            "changed": sorted(self._changed_hashes),
         }
 
     def count_characters(self) -> int:
         """Estimate the number of characters of the texts in the state."""
         texts = (text for record in self._records.values() for found in record.fields.values() for _, text in found)
-        return sum(map(len, texts)) + 100 * (len(self._by_recent) + len(self._texts) + len(self._changed))
+        return sum(map(len, texts)) + 100 * (
+            len(self._chain_by_recent) + len(self._texts_by_field) + len(self._changed_hashes)
+        )
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
         """Continue from a saved state."""
         self._records = {
             key: ReplyRecord(
                 fields={kind: [(tag, text) for tag, text in found] for kind, found in fields.items()},
-                used=[Pair(*pair) for pair in used],
-                reply=reply,
+                pairs=[SurrogatePair(*pair) for pair in used],
+                reply_start=reply,
             )
             for key, (fields, used, reply) in state["records"].items()
         }
-        self._calls = {tag for record in self._records.values() for tag, _ in record.fields.get("call", ())}
-        self._by_recent, self._closed = dict(state["recent"]), set(state["closed"])
-        self._texts, self._others = {key: [*found] for key, found in state["texts"].items()}, state["others"]
-        self._changed = set(state["changed"])
+        self._call_hashes = {tag for record in self._records.values() for tag, _ in record.fields.get("call", ())}
+        self._chain_by_recent, self._closed_keys = dict(state["recent"]), set(state["closed"])
+        self._texts_by_field, self._other_text_count = (
+            {key: [*found] for key, found in state["texts"].items()},
+            state["others"],
+        )
+        self._changed_hashes = set(state["changed"])
 
-    def _keys(self, place: Place) -> tuple[str, str | None]:
+    def _hash_place(self, place: ConversationPlace) -> tuple[str, str | None]:
         """Return the hash of a place, and the hash of the last messages alone if there are enough."""
-        recent = self._make_tag("near", *place.recent, place.turn) if len(place.recent) == _RECENT else None
+        recent = self._make_tag("near", *place.recent, place.turn) if len(place.recent) == _RECENT_MESSAGES else None
         return self._make_tag("place", place.chain), recent
 
-    def _key(self, place: Place) -> str:
+    def _find_key(self, place: ConversationPlace) -> str:
         """Return the lookup hash of a reply: that of its place, else of the last messages alone."""
-        chain, recent = self._keys(place)
-        if recent is None or chain in self._records or chain in self._closed:
+        chain, recent = self._hash_place(place)
+        if recent is None or chain in self._records or chain in self._closed_keys:
             return chain
-        return recent if recent in self._closed else self._by_recent.get(recent, chain)
+        return recent if recent in self._closed_keys else self._chain_by_recent.get(recent, chain)
 
-    def _admits(self, key: str, kind: str, texts: list[str]) -> bool:
+    def _admit_texts(self, key: str, field_class: str, texts: list[str]) -> bool:
         """Return whether a message may be compared with others at its place; this uses up the limit."""
-        if key in self._closed:
+        if key in self._closed_keys:
             return False
-        known, text = self._texts.setdefault(f"{key} {kind}", []), self._make_tag("texts", *texts)
-        if text in known:
+        known_hashes, texts_hash = (
+            self._texts_by_field.setdefault(f"{key} {field_class}", []),
+            self._make_tag("texts", *texts),
+        )
+        if texts_hash in known_hashes:
             return True
-        most = MOST_TEXTS if key in self._records else 1
-        if len(known) >= most or (known and self._others == MOST_OTHER_TEXTS):
-            self._close(key)
+        limit = MAX_TEXTS_PER_PLACE if key in self._records else 1
+        if len(known_hashes) >= limit or (known_hashes and self._other_text_count == MAX_OTHER_TEXTS):
+            self._close_key(key)
             return False
-        self._others += bool(known)
-        known.append(text)
+        self._other_text_count += bool(known_hashes)
+        known_hashes.append(texts_hash)
         return True
 
-    def _close(self, key: str) -> None:
-        self._closed.add(key)
+    def _close_key(self, key: str) -> None:
+        self._closed_keys.add(key)
         self._records.pop(key, None)
-        for name in [name for name in self._texts if name.startswith(f"{key} ")]:
-            del self._texts[name]
+        for name in [name for name in self._texts_by_field if name.startswith(f"{key} ")]:
+            del self._texts_by_field[name]
 
 
-def own_fields(message: Any) -> Iterator[tuple[str, Any]]:
+def iterate_model_fields(message: Any) -> Iterator[tuple[str, Any]]:
     """Yield class and value of each field with words of the model, in order.
 
     Signed items have no such fields.
@@ -287,65 +317,69 @@ def own_fields(message: Any) -> Iterator[tuple[str, Any]]:
             yield "text", message
     elif isinstance(message, list):
         for part in message:
-            yield from own_fields(part)
+            yield from iterate_model_fields(part)
     elif isinstance(message, Mapping) and not is_signed(message):
         for name, value in message.items():
-            if name in _FIELDS and isinstance(value, str) and value.strip():
-                yield _FIELDS[name], value
+            if name in _FIELD_CLASSES and isinstance(value, str) and value.strip():
+                yield _FIELD_CLASSES[name], value
             elif name in ("content", "tool_calls") and isinstance(value, list):
-                yield from own_fields(value)
+                yield from iterate_model_fields(value)
             elif name in ("arguments", "input") and value is not None:
                 yield "call", value
             elif name == "function" and isinstance(value, Mapping):
-                yield from own_fields(value)
+                yield from iterate_model_fields(value)
 
 
-def message_of(fields: Fields) -> Any:
+def build_message(fields: RecordedFields) -> Any:
     """Return the model's text as a message that has the same fields."""
     names = {"text": "text", "call": "input"}
-    return [{names.get(kind, kind): json.loads(text)} for kind, found in fields.items() for _, text in found]
+    return [
+        {names.get(field_class, field_class): json.loads(text)}
+        for field_class, entries in fields.items()
+        for _, text in entries
+    ]
 
 
-def calls_of(message: Any) -> Iterator[tuple[str, str, Any]]:
+def iterate_calls(message: Any) -> Iterator[tuple[str, str, Any]]:
     """Yield the identifier, the name of the tool and the arguments of each call."""
     if isinstance(message, list):
         for part in message:
-            yield from calls_of(part)
+            yield from iterate_calls(part)
     elif isinstance(message, Mapping):
-        kind, function = message.get("type"), message.get("function")
-        if kind == "function_call":
+        item_type, function = message.get("type"), message.get("function")
+        if item_type == "function_call":
             yield str(message.get("call_id")), str(message.get("name") or ""), message.get("arguments")
-        elif kind == "tool_use":
+        elif item_type == "tool_use":
             yield str(message.get("id")), str(message.get("name") or ""), message.get("input")
         elif isinstance(function, Mapping):
             yield str(message.get("id")), str(function.get("name") or ""), function.get("arguments")
         else:
             for name in ("content", "tool_calls"):
                 if isinstance(message.get(name), list):
-                    yield from calls_of(message[name])
+                    yield from iterate_calls(message[name])
 
 
-def units_of(reply: Any) -> list[Any]:
+def split_reply(reply: Any) -> list[Any]:
     """Return the items of a reply that clients resend as messages, else the whole reply."""
-    if isinstance(reply, list) and any(is_item(entry) for entry in reply):
+    if isinstance(reply, list) and any(is_response_item(entry) for entry in reply):
         return reply
     return [reply]
 
 
-def is_item(reply: Any) -> bool:
+def is_response_item(reply: Any) -> bool:
     """Return whether a part of a reply is an item of the responses API."""
     return isinstance(reply, Mapping) and reply.get("type") in ("message", "function_call")
 
 
-def _differs(known: Fields, fields: Fields) -> bool:
+def _have_different_texts(known: RecordedFields, fields: RecordedFields) -> bool:
     return {kind: [text for _, text in found] for kind, found in known.items()} != {
         kind: [text for _, text in found] for kind, found in fields.items()
     }
 
 
-def _without_settings(value: Any) -> Any:
+def _drop_settings(value: Any) -> Any:
     if isinstance(value, list):
-        return [_without_settings(entry) for entry in value]
+        return [_drop_settings(entry) for entry in value]
     if isinstance(value, Mapping):
-        return {name: _without_settings(entry) for name, entry in value.items() if name not in _SKIPPED and entry}
+        return {name: _drop_settings(entry) for name, entry in value.items() if name not in _IGNORED_FIELDS and entry}
     return value

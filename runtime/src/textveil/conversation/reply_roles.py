@@ -8,7 +8,7 @@ the type could test any number of guesses.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from textveil.conversation.shapes import SETTINGS, is_result
+from textveil.conversation.message_rewriter import SETTINGS_TYPE, is_result
 from textveil.errors import InputError
 
 #: Fields of replies and of their events in which clients search for messages, items and parts.
@@ -42,13 +42,13 @@ def claim_reply(
         return [claim_reply(entry, refuse_result, replace_id, is_call=is_call) for entry in value]
     if not isinstance(value, Mapping):
         return value
-    kind = value.get("type")
-    if kind == SETTINGS:
+    item_type = value.get("type")
+    if item_type == SETTINGS_TYPE:
         raise InputError("the reply has an item of a type that no API has")
-    has_id = is_call or (isinstance(kind, str) and (kind in _CALL_TYPES or kind.endswith("tool_use")))
+    has_id = is_call or (isinstance(item_type, str) and (item_type in _CALL_TYPES or item_type.endswith("tool_use")))
     names = (*_CALL_IDS, "id") if has_id else _CALL_IDS
     value = {name: replace_id(entry) if name in names else entry for name, entry in value.items()}
-    if is_result(value) or (isinstance(kind, str) and kind.endswith(("_output", "_result"))):
+    if is_result(value) or (isinstance(item_type, str) and item_type.endswith(("_output", "_result"))):
         for name in _CALL_IDS:
             if value.get(name) is not None:
                 refuse_result(str(value[name]))

@@ -9,13 +9,13 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from textveil.text.placing import Index, Stream
+from textveil.text.reply_matcher import FormIndex, StreamRestorer
 from textveil.text.restore_policy import RestorePolicy, SkipReason
 
 #: Texts in which no markup can begin or end, next to any other text.
-_HARMLESS = re.compile(r"(?:[^\W_]|[ ,_-])*")
+_MARKUP_FREE_TEXT = re.compile(r"(?:[^\W_]|[ ,_-])*")
 #: Fields that clients do not show in the text of a reply: identifiers, settings, sources, and separately shown content.
-_NOT_SHOWN = frozenset(
+_UNDISPLAYED_FIELDS = frozenset(
     """
     id type role model object name status index call_id tool_call_id tool_use_id item_id response_id event_id user
     previous_response_id system_fingerprint service_tier finish_reason native_finish_reason stop_reason stop_sequence
@@ -25,10 +25,10 @@ _NOT_SHOWN = frozenset(
     search_results action code queries results b64_json partial_image_b64 created created_at
     """.split()
 )
-_NO_FORMS = Index({})
+_EMPTY_INDEX = FormIndex({})
 
 
-def find_shown_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
+def find_displayed_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
     """Yield the texts of a JSON value that a client may show and that may contain markup.
 
     Args:
@@ -39,10 +39,10 @@ def find_shown_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
     while waiting:
         entry = waiting.pop()
         if isinstance(entry, str):
-            if is_part or _HARMLESS.fullmatch(entry) is None:
+            if is_part or _MARKUP_FREE_TEXT.fullmatch(entry) is None:
                 yield entry
         elif isinstance(entry, Mapping):
-            waiting += [entry[name] for name in reversed(entry) if name not in _NOT_SHOWN]
+            waiting += [entry[name] for name in reversed(entry) if name not in _UNDISPLAYED_FIELDS]
         elif isinstance(entry, list):
             waiting += reversed(entry)
 
@@ -58,45 +58,45 @@ class ReplyView:
     """
 
     def __init__(self, policy: RestorePolicy) -> None:
-        self._is_off = policy.everywhere
+        self._is_off = policy.permits_everything
         self.is_closed = False
-        self._last: Stream | None = None
-        self._open: Stream | None = None
-        self._unread: Stream | None = None
-        self._source: object = None
-        self._is_apart = self._is_spoiled = False
+        self._last_stream: StreamRestorer | None = None
+        self._open_stream: StreamRestorer | None = None
+        self._passed_stream: StreamRestorer | None = None
+        self._passed_source: object = None
+        self._is_separated = self._is_spoiled = False
 
     @property
     def has_effect(self) -> bool:
         """Whether the texts so far forbid restoring in the texts after them."""
-        return self.is_closed or (self._last is not None and self._last.has_active_content)
+        return self.is_closed or (self._last_stream is not None and self._last_stream.has_active_content)
 
-    def begin(self, stream: Stream) -> None:
+    def begin_text(self, stream: StreamRestorer) -> None:
         """Start a text that is restored, before its first part."""
-        self.end_unread()
+        self.end_passed_text()
         if self._is_off:
             return
-        if self._open is not None:
-            self.close()
-        if self._last is not None:
-            stream.follow(self._last, is_apart=self._is_apart)
+        if self._open_stream is not None:
+            self.stop_restoring()
+        if self._last_stream is not None:
+            stream.follow_stream(self._last_stream, is_apart=self._is_separated)
         if self._is_spoiled:
             stream.spoil_chunk()
         if self.is_closed:
-            stream.keep_all(SkipReason.BESIDE)
-        self._open, self._is_apart, self._is_spoiled = stream, False, False
+            stream.stop_restoring(SkipReason.BESIDE)
+        self._open_stream, self._is_separated, self._is_spoiled = stream, False, False
 
-    def end(self, stream: Stream) -> None:
+    def end_text(self, stream: StreamRestorer) -> None:
         """End a text that is restored, after its stream was closed."""
         if not self._is_off:
-            self._last = stream
-            self._open = None if self._open is stream else self._open
+            self._last_stream = stream
+            self._open_stream = None if self._open_stream is stream else self._open_stream
 
     def pass_text(self, text: str) -> None:
         """Track a text that the client gets unchanged."""
-        self.end_unread()
+        self.end_passed_text()
         self.pass_part(None, text)
-        self.end_unread()
+        self.end_passed_text()
 
     def pass_part(self, source: object, text: str) -> None:
         """Track a part of a text that the client gets unchanged.
@@ -105,46 +105,46 @@ class ReplyView:
             source: Source of the text; equal for all parts of one text.
             text: The part.
         """
-        if self._source != source:
-            self.end_unread()
+        if self._passed_source != source:
+            self.end_passed_text()
         if self._is_off or self.is_closed or not text:
             return
-        if self._open is not None:
-            if _HARMLESS.fullmatch(text) is None:  # the client may show it at an unknown position
-                self.close()
+        if self._open_stream is not None:
+            if _MARKUP_FREE_TEXT.fullmatch(text) is None:  # the client may show it at an unknown position
+                self.stop_restoring()
             return
-        if self._unread is None:
-            self._require_neutral()
-            self._source, self._unread = source, Stream(_NO_FORMS)
-            if self._last is not None:
-                self._is_spoiled = self._is_spoiled or not self._last.has_separable_end
-                self._unread.follow(self._last, is_apart=self._is_apart)
-        self._unread.feed(text)
+        if self._passed_stream is None:
+            self._stop_unless_neutral()
+            self._passed_source, self._passed_stream = source, StreamRestorer(_EMPTY_INDEX)
+            if self._last_stream is not None:
+                self._is_spoiled = self._is_spoiled or not self._last_stream.has_separable_end
+                self._passed_stream.follow_stream(self._last_stream, is_apart=self._is_separated)
+        self._passed_stream.feed(text)
 
-    def end_unread(self) -> None:
+    def end_passed_text(self) -> None:
         """End the text that the client gets unchanged."""
-        if self._unread is not None:
-            self._unread.close()
-            self._last, self._unread = self._unread, None
-            self._require_neutral()
-            self._is_apart = self._last.has_separable_end
+        if self._passed_stream is not None:
+            self._passed_stream.close()
+            self._last_stream, self._passed_stream = self._passed_stream, None
+            self._stop_unless_neutral()
+            self._is_separated = self._last_stream.has_separable_end
 
-    def separate(self) -> None:
+    def mark_separated(self) -> None:
         """Mark that clients show the next text after a blank or the end of a line."""
-        self.end_unread()
-        self._is_apart = True
+        self.end_passed_text()
+        self._is_separated = True
 
-    def replace(self) -> None:
+    def mark_replacement(self) -> None:
         """Mark that a client may show the next text in place of one before it."""
-        self.end_unread()
-        self._require_neutral()
+        self.end_passed_text()
+        self._stop_unless_neutral()
 
-    def close(self) -> None:
+    def stop_restoring(self) -> None:
         """Stop restoring: a Markdown reader may interpret the following texts in more than one way."""
         self.is_closed = not self._is_off
-        if self._open is not None and self.is_closed:
-            self._open.keep_all(SkipReason.BESIDE)
+        if self._open_stream is not None and self.is_closed:
+            self._open_stream.stop_restoring(SkipReason.BESIDE)
 
-    def _require_neutral(self) -> None:
-        if self._last is not None and not self._last.is_neutral:
-            self.close()
+    def _stop_unless_neutral(self) -> None:
+        if self._last_stream is not None and not self._last_stream.is_neutral:
+            self.stop_restoring()

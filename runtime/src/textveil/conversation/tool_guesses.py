@@ -10,12 +10,12 @@ from itertools import islice
 from typing import Any
 
 from textveil.errors import OptionError
-from textveil.text.forms import Pair
+from textveil.text.inflections import SurrogatePair
 
 #: Maximum number of strings of its own that a model may write into one call, and into all calls of a conversation,
 #: while results share the mapping.
-MOST_A_CALL, MOST_IN_ALL = 3, 32
-_HIGHEST = 1_000_000
+MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION = 3, 32
+_MAX_LIMIT = 1_000_000
 
 
 class ToolGuesses:
@@ -29,94 +29,101 @@ class ToolGuesses:
         OptionError: The limits are not two whole numbers, the first no larger than the second.
     """
 
-    def __init__(self, limits: tuple[int, int] = (MOST_A_CALL, MOST_IN_ALL)) -> None:
+    def __init__(self, limits: tuple[int, int] = (MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION)) -> None:
         is_pair = isinstance(limits, tuple | list) and len(limits) == 2
         if (
             not is_pair
             or not all(type(limit) is int for limit in limits)
-            or not 0 <= limits[0] <= limits[1] <= _HIGHEST
+            or not 0 <= limits[0] <= limits[1] <= _MAX_LIMIT
         ):
             raise OptionError(
-                f"tool_guesses takes two whole numbers, the first no larger: ({MOST_A_CALL}, {MOST_IN_ALL})"
+                f"tool_guesses takes two whole numbers, the first no larger: ({MAX_GUESSES_PER_CALL}, "
+                f"{MAX_GUESSES_PER_CONVERSATION})"
             )
         self.limits = int(limits[0]), int(limits[1])
-        self._calls: dict[str, set[str]] = {}
+        self._strings_by_call: dict[str, set[str]] = {}
         #: Strings of tool names in calls whose arguments are not yet counted.
-        self._early: dict[str, set[str]] = {}
-        self._restored: dict[str, list[Pair]] = {}
+        self._early_name_strings: dict[str, set[str]] = {}
+        self._pairs_by_call: dict[str, list[SurrogatePair]] = {}
         #: Words of the model's own in calls into which originals were restored.
-        self._own: dict[str, dict[str, None]] = {}
-        self._all: set[str] = set()
-        self._is_closed = False
+        self._model_words_by_call: dict[str, dict[str, None]] = {}
+        self._all_strings: set[str] = set()
+        self._excludes_all = False
         #: Calls whose results the model wrote.
-        self._refused: set[str] = set()
+        self._excluded_calls: set[str] = set()
 
-    def add(self, call: str, strings: Iterable[str], restored: Iterable[Pair] = (), own: Iterable[str] = ()) -> None:
+    def add_strings(
+        self, call: str, strings: Iterable[str], pairs: Iterable[SurrogatePair] = (), model_words: Iterable[str] = ()
+    ) -> None:
         """Count the strings of a call; several calls with the same identifier add up.
 
         Args:
             call: Its identifier.
             strings: A hash of each string that the rules hide, without the surrogates restored into the call.
-            restored: The pairs that restored its arguments.
-            own: The words that the model wrote beside the restored surrogates, if there are any.
+            pairs: The pairs that restored its arguments.
+            model_words: The words that the model wrote beside the restored surrogates, if there are any.
         """
-        known = self._calls.setdefault(call, set())
-        known |= self._early.pop(call, set())
-        more = self.limits[1] + 1 - len(known)
-        known.update(islice(strings, max(0, more)))
-        self._all.update(known if len(self._all) <= self.limits[1] else ())
-        self._own.setdefault(call, {}).update(dict.fromkeys(own))
-        self._restored[call] = list(dict.fromkeys([*self._restored.get(call, ()), *restored]))
+        known = self._strings_by_call.setdefault(call, set())
+        known |= self._early_name_strings.pop(call, set())
+        free_count = self.limits[1] + 1 - len(known)
+        known.update(islice(strings, max(0, free_count)))
+        self._all_strings.update(known if len(self._all_strings) <= self.limits[1] else ())
+        self._model_words_by_call.setdefault(call, {}).update(dict.fromkeys(model_words))
+        self._pairs_by_call[call] = list(dict.fromkeys([*self._pairs_by_call.get(call, ()), *pairs]))
 
-    def add_name(self, call: str, strings: Iterable[str]) -> None:
+    def add_name_strings(self, call: str, strings: Iterable[str]) -> None:
         """Count the strings of a tool's name.
 
         If only the name of a call is counted, its result does not share the mapping.
         """
-        if call in self._calls:
-            self.add(call, strings)
+        if call in self._strings_by_call:
+            self.add_strings(call, strings)
         else:
-            known = self._early.setdefault(call, set())
+            known = self._early_name_strings.setdefault(call, set())
             known.update(islice(strings, max(0, self.limits[1] + 1 - len(known))))
 
-    def close(self) -> None:
+    def exclude_all_results(self) -> None:
         """Exclude all later results from the mapping: a call has uncounted strings."""
-        self._is_closed = True
+        self._excludes_all = True
 
-    def refuse(self, call: str) -> None:
+    def exclude_result(self, call: str) -> None:
         """Exclude the results of a call from the mapping: the model wrote one of them in a reply."""
-        self._refused.add(call)
+        self._excluded_calls.add(call)
 
-    def are_shared(self, calls: Iterable[str]) -> bool:
+    def may_share_mapping(self, calls: Iterable[str]) -> bool:
         """Return whether the results of all these calls may share the mapping."""
         calls = [*calls]
-        known = [self._calls.get(call) for call in calls]
-        is_open = not self._is_closed and len(self._all) <= self.limits[1] and not self.are_own_hidden(calls)
-        is_open = is_open and self._refused.isdisjoint(calls)
+        known = [self._strings_by_call.get(call) for call in calls]
+        is_open = (
+            not self._excludes_all and len(self._all_strings) <= self.limits[1] and not self.hides_model_words(calls)
+        )
+        is_open = is_open and self._excluded_calls.isdisjoint(calls)
         return is_open and all(strings is not None and len(strings) <= self.limits[0] for strings in known)
 
-    def are_own_hidden(self, calls: Iterable[str]) -> bool:
+    def hides_model_words(self, calls: Iterable[str]) -> bool:
         """Return whether results of calls also hide the model's own words.
 
         They do if the words are more than the limit of a call. The result hides the words of an original. So each other
         word would test whether it is one of them.
         """
-        return any(len(self._own.get(call, ())) > self.limits[0] for call in calls)
+        return any(len(self._model_words_by_call.get(call, ())) > self.limits[0] for call in calls)
 
-    def own_words(self, calls: Iterable[str]) -> list[str]:
+    def list_model_words(self, calls: Iterable[str]) -> list[str]:
         """Return the model's own words in these calls, for calls with restored originals."""
-        return [word for call in calls for word in self._own.get(call, ())]
+        return [word for call in calls for word in self._model_words_by_call.get(call, ())]
 
-    def restored_into(self, calls: Iterable[str]) -> list[Pair]:
+    def list_restored_pairs(self, calls: Iterable[str]) -> list[SurrogatePair]:
         """Return the pairs that restored the arguments of these calls."""
-        return [pair for call in calls for pair in self._restored.get(call, ())]
+        return [pair for call in calls for pair in self._pairs_by_call.get(call, ())]
 
     @property
-    def count(self) -> int:
+    def stored_count(self) -> int:
         """Number of stored strings of calls and of restored pairs."""
-        return sum(map(len, (*self._calls.values(), *self._early.values()))) + sum(map(len, self._restored.values()))
+        return sum(map(len, (*self._strings_by_call.values(), *self._early_name_strings.values()))) + sum(
+            map(len, self._pairs_by_call.values())
+        )
 
-    def state(self) -> dict[str, Any]:
+    def export_state(self) -> dict[str, Any]:
         """Return the whole state as plain values for JSON.
 
         Privacy:
@@ -124,23 +131,26 @@ class ToolGuesses:
         """
         return {
             "limits": self.limits,
-            "calls": {call: [sorted(strings), self._restored.get(call, [])] for call, strings in self._calls.items()},
-            "early": {call: sorted(strings) for call, strings in self._early.items()},
-            "all": sorted(self._all),
-            "closed": self._is_closed,
-            "refused": sorted(self._refused),
-            "own": {call: [*words] for call, words in self._own.items() if words},
+            "calls": {
+                call: [sorted(strings), self._pairs_by_call.get(call, [])]
+                for call, strings in self._strings_by_call.items()
+            },
+            "early": {call: sorted(strings) for call, strings in self._early_name_strings.items()},
+            "all": sorted(self._all_strings),
+            "closed": self._excludes_all,
+            "refused": sorted(self._excluded_calls),
+            "own": {call: [*words] for call, words in self._model_words_by_call.items() if words},
         }
 
     @classmethod
-    def of_state(cls, state: Mapping[str, Any]) -> "ToolGuesses":
+    def from_state(cls, state: Mapping[str, Any]) -> "ToolGuesses":
         """Return an object that continues from a saved state."""
-        found = cls(tuple(state["limits"]))
+        guesses = cls(tuple(state["limits"]))
         for call, (strings, restored) in state["calls"].items():
-            found._calls[call] = set(strings)
-            found._restored[call] = [Pair(*pair) for pair in restored]
-        found._early = {call: set(strings) for call, strings in state.get("early", {}).items()}
-        found._all, found._is_closed = set(state["all"]), state["closed"]
-        found._refused = set(state.get("refused", ()))
-        found._own = {call: dict.fromkeys(words) for call, words in state["own"].items()}
-        return found
+            guesses._strings_by_call[call] = set(strings)
+            guesses._pairs_by_call[call] = [SurrogatePair(*pair) for pair in restored]
+        guesses._early_name_strings = {call: set(strings) for call, strings in state.get("early", {}).items()}
+        guesses._all_strings, guesses._excludes_all = set(state["all"]), state["closed"]
+        guesses._excluded_calls = set(state.get("refused", ()))
+        guesses._model_words_by_call = {call: dict.fromkeys(words) for call, words in state["own"].items()}
+        return guesses

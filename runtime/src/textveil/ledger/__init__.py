@@ -2,34 +2,42 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil.ledger.account import Account, Budget
-    from textveil.ledger.entry import Entry, Posted
-    from textveil.ledger.keys import key_path_of, read_key
-    from textveil.ledger.ledger import DEFAULT_SCOPE, Ledger
-    from textveil.ledger.receipt import MOST_RECEIPT_BYTES, Receipt, ReceiptWriter, read_receipt
-    from textveil.ledger.sources import Issued, canonical_bytes, document_bytes, request_bytes, text_source
+    from textveil.ledger.keys import get_key_path, read_key
+    from textveil.ledger.ledger import DEFAULT_PRIVACY_UNIT, Ledger
+    from textveil.ledger.receipt import MAX_RECEIPT_BYTES, Receipt, ReceiptWriter, read_receipt
+    from textveil.ledger.release_sources import (
+        RecordedRelease,
+        make_text_source,
+        serialize_document,
+        serialize_options,
+        serialize_request,
+    )
+    from textveil.ledger.spend_entries import SpendEntry, SpendOutcome
 
 __all__ = [
-    "DEFAULT_SCOPE",
-    "MOST_RECEIPT_BYTES",
+    "DEFAULT_PRIVACY_UNIT",
+    "MAX_RECEIPT_BYTES",
     "Account",
     "Budget",
-    "Entry",
-    "Issued",
     "Ledger",
-    "Posted",
     "Receipt",
     "ReceiptWriter",
-    "canonical_bytes",
-    "document_bytes",
-    "key_path_of",
+    "RecordedRelease",
+    "SpendEntry",
+    "SpendOutcome",
+    "get_key_path",
+    "make_text_source",
     "read_key",
     "read_receipt",
-    "request_bytes",
-    "text_source",
+    "serialize_document",
+    "serialize_options",
+    "serialize_request",
 ]
 
-__getattr__: Find = lazy_names(__name__, __all__, "account", "entry", "keys", "receipt", "sources", "ledger")
+__getattr__: AttributeGetter = make_lazy_getattr(
+    __name__, __all__, "account", "spend_entries", "keys", "receipt", "release_sources", "ledger"
+)

@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any, cast
 
 from textveil.errors import BudgetError, LedgerError, OptionError
-from textveil.release import DELTA_UNITS, NAT_UNITS, Charge, counted
+from textveil.release import DELTA_UNITS, EPSILON_UNITS, Spend, format_count
 
 #: Largest sum of units. SQLite stores signed integers of 64 bits.
-_MOST_UNITS = 1 << 62
+_MAX_UNITS = 1 << 62
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -36,25 +36,28 @@ class Budget:
     units: tuple[int, int]
 
     def __init__(self, epsilon: int | float | str | Decimal, *, delta: int | float | str | Decimal = 0) -> None:
-        units = (_units(epsilon, NAT_UNITS, "a budget"), _units(delta, DELTA_UNITS, "the delta of a budget"))
+        units = (
+            _parse_units(epsilon, EPSILON_UNITS, "a budget"),
+            _parse_units(delta, DELTA_UNITS, "the delta of a budget"),
+        )
         object.__setattr__(self, "units", units)
 
     @classmethod
-    def of_units(cls, epsilon_units: int, delta_units: int) -> "Budget":
+    def from_units(cls, epsilon_units: int, delta_units: int) -> "Budget":
         """Return the budget of ``epsilon_units`` (each 2**-20) and ``delta_units`` (each 2**-50)."""
-        made = object.__new__(cls)
-        object.__setattr__(made, "units", (epsilon_units, delta_units))
-        return made
+        budget = object.__new__(cls)
+        object.__setattr__(budget, "units", (epsilon_units, delta_units))
+        return budget
 
     @property
     def epsilon(self) -> Decimal:
         """Return the epsilon of the budget, exactly."""
-        return Decimal(exact(self.units[0], NAT_UNITS))
+        return Decimal(format_exact(self.units[0], EPSILON_UNITS))
 
     @property
     def delta(self) -> Decimal:
         """Return the delta of the budget, exactly."""
-        return Decimal(exact(self.units[1], DELTA_UNITS))
+        return Decimal(format_exact(self.units[1], DELTA_UNITS))
 
     def covers(self, epsilon_units: int, delta_units: int) -> bool:
         """Return whether both numbers of units are at most those of this budget."""
@@ -69,46 +72,46 @@ class Account:
     """Spend and budget of one privacy unit.
 
     Attributes:
-        scope: Tag of the name of the privacy unit, 32 bytes.
+        unit_tag: Tag of the name of the privacy unit, 32 bytes.
         epsilon_units: Sum of the finite epsilons, in units of 2**-20.
         delta_units: Sum of the deltas, in units of 2**-50.
-        unbounded: Number of releases without a finite epsilon.
+        unbounded_releases: Number of releases without a finite epsilon.
         budget: Upper limit of the sums, or ``None``.
     """
 
-    scope: bytes
+    unit_tag: bytes
     epsilon_units: int = 0
     delta_units: int = 0
-    unbounded: int = 0
+    unbounded_releases: int = 0
     budget: Budget | None = None
 
     @property
-    def nats(self) -> Decimal:
+    def epsilon(self) -> Decimal:
         """Return the spent epsilon, exactly."""
-        return Decimal(exact(self.epsilon_units, NAT_UNITS))
+        return Decimal(format_exact(self.epsilon_units, EPSILON_UNITS))
 
     @property
     def delta(self) -> Decimal:
         """Return the spent delta, exactly."""
-        return Decimal(exact(self.delta_units, DELTA_UNITS))
+        return Decimal(format_exact(self.delta_units, DELTA_UNITS))
 
-    def limited(self, budget: Budget) -> "Account":
+    def apply_budget(self, budget: Budget) -> "Account":
         """Return this account with ``budget``; a budget can only be set first or lowered.
 
         Raises:
             BudgetError: The account has a smaller budget.
         """
         if self.budget is not None and not self.budget.covers(*budget.units):
-            raise self._refusal("this scope has a smaller budget: a budget can only be lowered")
+            raise self._make_error("this scope has a smaller budget: a budget can only be lowered")
         return replace(self, budget=budget)
 
-    def after(self, charge: Charge, mechanism: str, spent: "Account | None" = None) -> "Account":
+    def add_spend(self, spend: Spend, mechanism: str, before: "Account | None" = None) -> "Account":
         """Return this account after one release.
 
         Args:
-            charge: Spend of the release.
+            spend: Spend of the release.
             mechanism: Name of the mechanism, for error messages.
-            spent: The account before the whole call that the release belongs to, for error messages; this account if
+            before: The account before the whole call that the release belongs to, for error messages; this account if
                 ``None``.
 
         Raises:
@@ -116,91 +119,95 @@ class Account:
                 or the budget does not cover the sum.
             LedgerError: A sum exceeds the largest number that a privacy ledger stores, 2**62 units.
         """
-        epsilon = self.epsilon_units + (charge.epsilon_units or 0)
-        delta = self.delta_units + charge.delta_units
-        unbounded = self.unbounded + (charge.epsilon_units is None)
-        spent = spent or self
-        if max(epsilon, delta) > _MOST_UNITS:
+        epsilon = self.epsilon_units + (spend.epsilon_units or 0)
+        delta = self.delta_units + spend.delta_units
+        unbounded = self.unbounded_releases + (spend.epsilon_units is None)
+        before = before or self
+        if max(epsilon, delta) > _MAX_UNITS:
             raise LedgerError("the sum of this scope is beyond what a ledger counts")
         if self.budget is not None:
-            if charge.epsilon_units is None:
-                raise spent._refusal(f"{mechanism} has no finite bound: no budget covers it")
+            if spend.epsilon_units is None:
+                raise before._make_error(f"{mechanism} has no finite bound: no budget covers it")
             if unbounded:
-                raise spent._refusal("this scope has releases without a finite bound: no budget holds for it")
+                raise before._make_error("this scope has releases without a finite bound: no budget holds for it")
             if not self.budget.covers(epsilon, delta):
-                needs = Account(
-                    scope=b"", epsilon_units=epsilon - spent.epsilon_units, delta_units=delta - spent.delta_units
+                needed = Account(
+                    unit_tag=b"", epsilon_units=epsilon - before.epsilon_units, delta_units=delta - before.delta_units
                 )
-                said = f"{spent} are spent, and it needs at least {needs}"
-                raise spent._refusal(f"this release does not fit the budget of its scope: {said}")
-        return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded=unbounded)
+                detail = f"{before} are spent, and it needs at least {needed}"
+                raise before._make_error(f"this release does not fit the budget of its scope: {detail}")
+        return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; epsilons and deltas are exact decimal numbers, as strings."""
         budget = self.budget
         return {
-            "scope": self.scope.hex(),
-            "nats": exact(self.epsilon_units, NAT_UNITS),
-            "delta": exact(self.delta_units, DELTA_UNITS),
-            "unbounded": self.unbounded,
-            "budget_nats": None if budget is None else exact(budget.units[0], NAT_UNITS),
-            "budget_delta": None if budget is None else exact(budget.units[1], DELTA_UNITS),
+            "scope": self.unit_tag.hex(),
+            "nats": format_exact(self.epsilon_units, EPSILON_UNITS),
+            "delta": format_exact(self.delta_units, DELTA_UNITS),
+            "unbounded": self.unbounded_releases,
+            "budget_nats": None if budget is None else format_exact(budget.units[0], EPSILON_UNITS),
+            "budget_delta": None if budget is None else format_exact(budget.units[1], DELTA_UNITS),
         }
 
-    def _refusal(self, message: str) -> BudgetError:
+    def _make_error(self, message: str) -> BudgetError:
         limit = cast("Budget", self.budget)
         return BudgetError(
-            message, spent=self.nats, budget=limit.epsilon, spent_delta=self.delta, budget_delta=limit.delta
+            message, spent=self.epsilon, budget=limit.epsilon, spent_delta=self.delta, budget_delta=limit.delta
         )
 
     @property
-    def spent(self) -> str:
+    def displayed_epsilon(self) -> str:
         """Return the spent epsilon for display: rounded up to two decimals."""
-        return _shown(self.epsilon_units)
+        return _format_epsilon(self.epsilon_units)
 
     @property
-    def spent_delta(self) -> str:
+    def displayed_delta(self) -> str:
         """Return the spent delta for display: rounded up to three significant digits."""
-        return _shown_delta(self.delta_units)
+        return _format_delta(self.delta_units)
 
     @property
-    def limit(self) -> str:
+    def displayed_budget(self) -> str:
         """Return the epsilon of the budget for display; ``-`` without a budget."""
-        return "-" if self.budget is None else _shown(self.budget.units[0])
+        return "-" if self.budget is None else _format_epsilon(self.budget.units[0])
 
     def __str__(self) -> str:
-        limit = "" if self.budget is None else f" of {self.limit}"
-        delta = f", delta {self.spent_delta}" if self.delta_units else ""
-        unbounded = f", and {counted(self.unbounded, 'release')} without a finite bound" if self.unbounded else ""
-        return f"{self.spent}{limit} nats{delta}{unbounded}"
+        limit = "" if self.budget is None else f" of {self.displayed_budget}"
+        delta = f", delta {self.displayed_delta}" if self.delta_units else ""
+        unbounded = (
+            f", and {format_count(self.unbounded_releases, 'release')} without a finite bound"
+            if self.unbounded_releases
+            else ""
+        )
+        return f"{self.displayed_epsilon}{limit} nats{delta}{unbounded}"
 
 
-def exact(units: int, per: int) -> str:
-    """Return ``units / per`` as an exact decimal number; ``per`` is a power of two."""
-    digits = per.bit_length() - 1
-    whole, rest = divmod(units * 10**digits // per, 10**digits)
+def format_exact(units: int, units_per_one: int) -> str:
+    """Return ``units / per`` as an exact decimal number; ``units_per_one`` is a power of two."""
+    digits = units_per_one.bit_length() - 1
+    whole, rest = divmod(units * 10**digits // units_per_one, 10**digits)
     return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
 
 
-def _shown(units: int) -> str:
+def _format_epsilon(units: int) -> str:
     """Return an epsilon for display: at most two decimals, rounded up."""
-    hundredths = -(-100 * units // NAT_UNITS)
+    hundredths = -(-100 * units // EPSILON_UNITS)
     whole, rest = divmod(hundredths, 100)
     return f"{whole:,}" + (f".{rest:02d}".rstrip("0") if rest else "")
 
 
-def _shown_delta(units: int) -> str:
+def _format_delta(units: int) -> str:
     """Return a delta for display: three significant digits, rounded up."""
     with localcontext(prec=3, rounding=ROUND_CEILING):
         return f"{(Decimal(units) / DELTA_UNITS).normalize():g}"
 
 
-def _units(value: Any, per: int, what: str) -> int:
-    """Return ``value * per``, rounded down and at most ``_MOST_UNITS``."""
+def _parse_units(value: Any, units_per_one: int, name: str) -> int:
+    """Return ``value * per``, rounded down and at most ``_MAX_UNITS``."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or number < 0 or number.adjusted() > 18:
-        raise OptionError(f"{what} is a number, at least 0")
-    return min(math.floor(Fraction(number) * per), _MOST_UNITS)
+        raise OptionError(f"{name} is a number, at least 0")
+    return min(math.floor(Fraction(number) * units_per_one), _MAX_UNITS)

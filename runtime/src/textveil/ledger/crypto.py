@@ -10,7 +10,7 @@ from textveil.errors import KeyFileError
 NONCE_BYTES = 12
 
 
-def seal(key: bytes, content: bytes, context: bytes) -> bytes:
+def encrypt_bytes(key: bytes, content: bytes, context: bytes) -> bytes:
     """Encrypt with AES-256-GCM under a fresh random nonce of 96 bits.
 
     Up to 2**32 messages under one key are safe (NIST SP 800-38D, section 8.3).
@@ -18,8 +18,8 @@ def seal(key: bytes, content: bytes, context: bytes) -> bytes:
     Args:
         key: 32 bytes.
         content: The plaintext.
-        context: Associated data. It is authenticated, but neither encrypted nor stored; ``unseal`` needs the same
-            bytes.
+        context: Associated data. It is authenticated, but neither encrypted nor stored; ``decrypt_bytes`` needs the
+            same bytes.
 
     Returns:
         The nonce, then the ciphertext with its authentication tag.
@@ -30,14 +30,14 @@ def seal(key: bytes, content: bytes, context: bytes) -> bytes:
     return nonce + AESGCM(key).encrypt(nonce, content, context)
 
 
-def unseal(key: bytes, sealed: bytes, context: bytes, what: str = "a stored output") -> bytes:
-    """Decrypt a result of ``seal`` and check its authenticity.
+def decrypt_bytes(key: bytes, encrypted: bytes, context: bytes, name: str = "a stored output") -> bytes:
+    """Decrypt a result of ``encrypt_bytes`` and check its authenticity.
 
     Args:
-        key: The key that ``seal`` used.
-        sealed: The result of ``seal``.
-        context: The associated data that ``seal`` used.
-        what: Name of the content in error messages.
+        key: The key that ``encrypt_bytes`` used.
+        encrypted: The result of ``encrypt_bytes``.
+        context: The associated data that ``encrypt_bytes`` used.
+        name: Name of the content in error messages.
 
     Raises:
         KeyFileError: The bytes are altered, or the key or the associated data differ.
@@ -46,12 +46,12 @@ def unseal(key: bytes, sealed: bytes, context: bytes, what: str = "a stored outp
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
     try:
-        return AESGCM(key).decrypt(sealed[:NONCE_BYTES], sealed[NONCE_BYTES:], context)
+        return AESGCM(key).decrypt(encrypted[:NONCE_BYTES], encrypted[NONCE_BYTES:], context)
     except (InvalidTag, ValueError):
-        raise KeyFileError(f"{what} cannot be read: it was altered, or this is not its key") from None
+        raise KeyFileError(f"{name} cannot be read: it was altered, or this is not its key") from None
 
 
-def sign(seed: bytes, content: bytes) -> tuple[bytes, bytes]:
+def sign_bytes(seed: bytes, content: bytes) -> tuple[bytes, bytes]:
     """Sign with Ed25519 (RFC 8032), which is deterministic: equal contents, equal signatures.
 
     Args:

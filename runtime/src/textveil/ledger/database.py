@@ -13,12 +13,12 @@ from contextlib import closing, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
-from textveil.bundle.kept import LEDGER_ID
+from textveil.bundle.kept import LEDGER_APPLICATION_ID
 from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
-from textveil.lazy import called
+from textveil.lazy import format_path_name
 
-APPLICATION_ID, VERSION = LEDGER_ID, 1
-GONE = (
+APPLICATION_ID, VERSION = LEDGER_APPLICATION_ID, 1
+LEDGER_MISSING = (
     "the ledger is missing or empty, and its key is there: put the ledger back, or forget what was spent: "
     "textveil ledger rotate LEDGER --yes"
 )
@@ -52,7 +52,7 @@ CREATE TABLE releases (
 CREATE INDEX requests ON releases (scope, request);
 CREATE INDEX wholes ON releases (scope, whole) WHERE whole IS NOT NULL;
 """
-_MADE = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
+_SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
 _PRAGMAS = (
     "synchronous = EXTRA",
     "fullfsync = ON",  # macOS: a flush that reaches the disk; without effect elsewhere
@@ -63,14 +63,18 @@ _PRAGMAS = (
 )
 
 #: Lock that is held while a connection is open and while this process forks.
-_open = threading.RLock()
+_connection_lock = threading.RLock()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_open.acquire, after_in_parent=_open.release, after_in_child=_open.release)
+    os.register_at_fork(
+        before=_connection_lock.acquire,
+        after_in_parent=_connection_lock.release,
+        after_in_child=_connection_lock.release,
+    )
 
 
 @contextmanager
-def transaction(
-    path: Path, *, write: bool = True, wait_s: float = WAIT_S, begin: bool = False
+def open_transaction(
+    path: Path, *, write: bool = True, wait_s: float = WAIT_S, create_schema: bool = False
 ) -> Generator[sqlite3.Connection]:
     """Open the database for one transaction: commit at the end, roll back on any error.
 
@@ -78,7 +82,7 @@ def transaction(
         path: An existing file.
         write: Whether the transaction excludes all other writers from its start (``BEGIN IMMEDIATE``).
         wait_s: Seconds to wait for the lock of another process.
-        begin: Whether to write the schema into an empty file.
+        create_schema: Whether to write the schema into an empty file.
 
     Yields:
         The connection, inside the transaction.
@@ -88,15 +92,17 @@ def transaction(
         LedgerDamaged: The file is not a privacy ledger of this version.
         LedgerError: The file cannot be read or written. The content of the ledger is unchanged.
     """
-    with _open:
+    with _connection_lock:
         try:
-            with closing(sqlite3.connect(_uri(path), timeout=wait_s, isolation_level=None, uri=True)) as connection:
+            with closing(
+                sqlite3.connect(_make_uri(path), timeout=wait_s, isolation_level=None, uri=True)
+            ) as connection:
                 for pragma in _PRAGMAS:
                     connection.execute(f"PRAGMA {pragma}")
                 if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
                     raise LedgerError("the ledger cannot be opened with a rollback journal")
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-                _require_schema(connection, begin)
+                _check_schema(connection, create_schema)
                 try:
                     yield connection
                 except BaseException:
@@ -105,7 +111,7 @@ def transaction(
                     raise
                 connection.execute("COMMIT")
         except sqlite3.Error as error:
-            raise _named(error) from None
+            raise _translate_error(error) from None
 
 
 def is_blank(path: Path) -> bool:
@@ -117,7 +123,7 @@ def is_blank(path: Path) -> bool:
         LedgerError: The path is a folder, or its status cannot be read.
     """
     if path.is_dir():
-        raise LedgerError(f"the ledger cannot be opened: {called(path)} is a folder: name a file in it")
+        raise LedgerError(f"the ledger cannot be opened: {format_path_name(path)} is a folder: name a file in it")
     try:
         return path.stat().st_size <= 1
     except FileNotFoundError:
@@ -126,7 +132,7 @@ def is_blank(path: Path) -> bool:
         raise LedgerError(f"the ledger cannot be opened: {os.strerror(error.errno or 0)}") from error
 
 
-def create(path: Path) -> bool:
+def create_file(path: Path) -> bool:
     """Create an empty file with permissions for its owner only.
 
     Returns:
@@ -135,41 +141,42 @@ def create(path: Path) -> bool:
     Raises:
         LedgerError: The folder is missing, or the file cannot be created.
     """
-    with _open:  # POSIX: closing any descriptor of a file releases all locks of the process on that file
+    with _connection_lock:  # POSIX: closing any descriptor of a file releases all locks of the process on that file
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600))
         except FileExistsError:
             return False
         except FileNotFoundError as error:
-            folder = f"its folder {called(path.parent)}".rstrip()
+            folder = f"its folder {format_path_name(path.parent)}".rstrip()
             raise LedgerError(f"the ledger cannot be made: {folder} does not exist: make it first") from error
         except OSError as error:
             raise LedgerError(f"the ledger cannot be made: {os.strerror(error.errno or 0)}") from error
         return True
 
 
-def _uri(path: Path) -> str:
+def _make_uri(path: Path) -> str:
     """Return the URI of the file; SQLite does not create a missing file (``mode=rw``)."""
     return f"{path.absolute().as_uri()}?mode=rw"
 
 
-def _require_schema(connection: sqlite3.Connection, begin: bool) -> None:
-    """Check that the file is a privacy ledger; write the schema into an empty one if ``begin``.
+def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
+    """Check that the file is a privacy ledger; write the schema into an empty one if ``create_schema``.
 
     Raises:
-        LedgerDamaged: The file is not a privacy ledger, is of another version, or is empty and ``begin`` is false.
+        LedgerDamaged: The file is not a privacy ledger, is of another version, or is empty and ``create_schema`` is
+            false.
     """
-    found = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
-    if found == (APPLICATION_ID, VERSION):
-        if connection.execute(_MADE).fetchall() != _made_here():
+    versions = tuple(connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    if versions == (APPLICATION_ID, VERSION):
+        if connection.execute(_SCHEMA_QUERY).fetchall() != _list_expected_schema():
             raise LedgerDamaged("this file is not a textveil ledger")  # an added trigger could undo recorded spends
         return
-    if found[0] == APPLICATION_ID:
-        raise LedgerDamaged(f"the ledger is of version {found[1]}; this package reads version {VERSION}")
-    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,) or found != (0, 0):
+    if versions[0] == APPLICATION_ID:
+        raise LedgerDamaged(f"the ledger is of version {versions[1]}; this package reads version {VERSION}")
+    if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,) or versions != (0, 0):
         raise LedgerDamaged("this file is not a textveil ledger")
-    if not begin:
-        raise LedgerDamaged(GONE)
+    if not create_schema:
+        raise LedgerDamaged(LEDGER_MISSING)
     _write_schema(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
@@ -181,14 +188,14 @@ def _write_schema(connection: sqlite3.Connection) -> None:
 
 
 @cache
-def _made_here() -> list[tuple[str, str, str]]:
+def _list_expected_schema() -> list[tuple[str, str, str]]:
     """Return the ``sqlite_master`` entries that this version of SQLite makes from the schema."""
     with closing(sqlite3.connect(":memory:")) as connection:
         _write_schema(connection)
-        return connection.execute(_MADE).fetchall()
+        return connection.execute(_SCHEMA_QUERY).fetchall()
 
 
-def _named(error: sqlite3.Error) -> LedgerError:
+def _translate_error(error: sqlite3.Error) -> LedgerError:
     """Return the error of this package for an error of SQLite.
 
     SQLite's own messages describe pages and tables, so the message is chosen by the result code.

@@ -11,40 +11,40 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from textveil.bundle.kept import lies_in
-from textveil.bundle.signatures import require_cryptography
+from textveil.bundle.kept import is_inside
+from textveil.bundle.signatures import check_cryptography
 from textveil.errors import BudgetError, KeyFileError, OptionError
-from textveil.ledger import rows
+from textveil.ledger import queries
 from textveil.ledger.account import Account, Budget
-from textveil.ledger.database import WAIT_S, transaction
-from textveil.ledger.entry import Entry, Posted
-from textveil.ledger.keys import DEVICE_KEY, MEMO_KEY, key_path_of, read_key, refuse_own_files
-from textveil.ledger.opening import begin, begin_anew
-from textveil.ledger.posting import posted_in, stored
-from textveil.ledger.sources import (
-    Issued,
-    R,
-    Source,
-    canonical_bytes,
-    encoder_source,
-    request_bytes,
-    scopes_of,
-    text_source,
-    whole_calls,
+from textveil.ledger.creation import create_ledger, reset_ledger
+from textveil.ledger.database import WAIT_S, open_transaction
+from textveil.ledger.group_commit import GroupCommit
+from textveil.ledger.keys import DEVICE_KEY, REPLAY_CACHE_KEY, check_distinct_files, get_key_path, read_key
+from textveil.ledger.release_sources import (
+    RecordedRelease,
+    ReleaseSource,
+    ReleaseType,
+    list_privacy_units,
+    make_cache_keys,
+    make_encoder_source,
+    make_text_source,
+    serialize_options,
+    serialize_request,
 )
-from textveil.ledger.tags import Tags
-from textveil.ledger.waiting import Waiting
-from textveil.sequences import in_order
+from textveil.ledger.spend_entries import SpendEntry, SpendOutcome
+from textveil.ledger.tags import LedgerTags
+from textveil.ledger.transaction import find_stored_output, record_in_transaction
+from textveil.sequences import list_items
 
 if TYPE_CHECKING:
     from textveil.text.options import Options
     from textveil.text.sanitizer import Sanitizer
     from textveil.text.statement import Result
     from textveil.vector.encoder import Encoder
-    from textveil.vector.index_encoder import IndexEncoder
+    from textveil.vector.label_encoder import TextLabelEncoder
 
 #: Name of the privacy unit of calls without ``scope``.
-DEFAULT_SCOPE = "default"
+DEFAULT_PRIVACY_UNIT = "default"
 
 
 class Ledger:
@@ -73,30 +73,32 @@ class Ledger:
         path: str | Path,
         *,
         key: str | Path | None = None,
-        memo_key: str | Path | None = None,
+        replay_cache_key: str | Path | None = None,
         wait_s: float = WAIT_S,
     ) -> None:
         self.path: Path = Path(os.path.realpath(path))
-        self.key_path: Path = key_path_of(self.path, key)
+        self.key_path: Path = get_key_path(self.path, key)
         self._wait_s = wait_s
-        self._verified: rows.Verified = {}
-        self._charging: Waiting[list[list[Posted] | BudgetError]] = Waiting(self._transaction)
-        if memo_key is not None:
-            require_cryptography("a memo")
-            if lies_in(memo_key, self.path.parent):
+        self._verified_sums: queries.VerifiedSums = {}
+        self._group_commit: GroupCommit[list[list[SpendOutcome] | BudgetError]] = GroupCommit(self._open_transaction)
+        if replay_cache_key is not None:
+            check_cryptography("a memo")
+            if is_inside(replay_cache_key, self.path.parent):
                 raise KeyFileError(
-                    f"{MEMO_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs"
+                    f"{REPLAY_CACHE_KEY}: not in the ledger's folder or below: a copy of it would hold all outputs"
                 )
-        refuse_own_files(self.path, self.key_path, None if memo_key is None else Path(memo_key))
-        self.created: bool = begin(self.path, self.key_path, wait_s)
-        with transaction(self.path, wait_s=wait_s) as connection:
-            device_check, memo_check = rows.checks(connection)
-            self._tags = Tags(
-                read_key(self.key_path, DEVICE_KEY, make=device_check is None),
-                None if memo_key is None else read_key(Path(memo_key), MEMO_KEY, make=memo_check is None),
+        check_distinct_files(self.path, self.key_path, None if replay_cache_key is None else Path(replay_cache_key))
+        self.was_created: bool = create_ledger(self.path, self.key_path, wait_s)
+        with open_transaction(self.path, wait_s=wait_s) as connection:
+            device_check, cache_check = queries.read_key_checks(connection)
+            self._tags = LedgerTags(
+                read_key(self.key_path, DEVICE_KEY, create=device_check is None),
+                None
+                if replay_cache_key is None
+                else read_key(Path(replay_cache_key), REPLAY_CACHE_KEY, create=cache_check is None),
             )
-            rows.write_checks(connection, *self._tags.checks)
-            self._require_keys(connection)
+            queries.write_key_checks(connection, *self._tags.key_checks)
+            self._check_keys(connection)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}>"
@@ -105,54 +107,54 @@ class Ledger:
         raise TypeError("a ledger is not pickled: it holds keys; open it again")
 
     @contextmanager
-    def _transaction(self, *, write: bool = True) -> Generator[sqlite3.Connection]:
+    def _open_transaction(self, *, write: bool = True) -> Generator[sqlite3.Connection]:
         """Open a transaction and check that the keys of this instance are still those of the ledger."""
-        with transaction(self.path, write=write, wait_s=self._wait_s) as connection:
-            self._require_keys(connection)
+        with open_transaction(self.path, write=write, wait_s=self._wait_s) as connection:
+            self._check_keys(connection)
             yield connection
 
-    def _require_keys(self, connection: sqlite3.Connection) -> None:
+    def _check_keys(self, connection: sqlite3.Connection) -> None:
         """Raise an error if the ledger has other keys, as after a ``rotate`` by another process.
 
         Raises:
             KeyFileError: The device key or the key of the replay cache differs.
         """
-        device_check, memo_check = self._tags.checks
-        found_device, found_memo = rows.checks(connection)
-        if found_device != device_check:
+        device_check, cache_check = self._tags.key_checks
+        stored_device_check, stored_cache_check = queries.read_key_checks(connection)
+        if stored_device_check != device_check:
             raise KeyFileError(f"{DEVICE_KEY}: this is the key of another ledger")
-        if memo_check is not None and found_memo != memo_check:
-            raise KeyFileError(f"{MEMO_KEY}: the stored outputs are under another key")
+        if cache_check is not None and stored_cache_check != cache_check:
+            raise KeyFileError(f"{REPLAY_CACHE_KEY}: the stored outputs are under another key")
 
     @property
-    def memo(self) -> bool:
+    def has_replay_cache(self) -> bool:
         """Return whether the ledger has a replay cache.
 
         With a replay cache the ledger stores encrypted outputs and returns them to equal calls.
         """
-        return self._tags.memo
+        return self._tags.has_replay_cache
 
     def sanitize(
         self,
         sanitizer: "Sanitizer",
         text: str,
         *,
-        scope: str = DEFAULT_SCOPE,
+        privacy_unit: str = DEFAULT_PRIVACY_UNIT,
         budget: Budget | None = None,
         **options: "Unpack[Options]",
-    ) -> "Issued[Result]":
+    ) -> "RecordedRelease[Result]":
         """Sanitize one text and record its spend: ``sanitize_batch`` with one text."""
-        return self.sanitize_batch(sanitizer, [text], scope=scope, budget=budget, **options)[0]
+        return self.sanitize_batch(sanitizer, [text], privacy_unit=privacy_unit, budget=budget, **options)[0]
 
     def sanitize_batch(
         self,
         sanitizer: "Sanitizer",
         texts: Sequence[str],
         *,
-        scope: str | Sequence[str] = DEFAULT_SCOPE,
+        privacy_unit: str | Sequence[str] = DEFAULT_PRIVACY_UNIT,
         budget: Budget | None = None,
         **options: "Unpack[Options]",
-    ) -> "list[Issued[Result]]":
+    ) -> "list[RecordedRelease[Result]]":
         """Sanitize texts, each as its own document, and record all spends in one transaction.
 
         If one release fails, the ledger records none and this method releases nothing.
@@ -160,13 +162,13 @@ class Ledger:
         Args:
             sanitizer: The sanitizer that randomizes the texts.
             texts: The texts.
-            scope: Name of the privacy unit of all texts, or one name per text.
+            privacy_unit: Name of the privacy unit of all texts, or one name per text.
             budget: Budget of each privacy unit of this call; it can only be set first or lowered.
             options: As in ``Sanitizer.sanitize``.
 
         Returns:
-            One ``Issued`` per text: the result, and its record in the ledger. A result from the replay cache has no
-            mapping.
+            One ``RecordedRelease`` per text: the result, and its record in the ledger. A result from the replay cache
+            has no mapping.
 
         Raises:
             BudgetError: A budget does not cover a release. Nothing is released for any text.
@@ -180,66 +182,71 @@ class Ledger:
             records their releases, and refuses them under a budget. The sums bound the loss of all releases of a
             privacy unit (docs/proofs/ledger.md).
         """
-        source = text_source(sanitizer, options)
-        if self.memo and source.options["promise"].get("also"):  # the options do not identify the detector
+        source = make_text_source(sanitizer, options)
+        if self.has_replay_cache and source.options["promise"].get("also"):  # the options do not identify the detector
             raise OptionError("a memo would give what another detector left: leave the detector or the memo out")
-        return self._issued(source, in_order(texts), scope, budget)
+        return self._record_releases(source, list_items(texts), privacy_unit, budget)
 
     def encode_batch(
         self,
-        encoder: "Encoder | IndexEncoder",
+        encoder: "Encoder | TextLabelEncoder",
         texts: Sequence[str],
         *,
-        scope: str | Sequence[str] = DEFAULT_SCOPE,
+        privacy_unit: str | Sequence[str] = DEFAULT_PRIVACY_UNIT,
         budget: Budget | None = None,
         **options: Any,
-    ) -> list[Issued[Any]]:
+    ) -> list[RecordedRelease[Any]]:
         """Encode texts and record all spends in one transaction or none.
 
         The spend is the epsilon and the delta of the whole text. Other arguments and errors are those of
         ``sanitize_batch``; ``options`` are those of the encoder's ``encode``.
         """
-        return self._issued(encoder_source(encoder, options), in_order(texts), scope, budget)
+        return self._record_releases(make_encoder_source(encoder, options), list_items(texts), privacy_unit, budget)
 
-    def _issued(
-        self, source: Source[R], texts: Sequence[str], scope: str | Sequence[str], budget: Budget | None
-    ) -> list[Issued[R]]:
+    def _record_releases(
+        self,
+        source: ReleaseSource[ReleaseType],
+        texts: Sequence[str],
+        privacy_unit: str | Sequence[str],
+        budget: Budget | None,
+    ) -> list[RecordedRelease[ReleaseType]]:
         """Draw one release per text, record all spends, and return the releases: ``sanitize_batch``.
 
         The draws precede the transaction, so that other threads and processes wait only for the disk. A draw is
         discarded unseen if the replay cache has received an output for it in the meantime.
         """
-        scopes = scopes_of(texts, scope)
-        options = canonical_bytes(source.options)
-        requests = [request_bytes(options, text) for text in texts]
-        wholes = whole_calls(scopes, requests) if self.memo else [b""] * len(texts)
-        known = self.stored(zip(scopes, wholes, strict=True))
-        if known and None not in known:
-            return [Issued(source.unpack(json.loads(packed or b"")), 0, True) for packed in known]
-        drawn = source.draw(texts)
+        privacy_units = list_privacy_units(texts, privacy_unit)
+        options = serialize_options(source.options)
+        requests = [serialize_request(options, text) for text in texts]
+        cache_keys = make_cache_keys(privacy_units, requests) if self.has_replay_cache else [b""] * len(texts)
+        stored_outputs = self.find_stored_outputs(zip(privacy_units, cache_keys, strict=True))
+        if stored_outputs and None not in stored_outputs:
+            return [RecordedRelease(source.unpack(json.loads(packed or b"")), 0, True) for packed in stored_outputs]
+        releases = source.draw_releases(texts)
         entries = [
-            Entry(
-                scope=name,
+            SpendEntry(
+                privacy_unit=name,
                 request=request,
                 mechanism=made.statement.mechanism,
-                charge=made.statement.charge,
-                output=json.dumps(source.pack(made)).encode() if self.memo else None,
-                whole=whole,
+                spend=made.statement.spend,
+                output=json.dumps(source.pack(made)).encode() if self.has_replay_cache else None,
+                cache_key=whole,
             )
-            for name, request, made, whole in zip(scopes, requests, drawn, wholes, strict=True)
+            for name, request, made, whole in zip(privacy_units, requests, releases, cache_keys, strict=True)
         ]
         return [
-            Issued(made, posted.before, False)
-            if posted.stored is None
-            else Issued(source.unpack(json.loads(posted.stored)), 0, True)
-            for made, posted in zip(drawn, self.post(entries, budget=budget), strict=True)
+            RecordedRelease(made, posted.earlier_releases, False)
+            if posted.stored_output is None
+            else RecordedRelease(source.unpack(json.loads(posted.stored_output)), 0, True)
+            for made, posted in zip(releases, self.record_spends(entries, budget=budget), strict=True)
         ]
 
-    def post(self, entries: Iterable[Entry], *, budget: Budget | None = None) -> list[Posted]:
+    def record_spends(self, entries: Iterable[SpendEntry], *, budget: Budget | None = None) -> list[SpendOutcome]:
         """Record the spends of releases in one transaction, all or none.
 
         For releases that ``sanitize_batch`` and ``encode_batch`` did not make. The spends are on the disk when this
-        method returns: release the outputs only then. Release ``Posted.stored`` in place of an output where it is not
+        method returns: release the outputs only then. Release ``SpendOutcome.stored`` in place of an output where it is
+            not
         ``None``.
 
         Raises:
@@ -247,14 +254,14 @@ class Ledger:
             LedgerError, LedgerBusy, LedgerDamaged: The ledger cannot be written.
             OptionError: ``budget`` is not a ``Budget``.
         """
-        (posted,) = self.post_groups([list(entries)], budget=budget, together=True)
-        if isinstance(posted, BudgetError):
-            raise posted
-        return posted
+        (outcome,) = self.record_groups([list(entries)], budget=budget, all_or_none=True)
+        if isinstance(outcome, BudgetError):
+            raise outcome
+        return outcome
 
-    def post_groups(
-        self, groups: Sequence[Sequence[Entry]], *, budget: Budget | None = None, together: bool = False
-    ) -> "list[list[Posted] | BudgetError]":
+    def record_groups(
+        self, groups: Sequence[Sequence[SpendEntry]], *, budget: Budget | None = None, all_or_none: bool = False
+    ) -> "list[list[SpendOutcome] | BudgetError]":
         """Record the spends of groups of releases in one transaction, each group whole or not.
 
         For many releases that succeed independently. If a budget does not cover a group, the result has a
@@ -264,7 +271,7 @@ class Ledger:
         Args:
             groups: The releases of each group.
             budget: As in ``sanitize_batch``.
-            together: Whether the refusal of one group also prevents the spends of all others.
+            all_or_none: Whether the refusal of one group also prevents the spends of all others.
 
         Returns:
             Per group the result of each release, or the error.
@@ -277,39 +284,44 @@ class Ledger:
             raise OptionError("a budget is a Budget: Budget(60) is 60 nats")
         if not any(groups):
             return [[] for _ in groups]
-        return self._charging.written(
-            lambda connection: posted_in(connection, self._tags, groups, budget, self._verified, together=together)
+        return self._group_commit.run(
+            lambda connection: record_in_transaction(
+                connection, self._tags, groups, budget, self._verified_sums, all_or_none=all_or_none
+            )
         )
 
-    def stored(self, wholes: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
+    def find_stored_outputs(self, cache_keys: Iterable[tuple[str, bytes]]) -> list[bytes | None]:
         """Return the stored outputs of the replay cache for pairs of privacy unit and ``whole``.
 
         The result has ``None`` where nothing is stored, and everywhere without a replay cache.
         """
-        if not self.memo:
-            return [None for _ in wholes]
-        with self._transaction(write=False) as connection:
-            return [stored(connection, self._tags, self._tags.scope(scope), whole) for scope, whole in wholes]
+        if not self.has_replay_cache:
+            return [None for _ in cache_keys]
+        with self._open_transaction(write=False) as connection:
+            return [
+                find_stored_output(connection, self._tags, self._tags.tag_unit(scope), whole)
+                for scope, whole in cache_keys
+            ]
 
-    def released_before(self, scope: str, request: bytes) -> int:
+    def count_releases(self, privacy_unit: str, request: bytes) -> int:
         """Return the number of releases of an equal request in a privacy unit."""
-        tag = self._tags.scope(scope)
-        with self._transaction(write=False) as connection:
-            return rows.count(connection, tag, self._tags.request(tag, request))
+        unit_tag = self._tags.tag_unit(privacy_unit)
+        with self._open_transaction(write=False) as connection:
+            return queries.count_releases(connection, unit_tag, self._tags.tag_request(unit_tag, request))
 
-    def account(self, scope: str = DEFAULT_SCOPE) -> Account:
+    def get_account(self, privacy_unit: str = DEFAULT_PRIVACY_UNIT) -> Account:
         """Return the account of a privacy unit; it is empty for an unknown name."""
-        with self._transaction(write=False) as connection:
-            return rows.account(connection, self._tags.scope(scope))
+        with self._open_transaction(write=False) as connection:
+            return queries.read_account(connection, self._tags.tag_unit(privacy_unit))
 
-    def accounts(self) -> list[tuple[Account, int]]:
+    def list_accounts(self) -> list[tuple[Account, int]]:
         """Return the accounts of all privacy units, by tag, each with its number of releases.
 
         Raises:
             LedgerDamaged: The sums of an account differ from those of its releases.
         """
-        with self._transaction(write=False) as connection:
-            return rows.accounts(connection)
+        with self._open_transaction(write=False) as connection:
+            return queries.read_accounts(connection)
 
     def export(self) -> dict[str, Any]:
         """Return the whole content of the ledger without stored outputs, as plain values for JSON.
@@ -317,25 +329,25 @@ class Ledger:
         Raises:
             LedgerDamaged: The sums of an account differ from those of its releases.
         """
-        scopes = [{**account.to_dict(), "releases": releases} for account, releases in self.accounts()]
-        with self._transaction(write=False) as connection:
-            releases = rows.releases(connection)
-        return {"format": "textveil-ledger", "format_version": 1, "scopes": scopes, "releases": releases}
+        units = [{**account.to_dict(), "releases": releases} for account, releases in self.list_accounts()]
+        with self._open_transaction(write=False) as connection:
+            releases = queries.read_releases(connection)
+        return {"format": "textveil-ledger", "format_version": 1, "scopes": units, "releases": releases}
 
-    def delete(self, scope: str) -> None:
+    def delete_privacy_unit(self, privacy_unit: str) -> None:
         """Delete a privacy unit: its account, its budget, its releases and their stored outputs.
 
         Raises:
             OptionError: The ledger has no privacy unit of this name.
         """
-        with self._transaction() as connection:
-            if not rows.delete(connection, self._tags.scope(scope)):
+        with self._open_transaction() as connection:
+            if not queries.delete_privacy_unit(connection, self._tags.tag_unit(privacy_unit)):
                 raise OptionError("the ledger has no scope of that name")
 
     def delete_outputs(self) -> None:
         """Delete all stored outputs and the check value of the replay cache's key; spends stay."""
-        with self._transaction() as connection:
-            rows.delete_outputs(connection)
+        with self._open_transaction() as connection:
+            queries.delete_outputs(connection)
 
     @classmethod
     def rotate(cls, path: str | Path, *, key: str | Path | None = None) -> "Ledger":
@@ -348,5 +360,5 @@ class Ledger:
             LedgerError: Neither a ledger nor a key exists.
             KeyFileError: The key's path has another kind of file, or ``key`` is the key of another ledger.
         """
-        begin_anew(Path(os.path.realpath(path)), key)
+        reset_ledger(Path(os.path.realpath(path)), key)
         return cls(path, key=key)

@@ -12,25 +12,25 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil.bundle.fields import an_array, an_object, integer, one_of, record, text
 from textveil.bundle.files import parse_json
-from textveil.bundle.signatures import is_signed, require_cryptography
+from textveil.bundle.json_checks import parse_array, parse_choice, parse_integer, parse_object, parse_record, parse_text
+from textveil.bundle.signatures import check_cryptography, is_valid_signature
 from textveil.errors import BundleDamaged, BundleError, ReceiptError
 from textveil.ledger import crypto
-from textveil.ledger.account import exact
-from textveil.ledger.keys import read_key, tag
-from textveil.release import DELTA_UNITS, NAT_UNITS, Statement, counted
+from textveil.ledger.account import format_exact
+from textveil.ledger.keys import compute_tag, read_key
+from textveil.release import DELTA_UNITS, EPSILON_UNITS, ReleaseStatement, format_count
 
 FORMAT, VERSION = "textveil-receipt", 1
 #: Most bytes of a receipt.
-MOST_RECEIPT_BYTES = 1 << 20
+MAX_RECEIPT_BYTES = 1 << 20
 NOTE = (
     "Who has this receipt and guesses the output can confirm the guess by its hash, also where the output is withheld. "
     "The key links all receipts that it signed."
 )
 _NUMBER = re.compile(r"[0-9]{1,99}(\.[0-9]{1,99})?")
 #: Keys of a privacy statement that other fields of the receipt repeat, or that are not options.
-_NO_OPTIONS = {
+_OTHER_KEYS = {
     "mechanism",
     "bundle",
     "tokens",
@@ -71,7 +71,7 @@ class Receipt:
     output_sha256: str
     note: str = NOTE
 
-    def require_output(self, content: Iterable[bytes]) -> None:
+    def check_output(self, content: Iterable[bytes]) -> None:
         """Raise an error unless the receipt belongs to this output.
 
         Args:
@@ -88,14 +88,14 @@ class Receipt:
 
     def __str__(self) -> str:
         level = f", level {self.options['level']}" if self.options.get("level") else ""
-        documents = counted(self.documents, "document")
+        documents = format_count(self.documents, "document")
         unit = "drawn word" if self.mechanism == "staircase" else "token"
-        tokens = "" if self.tokens is None else f", {counted(self.tokens, unit)}"
+        tokens = "" if self.tokens is None else f", {format_count(self.tokens, unit)}"
         nats = "no finite bound" if self.nats is None else f"{self.nats} nats"
         delta = "" if self.delta == "0" else f", delta {float(self.delta):.3g}"
-        return f"{self.mechanism}{level}: {documents}{tokens}, {nats}{delta}{self._table()}"
+        return f"{self.mechanism}{level}: {documents}{tokens}, {nats}{delta}{self._describe_table()}"
 
-    def _table(self) -> str:
+    def _describe_table(self) -> str:
         table = self.options.get("table")
         if table is None:
             return ""
@@ -103,7 +103,7 @@ class Receipt:
 
 
 _KEYS = {"format", "format_version", "key", "signature", *Receipt.__annotations__}
-_WHERE = "the receipt"
+_LOCATION = "the receipt"
 
 
 class ReceiptWriter:
@@ -119,59 +119,59 @@ class ReceiptWriter:
         KeyFileError: The key file is unusable.
     """
 
-    def __init__(self, key: Path, promised: Statement, table: Mapping[str, Any] | None = None) -> None:
-        require_cryptography("a receipt")
+    def __init__(self, key: Path, statement: ReleaseStatement, table: Mapping[str, Any] | None = None) -> None:
+        check_cryptography("a receipt")
         # A derived seed: a key file with another use, such as a ledger's, never signs directly.
-        self._seed = tag(read_key(key, "the key of the receipt", make=True), "receipt")
-        self._promised, self._table = promised, {} if table is None else {"table": dict(table)}
+        self._seed = compute_tag(read_key(key, "the key of the receipt", create=True), "receipt")
+        self._statement, self._table = statement, {} if table is None else {"table": dict(table)}
         self._hash = hashlib.sha256()
         self._documents = self._tokens = self._epsilon = self._delta = 0
-        self._unbounded = promised.charge.epsilon_units is None
+        self._unbounded = statement.spend.epsilon_units is None
 
-    def add(self, statements: Iterable[Statement], times: int = 1) -> None:
+    def add_statements(self, statements: Iterable[ReleaseStatement], times: int = 1) -> None:
         """Add the privacy statements of documents, each of them ``times`` times."""
         for statement in statements:
-            said, charge = statement.to_dict(), statement.charge
+            fields, spend = statement.to_dict(), statement.spend
             self._documents += times
-            self._tokens += times * said.get("mentions", said.get("tokens", 0))
-            self._epsilon += times * (charge.epsilon_units or 0)
-            self._delta += times * charge.delta_units
+            self._tokens += times * fields.get("mentions", fields.get("tokens", 0))
+            self._epsilon += times * (spend.epsilon_units or 0)
+            self._delta += times * spend.delta_units
 
     def update(self, part: str | bytes) -> None:
         """Add a part of the output to the hash; a string as UTF-8."""
         self._hash.update(part.encode("utf-8") if isinstance(part, str) else part)
 
-    def receipt(self) -> Receipt:
+    def make_receipt(self) -> Receipt:
         """Return the receipt of all parts and documents so far."""
-        said = self._promised.to_dict()
-        counted = not self._unbounded and ("mentions" in said or "tokens" in said)
+        fields = self._statement.to_dict()
+        has_token_count = not self._unbounded and ("mentions" in fields or "tokens" in fields)
         return Receipt(
-            bundle=self._promised.identity,
-            mechanism=self._promised.mechanism,
-            options={name: value for name, value in said.items() if name not in _NO_OPTIONS} | self._table,
+            bundle=self._statement.bundle_hash,
+            mechanism=self._statement.mechanism,
+            options={name: value for name, value in fields.items() if name not in _OTHER_KEYS} | self._table,
             documents=self._documents,
-            tokens=self._tokens if counted else None,
-            nats=None if self._unbounded else exact(self._epsilon, NAT_UNITS),
-            delta=exact(self._delta, DELTA_UNITS),
+            tokens=self._tokens if has_token_count else None,
+            nats=None if self._unbounded else format_exact(self._epsilon, EPSILON_UNITS),
+            delta=format_exact(self._delta, DELTA_UNITS),
             output_sha256=self._hash.hexdigest(),
         )
 
-    def signed(self) -> str:
+    def format_signed(self) -> str:
         """Return the receipt as JSON, with public key and signature (Ed25519)."""
-        content = {"format": FORMAT, "format_version": VERSION, **asdict(self.receipt())}
-        public_key, signature = crypto.sign(self._seed, _signed_bytes(content))
+        content = {"format": FORMAT, "format_version": VERSION, **asdict(self.make_receipt())}
+        public_key, signature = crypto.sign_bytes(self._seed, _make_signed_bytes(content))
         return json.dumps({**content, "key": public_key.hex(), "signature": signature.hex()}, indent=1) + "\n"
 
 
-def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Receipt, str]:
+def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Receipt, str]:
     """Read a receipt and check its signature.
 
-    Anybody can sign with a key of their own: without ``signed_by`` the signature only proves that the receipt is
+    Anybody can sign with a key of their own: without ``expected_key`` the signature only proves that the receipt is
     unaltered.
 
     Args:
         content: The bytes of the file.
-        signed_by: The expected public key, 64 hexadecimal digits.
+        expected_key: The expected public key, 64 hexadecimal digits.
 
     Returns:
         The receipt and the public key that signed it.
@@ -180,28 +180,30 @@ def read_receipt(content: bytes, *, signed_by: str | None = None) -> tuple[Recei
         ReceiptError: The content is not a receipt, is altered, or has the signature of another key.
         CryptoUnavailable: Signatures need the package ``cryptography``.
     """
-    require_cryptography("a receipt")
+    check_cryptography("a receipt")
     malformed = ReceiptError("this is not a receipt that textveil has written")
     try:
-        found = record(parse_json(content, _WHERE, most=MOST_RECEIPT_BYTES), _KEYS, _WHERE)
-        one_of(found["format"], (FORMAT,), _WHERE)
-        integer(found["format_version"], VERSION, VERSION, _WHERE)
-        public_key, signature = (bytes.fromhex(text(found.pop(name), _WHERE)) for name in ("key", "signature"))
+        fields = parse_record(parse_json(content, _LOCATION, max_bytes=MAX_RECEIPT_BYTES), _KEYS, _LOCATION)
+        parse_choice(fields["format"], (FORMAT,), _LOCATION)
+        parse_integer(fields["format_version"], VERSION, VERSION, _LOCATION)
+        public_key, signature = (
+            bytes.fromhex(parse_text(fields.pop(name), _LOCATION)) for name in ("key", "signature")
+        )
     except (BundleError, ValueError):
         raise malformed from None
-    if not is_signed(public_key, signature, _signed_bytes(found)):
+    if not is_valid_signature(public_key, signature, _make_signed_bytes(fields)):
         raise ReceiptError("the signature does not fit: the receipt was altered")
-    if signed_by is not None and signed_by.lower() != public_key.hex():
+    if expected_key is not None and expected_key.lower() != public_key.hex():
         raise ReceiptError("the receipt is signed with another key")
-    said = {name: found[name] for name in Receipt.__annotations__}
+    receipt_fields = {name: fields[name] for name in Receipt.__annotations__}
     try:
-        _check(said)
+        _check_fields(receipt_fields)
     except BundleError:
         raise malformed from None
-    return Receipt(**said), public_key.hex()
+    return Receipt(**receipt_fields), public_key.hex()
 
 
-def _check(said: dict[str, Any]) -> None:
+def _check_fields(fields: dict[str, Any]) -> None:
     """Raise an error unless signed fields have the types of a receipt and are printable.
 
     A signature does not make content harmless: a receipt is printed on a terminal, which would execute control
@@ -210,17 +212,22 @@ def _check(said: dict[str, Any]) -> None:
     Raises:
         BundleDamaged: A field has another type, is out of range, is too long or has unprintable characters.
     """
-    options = an_object(said["options"], _WHERE)
-    table = an_object(options.get("table", {"rewritten": []}), _WHERE)
-    shown = [said["bundle"], said["mechanism"], said["output_sha256"], *an_array(table.get("rewritten"), _WHERE)]
-    for value in [*shown, "" if options.get("level") is None else options["level"]]:
-        if not text(value, _WHERE).isprintable() or len(value) >= 200:
-            raise BundleDamaged(f"{_WHERE}: a text is too long, or cannot be printed")
-    for number in (said["delta"], "0" if said["nats"] is None else said["nats"]):
-        text(number, _WHERE, _NUMBER)
-    for count in (said["documents"], 0 if said["tokens"] is None else said["tokens"]):
-        integer(count, 0, (1 << 63) - 1, _WHERE)
+    options = parse_object(fields["options"], _LOCATION)
+    table = parse_object(options.get("table", {"rewritten": []}), _LOCATION)
+    printed = [
+        fields["bundle"],
+        fields["mechanism"],
+        fields["output_sha256"],
+        *parse_array(table.get("rewritten"), _LOCATION),
+    ]
+    for value in [*printed, "" if options.get("level") is None else options["level"]]:
+        if not parse_text(value, _LOCATION).isprintable() or len(value) >= 200:
+            raise BundleDamaged(f"{_LOCATION}: a text is too long, or cannot be printed")
+    for number in (fields["delta"], "0" if fields["nats"] is None else fields["nats"]):
+        parse_text(number, _LOCATION, _NUMBER)
+    for count in (fields["documents"], 0 if fields["tokens"] is None else fields["tokens"]):
+        parse_integer(count, 0, (1 << 63) - 1, _LOCATION)
 
 
-def _signed_bytes(content: dict[str, Any]) -> bytes:
+def _make_signed_bytes(content: dict[str, Any]) -> bytes:
     return b"textveil-receipt\0" + json.dumps(content, sort_keys=True, separators=(",", ":")).encode()

@@ -5,10 +5,10 @@ from typing import Any
 
 from textveil.errors import OptionError
 from textveil.ledger import crypto
-from textveil.ledger.keys import tag
+from textveil.ledger.keys import compute_tag
 
 
-class Tags:
+class LedgerTags:
     """Keys of one open ledger.
 
     Args:
@@ -16,20 +16,22 @@ class Tags:
         memo_key: Encryption key of the replay cache; ``None`` without a replay cache.
     """
 
-    def __init__(self, key: bytes, memo_key: bytes | None) -> None:
-        self._key, self._memo = key, memo_key
+    def __init__(self, key: bytes, replay_cache_key: bytes | None) -> None:
+        self._device_key, self._replay_cache_key = key, replay_cache_key
 
     @property
-    def memo(self) -> bool:
+    def has_replay_cache(self) -> bool:
         """Return whether the ledger stores outputs."""
-        return self._memo is not None
+        return self._replay_cache_key is not None
 
     @property
-    def checks(self) -> tuple[bytes, bytes | None]:
+    def key_checks(self) -> tuple[bytes, bytes | None]:
         """Return the check values of both keys: each identifies its key without revealing it."""
-        return tag(self._key, "check"), None if self._memo is None else tag(self._memo, "check")
+        return compute_tag(self._device_key, "check"), None if self._replay_cache_key is None else compute_tag(
+            self._replay_cache_key, "check"
+        )
 
-    def scope(self, name: Any) -> bytes:
+    def tag_unit(self, name: Any) -> bytes:
         """Return the tag of a privacy unit: 32 bytes, from its name in NFC.
 
         Raises:
@@ -37,24 +39,28 @@ class Tags:
         """
         if not isinstance(name, str):
             raise OptionError("the name of a scope is a string")
-        return tag(self._key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass"))
+        return compute_tag(
+            self._device_key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass")
+        )
 
-    def request(self, scope: bytes, request: bytes) -> bytes:
+    def tag_request(self, unit_tag: bytes, request: bytes) -> bytes:
         """Return the tag of a request in a privacy unit; it differs between privacy units."""
-        return tag(self._key, "request", scope, request)
+        return compute_tag(self._device_key, "request", unit_tag, request)
 
-    def whole(self, scope: bytes, whole: bytes) -> bytes:
-        """Return the tag of a cache entry: one position of a whole call (``whole_calls``)."""
-        return tag(self._key, "whole", scope, whole)
+    def tag_cache_entry(self, unit_tag: bytes, cache_key: bytes) -> bytes:
+        """Return the tag of a cache entry: one position of a whole call (``make_cache_keys``)."""
+        return compute_tag(self._device_key, "whole", unit_tag, cache_key)
 
-    def sealed(self, output: bytes, context: bytes) -> bytes | None:
+    def encrypt_output(self, output: bytes, context: bytes) -> bytes | None:
         """Encrypt an output; return ``None`` without a replay cache."""
-        return None if self._memo is None else crypto.seal(self._memo, output, context)
+        return None if self._replay_cache_key is None else crypto.encrypt_bytes(self._replay_cache_key, output, context)
 
-    def opened(self, sealed: bytes, context: bytes) -> bytes | None:
+    def decrypt_output(self, encrypted: bytes, context: bytes) -> bytes | None:
         """Decrypt an output; return ``None`` without a replay cache.
 
         Raises:
             KeyFileError: The bytes are altered, or the key or ``context`` differs.
         """
-        return None if self._memo is None else crypto.unseal(self._memo, sealed, context)
+        return (
+            None if self._replay_cache_key is None else crypto.decrypt_bytes(self._replay_cache_key, encrypted, context)
+        )

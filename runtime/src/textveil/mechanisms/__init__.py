@@ -6,40 +6,49 @@ The mechanisms themselves are in ``textveil.mechanisms.staircase``, ``textveil.m
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.mechanisms.channel import Channel, ScoreChannel
     from textveil.mechanisms.coin import ReplacementCoin
-    from textveil.mechanisms.distribution import UNKNOWN, Distribution
+    from textveil.mechanisms.distribution import UNKNOWN_SYMBOL, OutputDistribution
     from textveil.mechanisms.entropy import RandomUint64, random_uint64
-    from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
-    from textveil.mechanisms.metric import Floats, Metric, squared_distances
-    from textveil.mechanisms.protocol import Alone, Everywhere, Mechanism, Slots
+    from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, draw_uniform_below
+    from textveil.mechanisms.metric import Floats, WordMetric, iterate_squared_distances
+    from textveil.mechanisms.protocol import IsolatedSlots, Mechanism, SlotlessMechanism, Slots
+    from textveil.mechanisms.randomizer import Randomizer, ScoreRandomizer
     from textveil.mechanisms.scores import EqualityScores, MetricScores
 
 __all__ = [
     "MAX_TOTAL",
-    "UNKNOWN",
-    "Alone",
-    "Channel",
-    "Distribution",
+    "UNKNOWN_SYMBOL",
     "EqualityScores",
-    "Everywhere",
     "Floats",
     "Integers",
+    "IsolatedSlots",
     "Mechanism",
-    "Metric",
     "MetricScores",
+    "OutputDistribution",
     "RandomUint64",
+    "Randomizer",
     "ReplacementCoin",
-    "ScoreChannel",
+    "ScoreRandomizer",
+    "SlotlessMechanism",
     "Slots",
+    "WordMetric",
+    "draw_uniform_below",
+    "iterate_squared_distances",
     "random_uint64",
-    "squared_distances",
-    "uniform_below",
 ]
 
-__getattr__: Find = lazy_names(
-    __name__, __all__, "channel", "coin", "distribution", "entropy", "integer_sampling", "metric", "protocol", "scores"
+__getattr__: AttributeGetter = make_lazy_getattr(
+    __name__,
+    __all__,
+    "randomizer",
+    "coin",
+    "distribution",
+    "entropy",
+    "integer_sampling",
+    "metric",
+    "protocol",
+    "scores",
 )

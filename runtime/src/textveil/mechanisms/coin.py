@@ -23,7 +23,7 @@ class ReplacementCoin:
     threshold: int
 
     @classmethod
-    def of(cls, probability: str | float | Fraction) -> "ReplacementCoin":
+    def from_probability(cls, probability: str | float | Fraction) -> "ReplacementCoin":
         """Return the coin of probability ``p``, rounded up to a multiple of 2**-64.
 
         Raises:
@@ -40,7 +40,7 @@ class ReplacementCoin:
             return cls(1)
         return cls(math.ceil(Fraction(exact) * 2**64))
 
-    def replaced(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    def draw_replaced(self, words: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Return a mask of the replaced words, from one random word for each coin."""
         if self.threshold == 2**64:
             return np.ones(len(words), dtype=bool)

@@ -1,16 +1,16 @@
-"""``Distribution``: the exact output distribution of one word."""
+"""``OutputDistribution``: the exact output distribution of one word."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from textveil.mechanisms.channel import Channel
+from textveil.mechanisms.randomizer import Randomizer
 
-UNKNOWN = "<unk>"
+UNKNOWN_SYMBOL = "<unk>"
 
 
 @dataclass(frozen=True)
-class Distribution:
+class OutputDistribution:
     """All possible outputs of one word, with the exact integer weight of each.
 
     Attributes:
@@ -24,17 +24,17 @@ class Distribution:
     symbol: str
 
     @classmethod
-    def of(cls, vocabulary: Sequence[str], channel: Channel, token: int) -> "Distribution":
+    def from_randomizer(cls, vocabulary: Sequence[str], randomizer: Randomizer, token: int) -> "OutputDistribution":
         """Return the exact distribution of one input.
 
         Args:
             vocabulary: Symbols by id.
-            channel: The mechanism's output distribution.
+            randomizer: The mechanism's output distribution.
             token: Input id; ``len(vocabulary)`` is ``<unk>``.
         """
-        row = channel.exact_row(token)
+        row = randomizer.compute_exact_row(token)
         ids = [y for y, weight in enumerate(row) if weight]
-        symbol = vocabulary[token] if token < len(vocabulary) else UNKNOWN
+        symbol = vocabulary[token] if token < len(vocabulary) else UNKNOWN_SYMBOL
         return cls(tuple(vocabulary[y] for y in ids), tuple(row[y] for y in ids), symbol)
 
     @property
@@ -42,13 +42,13 @@ class Distribution:
         """Sum of all weights."""
         return sum(self.weights)
 
-    def probability(self, word: str) -> Fraction:
+    def compute_probability(self, word: str) -> Fraction:
         """Return the exact probability of the output ``word``; 0 for a word that is never an output."""
         if word not in self.words:
             return Fraction(0)
         return Fraction(self.weights[self.words.index(word)], self.total)
 
-    def likeliest(self, count: int = 10) -> list[tuple[str, float]]:
+    def list_likeliest(self, count: int = 10) -> list[tuple[str, float]]:
         """Return the ``count`` likeliest outputs with their probabilities, likeliest first."""
         total = self.total
         order = sorted(range(len(self.words)), key=lambda i: (-self.weights[i], i))[:count]

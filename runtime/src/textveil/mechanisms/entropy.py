@@ -32,9 +32,9 @@ def random_uint64(count: int) -> NDArray[np.uint64]:
             no words then: fewer words would be spread over all samples.
     """
     try:
-        drawn = os.urandom(WORD_BYTES * count)
+        random_bytes = os.urandom(WORD_BYTES * count)
     except Exception as error:  # every failure must reach the caller as EntropyFailed
         raise EntropyFailed("the operating system gives no random bytes: nothing is released") from error
-    if type(drawn) is not bytes or len(drawn) != WORD_BYTES * count:
+    if type(random_bytes) is not bytes or len(random_bytes) != WORD_BYTES * count:
         raise EntropyFailed("the operating system gives another number of random bytes: nothing is released")
-    return np.frombuffer(drawn, dtype="<u8")
+    return np.frombuffer(random_bytes, dtype="<u8")

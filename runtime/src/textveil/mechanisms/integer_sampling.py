@@ -35,7 +35,7 @@ _NOT_RANDOM = "the operating system's bytes are not random: nothing is released 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class WeightRows:
     """The weights of some inputs, prepared for sampling.
 
     Attributes:
@@ -56,7 +56,7 @@ class Rows:
         """Sum of all weights of each row, shape ``(rows,)``, below ``MAX_TOTAL``."""
         return self.cumulative[:, -1] + self.tail * self.base[-1]
 
-    def weights(self, row: int) -> Integers:
+    def compute_weights(self, row: int) -> Integers:
         """Return the exact weight of every output id in one row, shape ``(outputs,)``."""
         weights = self.tail[row] * np.diff(self.base, prepend=0)
         excess = np.diff(self.cumulative[row], prepend=0)
@@ -64,7 +64,7 @@ class Rows:
         return weights
 
 
-def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 64) -> Integers:
+def draw_uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 64) -> Integers:
     """Sample one integer uniformly from ``[0, total)`` for every total.
 
     The function rejects a word at or above the largest multiple of ``total`` that fits in ``bits`` bits, and reads a
@@ -106,7 +106,7 @@ def uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: int = 
     return (words % modulus).astype(np.int64)
 
 
-def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
+def select_outputs(rows: WeightRows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
     """Return the output of each uniform integer: the inverse of the rows' cumulative weights.
 
     Args:
@@ -135,22 +135,22 @@ def select(rows: Rows, row_of: NDArray[np.intp], uniform: Integers) -> Integers:
     return outputs
 
 
-def draw(rows: Rows, row_of: NDArray[np.intp], random_uint64: RandomUint64) -> Integers:
+def draw_from_rows(rows: WeightRows, row_of: NDArray[np.intp], random_uint64: RandomUint64) -> Integers:
     """Sample one output for every entry of ``row_of``, independently. Shapes ``(n,)``."""
-    return select(rows, row_of, uniform_below(rows.totals[row_of], random_uint64))
+    return select_outputs(rows, row_of, draw_uniform_below(rows.totals[row_of], random_uint64))
 
 
-def draw_rows(rows: Callable[[Integers], Rows], inputs: Integers, random_uint64: RandomUint64) -> Integers:
+def draw_from_inputs(rows: Callable[[Integers], WeightRows], inputs: Integers, random_uint64: RandomUint64) -> Integers:
     """Sample one output for every input, independently. Shapes ``(n,)`` to ``(n,)``.
 
     The function computes the rows of each distinct input once.
     """
     unique, row_of = np.unique(inputs, return_inverse=True)
-    return draw(rows(unique), row_of, random_uint64)
+    return draw_from_rows(rows(unique), row_of, random_uint64)
 
 
 def draw_thinned(
-    rows: Rows,
+    rows: WeightRows,
     row_of: NDArray[np.intp],
     weight: Callable[[NDArray[np.intp], Integers], Integers],
     random_uint64: RandomUint64,
@@ -185,10 +185,10 @@ def draw_thinned(
         if not len(pending):
             break
         row = row_of[pending]
-        uniform = uniform_below(totals[row], random_uint64)
-        outputs[pending] = select(rows, row, uniform)
+        uniform = draw_uniform_below(totals[row], random_uint64)
+        outputs[pending] = select_outputs(rows, row, uniform)
         tail = np.flatnonzero(uniform >= rows.cumulative[row, -1])
-        threshold = uniform_below(rows.tail[row[tail]], random_uint64)
+        threshold = draw_uniform_below(rows.tail[row[tail]], random_uint64)
         rejected = threshold >= weight(row[tail], outputs[pending[tail]])
         pending = pending[tail[rejected]]
     if len(pending):

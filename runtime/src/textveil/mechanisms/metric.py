@@ -19,11 +19,11 @@ Floats = NDArray[np.float64]
 
 #: Rows of the distance matrix in one block.
 BLOCK = 256
-_PAIRS_AT_ONCE = 512
+_BLOCK_PAIRS = 512
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Metric:
+class WordMetric:
     """Distances of all inputs of a bundle: the symbols by id, then ``<unk>``.
 
     Attributes:
@@ -38,18 +38,18 @@ class Metric:
     median_squared: int
     unknown_extra: int
 
-    def squared(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Integers:
+    def compute_squared(self, first: NDArray[np.intp], second: NDArray[np.intp]) -> Integers:
         """Return the exact squared distances of pairs of inputs, shape ``(n,)``."""
         squared = np.empty(len(first), dtype=np.int64)
-        for part in np.array_split(np.arange(len(first)), max(1, -(-len(first) // _PAIRS_AT_ONCE))):
-            difference = self.rows[first[part]].astype(self._exact)
+        for part in np.array_split(np.arange(len(first)), max(1, -(-len(first) // _BLOCK_PAIRS))):
+            difference = self.rows[first[part]].astype(self._exact_type)
             difference -= self.rows[second[part]]
             squared[part] = np.einsum("ij,ij->i", difference, difference)
         unknown = len(self.rows) - 1
         return squared + np.where((first == unknown) != (second == unknown), self.unknown_extra, 0)
 
     @cached_property
-    def _exact(self) -> type[np.float32 | np.float64]:
+    def _exact_type(self) -> type[np.float32 | np.float64]:
         """The floating type that represents every partial sum of a squared distance exactly.
 
         Partial sums are at most ``4 max |row|^2``.
@@ -57,7 +57,7 @@ class Metric:
         norms = np.concatenate([(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(self.rows, 64)])
         return np.float32 if 4 * int(norms.max()) < 1 << 24 else np.float64
 
-    def squared_to_all(
+    def iterate_squared_blocks(
         self, inputs: NDArray[np.intp], block: int = BLOCK
     ) -> Iterator[tuple[NDArray[np.intp], Integers]]:
         """Yield squared distances of some inputs to all inputs, one block of inputs at a time.
@@ -66,7 +66,7 @@ class Metric:
             The inputs of the block, and their squared distances, shape ``(<= block, inputs)``.
         """
         unknown = len(self.rows) - 1
-        for start, squared in _squared_distances(self.rows[inputs], *self._all_rows, block):
+        for start, squared in _iterate_squared_distances(self.rows[inputs], *self._all_rows, block):
             part = inputs[start : start + len(squared)]
             squared[part != unknown, -1] += self.unknown_extra
             squared[part == unknown, :-1] += self.unknown_extra
@@ -75,25 +75,25 @@ class Metric:
     @cached_property
     def _all_rows(self) -> tuple[Any, Integers]:
         """All rows in the form of ``_prepared``, cached since callers query a few inputs at a time."""
-        return _prepared(self.rows)
+        return _prepare_candidates(self.rows)
 
-    def scores(self, squared: Integers) -> Integers:
+    def compute_scores(self, squared: Integers) -> Integers:
         """Return ``floor(grid * d)`` of squared distances, any shape."""
-        return scores(squared, self.grid, self.median_squared)
+        return compute_scores(squared, self.grid, self.median_squared)
 
-    def scaled(self, squared: Integers) -> Floats:
+    def compute_scaled(self, squared: Integers) -> Floats:
         """Return scaled distances ``d`` of squared distances, rounded down, any shape."""
         return np.sqrt(squared / self.median_squared) * (1 - 1e-14)
 
-    def distance(self, first: int, second: int) -> float:
+    def compute_distance(self, first: int, second: int) -> float:
         """Return the scaled distance of two inputs.
 
         One unit is the median distance of two words of the vocabulary.
         """
-        return math.sqrt(int(self.squared(np.array([first]), np.array([second]))[0]) / self.median_squared)
+        return math.sqrt(int(self.compute_squared(np.array([first]), np.array([second]))[0]) / self.median_squared)
 
 
-def scores(squared: Integers, grid: int, median_squared: int) -> Integers:
+def compute_scores(squared: Integers, grid: int, median_squared: int) -> Integers:
     """Return the scores ``floor(grid * sqrt(squared / median_squared))``, any shape.
 
     The result is exact: the function computes in integers.
@@ -105,7 +105,7 @@ def scores(squared: Integers, grid: int, median_squared: int) -> Integers:
     return root
 
 
-def squared_distances(
+def iterate_squared_distances(
     rows: NDArray[np.int8], candidates: NDArray[np.int8], block: int = BLOCK
 ) -> Iterator[tuple[int, Integers]]:
     """Yield squared distances of all rows to all candidates, one block of rows at a time.
@@ -117,17 +117,17 @@ def squared_distances(
     Yields:
         Index of the first row of the block, and the squared distances, shape ``(<= block, candidates)``.
     """
-    return _squared_distances(rows, *_prepared(candidates), block)
+    return _iterate_squared_distances(rows, *_prepare_candidates(candidates), block)
 
 
-def _prepared(candidates: NDArray[np.int8]) -> tuple[Any, Integers]:
+def _prepare_candidates(candidates: NDArray[np.int8]) -> tuple[Any, Integers]:
     """Return candidates as the right factor of an exact matrix product, and their squared norms."""
     exact = np.float32 if candidates.shape[1] * 128**2 < 1 << 24 else np.float64
     norms = [(part.astype(np.int64) ** 2).sum(axis=1) for part in np.array_split(candidates, 64)]
     return candidates.astype(exact).T, np.concatenate(norms)
 
 
-def _squared_distances(
+def _iterate_squared_distances(
     rows: NDArray[np.int8], right: Any, right_norms: Integers, block: int
 ) -> Iterator[tuple[int, Integers]]:
     for start in range(0, len(rows), block):

@@ -9,7 +9,7 @@
 | ``random`` | uniform over the outputs | ``baselines.randomized_response`` |
 | ``fbdd`` | noise on the vector, then the nearest word (Feyisetan et al. 2020) | ``baselines.fbdd`` |
 
-All but ``fbdd`` are integer weights over the outputs: their output distribution is a ``Channel``.
+All but ``fbdd`` are integer weights over the outputs: their output distribution is a ``Randomizer``.
 """
 
 from collections.abc import Callable
@@ -24,37 +24,37 @@ from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
 
 if TYPE_CHECKING:
-    from textveil.mechanisms.channel import Channel
+    from textveil.mechanisms.randomizer import Randomizer
 
 
 class Slots(Protocol):
     """The slots of some samples: all information for a mechanism besides the inputs."""
 
     @property
-    def lower(self) -> NDArray[np.bool_]:
+    def is_lower(self) -> NDArray[np.bool_]:
         """Mask of the slots whose output is written in lower case alone, shape ``(draws,)``."""
         ...
 
     @property
-    def whole(self) -> NDArray[np.bool_]:
+    def is_whole(self) -> NDArray[np.bool_]:
         """Mask of the inputs that are whole words, not parts of one, shape ``(draws,)``."""
         ...
 
 
 @dataclass(frozen=True)
-class Alone:
+class IsolatedSlots:
     """Slots of words without a text around them.
 
     Attributes:
-        lower: As ``Slots.lower``.
-        whole: As ``Slots.whole``.
+        is_lower: As ``Slots.lower``.
+        is_whole: As ``Slots.whole``.
     """
 
-    lower: NDArray[np.bool_]
-    whole: NDArray[np.bool_]
+    is_lower: NDArray[np.bool_]
+    is_whole: NDArray[np.bool_]
 
     @classmethod
-    def of(cls, count: int, *, lower: bool = False, whole: bool = True) -> "Alone":
+    def make_equal(cls, count: int, *, lower: bool = False, whole: bool = True) -> "IsolatedSlots":
         """Return ``count`` equal slots."""
         return cls(np.full(count, lower), np.full(count, whole))
 
@@ -62,7 +62,7 @@ class Alone:
 class Mechanism(Protocol):
     """A random symbol for every input (a symbol id, or the number of symbols for ``<unk>``)."""
 
-    def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
+    def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Sample one symbol for each input, shape ``(n,)``.
 
         Args:
@@ -75,7 +75,7 @@ class Mechanism(Protocol):
         """
         ...
 
-    def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
+    def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
         """Return the output distribution of a slot.
 
         Args:
@@ -88,32 +88,32 @@ class Mechanism(Protocol):
         ...
 
 
-class PerInput(Protocol):
+class InputSampler(Protocol):
     """A mechanism whose samples do not depend on slots."""
 
-    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+    def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output for each input, independently, shape ``(n,)``."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
-class Everywhere:
+class SlotlessMechanism:
     """A ``Mechanism`` that samples by the input alone and ignores slots.
 
     Attributes:
-        law: Samples outputs for inputs.
-        channel: Returns its output distribution; ``None`` without integer weights.
+        sampler: Samples outputs for inputs.
+        make_randomizer: Returns its output distribution; ``None`` without integer weights.
     """
 
-    law: PerInput
-    channel: "Callable[[], Channel] | None"
+    sampler: InputSampler
+    make_randomizer: "Callable[[], Randomizer] | None"
 
-    def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
+    def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Implement ``Mechanism.draw``; the result does not depend on the slots."""
-        return self.law.draw(inputs, random_uint64)
+        return self.sampler.draw_symbols(inputs, random_uint64)
 
-    def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
-        """Implement ``Mechanism.channel_at``; the result is the same for every slot."""
-        if self.channel is None:
+    def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
+        """Implement ``Mechanism.get_randomizer``; the result is the same for every slot."""
+        if self.make_randomizer is None:
             raise OptionError("fbdd has no table of weights: its distribution is known from draws only")
-        return self.channel()
+        return self.make_randomizer()

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.metric import Metric
+from textveil.mechanisms.metric import WordMetric
 
 Ids = NDArray[np.intp]
 
@@ -18,29 +18,29 @@ Ids = NDArray[np.intp]
 BLOCK = 256
 #: Maximum number of entries in a look-up of squared distances.
 _LOOK_UP = 1 << 22
-_FEW = 4
+_MAX_DIRECT_INPUTS = 4
 
 
-class Scores(Protocol):
+class PairScoring(Protocol):
     """The scores ``c(x, y)`` of a mechanism. Levels (epsilons) of one table share them.
 
     Attributes:
-        symbols: The number of symbols, which are the outputs; also the id of ``<unk>``, the last input.
-        largest: An upper bound of every score.
+        symbol_count: The number of symbols, which are the outputs; also the id of ``<unk>``, the last input.
+        max_score: An upper bound of every score.
     """
 
-    symbols: int
-    largest: int
+    symbol_count: int
+    max_score: int
 
-    def from_inputs(self, inputs: Ids) -> NDArray[Any]:
+    def score_inputs(self, inputs: Ids) -> NDArray[Any]:
         """Return the scores of some inputs to all symbols, shape ``(n, symbols)``."""
         ...
 
-    def to_outputs(self, outputs: Ids) -> NDArray[Any]:
+    def score_outputs(self, outputs: Ids) -> NDArray[Any]:
         """Return the scores of all inputs to some outputs, shape ``(n, symbols + 1)``."""
         ...
 
-    def totals(self, weights: Integers, base: Integers) -> Integers:
+    def compute_totals(self, weights: Integers, base: Integers) -> Integers:
         """Return the exact ``Z(x) = sum over y of q(y) W[c(x, y)]`` of every input.
 
         Args:
@@ -50,69 +50,75 @@ class Scores(Protocol):
         Returns:
             Shape ``(symbols + 1,)``.
         """
-        blocks = np.split(np.arange(self.symbols + 1), range(BLOCK, self.symbols + 1, BLOCK))
-        return np.concatenate([np.take(weights, self.from_inputs(block)) @ base for block in blocks])
+        blocks = np.split(np.arange(self.symbol_count + 1), range(BLOCK, self.symbol_count + 1, BLOCK))
+        return np.concatenate([np.take(weights, self.score_inputs(block)) @ base for block in blocks])
 
 
-class MetricScores(Scores):
+class MetricScores(PairScoring):
     """The scores of SanText: ``floor(grid d(x, y))`` for every pair, from the bundle's rows.
 
     Args:
         metric: Distances of all inputs.
     """
 
-    def __init__(self, metric: Metric) -> None:
-        self.metric: Metric = metric
-        self.symbols: int = len(metric.rows) - 1
+    def __init__(self, metric: WordMetric) -> None:
+        self.metric: WordMetric = metric
+        self.symbol_count: int = len(metric.rows) - 1
         # Upper bound of all squared distances: (twice the longest row) squared, plus the coordinate of <unk>.
         parts = np.array_split(metric.rows, 64)
         longest = max(int((part.astype(np.int64) ** 2).sum(axis=1).max(initial=0)) for part in parts)
         largest = 4 * longest + metric.unknown_extra
-        self.largest: int = int(metric.scores(np.array([largest], dtype=np.int64))[0])
+        self.max_score: int = int(metric.compute_scores(np.array([largest], dtype=np.int64))[0])
         # Squared distances are integers: if their range is small, a look-up replaces a root for every pair.
-        self._of_squared = None
+        self._score_by_squared = None
         if largest < _LOOK_UP:
-            self._of_squared = metric.scores(np.arange(largest + 1, dtype=np.int64)).astype(np.int32)
+            self._score_by_squared = metric.compute_scores(np.arange(largest + 1, dtype=np.int64)).astype(np.int32)
 
-    def from_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Implement ``Scores.from_inputs``."""
-        if len(inputs) <= _FEW:  # a query for single words on a device: avoid a copy of all rows
-            first, second = np.repeat(inputs, self.symbols), np.tile(np.arange(self.symbols), len(inputs))
-            return self._scored(self.metric.squared(first, second)).reshape(len(inputs), self.symbols)
-        return np.concatenate([self._scored(squared[:, :-1]) for _, squared in self.metric.squared_to_all(inputs)])
+    def score_inputs(self, inputs: Ids) -> NDArray[Any]:
+        """Implement ``PairScoring.from_inputs``."""
+        if len(inputs) <= _MAX_DIRECT_INPUTS:  # a query for single words on a device: avoid a copy of all rows
+            first, second = np.repeat(inputs, self.symbol_count), np.tile(np.arange(self.symbol_count), len(inputs))
+            return self._look_up_scores(self.metric.compute_squared(first, second)).reshape(
+                len(inputs), self.symbol_count
+            )
+        return np.concatenate(
+            [self._look_up_scores(squared[:, :-1]) for _, squared in self.metric.iterate_squared_blocks(inputs)]
+        )
 
-    def to_outputs(self, outputs: Ids) -> NDArray[Any]:
-        """Implement ``Scores.to_outputs``."""
+    def score_outputs(self, outputs: Ids) -> NDArray[Any]:
+        """Implement ``PairScoring.to_outputs``."""
         if not len(outputs):
-            return np.empty((0, self.symbols + 1), dtype=np.int64)
-        return np.concatenate([self._scored(squared) for _, squared in self.metric.squared_to_all(outputs)])
+            return np.empty((0, self.symbol_count + 1), dtype=np.int64)
+        return np.concatenate(
+            [self._look_up_scores(squared) for _, squared in self.metric.iterate_squared_blocks(outputs)]
+        )
 
-    def _scored(self, squared: Integers) -> NDArray[Any]:
-        if self._of_squared is None:
-            return self.metric.scores(squared)
-        return np.take(self._of_squared, squared)
+    def _look_up_scores(self, squared: Integers) -> NDArray[Any]:
+        if self._score_by_squared is None:
+            return self.metric.compute_scores(squared)
+        return np.take(self._score_by_squared, squared)
 
 
-class EqualityScores(Scores):
+class EqualityScores(PairScoring):
     """The scores of randomized response: 0 for the input itself, 1 for every other symbol.
 
     Args:
-        symbols: Number of symbols.
+        symbol_count: Number of symbols.
     """
 
-    largest = 1
+    max_score = 1
 
     def __init__(self, symbols: int) -> None:
-        self.symbols = symbols
+        self.symbol_count = symbols
 
-    def from_inputs(self, inputs: Ids) -> Ids:
-        """Implement ``Scores.from_inputs``."""
-        return (inputs[:, None] != np.arange(self.symbols)).astype(np.intp)
+    def score_inputs(self, inputs: Ids) -> Ids:
+        """Implement ``PairScoring.from_inputs``."""
+        return (inputs[:, None] != np.arange(self.symbol_count)).astype(np.intp)
 
-    def to_outputs(self, outputs: Ids) -> Ids:
-        """Implement ``Scores.to_outputs``."""
-        return (np.arange(self.symbols + 1) != outputs[:, None]).astype(np.intp)
+    def score_outputs(self, outputs: Ids) -> Ids:
+        """Implement ``PairScoring.to_outputs``."""
+        return (np.arange(self.symbol_count + 1) != outputs[:, None]).astype(np.intp)
 
-    def totals(self, weights: Integers, base: Integers) -> Integers:
-        """Implement ``Scores.totals``."""
+    def compute_totals(self, weights: Integers, base: Integers) -> Integers:
+        """Implement ``PairScoring.totals``."""
         return weights[1] * base.sum() + (weights[0] - weights[1]) * np.append(base, 0)

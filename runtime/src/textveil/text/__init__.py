@@ -7,56 +7,63 @@ else. Tokenization is in ``textveil.text.segmentation``; restoring a reply to a 
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.text.level_summary import LevelSummary, summaries
-    from textveil.text.levels import epsilon_text
+    from textveil.text.guarantees import NOTION
+    from textveil.text.level_summary import LevelSummary, summarize_levels
+    from textveil.text.levels import format_epsilon
     from textveil.text.options import Options
-    from textveil.text.promises import NOTION
     from textveil.text.restore_policy import RestorePolicy, SkipReason
     from textveil.text.restored import NotRestored, Restored, RestoreReport
-    from textveil.text.rewrite import Plan
+    from textveil.text.rewrite import SanitizingPlan
     from textveil.text.sanitizer import Sanitizer, make_plan
-    from textveil.text.segmentation import LOWER, is_gap, is_string, key, segments, split_clitic
-    from textveil.text.skeleton import SHAPES, Kinds, Role, SkeletonRule, function_words, read_kind
-    from textveil.text.staircase_plans import StaircasePlans
-    from textveil.text.statement import Result, Terms
+    from textveil.text.segmentation import LOWER, fold_word, is_gap, is_string, split_clitic, split_text
+    from textveil.text.skeleton import (
+        SHAPES,
+        EntityTypes,
+        TemplateRule,
+        TokenRole,
+        parse_entity_type,
+        parse_function_words,
+    )
+    from textveil.text.staircase_plans import StaircasePlanFactory
+    from textveil.text.statement import PrivacyTerms, Result
     from textveil.text.wordpiece import WordPiece
 
 __all__ = [
     "LOWER",
     "NOTION",
     "SHAPES",
-    "Kinds",
+    "EntityTypes",
     "LevelSummary",
     "NotRestored",
     "Options",
-    "Plan",
+    "PrivacyTerms",
     "RestorePolicy",
     "RestoreReport",
     "Restored",
     "Result",
-    "Role",
     "Sanitizer",
-    "SkeletonRule",
+    "SanitizingPlan",
     "SkipReason",
-    "StaircasePlans",
-    "Terms",
+    "StaircasePlanFactory",
+    "TemplateRule",
+    "TokenRole",
     "WordPiece",
-    "epsilon_text",
-    "function_words",
+    "fold_word",
+    "format_epsilon",
     "is_gap",
     "is_string",
-    "key",
     "make_plan",
-    "read_kind",
-    "segments",
+    "parse_entity_type",
+    "parse_function_words",
     "split_clitic",
-    "summaries",
+    "split_text",
+    "summarize_levels",
 ]
 
-__getattr__: Find = lazy_names(
+__getattr__: AttributeGetter = make_lazy_getattr(
     __name__,
     __all__,
     # The modules with the fewest imports first: an encoder needs only word pieces, the command line only a sanitizer.
@@ -64,7 +71,7 @@ __getattr__: Find = lazy_names(
     "segmentation",
     "statement",
     "skeleton",
-    "promises",
+    "guarantees",
     "rewrite.plan",
     "staircase_plans",
     "sanitizer",

@@ -29,7 +29,7 @@ _HANDLER = re.compile(
     "waiting|webkit|wheel|zoom)[a-z]{0,32} ?="
 )
 _BLANKS = re.compile(r"\s+")
-_TAIL, _SURROGATES, _SURROGATES_END, _LAST = 64, 0xD800, 0xE000, 0x10FFFF
+_TAIL_CHARACTERS, _SURROGATES, _SURROGATES_END, _LAST = 64, 0xD800, 0xE000, 0x10FFFF
 
 
 class ActiveContentDetector:
@@ -57,7 +57,7 @@ class ActiveContentDetector:
         plain = lower.isascii() and lower.isprintable() and "\\" not in lower
         dense = self._dense + lower if plain else _DROPPED.sub("", self._dense + lower)
         if "&" in dense:
-            dense = _DROPPED.sub("", _ENTITY.sub(_decode, _ZEROS.sub(r"\1", dense)))
+            dense = _DROPPED.sub("", _ENTITY.sub(_decode_entity, _ZEROS.sub(r"\1", dense)))
         spaced = self._spaced + lower
         if not plain or "  " in spaced:
             spaced = _BLANKS.sub(" ", spaced)
@@ -66,10 +66,10 @@ class ActiveContentDetector:
             "=" in spaced and _HANDLER.search(spaced) is not None
         ):
             self.detected = True
-        self._before = (self._before + dense[:-_TAIL]).rstrip(" ")[-1:]
-        self._dense = dense[-_TAIL:]
+        self._before = (self._before + dense[:-_TAIL_CHARACTERS]).rstrip(" ")[-1:]
+        self._dense = dense[-_TAIL_CHARACTERS:]
         # No handler is longer than the tail. The "x" prevents a match at a word that the cut shortens.
-        self._spaced = spaced if len(spaced) <= _TAIL else f"x{spaced[-_TAIL:]}"
+        self._spaced = spaced if len(spaced) <= _TAIL_CHARACTERS else f"x{spaced[-_TAIL_CHARACTERS:]}"
         return self.detected
 
     def _has_scheme(self, dense: str) -> bool:
@@ -78,7 +78,7 @@ class ActiveContentDetector:
         return any(_BEFORE_TEXT.search(self._before + dense[: match.start()]) is None for match in schemes)
 
 
-def _decode(match: re.Match[str]) -> str:
+def _decode_entity(match: re.Match[str]) -> str:
     if match[3]:
         return _NAMED[match[3]]
     code = int(match[1], 16) if match[1] else int(match[2])

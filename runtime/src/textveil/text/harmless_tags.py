@@ -6,31 +6,31 @@ A harmless tag has no effect on the text after it.
 import re
 
 #: Elements whose content an HTML reader treats as something other than text of the page.
-_TAKING = frozenset(
+_RAW_TEXT_TAGS = frozenset(
     "script style iframe textarea title xmp noembed noframes noscript plaintext pre listing svg math template select "
     "frameset object applet".split()
 )
 #: Elements that act without attributes, display code, or may contain an address.
-_ACTING = _TAKING | frozenset(
+_ACTIVE_TAGS = _RAW_TEXT_TAGS | frozenset(
     "code samp tt option datalist optgroup frame embed param form input button isindex base basefont bgsound link meta "
     "html head body a area map img image picture source track audio video canvas portal keygen command dialog slot "
     "marquee layer ilayer".split()
 )
 #: Parts of names that programs may interpret as a tool call.
-_CALLING = re.compile(
+_TOOL_CALL_NAME = re.compile(
     "tool|func|call|search|quer|invok|action|exec|fetch|brows|ur[il]|link|im(?:g|age)|command|param|arg|cod|json|xml|"
     "file|run"
 )
 #: Elements whose content Python-Markdown treats as HTML up to the closing tag.
-_BLOCKS = frozenset(
+_BLOCK_TAGS = frozenset(
     "address article aside blockquote center colgroup dd details div dl dt fieldset figcaption figure footer group h1 "
     "h2 h3 h4 h5 h6 header hgroup hr legend li main menu nav ol output p progress section summary table tbody td tfoot "
     "th thead tr ul".split()
 )
 _NAME = re.compile(r"/?([a-z][a-z0-9_]*)/?")
 #: Words in a tag that is a placeholder, such as ``<first name>``.
-_WORDS = re.compile(r"/?([a-z][a-z0-9_]*)(?: +[a-z0-9_]+)* */?")
-LONGEST_TAG = 64
+_PLACEHOLDER = re.compile(r"/?([a-z][a-z0-9_]*)(?: +[a-z0-9_]+)* */?")
+MAX_TAG_LENGTH = 64
 
 
 def is_harmless_tag(tag: str) -> bool:
@@ -38,8 +38,8 @@ def is_harmless_tag(tag: str) -> bool:
 
     Words after the name are attributes without values, which are harmless too.
     """
-    match = _WORDS.fullmatch(tag.lower()) if len(tag) <= LONGEST_TAG else None
-    return match is not None and match[1] not in _ACTING and _CALLING.search(match[1]) is None
+    match = _PLACEHOLDER.fullmatch(tag.lower()) if len(tag) <= MAX_TAG_LENGTH else None
+    return match is not None and match[1] not in _ACTIVE_TAGS and _TOOL_CALL_NAME.search(match[1]) is None
 
 
 def is_bare_tag(tag: str) -> bool:
@@ -47,12 +47,12 @@ def is_bare_tag(tag: str) -> bool:
     return is_harmless_tag(tag) and _NAME.fullmatch(tag.lower()) is not None
 
 
-def takes_in_text(name: str) -> bool:
+def consumes_text(name: str) -> bool:
     """Return whether a reader may treat the text after a tag of this name as non-text."""
-    return name.lower().strip("/") in _TAKING
+    return name.lower().strip("/") in _RAW_TEXT_TAGS
 
 
 def begins_block(tag: str) -> bool:
     """Return whether some readers treat text after ``tag`` as HTML, even beyond its paragraph."""
-    match = _WORDS.fullmatch(tag.lower())
-    return match is None or match[1] in _BLOCKS
+    match = _PLACEHOLDER.fullmatch(tag.lower())
+    return match is None or match[1] in _BLOCK_TAGS

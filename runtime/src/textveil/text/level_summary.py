@@ -9,12 +9,12 @@ Privacy:
 from dataclasses import dataclass
 from typing import Any
 
+from textveil.bundle.components import SanTextLevel
 from textveil.bundle.layout import TABLE_MECHANISMS
-from textveil.bundle.parts import Level
-from textveil.bundle.statistics import Measures, measures
-from textveil.bundle.text import TextBundle
+from textveil.bundle.statistics import MeasuredEffects, parse_measured_effects
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import UnknownMechanism
-from textveil.text.levels import epsilon_text, label
+from textveil.text.levels import find_epsilon_and_kind, format_epsilon
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,36 +37,38 @@ class LevelSummary:
     epsilon_kind: str
     epsilon_textbook: float
     epsilon_pure_ldp: float | None
-    measures: Measures | None
+    measures: MeasuredEffects | None
 
     @property
     def options(self) -> str:
         """Options of the command line that select this level."""
-        return f"--mechanism {self.mechanism} --epsilon {epsilon_text(self.epsilon)}"
+        return f"--mechanism {self.mechanism} --epsilon {format_epsilon(self.epsilon)}"
 
 
-def summary(bundle: TextBundle, level: Level, mechanism: str) -> LevelSummary:
+def summary(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> LevelSummary:
     """Return the figures of one mechanism at one level.
 
     Raises:
         BundleDamaged: The statistics of the bundle lack a number.
     """
-    epsilon, kind = label(bundle, level, mechanism)
-    pure: Any = (bundle.certificate or {}).get("levels")
+    epsilon, kind = find_epsilon_and_kind(bundle, level, mechanism)
+    pure_epsilon: Any = (bundle.certificate or {}).get("levels")
     for key in (level.name, mechanism, "epsilon_pure_ldp"):
-        pure = pure.get(key) if isinstance(pure, dict) else None
+        pure_epsilon = pure_epsilon.get(key) if isinstance(pure_epsilon, dict) else None
     return LevelSummary(
         mechanism=mechanism,
         default=level.name == bundle.default_level,
         epsilon=epsilon,
         epsilon_kind=kind,
         epsilon_textbook=float(2 * level.parameters[mechanism].exponent),
-        epsilon_pure_ldp=float(pure) if type(pure) in (int, float) else None,
-        measures=None if bundle.statistics is None else measures(bundle.statistics, level.name, mechanism),
+        epsilon_pure_ldp=float(pure_epsilon) if type(pure_epsilon) in (int, float) else None,
+        measures=None
+        if bundle.statistics is None
+        else parse_measured_effects(bundle.statistics, level.name, mechanism),
     )
 
 
-def summaries(bundle: TextBundle, mechanism: str | None = None) -> list[LevelSummary]:
+def summarize_levels(bundle: TextBundle, mechanism: str | None = None) -> list[LevelSummary]:
     """Return the figures of all levels of a bundle for one mechanism, strictest level first.
 
     Args:
@@ -80,4 +82,4 @@ def summaries(bundle: TextBundle, mechanism: str | None = None) -> list[LevelSum
     mechanism = bundle.default_table_mechanism if mechanism is None else mechanism
     if mechanism not in TABLE_MECHANISMS:
         raise UnknownMechanism(f"levels belong to the mechanisms {' and '.join(TABLE_MECHANISMS)}")
-    return [summary(bundle, level, mechanism) for level in bundle.levels]
+    return [summary(bundle, level, mechanism) for level in bundle.santext_levels]

@@ -1,29 +1,29 @@
 """Lookup of the level of a mechanism over SanText's table by the epsilon that a call gives."""
 
-from textveil.bundle.parts import Level
-from textveil.bundle.text import TextBundle
+from textveil.bundle.components import SanTextLevel
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import UnknownLevel
-from textveil.text.options import number
+from textveil.text.options import parse_epsilon
 from textveil.text.statement import CERTIFIED, TEXTBOOK
 
 
-def label(bundle: TextBundle, level: Level, mechanism: str) -> tuple[float, str]:
+def find_epsilon_and_kind(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> tuple[float, str]:
     """Return the epsilon that selects a level, and its kind.
 
     The epsilon is the certified one if the bundle has one for this level, else the textbook value ``2 alpha``.
     """
-    certified = bundle.certified_epsilon(level, mechanism)
+    certified = bundle.get_certified_epsilon(level, mechanism)
     if certified is not None:
         return certified, CERTIFIED
     return float(2 * level.parameters[mechanism].exponent), TEXTBOOK
 
 
-def epsilon_text(epsilon: float) -> str:
+def format_epsilon(epsilon: float) -> str:
     """Return an epsilon with all of its digits, as a user must type it to select a level."""
     return repr(epsilon).removesuffix(".0")
 
 
-def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) -> Level:
+def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) -> SanTextLevel:
     """Return the level that ``epsilon`` selects; the bundle's default level for ``None``.
 
     Raises:
@@ -31,10 +31,12 @@ def find_level(bundle: TextBundle, mechanism: str, epsilon: float | str | None) 
         OptionError: ``epsilon`` is not a number.
     """
     if epsilon is None:
-        return next(level for level in bundle.levels if level.name == bundle.default_level)
-    wanted = float(number(epsilon))
-    for level in bundle.levels:
-        if wanted == label(bundle, level, mechanism)[0]:
+        return next(level for level in bundle.santext_levels if level.name == bundle.default_level)
+    requested = float(parse_epsilon(epsilon))
+    for level in bundle.santext_levels:
+        if requested == find_epsilon_and_kind(bundle, level, mechanism)[0]:
             return level
-    there_are = ", ".join(epsilon_text(label(bundle, level, mechanism)[0]) for level in bundle.levels)
-    raise UnknownLevel.of(epsilon, f"{mechanism} has the epsilons {there_are}")
+    available = ", ".join(
+        format_epsilon(find_epsilon_and_kind(bundle, level, mechanism)[0]) for level in bundle.santext_levels
+    )
+    raise UnknownLevel.from_epsilon(epsilon, f"{mechanism} has the epsilons {available}")

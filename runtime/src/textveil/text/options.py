@@ -8,9 +8,9 @@ from typing import TypedDict
 from textveil.errors import OptionError
 
 CASES = ("carry", "drop")
-_SETS = ("deny", "keep", "tag", "drop", "allow", "draw")
+_SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "draw")
 #: The protection modes, from the most readable to the most private.
-RUNGS = ("names", "words", "all")
+MODES = ("names", "words", "all")
 
 
 class Options(TypedDict, total=False):
@@ -68,7 +68,7 @@ class Options(TypedDict, total=False):
 #: Default of ``consistent_cap``: the most words, names and numbers of a document with consistent outputs.
 CONSISTENT_CAP = 2_000
 #: Options of the mode ``names`` alone.
-OF_NAMES = frozenset(("style", "keep", "tag", "drop", "allow", "draw", "key"))
+NAMES_OPTIONS = frozenset(("style", "keep", "tag", "drop", "allow", "draw", "key"))
 
 
 def _is_text(value: object) -> bool:
@@ -98,11 +98,11 @@ _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
         "the cap of consistent draws is a whole number of mentions, at least 1",
     ),
     **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
-    **dict.fromkeys(_SETS, (_are_words, "{} takes a collection of words")),
+    **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} takes a collection of words")),
 }
 
 
-def given(options: Mapping[str, object]) -> dict[str, object]:
+def check_options(options: Mapping[str, object]) -> dict[str, object]:
     """Return the options whose values are not ``None``, after a check of their names and types.
 
     Raises:
@@ -111,30 +111,34 @@ def given(options: Mapping[str, object]) -> dict[str, object]:
     """
     if not set(options) <= set(Options.__annotations__):
         raise OptionError(f"unknown option; there are {', '.join(Options.__annotations__)}")
-    found = {name: value for name, value in options.items() if value is not None}
-    for name, value in found.items():
+    checked = {name: value for name, value in options.items() if value is not None}
+    for name, value in checked.items():
         if name in _TYPES and not _TYPES[name][0](value):
             raise OptionError(_TYPES[name][1].format(name))
-    if found.get("case", "carry") not in CASES:
+    if checked.get("case", "carry") not in CASES:
         raise OptionError(f"case must be one of {', '.join(CASES)}")
-    if found.get("protect", "words") not in RUNGS:
-        raise OptionError(f"protect must be one of {', '.join(RUNGS)}")
-    return found
+    if checked.get("protect", "words") not in MODES:
+        raise OptionError(f"protect must be one of {', '.join(MODES)}")
+    return checked
 
 
-def cache_key(options: Options) -> tuple[object, ...]:
+def make_cache_key(options: Options) -> tuple[object, ...]:
     """Return a hashable key that two sets of options share only if they have the same meaning.
 
     Raises:
         OptionError: See ``given``.
     """
-    found = given(options)
-    sets = {name: frozenset(value) for name, value in found.items() if isinstance(value, Collection) and name in _SETS}
-    others = {name: repr(value) for name, value in found.items() if name not in sets}
+    checked = check_options(options)
+    sets = {
+        name: frozenset(value)
+        for name, value in checked.items()
+        if isinstance(value, Collection) and name in _SET_OPTIONS
+    }
+    others = {name: repr(value) for name, value in checked.items() if name not in sets}
     return tuple(sorted(others.items())), frozenset(sets.items())
 
 
-def number(epsilon: float | str | None) -> Decimal:
+def parse_epsilon(epsilon: float | str | None) -> Decimal:
     """Parse an epsilon as a decimal number.
 
     Raises:

@@ -9,7 +9,7 @@ every state.
 import re
 from enum import StrEnum
 
-from textveil.text.harmless_tags import LONGEST_TAG, begins_block, is_harmless_tag, takes_in_text
+from textveil.text.harmless_tags import MAX_TAG_LENGTH, begins_block, consumes_text, is_harmless_tag
 
 
 class Region(StrEnum):
@@ -23,7 +23,7 @@ class Region(StrEnum):
     MARKUP = "markup"
 
 
-class Role(StrEnum):
+class JsonRole(StrEnum):
     """Role of a character of JSON in the text of a string."""
 
     TEXT = "text"
@@ -36,11 +36,11 @@ class Role(StrEnum):
 
 
 #: TeX commands whose arguments a reader displays and never fetches.
-_SHOWN = frozenset(
+_DISPLAYED_COMMANDS = frozenset(
     "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac "
     "sqrt boxed overline underline hat bar vec tilde".split()
 )
-_LONGEST_NAME, _LONGEST_DESTINATION = LONGEST_TAG, 2048
+_MAX_NAME_LENGTH, _MAX_DESTINATION_LENGTH = MAX_TAG_LENGTH, 2048
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
 #: Runs of characters in which no region begins or ends.
 _PLAIN = re.compile(r"[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\\[\]{}<]+")
@@ -59,12 +59,12 @@ _OPENS_MARKUP = _LETTERS | frozenset("/!?")
 _ESCAPED_BLANKS = {"n": "\n", "r": "\r", "t": "\t"}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _OUTSIDE_STRINGS = frozenset('{}[],:"+-.0123456789' + _BLANK) | _LETTERS
-_MOST_ESCAPE, _DEEPEST = 4, 64
+_MAX_ESCAPE_DIGITS, _MAX_DEPTH = 4, 64
 #: Info string with which every reader treats a line as the opening of a fence.
 _INFO = re.compile(r" *[A-Za-z0-9_#.+-]* *\r?")
 _WORD_IN_TAG = _LETTERS | frozenset("0123456789_/")
 #: Characters that open a region, or may open one, inside a possible tag.
-_NOT_LOST = frozenset("<`$\\[]{}~\"'=")
+_REGION_OPENERS = frozenset("<`$\\[]{}~\"'=")
 #: Characters after which a blank and a word cannot belong to a link destination: all of ASCII except these.
 _NO_DESTINATION = frozenset(map(chr, range(0x80))) - frozenset(_BLANK + ",.!?-_*+0123456789") - _LETTERS
 #: Characters that no destination and no title of a plain inline link contains: with them readers disagree on its end.
@@ -86,7 +86,7 @@ _BLOCK_MATH = frozenset((_DOLLARS, _BRACKET, _BEGIN))
 _MATH = _BLOCK_MATH | {_DOLLAR, _PAREN, _COMMAND, _OPTION}
 
 
-class _Frame:
+class _OpenRegion:
     """Open region, with the state of the text read in it so far."""
 
     __slots__ = (
@@ -110,10 +110,10 @@ class _Frame:
         self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
         self.started, self.angle, self.quote, self.escaped = False, False, "", False
         self.destination, self.string, self.unicode = "", False, ""
-        self.inner: Scanner | None = None
+        self.inner: RegionScanner | None = None
 
 
-class Scanner:
+class RegionScanner:
     """Assignment of a region to each character of a text that arrives in parts.
 
     Attributes:
@@ -123,8 +123,8 @@ class Scanner:
 
     def __init__(self, *, _inside_string: bool = False) -> None:
         self._inside_string = _inside_string
-        self.region, self.role = Region.PROSE, Role.TEXT
-        self._frames: list[_Frame] = []
+        self.region, self.role = Region.PROSE, JsonRole.TEXT
+        self._frames: list[_OpenRegion] = []
         self._tainted, self._html = False, False
         #: Readers disagree up to the end of the reply on code or on HTML.
         self._disputed, self._angle_at_start, self._abbreviation = False, False, False
@@ -157,7 +157,7 @@ class Scanner:
         return None if frame is None or frame.inner is None else frame.inner.enclosure
 
     @property
-    def in_certain_fence(self) -> bool:
+    def is_in_certain_fence(self) -> bool:
         """Whether the last character is in a fence that every CommonMark reader treats as code."""
         frame = self._frames[-1] if self._frames else None
         return frame is not None and frame.kind == _FENCE and frame.started and not frame.uncertain
@@ -176,7 +176,7 @@ class Scanner:
         """Whether a reader treats the following text as it would at the start of the text."""
         is_odd = self._tainted or self._html or self._line_label or self._odd or self._tag
         is_odd = is_odd or self._disputed or self._abbreviation or self._braces > 0 or self._stray
-        return not is_odd and self.enclosure is None and self._skippable() is _PLAIN
+        return not is_odd and self.enclosure is None and self._find_skippable() is _PLAIN
 
     @property
     def destination(self) -> str | None:
@@ -186,7 +186,7 @@ class Scanner:
             return frame.inner.destination
         if frame is None or frame.kind not in (_LINK, _DEFINITION, _ANGLE):
             return None
-        return frame.destination if len(frame.destination) <= _LONGEST_DESTINATION else None
+        return frame.destination if len(frame.destination) <= _MAX_DESTINATION_LENGTH else None
 
     def feed(self, text: str) -> None:
         """Read more text; afterwards ``region`` and ``role`` are those of its last character."""
@@ -194,9 +194,9 @@ class Scanner:
         at, end = 0, len(text)
         while at < end:
             if self._tainted and not self._frames:
-                self.region, self.role = Region.MARKUP, Role.TEXT
+                self.region, self.role = Region.MARKUP, JsonRole.TEXT
                 return
-            pattern = self._skippable() if self._phase == _BODY else None
+            pattern = self._find_skippable() if self._phase == _BODY else None
             match = None if pattern is None else pattern.match(text, at)
             if match is None:
                 self._step(text[at])
@@ -206,7 +206,7 @@ class Scanner:
             if not self._frames:
                 self._note_address(match[0])
             self._last, self._odd, self._after_tag = text[at - 1], False, False
-            self.role = Role.TEXT
+            self.role = JsonRole.TEXT
             self.region = self._frames[-1].region if self._frames else Region.PROSE
 
     def begin_tag(self) -> None:
@@ -263,13 +263,13 @@ class Scanner:
 
     def read_prose(self, text: str) -> bool:
         """Read a text if all of it is prose and changes no state; return whether it was read."""
-        quiet = self._phase == _BODY and not self._frames and not self._tainted and self._skippable() is not None
+        quiet = self._phase == _BODY and not self._frames and not self._tainted and self._find_skippable() is not None
         if not quiet or _PLAIN.fullmatch(text) is None:
             return False
         self.feed(text)
         return True
 
-    def _skippable(self) -> re.Pattern[str] | None:
+    def _find_skippable(self) -> re.Pattern[str] | None:
         """Return the pattern of characters that change nothing in the present state, or ``None``."""
         if self._last == "\r":
             return None
@@ -288,13 +288,13 @@ class Scanner:
             return _PLAIN_LINE
         return None
 
-    def step(self, character: str) -> Region:
+    def read_character(self, character: str) -> Region:
         """Read one character and return its region."""
         self._record_tag_link(character)
         return self._step(character)
 
     def _step(self, character: str) -> Region:
-        self.role = Role.TEXT
+        self.role = JsonRole.TEXT
         if self._tainted and not self._frames:
             self.region = Region.MARKUP
             return self.region
@@ -471,7 +471,7 @@ class Scanner:
                 self._close_code(frame)
 
     def _open_fence(self, mark: str, count: int) -> None:
-        frame = _Frame(_FENCE, Region.CODE)
+        frame = _OpenRegion(_FENCE, Region.CODE)
         frame.mark, frame.count, frame.quotes = mark, count, self._quotes
         frame.column = self._run_column
         frame.nested = self._marked or frame.column >= _NESTED_INDENT
@@ -480,7 +480,7 @@ class Scanner:
         frame.tainted = self._html  # an empty line ends the HTML, and with it the reading without a fence
         self._frames.append(frame)
 
-    def _close_code(self, frame: _Frame) -> None:
+    def _close_code(self, frame: _OpenRegion) -> None:
         """Close code; if a reader may treat it as text that opens a region, no later text is prose."""
         self._pop()
         # For a reader without fences a link or tag continues after this one.
@@ -493,13 +493,13 @@ class Scanner:
         elif frame.kind == _FENCE and frame.uncertain:
             self._html = True  # a reader may pair its marks with others of the paragraph
 
-    def _close_fence(self, frame: _Frame) -> None:
+    def _close_fence(self, frame: _OpenRegion) -> None:
         """Close a fence; Python-Markdown requires two equal lines without indentation."""
         exact = frame.opening and frame.closing == frame.count
         frame.torn = frame.torn or exact != frame.exact
         self._close_code(frame)
 
-    def _note_hazard(self, frame: _Frame, character: str) -> None:
+    def _note_hazard(self, frame: _OpenRegion, character: str) -> None:
         """Update the hazard: markup, a command or a link in code, for a reader that sees no code.
 
         After such an opening no code is certain.
@@ -524,7 +524,7 @@ class Scanner:
         if frame.kind == _INLINE or frame.uncertain:  # a run may close it, or none
             frame.region = region
 
-    def _read_tag_in_code(self, frame: _Frame, character: str) -> None:
+    def _read_tag_in_code(self, frame: _OpenRegion, character: str) -> None:
         """Read a character of a tag in code; a hazard is one that readers treat in two ways."""
         part = frame.tag
         if character in "<`" or (character == ">" and self._phase == _START):  # the mark of a quotation
@@ -533,7 +533,7 @@ class Scanner:
             frame.tag = "attributes" if character == part else part
         elif character == ">":
             block = frame.kind == _INLINE and begins_block(frame.destination)
-            frame.hazard = frame.hazard or block or takes_in_text(frame.destination)
+            frame.hazard = frame.hazard or block or consumes_text(frame.destination)
             frame.tag = ""
         elif character in "'\"=":
             frame.hazard = frame.hazard or part == "value" or (part == "=") == (character == "=")
@@ -543,9 +543,9 @@ class Scanner:
         elif part == "=":
             frame.tag = "value"
         elif part == "name":
-            frame.destination = (frame.destination + character)[:_LONGEST_NAME]
+            frame.destination = (frame.destination + character)[:_MAX_NAME_LENGTH]
 
-    def _read_fence(self, frame: _Frame, character: str, at_start: bool) -> Region:
+    def _read_fence(self, frame: _OpenRegion, character: str, at_start: bool) -> Region:
         self._note_hazard(frame, character)
         if not frame.started:  # the line that opens it
             if character == "\n":
@@ -554,7 +554,7 @@ class Scanner:
                 frame.uncertain = frame.uncertain or not frame.exact
             elif character == "`" == frame.mark:  # then it is inline code
                 frame.kind, frame.closing, frame.run_at_start, frame.opening = _INLINE, 1, False, False
-            elif len(frame.info) <= _LONGEST_NAME:
+            elif len(frame.info) <= _MAX_NAME_LENGTH:
                 frame.info += character
             return frame.region
         self._follow_link_in_fence(frame, character, at_start)
@@ -562,7 +562,7 @@ class Scanner:
             column = self._column - 1
             left_list = frame.nested and self._quotes == frame.quotes and column < frame.column
             if self._quotes < frame.quotes or left_list:
-                self._frames = [_Frame(_UNKNOWN, Region.CODE)]  # readers disagree on its end
+                self._frames = [_OpenRegion(_UNKNOWN, Region.CODE)]  # readers disagree on its end
                 return Region.CODE
             deep = column >= frame.column + _CODE_INDENT or self._quotes != frame.quotes or self._marked
             frame.closing, frame.opening = 0 if deep or character != frame.mark else 1, column == 0
@@ -577,7 +577,7 @@ class Scanner:
             frame.closing = 0
         return frame.region
 
-    def _follow_link_in_fence(self, frame: _Frame, character: str, at_start: bool) -> None:
+    def _follow_link_in_fence(self, frame: _OpenRegion, character: str, at_start: bool) -> None:
         """Read a link or definition that only a reader without fences sees.
 
         ``frame.depth`` and ``frame.quote`` are set while it is open.
@@ -591,7 +591,7 @@ class Scanner:
         elif character not in _BLANK and not frame.closing and not (at_start and character == frame.mark):
             frame.quote = ""
 
-    def _read_inline(self, frame: _Frame, character: str, at_start: bool) -> Region:
+    def _read_inline(self, frame: _OpenRegion, character: str, at_start: bool) -> Region:
         if (at_start and character not in _LETTERS and character < "\x80") or (
             character == ">" and self._phase == _START
         ):
@@ -621,12 +621,12 @@ class Scanner:
 
     # Everything else
 
-    def _push(self, kind: int, region: Region) -> _Frame:
-        frame = _Frame(kind, region)
-        if len(self._frames) < _DEEPEST:
+    def _push(self, kind: int, region: Region) -> _OpenRegion:
+        frame = _OpenRegion(kind, region)
+        if len(self._frames) < _MAX_DEPTH:
             self._frames.append(frame)
         else:  # the cost of a blank line grows with the depth
-            self._frames = [_Frame(_UNKNOWN, Region.MARKUP)]
+            self._frames = [_OpenRegion(_UNKNOWN, Region.MARKUP)]
         self._slash, self._opener, self._dollar = _NONE, "", False
         return frame
 
@@ -636,7 +636,7 @@ class Scanner:
 
     def _give_up(self, region: Region) -> None:
         """Treat all following text as one region."""
-        self._frames = [_Frame(_UNKNOWN, region)]
+        self._frames = [_OpenRegion(_UNKNOWN, region)]
         self._slash, self._opener, self._dollar = _NONE, "", False
 
     def _taint(self) -> None:
@@ -655,7 +655,7 @@ class Scanner:
         if character == "~" and (at_start or self._tildes):
             self._count_tilde()
             return Region.PROSE if frame is None else frame.region
-        if frame is not None and kind == _DEFINITION and self._is_no_definition(frame, character, at_start):
+        if frame is not None and kind == _DEFINITION and self._ends_definition(frame, character, at_start):
             self._pop()
             frame = self._frames[-1] if self._frames else None
             kind = -1 if frame is None else frame.kind
@@ -670,22 +670,22 @@ class Scanner:
             frame = self._frames[-1]
             kind = frame.kind
         if self._read_command(frame, kind, character):
-            return self._region_of(frame)
+            return self._find_region(frame)
         if frame is not None and self._read_end(frame, kind, character, escaped):
             return frame.region
         self._read_openings(frame, kind, character, at_start, escaped)
-        return self._region_of(frame)
+        return self._find_region(frame)
 
-    def _region_of(self, frame: _Frame | None) -> Region:
+    def _find_region(self, frame: _OpenRegion | None) -> Region:
         if frame is None:
             return Region.PROSE if not self._frames else self._frames[-1].region
         if frame.kind == _JSON and frame.inner is not None and frame.inner.region is not Region.PROSE:
             if frame.inner.region is not Region.JSON:
                 return frame.inner.region
-            self.role = Role.SPOILER
+            self.role = JsonRole.SPOILER
         return frame.region
 
-    def _read_command(self, frame: _Frame | None, kind: int, character: str) -> bool:
+    def _read_command(self, frame: _OpenRegion | None, kind: int, character: str) -> bool:
         """Read a character of a TeX command; return whether no other rule applies to it."""
         slash = self._slash
         if slash == _NONE:
@@ -711,7 +711,7 @@ class Scanner:
                 return character in "`${}" and not self._doubled and kind not in (_LINK, _DEFINITION)
             return kind not in (_LINK, _DEFINITION)
         if slash == _NAME and character in _LETTERS:
-            self._name = (self._name + character)[:_LONGEST_NAME]
+            self._name = (self._name + character)[:_MAX_NAME_LENGTH]
             return False
         if slash == _NAME and self._name.endswith("def"):  # its macros may take arguments without braces
             self._give_up(Region.LINK)
@@ -732,7 +732,7 @@ class Scanner:
             name, inherited = self._name, frame is not None and frame.region is Region.LINK
             if name == "begin" and not inherited:
                 self._push(_BEGIN, Region.MATH)
-            shown = name in _SHOWN or name in ("begin", "end")
+            shown = name in _DISPLAYED_COMMANDS or name in ("begin", "end")
             self._push(_COMMAND, Region.MATH if shown and not inherited else Region.LINK)
             self._name = name
             return True
@@ -741,7 +741,7 @@ class Scanner:
             return True
         return False
 
-    def _read_end(self, frame: _Frame, kind: int, character: str, escaped: bool) -> bool:
+    def _read_end(self, frame: _OpenRegion, kind: int, character: str, escaped: bool) -> bool:
         """Read a character that may close a region; return whether no other rule applies to it."""
         if kind in (_LINK, _DEFINITION):
             return self._read_link(frame, kind, character, escaped)
@@ -778,10 +778,13 @@ class Scanner:
             self._pop()
         self._slash, self._name = _ARGUMENTS, name if name not in ("begin", "end") else ""
 
-    def _read_link(self, frame: _Frame, kind: int, character: str, escaped: bool) -> bool:
+    def _read_link(self, frame: _OpenRegion, kind: int, character: str, escaped: bool) -> bool:
         frame.destination = (
-            (frame.destination + character)[: _LONGEST_DESTINATION + 1]
-            if (len(frame.destination) <= _LONGEST_DESTINATION and (frame.destination or character not in _BLANK + "<"))
+            (frame.destination + character)[: _MAX_DESTINATION_LENGTH + 1]
+            if (
+                len(frame.destination) <= _MAX_DESTINATION_LENGTH
+                and (frame.destination or character not in _BLANK + "<")
+            )
             else frame.destination
         )
         if (self._last == "]" and character in "(:") or (self._last == "\\" and character in _LETTERS):
@@ -817,7 +820,7 @@ class Scanner:
             self._pop()
         return character in "()"
 
-    def _read_plain_link(self, frame: _Frame, character: str) -> None:
+    def _read_plain_link(self, frame: _OpenRegion, character: str) -> None:
         """Read ``(address "title")``; readers end any other form at different positions."""
         if frame.angle:
             frame.angle = character != ">"
@@ -846,7 +849,7 @@ class Scanner:
         if unlike:
             self._give_up(Region.LINK)
 
-    def _is_no_definition(self, frame: _Frame, character: str, at_start: bool) -> bool:
+    def _ends_definition(self, frame: _OpenRegion, character: str, at_start: bool) -> bool:
         """Read destination and title; return whether the character cannot belong to a definition."""
         if not frame.started or frame.angle:
             return False
@@ -866,10 +869,12 @@ class Scanner:
             return False
         return frame.opening or (frame.closing == 1 and not frame.hazard and len(self._frames) == 1)
 
-    def _read_openings(self, frame: _Frame | None, kind: int, character: str, at_start: bool, escaped: bool) -> None:
+    def _read_openings(
+        self, frame: _OpenRegion | None, kind: int, character: str, at_start: bool, escaped: bool
+    ) -> None:
         last = self._last
         opens = character in _OPENS_MARKUP or (character == "\\" and frame is None)  # some readers remove the backslash
-        if last == "<" and opens and self._opened_by_less(frame, character):
+        if last == "<" and opens and self._open_tag(frame, character):
             return
         if character == "`" and not escaped:
             if at_start or kind not in _BLOCK_MATH | {_JSON}:
@@ -915,7 +920,7 @@ class Scanner:
             self._push(_DOLLAR, Region.MATH)
         return False
 
-    def _opened_by_less(self, frame: _Frame | None, character: str) -> bool:
+    def _open_tag(self, frame: _OpenRegion | None, character: str) -> bool:
         if frame is not None:  # a reader may see the tag instead of this region
             self._give_up(Region.MARKUP)
             return True
@@ -925,17 +930,17 @@ class Scanner:
 
     # Markup
 
-    def _read_angle(self, frame: _Frame, character: str) -> Region:
+    def _read_angle(self, frame: _OpenRegion, character: str) -> Region:
         name = frame.destination
         if frame.lost:
-            if character in _NOT_LOST or (character == ">" and self._phase == _START):
-                self._spoil_angle()
+            if character in _REGION_OPENERS or (character == ">" and self._phase == _START):
+                self._give_up_tag()
             return Region.MARKUP
         if character == ">" and self._phase == _START:  # the mark of a quotation, which ends no tag
-            self._spoil_angle()
+            self._give_up_tag()
             return Region.MARKUP
         if character == ">" and name.endswith(" ") and not frame.started:  # markdown2 ends no tag here
-            self._spoil_angle()
+            self._give_up_tag()
             return Region.MARKUP
         if character == ">":
             self._frames.pop()
@@ -948,35 +953,35 @@ class Scanner:
         if character in _BLANK:
             frame.angle, frame.quote = True, "" if character == " " and not frame.quote else "\n"
             if frame.started:
-                self._lose_angle(frame, character)
-            elif len(name) <= _LONGEST_NAME:
+                self._lose_tag(frame, character)
+            elif len(name) <= _MAX_NAME_LENGTH:
                 frame.destination += " "
             return Region.MARKUP
         unlike = character in "<\"'=`" and (character != "=" or frame.region is not Region.LINK)
         behind = frame.angle and (character not in _WORD_IN_TAG or (frame.quote and character != "/"))
-        if unlike or behind or (not frame.started and len(name) > _LONGEST_NAME):
-            self._lose_angle(frame, character)
+        if unlike or behind or (not frame.started and len(name) > _MAX_NAME_LENGTH):
+            self._lose_tag(frame, character)
             return Region.MARKUP
         if character == ":" and not frame.started and _SCHEME.fullmatch(name):
             frame.started, frame.region = True, Region.LINK
         elif character == "@" and not name.startswith(("/", "!", "?")):
             frame.started = True
-        if len(name) <= _LONGEST_DESTINATION:
+        if len(name) <= _MAX_DESTINATION_LENGTH:
             frame.destination += character
         return frame.region
 
-    def _lose_angle(self, frame: _Frame, character: str) -> None:
+    def _lose_tag(self, frame: _OpenRegion, character: str) -> None:
         """Read the start of a possible tag that is no plain tag.
 
         In the middle of a line it is a tag or text up to the end of the paragraph; elsewhere all later text is markup.
         """
         block = begins_block(frame.destination.split(" ")[0]) or not is_harmless_tag(frame.destination.split(" ")[0])
-        if frame.nested or self._html or self._disputed or block or character in _NOT_LOST:
-            self._spoil_angle()
+        if frame.nested or self._html or self._disputed or block or character in _REGION_OPENERS:
+            self._give_up_tag()
         else:
             frame.lost = True
 
-    def _spoil_angle(self) -> None:
+    def _give_up_tag(self) -> None:
         self._frames.clear()
         self._taint()
 
@@ -989,15 +994,15 @@ class Scanner:
         frame.count = 1
         self._read_json(frame, character)
 
-    def _read_json(self, frame: _Frame, character: str) -> None:
+    def _read_json(self, frame: _OpenRegion, character: str) -> None:
         if not frame.string:
             if character not in _OUTSIDE_STRINGS:  # no JSON, so other readers may see attributes here
                 self._give_up(Region.JSON)
                 return
-            self.role = Role.SEPARATOR if character in '{}[],:"' else Role.TEXT
+            self.role = JsonRole.SEPARATOR if character in '{}[],:"' else JsonRole.TEXT
             if character == '"':
                 frame.string = True
-                frame.inner = None if self._inside_string else Scanner(_inside_string=True)
+                frame.inner = None if self._inside_string else RegionScanner(_inside_string=True)
             elif character in "{[":
                 frame.count += 1
             elif character in "}]":
@@ -1007,28 +1012,28 @@ class Scanner:
             return
         decoded = character
         if frame.unicode:
-            self.role = Role.SPOILER
+            self.role = JsonRole.SPOILER
             frame.unicode = frame.unicode + character if character in _HEX else ""
-            if len(frame.unicode) <= _MOST_ESCAPE:
+            if len(frame.unicode) <= _MAX_ESCAPE_DIGITS:
                 return
             decoded, frame.unicode = chr(int(frame.unicode[1:], 16)), ""
         elif frame.escaped:
             frame.escaped = False
             decoded = _ESCAPED_BLANKS.get(character, character)
             if decoded != character:
-                self.role = Role.SEPARATOR
+                self.role = JsonRole.SEPARATOR
             else:
-                self.role = Role.IGNORED if character == '"' else Role.SPOILER
+                self.role = JsonRole.IGNORED if character == '"' else JsonRole.SPOILER
                 if character == "u":
                     frame.unicode = "u"
                     return
         elif character == "\\":
             frame.escaped = True
-            self.role = Role.IGNORED
+            self.role = JsonRole.IGNORED
             return
         elif character == '"':
-            self.role = Role.SEPARATOR
+            self.role = JsonRole.SEPARATOR
             frame.string, frame.inner = False, None
             return
         if frame.inner is not None:
-            frame.inner.step(decoded)
+            frame.inner.read_character(decoded)

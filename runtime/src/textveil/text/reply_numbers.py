@@ -12,9 +12,9 @@ _PART = re.compile(r"\d+(?:[.,]\d+)*")
 #: Possibly incomplete end of a text: the start of its last line, and characters without a blank between them.
 _OPEN = re.compile(r"(?:\n[ \t]*)?\S*\Z")
 #: Longer runs of either are shortened to this many characters, however the text is split: they contain no number.
-_MOST = 256
-_LONG_RUN = re.compile(rf"(?<!\S)\S{{{_MOST + 1},}}")
-_LONG_INDENT = re.compile(rf"\n[ \t]{{{_MOST + 1},}}")
+_MAX_RUN_CHARACTERS = 256
+_LONG_RUN = re.compile(rf"(?<!\S)\S{{{_MAX_RUN_CHARACTERS + 1},}}")
+_LONG_INDENT = re.compile(rf"\n[ \t]{{{_MAX_RUN_CHARACTERS + 1},}}")
 
 
 def find_numbers(text: str) -> set[str]:
@@ -35,14 +35,14 @@ class NumberFinder:
 
     def feed(self, text: str) -> None:
         """Read text that contains no surrogate."""
-        text = _LONG_RUN.sub("x" * (_MOST + 1), self._open + text)
-        text = _LONG_INDENT.sub("\n" + " " * (_MOST + 1), text)
-        match = _OPEN.search(text, max(0, len(text) - 3 * _MOST))
+        text = _LONG_RUN.sub("x" * (_MAX_RUN_CHARACTERS + 1), self._open + text)
+        text = _LONG_INDENT.sub("\n" + " " * (_MAX_RUN_CHARACTERS + 1), text)
+        match = _OPEN.search(text, max(0, len(text) - 3 * _MAX_RUN_CHARACTERS))
         cut = len(text) if match is None else match.start()
         self._scan(text[:cut])
         self._open = text[cut:]
 
-    def end(self) -> None:
+    def end_text(self) -> None:
         """End the text: a surrogate follows, or nothing."""
         self._scan(self._open)
         self._open = ""

@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Any
 
 from textveil.bundle.files import parse_json
 from textveil.errors import BundleDamaged, BundleTooLarge, InputError
-from textveil.release import counted
-from textveil.sequences import require_string
-from textveil.text.forms import Form, Pair, folded, forms, original_of
-from textveil.text.restore_policy import PROSE_ONLY, RestorePolicy
-from textveil.text.segmentation import key
-from textveil.work_limits import STEP, check_work
+from textveil.release import format_count
+from textveil.sequences import check_string
+from textveil.text.inflections import SurrogateForm, SurrogatePair, fold_text, inflect_original, iterate_forms
+from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy
+from textveil.text.segmentation import fold_word
+from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 if TYPE_CHECKING:
-    from textveil.text.placing import Index, Stream
+    from textveil.text.reply_matcher import FormIndex, StreamRestorer
     from textveil.text.restored import Restored
 
-FORMAT, VERSION = "textveil-mapping", 1
+MAPPING_FORMAT, MAPPING_VERSION = "textveil-mapping", 1
 #: Largest size of a mapping file in bytes.
-MOST_BYTES = 1 << 26
+MAX_MAPPING_BYTES = 1 << 26
 #: The opening bracket of text that a reader may treat as a tag.
 _LIKE_A_TAG = re.compile(r"\[(?=[\w-]+\s+\d)")
 
-_Known = tuple[dict[str, Pair], dict[str, Pair], dict[Pair, None]]
+_SortedPairs = tuple[dict[str, SurrogatePair], dict[str, SurrogatePair], dict[SurrogatePair, None]]
 
 
 class Restorer:
@@ -47,9 +47,9 @@ class Restorer:
     """
 
     def __init__(self, pairs: Iterable[Sequence[Any]] = ()) -> None:
-        self._given = tuple(pairs)  # parsed at first use: most mappings are never used
+        self._unsorted_pairs = tuple(pairs)  # parsed at first use: most mappings are never used
 
-    def add(self, pairs: Iterable[Sequence[Any]]) -> None:
+    def add_pairs(self, pairs: Iterable[Sequence[Any]]) -> None:
         """Add more pairs.
 
         An output with a second original becomes ambiguous and loses its originals, so that the mapping of a long text
@@ -57,55 +57,58 @@ class Restorer:
         the first.
         """
         self.__dict__.pop("index", None)
-        self._sort(pairs, *self._known)
+        self._sort_pairs(pairs, *self._sorted_pairs)
 
     @cached_property
-    def _known(self) -> _Known:
+    def _sorted_pairs(self) -> _SortedPairs:
         """Pairs by the key of their output, the ambiguous pairs, and the pairs with surroundings."""
-        known: _Known = {}, {}, {}
-        self._sort(self._given, *known)
-        self._given = ()
-        return known
+        sorted_pairs: _SortedPairs = {}, {}, {}
+        self._sort_pairs(self._unsorted_pairs, *sorted_pairs)
+        self._unsorted_pairs = ()
+        return sorted_pairs
 
     @staticmethod
-    def _sort(
-        given: Iterable[Sequence[Any]], pairs: dict[str, Pair], ambiguous: dict[str, Pair], quoted: dict[Pair, None]
+    def _sort_pairs(
+        new_pairs: Iterable[Sequence[Any]],
+        pairs: dict[str, SurrogatePair],
+        ambiguous: dict[str, SurrogatePair],
+        quoted: dict[SurrogatePair, None],
     ) -> None:
-        for pair in given:
-            found = pair if type(pair) is Pair else Pair(*pair)
-            if found.after is not None:
-                quoted[found] = None
+        for pair in new_pairs:
+            parsed = pair if type(pair) is SurrogatePair else SurrogatePair(*pair)
+            if parsed.after is not None:
+                quoted[parsed] = None
                 continue
-            output = key(found.output)
+            output = fold_word(parsed.output)
             if output in ambiguous:
                 continue
-            first = pairs.setdefault(output, found)
-            if not _are_alike(first.original, found.original):
+            first = pairs.setdefault(output, parsed)
+            if not _are_alike(first.original, parsed.original):
                 ambiguous[output] = pairs.pop(output)._replace(original="")
-            elif first.original.isupper() and not found.original.isupper():  # a heading in capitals, then the name
-                pairs[output] = found
+            elif first.original.isupper() and not parsed.original.isupper():  # a heading in capitals, then the name
+                pairs[output] = parsed
 
     @property
-    def ambiguous(self) -> int:
+    def ambiguous_count(self) -> int:
         """Number of outputs that have several originals."""
-        return len(self._known[1])
+        return len(self._sorted_pairs[1])
 
     @property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[SurrogatePair]:
         """Outputs and originals; the original is empty for an output that has several."""
-        pairs, ambiguous, quoted = self._known
+        pairs, ambiguous, quoted = self._sorted_pairs
         return [*pairs.values(), *ambiguous.values(), *quoted]
 
     def __len__(self) -> int:
-        return len(self._known[0])
+        return len(self._sorted_pairs[0])
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {counted(len(self), 'word')}>"
+        return f"<{type(self).__name__} of {format_count(len(self), 'word')}>"
 
     def __reduce__(self) -> Any:
         raise TypeError("a mapping is not pickled: save it with to_json, in a file that only its owner reads")
 
-    def restore(self, reply: str, policy: RestorePolicy = PROSE_ONLY, sanitized: str = "") -> "Restored":
+    def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str = "") -> "Restored":
         """Return a reply with the original words in place of the outputs in it, and a report.
 
         The search matches an output as it was sent, in the plural, in another case, with clitics, with grouped digits,
@@ -124,58 +127,62 @@ class Restorer:
         from textveil.text.reply_numbers import find_numbers
         from textveil.text.restored import Restored
 
-        require_string(reply, "the reply")
-        stream = self.stream(policy, partial(find_numbers, sanitized))
+        check_string(reply, "the reply")
+        stream = self.open_stream(policy, partial(find_numbers, sanitized))
         text = stream.feed(reply) + stream.close()
         return Restored(text, stream.report)
 
-    def stream(
-        self, policy: RestorePolicy = PROSE_ONLY, find_known_numbers: Callable[[], Collection[str]] = frozenset
-    ) -> "Stream":
+    def open_stream(
+        self, policy: RestorePolicy = PROSE_POLICY, find_known_numbers: Callable[[], Collection[str]] = frozenset
+    ) -> "StreamRestorer":
         """Return a stream for one reply that arrives in parts, which also collects the report."""
-        from textveil.text.placing import Stream  # lazy: sanitizing does not need it
+        from textveil.text.reply_matcher import StreamRestorer  # lazy: sanitizing does not need it
 
-        return Stream(self.index, policy, find_known_numbers)
+        return StreamRestorer(self.index, policy, find_known_numbers)
 
-    def whole(self, value: str) -> str | None:
+    def restore_value(self, value: str) -> str | None:
         """Return the original of a value that is exactly one output; ``None`` for any other value."""
-        form = self.index.forms.get(folded(value))
-        return None if form is None or form[0].lead else original_of(form, value)
+        form = self.index.forms.get(fold_text(value))
+        return None if form is None or form[0].lead else inflect_original(form, value)
 
     @cached_property
-    def index(self) -> "Index":
+    def index(self) -> "FormIndex":
         """Index of all forms of all outputs.
 
         If two pairs share a form, the pair with that form as its unchanged output takes precedence; otherwise the form
         is ambiguous unless both have the same original. The order of the pairs has no effect: a file keeps none.
         """
-        from textveil.text.placing import Index
-        from textveil.text.surroundings import fold_output
+        from textveil.text.quotations import fold_output
+        from textveil.text.reply_matcher import FormIndex
 
-        found: dict[str, Form | None] = {}
-        unchanged: dict[str, Form | None] = {}
-        for number, pair in enumerate(self._known[0].values()):
-            if not number % STEP:
+        forms_by_text: dict[str, SurrogateForm | None] = {}
+        unchanged: dict[str, SurrogateForm | None] = {}
+        for number, pair in enumerate(self._sorted_pairs[0].values()):
+            if not number % STEPS_PER_CHECK:
                 check_work()
-            for text, way in forms(pair):
-                form, same_text = (pair, way), found if way else unchanged
+            for text, notation in iterate_forms(pair):
+                form, same_text = (pair, notation), forms_by_text if notation else unchanged
                 other = same_text.setdefault(text, form)
                 if other is not form:
                     is_same = other is not None and _are_alike(other[0].original, pair.original)
                     same_text[text] = min(other, form, key=_preference) if other is not None and is_same else None
-        found.update(unchanged)
-        found.update((text, None) for pair in self._known[1].values() for text, way in forms(pair) if not way)
-        for pair in self._known[2]:  # a file has no pair of an ambiguous output, and a reply may have it elsewhere
-            found.setdefault(fold_output(pair.output), None)
-        return Index(found, self._known[2])
+        forms_by_text.update(unchanged)
+        forms_by_text.update(
+            (text, None) for pair in self._sorted_pairs[1].values() for text, way in iterate_forms(pair) if not way
+        )
+        for pair in self._sorted_pairs[
+            2
+        ]:  # a file has no pair of an ambiguous output, and a reply may have it elsewhere
+            forms_by_text.setdefault(fold_output(pair.output), None)
+        return FormIndex(forms_by_text, self._sorted_pairs[2])
 
-    def with_originals(self, spelled: Callable[[str], str]) -> "Restorer":
-        """Return a copy of the mapping with ``spelled`` applied to each original."""
-        found, (pairs, ambiguous, quoted) = Restorer(), self._known
-        spelled_pairs = {key: pair._replace(original=spelled(pair.original)) for key, pair in pairs.items()}
-        spelled_quoted = {pair._replace(original=spelled(pair.original)): None for pair in quoted}
-        found._known = spelled_pairs, ambiguous, spelled_quoted
-        return found
+    def map_originals(self, convert: Callable[[str], str]) -> "Restorer":
+        """Return a copy of the mapping with ``convert`` applied to each original."""
+        converted, (pairs, ambiguous, quoted) = Restorer(), self._sorted_pairs
+        spelled_pairs = {key: pair._replace(original=convert(pair.original)) for key, pair in pairs.items()}
+        spelled_quoted = {pair._replace(original=convert(pair.original)): None for pair in quoted}
+        converted._sorted_pairs = spelled_pairs, ambiguous, spelled_quoted
+        return converted
 
     def to_json(self) -> str:
         """Return the mapping as JSON.
@@ -183,16 +190,16 @@ class Restorer:
         Privacy:
             The mapping is as private as the text.
         """
-        pairs = self._known[0].values()
+        pairs = self._sorted_pairs[0].values()
         originals = {pair.output: pair.original for pair in pairs if not pair.lead and not pair.weak}
-        content: dict[str, Any] = {"format": FORMAT, "format_version": VERSION, "originals": originals}
+        content: dict[str, Any] = {"format": MAPPING_FORMAT, "format_version": MAPPING_VERSION, "originals": originals}
         in_context = [[*pair[:3], pair.before] for pair in pairs if pair.lead or pair.weak]
         if in_context:  # output, original, number of output characters that count (0: all), the word before it
             content["in_context"] = in_context
-        if self._known[1]:  # without them an output with several originals counts as a word of the reply
-            content["ambiguous"] = [pair.output for pair in self._known[1].values()]
-        if self._known[2]:  # output, original, whether one side is enough, the text before and after it
-            content["quoted"] = [[*pair[:2], pair.weak, *pair[4:]] for pair in self._known[2]]
+        if self._sorted_pairs[1]:  # without them an output with several originals counts as a word of the reply
+            content["ambiguous"] = [pair.output for pair in self._sorted_pairs[1].values()]
+        if self._sorted_pairs[2]:  # output, original, whether one side is enough, the text before and after it
+            content["quoted"] = [[*pair[:2], pair.weak, *pair[4:]] for pair in self._sorted_pairs[2]]
         return json.dumps(content) + "\n"  # escapes: a text may contain lone surrogates, which UTF-8 cannot encode
 
     @classmethod
@@ -203,34 +210,44 @@ class Restorer:
             InputError: The content is no such mapping.
         """
         try:
-            found = parse_json(content, "the mapping", most=MOST_BYTES, values=MOST_BYTES, printable=False)
+            document = parse_json(
+                content, "the mapping", max_bytes=MAX_MAPPING_BYTES, max_values=MAX_MAPPING_BYTES, printable=False
+            )
         except (BundleDamaged, BundleTooLarge):
-            found = {}
-        originals, in_context, quoted = found.get("originals"), found.get("in_context", []), found.get("quoted", [])
-        ambiguous = found.get("ambiguous", [])
+            document = {}
+        originals, in_context, quoted = (
+            document.get("originals"),
+            document.get("in_context", []),
+            document.get("quoted", []),
+        )
+        ambiguous = document.get("ambiguous", [])
         if (
-            found.get("format") != FORMAT
-            or (type(found.get("format_version")), found["format_version"]) != (int, VERSION)
+            document.get("format") != MAPPING_FORMAT
+            or (type(document.get("format_version")), document["format_version"]) != (int, MAPPING_VERSION)
             or not isinstance(originals, dict)
             or not all(isinstance(original, str) for original in originals.values())
             or not isinstance(in_context, list)
-            or not all(map(_is_in_context, in_context))
+            or not all(map(_is_context_entry, in_context))
             or not isinstance(quoted, list)
-            or not all(map(_is_quoted, quoted))
+            or not all(map(_is_quotation_entry, quoted))
             or not isinstance(ambiguous, list)
             or not all(isinstance(output, str) for output in ambiguous)
         ):
             raise InputError("the mapping is not one that textveil has written")
-        pairs = [Pair(output, original, lead, not lead, before) for output, original, lead, before in in_context]
-        pairs += [Pair(output, original, 0, weak, before, after) for output, original, weak, before, after in quoted]
+        pairs = [
+            SurrogatePair(output, original, lead, not lead, before) for output, original, lead, before in in_context
+        ]
+        pairs += [
+            SurrogatePair(output, original, 0, weak, before, after) for output, original, weak, before, after in quoted
+        ]
         restorer = cls([*originals.items(), *pairs])
         for output in ambiguous:
-            restorer._known[0].pop(key(output), None)
-            restorer._known[1][key(output)] = Pair(output, "")
+            restorer._sorted_pairs[0].pop(fold_word(output), None)
+            restorer._sorted_pairs[1][fold_word(output)] = SurrogatePair(output, "")
         return restorer
 
 
-def _preference(form: Form) -> tuple[Any, ...]:
+def _preference(form: SurrogateForm) -> tuple[Any, ...]:
     """Return the rank of a form among forms with one text, whose originals differ in case at most."""
     pair, way = form
     return pair.lead, pair.weak, pair.original.isupper(), pair.output, pair.original, pair.before, way
@@ -248,7 +265,7 @@ def _fold_case(text: str) -> str:
     return unicodedata.normalize("NFC", text).lower().replace("\u2019", "'")
 
 
-def _is_in_context(entry: Any) -> bool:
+def _is_context_entry(entry: Any) -> bool:
     """Return whether an entry is an output, its original, a length and the word before."""
     if not isinstance(entry, list) or len(entry) != 4:
         return False
@@ -262,13 +279,13 @@ def _is_in_context(entry: Any) -> bool:
     )
 
 
-def _is_quoted(entry: Any) -> bool:
+def _is_quotation_entry(entry: Any) -> bool:
     """Return whether an entry is an output, its original, a flag, and the text before and after."""
     types = [type(part) for part in entry] if isinstance(entry, list) else []
     return types == [str, str, bool, str, str] and entry[0] != ""
 
 
-def not_a_tag(text: str) -> str:
+def escape_tags(text: str) -> str:
     """Return a text without our tags such that nothing in it looks like one.
 
     A space after the bracket prevents that a tag-like text of the user is restored.

@@ -9,11 +9,11 @@ from textveil.errors import OptionError
 from textveil.text.word_characters import is_word_character
 
 #: Regions that an option permits one by one, and the one entry that permits every region.
-PLACES, EVERYWHERE = ("code", "json", "math"), "all"
+PERMITTED_REGIONS, EVERY_REGION = ("code", "json", "math"), "all"
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?")
 #: Address with a plain authority: no user, no escape, no backslash, and ``//`` at one position only.
 _ADDRESS = re.compile(r"https?://([A-Za-z0-9.:-]+)([/?#][!-~]*)", re.IGNORECASE | re.ASCII)
-_TRICKS = re.compile(r"//|[\\<>\[\]`{}|^]")
+_DISPUTED_MARKS = re.compile(r"//|[\\<>\[\]`{}|^]")
 #: Marks at which some readers end an address: the text after them may be another address.
 _ENDS = re.compile(r"[()\"']")
 _LEADING_MARKS = "(\"'*_"
@@ -61,18 +61,22 @@ class RestorePolicy:
         Raises:
             OptionError: A region is unknown, or a host is not a plain host name.
         """
-        places = {EVERYWHERE} if restore_places == EVERYWHERE else restore_places
-        names = ", ".join((*PLACES, EVERYWHERE))
-        if isinstance(places, str) or not _is_collection(places) or not set(places) <= {*PLACES, EVERYWHERE}:
+        places = {EVERY_REGION} if restore_places == EVERY_REGION else restore_places
+        names = ", ".join((*PERMITTED_REGIONS, EVERY_REGION))
+        if (
+            isinstance(places, str)
+            or not _is_collection(places)
+            or not set(places) <= {*PERMITTED_REGIONS, EVERY_REGION}
+        ):
             raise OptionError(f"restore_places takes a collection of {names}")
         if not _is_collection(restore_hosts) or not all(_HOST.fullmatch(host.lower()) for host in restore_hosts):
             raise OptionError("restore_hosts takes a collection of host names, such as docs.example.com")
         return cls(frozenset(places), frozenset(host.lower() for host in restore_hosts))
 
     @property
-    def everywhere(self) -> bool:
+    def permits_everything(self) -> bool:
         """Whether every region is permitted."""
-        return EVERYWHERE in self.places
+        return EVERY_REGION in self.places
 
     def allows_link(self, destination: str | None) -> bool:
         """Return whether a link destination so far leads to a permitted host whatever text follows."""
@@ -81,7 +85,7 @@ class RestorePolicy:
         match = _ADDRESS.fullmatch(destination)
         if match is None or match[1].lower() not in self.hosts:
             return False
-        return _TRICKS.search(match[2]) is None and _ENDS.search(match[2]) is None
+        return _DISPUTED_MARKS.search(match[2]) is None and _ENDS.search(match[2]) is None
 
     def find_bare_path(self, chunk: str) -> tuple[int, int] | None:
         """Return start and latest end of the path of a chunk that is an address of a permitted host.
@@ -98,7 +102,7 @@ class RestorePolicy:
             return None
         path = begin.start(2)
         end = _ENDS.search(address, path)
-        if _TRICKS.search(address[path:]) is not None:
+        if _DISPUTED_MARKS.search(address[path:]) is not None:
             return None
         return lead + path + 1, lead + (len(address) if end is None else end.start())
 
@@ -112,4 +116,4 @@ def _is_collection(value: object) -> bool:
 
 
 #: Running text alone; and all regions, for values that the caller's own code reads.
-PROSE_ONLY, EVERY_PLACE = RestorePolicy(), RestorePolicy(frozenset({EVERYWHERE}))
+PROSE_POLICY, EVERYWHERE_POLICY = RestorePolicy(), RestorePolicy(frozenset({EVERY_REGION}))

@@ -38,13 +38,13 @@ class RestoreReport:
     unknown_numbers: tuple[str, ...] = ()
 
     @classmethod
-    def join(cls, reports: Iterable["RestoreReport"]) -> "RestoreReport":
+    def join_reports(cls, reports: Iterable["RestoreReport"]) -> "RestoreReport":
         """Return the combined report on several texts."""
-        found = [*reports]
+        all_reports = [*reports]
         return cls(
-            restored=tuple(written for report in found for written in report.restored),
-            not_restored=tuple(stays for report in found for stays in report.not_restored),
-            unknown_numbers=tuple(number for report in found for number in report.unknown_numbers),
+            restored=tuple(written for report in all_reports for written in report.restored),
+            not_restored=tuple(stays for report in all_reports for stays in report.not_restored),
+            unknown_numbers=tuple(number for report in all_reports for number in report.unknown_numbers),
         )
 
     def count_reasons(self) -> dict[SkipReason, int]:
@@ -60,7 +60,7 @@ class RestoreReport:
         }
 
 
-class ReportViews:
+class ReportProperties:
     """Properties of objects with a ``report``: the surrogates that stay, grouped by reason."""
 
     __slots__ = ()
@@ -69,7 +69,7 @@ class ReportViews:
         report: Any
 
     @property
-    def unplaced(self) -> tuple[str, ...]:
+    def not_restored_words(self) -> tuple[str, ...]:
         """Surrogates that stay because they may be words of the reply itself."""
         return self._select(SkipReason.WORD)
 
@@ -88,7 +88,7 @@ class ReportViews:
         return tuple(stays.written for stays in self.report.not_restored if stays.reason == reason)
 
 
-class _RefusesJson(type):
+class _JsonRefusingType(type):
     """Metaclass that makes ``json`` fail with an error of ours for instances of its classes.
 
     ``json`` has no hook for objects that it cannot encode: its encoder puts the name of the class into a ``TypeError``.
@@ -105,7 +105,7 @@ class _RefusesJson(type):
         return type.__dict__["__name__"].__get__(cls)
 
 
-class Restored(metaclass=_RefusesJson):
+class Restored(metaclass=_JsonRefusingType):
     """A reply with the user's words, and a report on the surrogates that were not restored.
 
     It acts as its text in ``str``, ``==``, ``in``, ``len``, slices and f-strings. It is no ``str``: ``json.dumps``
@@ -158,8 +158,8 @@ class Restored(metaclass=_RefusesJson):
     def __iter__(self) -> Iterator[str]:
         return iter(self.text)
 
-    def __getitem__(self, place: SupportsIndex | slice) -> str:
-        return self.text[place]
+    def __getitem__(self, index: SupportsIndex | slice) -> str:
+        return self.text[index]
 
     def __add__(self, other: object) -> str:
         return self.text + str(other) if isinstance(other, str | Restored) else NotImplemented

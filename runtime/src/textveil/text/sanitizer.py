@@ -8,25 +8,25 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
+from textveil.bundle.base import ExpectedBundle
 from textveil.bundle.defaults import DEFAULT_BUNDLE, DEFAULT_BUNDLE_ID
 from textveil.bundle.open import open_bundle
-from textveil.bundle.opened import Pins
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import InputError, OptionError
-from textveil.sequences import lists_of_texts, texts_of
-from textveil.text.options import OF_NAMES, Options, cache_key, given
-from textveil.text.rewrite import DrawPlan
-from textveil.text.staircase_plans import StaircasePlans
-from textveil.text.statement import Document, Result, Terms
+from textveil.sequences import check_documents, wrap_texts
+from textveil.text.options import NAMES_OPTIONS, Options, check_options, make_cache_key
+from textveil.text.rewrite import RandomizingPlan
+from textveil.text.staircase_plans import StaircasePlanFactory
+from textveil.text.statement import PrivacyTerms, Result, SanitizedDocument
 
 if TYPE_CHECKING:
-    from textveil.mechanisms.distribution import Distribution
-    from textveil.text.names.also import Detector
-    from textveil.text.names.plan import NamesPlan, NamesPlans
-    from textveil.text.stand_ins import Swap
-    from textveil.text.token_plans import TokenPlans
+    from textveil.mechanisms.distribution import OutputDistribution
+    from textveil.text.names.detector import SpanDetector
+    from textveil.text.names.plan import NamesPlan, NamesPlanFactory
+    from textveil.text.token_plans import TokenPlanFactory
+    from textveil.text.unicode_compat import CharacterSwap
 
-_MAX_PLANS = 16
+_MAX_CACHED_PLANS = 16
 
 
 class Sanitizer:
@@ -41,10 +41,10 @@ class Sanitizer:
             to hide.
     """
 
-    def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
+    def __init__(self, bundle: TextBundle, detector: "SpanDetector | None" = None) -> None:
         self.bundle = bundle
-        self._makes = Plans(bundle, also)
-        self._plans: dict[object, DrawPlan | NamesPlan] = {}
+        self._factory = PlanFactory(bundle, detector)
+        self._plans: dict[object, RandomizingPlan | NamesPlan] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for pickling, without the options of earlier calls.
@@ -54,14 +54,14 @@ class Sanitizer:
         return {**self.__dict__, "_plans": {}}
 
     @classmethod
-    def load(cls, path: str | Path | None = None, **pins: Unpack[Pins]) -> "Sanitizer":
+    def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "Sanitizer":
         """Open a bundle, and check hashes and structure of its files.
 
         For the built-in bundle the files that only the mode ``names`` needs are checked at its first use.
 
         Args:
             path: Folder of a bundle; the built-in English bundle if omitted (with its content hash as expected hash).
-            pins: Expected content hash or signer (``Pins``).
+            pins: Expected content hash or signer (``ExpectedBundle``).
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge: The bundle is unusable.
@@ -99,22 +99,26 @@ class Sanitizer:
         One batch randomizes all tokens of all texts together, many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.
         """
-        terms, rows = self._rewrite(texts_of(texts), options)
+        terms, rows = self._rewrite(wrap_texts(texts), options)
         return [
-            Result(text=text, tokens=tokens, terms=terms, mapping=mapping, drawn=drawn, replaced_words=replaced)
+            Result(
+                text=text, tokens=tokens, terms=terms, mapping=mapping, randomized_words=drawn, replaced_words=replaced
+            )
             for (text,), tokens, mapping, drawn, replaced in rows
         ]
 
-    def sanitize_documents(self, documents: Sequence[Sequence[str]], **options: Unpack[Options]) -> list[Document]:
+    def sanitize_documents(
+        self, documents: Sequence[Sequence[str]], **options: Unpack[Options]
+    ) -> list[SanitizedDocument]:
         """Sanitize documents of several texts each, such as the cells of a row.
 
         With ``consistent``, equal words in all texts of a document get equal outputs and are charged once. Otherwise
         the result is that of ``sanitize_batch``, and a document is charged the sum of its texts. Arguments, errors and
         privacy are those of ``sanitize``.
         """
-        _, rows = self._rewrite(lists_of_texts(documents), options)
+        _, rows = self._rewrite(check_documents(documents), options)
         return [
-            Document([*texts], tokens, drawn=drawn, replaced_words=replaced)
+            SanitizedDocument([*texts], tokens, randomized_words=drawn, replaced_words=replaced)
             for texts, tokens, _, drawn, replaced in rows
         ]
 
@@ -132,11 +136,11 @@ class Sanitizer:
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string")
-        plan, swap = self._plan(options), self._swap([[text]], options)
+        plan, swap = self._get_plan(options), self._find_swap([[text]], options)
         if swap is None:
             return plan.preview(text)
-        found = self._plan(swap.options(options)).preview(swap.there(text))
-        return [(swap.back(piece), what) for piece, what in found]
+        treated_parts = self._get_plan(swap.replace_in_options(options)).preview(swap.replace_characters(text))
+        return [(swap.restore_characters(piece), what) for piece, what in treated_parts]
 
     def unknown_share(self, text: str, **options: Unpack[Options]) -> float:
         """Return the share of a text's randomized words that the vocabulary lacks; 0 without any.
@@ -147,16 +151,18 @@ class Sanitizer:
         Privacy:
             The share depends on the hidden words: keep it on the device.
         """
-        pieces = self.preview(text, **options)
+        treated_parts = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
-            words = [what for piece, what in pieces for _ in piece.split() if what in ("visible", "drawn", "word")]
+            words = [
+                what for piece, what in treated_parts for _ in piece.split() if what in ("visible", "drawn", "word")
+            ]
             return words.count("word") / max(1, len(words))
-        found = [what for _, what in pieces if what in ("drawn", "unknown")]
-        return found.count("unknown") / max(1, len(found))
+        treatments = [what for _, what in treated_parts if what in ("drawn", "unknown")]
+        return treatments.count("unknown") / max(1, len(treatments))
 
-    def terms(self, **options: Unpack[Options]) -> Terms:
+    def terms(self, **options: Unpack[Options]) -> PrivacyTerms:
         """Return the privacy terms per token of a call with these options, without sampling."""
-        return self._plan(options).terms
+        return self._get_plan(options).terms
 
     def canonical_options(self, **options: Unpack[Options]) -> dict[str, Any]:
         """Return all parameters that determine the output distribution.
@@ -167,17 +173,17 @@ class Sanitizer:
         Privacy:
             The result contains denied words. Do not publish it.
         """
-        plan = self._plan(options)
-        own: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow", "draw")}
+        plan = self._get_plan(options)
+        list_options: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow", "draw")}
         if (key := options.get("key")) is not None:
-            own["key"] = sha256(key).hexdigest()
-        return {**asdict(plan.terms), "split": plan.split, **own}
+            list_options["key"] = sha256(key).hexdigest()
+        return {**asdict(plan.terms), "split": plan.split, **list_options}
 
     def names_plan(self, **options: Unpack[Options]) -> "NamesPlan":
         """Return the plan of the mode ``names`` under these options, for code beside ``sanitize``."""
-        return cast("NamesPlan", self._plan({**options, "protect": "names"}))
+        return cast("NamesPlan", self._get_plan({**options, "protect": "names"}))
 
-    def distribution(self, word: str, **options: Unpack[Options]) -> "Distribution":
+    def distribution(self, word: str, **options: Unpack[Options]) -> "OutputDistribution":
         """Return the exact output distribution of one word: every output with its integer weight.
 
         Args:
@@ -189,9 +195,9 @@ class Sanitizer:
             OptionError: An option is not supported, the mechanism has no weights (``fbdd``), ``word`` is more than
                 one token, or the staircase mechanism keeps it.
         """
-        plan, swap = self._plan(options), self._swap([[word]], options)
+        plan, swap = self._get_plan(options), self._find_swap([[word]], options)
         if swap is not None:
-            plan, word = self._plan(swap.options(options)), swap.there(word)
+            plan, word = self._get_plan(swap.replace_in_options(options)), swap.replace_characters(word)
         return plan.distribution(word)
 
     def distance(self, first: str, second: str) -> float:
@@ -203,117 +209,119 @@ class Sanitizer:
             OptionError: A word is more than one token.
             UnknownMechanism: The bundle has no SanText, and so no metric.
         """
-        return self.bundle.metric.distance(self._symbol(first), self._symbol(second))
+        return self.bundle.metric.compute_distance(self._find_symbol_id(first), self._find_symbol_id(second))
 
-    def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[Terms, Iterable[Any]]:
+    def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[PrivacyTerms, Iterable[Any]]:
         """Return the terms and the rows of a rewriter.
 
         Texts are read by the bundle's character classes (see ``stand_ins``).
         """
-        plan, swap = self._plan(options), self._swap(documents, options)
+        plan, swap = self._get_plan(options), self._find_swap(documents, options)
         if swap is None:
-            return plan.terms, plan.rewriter().rewrite(documents)
-        found = self._plan(swap.options(options)).rewriter()
-        return plan.terms, swap.rows(found.rewrite([[*map(swap.there, texts)] for texts in documents]))
+            return plan.terms, plan.make_rewriter().rewrite(documents)
+        rewriter = self._get_plan(swap.replace_in_options(options)).make_rewriter()
+        return plan.terms, swap.restore_rows(
+            rewriter.rewrite([[*map(swap.replace_characters, texts)] for texts in documents])
+        )
 
-    def _swap(self, documents: Sequence[Sequence[str]], options: Options) -> "Swap | None":
+    def _find_swap(self, documents: Sequence[Sequence[str]], options: Options) -> "CharacterSwap | None":
         words = [found for found in (options.get("deny"), options.get("allow")) if found is not None]
         texts = [*chain(*words, *documents)]
         if all(map(str.isascii, texts)):
             return None
-        from textveil.text.stand_ins import swap_of  # ASCII texts do not need this import
+        from textveil.text.unicode_compat import find_swap  # ASCII texts do not need this import
 
-        return swap_of(self.bundle.characters_json, texts)
+        return find_swap(self.bundle.characters_json, texts)
 
-    def _plan(self, options: Options) -> "DrawPlan | NamesPlan":
-        key = cache_key(options)
+    def _get_plan(self, options: Options) -> "RandomizingPlan | NamesPlan":
+        key = make_cache_key(options)
         plan = self._plans.get(key)
         if plan is None:
-            plan = self._makes.make(options)
-            if len(self._plans) >= _MAX_PLANS:
+            plan = self._factory.make_plan(options)
+            if len(self._plans) >= _MAX_CACHED_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
         return plan
 
-    def _symbol(self, word: str) -> int:
+    def _find_symbol_id(self, word: str) -> int:
         """Return the input id of a symbol as printed, or of a word.
 
         A symbol may be one that no text yields, such as a WordPiece with digits.
         """
-        key = word if word in self.bundle.ids else self._makes.everything.rule.alone(word).key
-        return self.bundle.symbols if key is None else self.bundle.ids.get(key, self.bundle.symbols)
+        key = word if word in self.bundle.symbol_ids else self._factory.token_plans.rule.classify_alone(word).key
+        return self.bundle.symbol_count if key is None else self.bundle.symbol_ids.get(key, self.bundle.symbol_count)
 
 
-class Plans:
+class PlanFactory:
     """Factory of the plans of one bundle.
 
     Args:
         bundle: The bundle.
-        also: Additional detector for the outputs of the mode ``names``.
+        also: Additional detector for the outputs of the mode ``names_plans``.
     """
 
-    def __init__(self, bundle: TextBundle, also: "Detector | None" = None) -> None:
-        self._bundle, self._also = bundle, also
+    def __init__(self, bundle: TextBundle, detector: "SpanDetector | None" = None) -> None:
+        self._bundle, self._detector = bundle, detector
         if not bundle.is_builtin:
-            from textveil.text.stand_ins import require_settled
+            from textveil.text.unicode_compat import check_settled_characters
 
-            require_settled(bundle.characters_json)
-        if bundle.staircase is not None and not bundle.is_builtin:  # check the lists of a foreign bundle at once
-            _ = self.staircase
+            check_settled_characters(bundle.characters_json)
+        if bundle.staircase_table is not None and not bundle.is_builtin:  # check the lists of a foreign bundle at once
+            _ = self.staircase_plans
 
     @cached_property
-    def staircase(self) -> StaircasePlans:
+    def staircase_plans(self) -> StaircasePlanFactory:
         """Factory of staircase plans."""
-        return StaircasePlans(self._bundle)
+        return StaircasePlanFactory(self._bundle)
 
     @cached_property
-    def everything(self) -> "TokenPlans":
+    def token_plans(self) -> "TokenPlanFactory":
         """Factory of plans that randomize every token; lazy, since the staircase needs none of it."""
-        from textveil.text.token_plans import TokenPlans
+        from textveil.text.token_plans import TokenPlanFactory
 
-        return TokenPlans(self._bundle)
+        return TokenPlanFactory(self._bundle)
 
     @cached_property
-    def names(self) -> "NamesPlans":
+    def names_plans(self) -> "NamesPlanFactory":
         """Factory of plans of the mode ``names``; lazy, since other modes need none of it."""
-        from textveil.text.names.plan import NamesPlans
+        from textveil.text.names.plan import NamesPlanFactory
 
-        return NamesPlans(self._bundle, self._also)
+        return NamesPlanFactory(self._bundle, self._detector)
 
-    def make(self, options: Options) -> "DrawPlan | NamesPlan":
+    def make_plan(self, options: Options) -> "RandomizingPlan | NamesPlan":
         """Return the plan for the options of a call.
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
                 option; the message lists the supported values.
         """
-        found = given(options)
-        return self.names.plan(found) if _of_names(found) else self.drawn(found)
+        checked = check_options(options)
+        return self.names_plans.make_plan(checked) if _selects_names(checked) else self.make_randomizing_plan(checked)
 
-    def drawn(self, found: dict[str, Any]) -> DrawPlan:
+    def make_randomizing_plan(self, checked: dict[str, Any]) -> RandomizingPlan:
         """Return the plan for checked options of every mode but ``names``."""
-        if own := sorted(OF_NAMES.intersection(found)):
-            raise OptionError(f"{', '.join(own)}: only with protect names")
-        if self._also is not None:
+        if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
+            raise OptionError(f"{', '.join(names_only)}: only with protect names")
+        if self._detector is not None:
             raise OptionError("outside detectors read outputs of the rung names alone (protect names)")
-        if found.get("mechanism", self._bundle.default_mechanism) != "staircase":
-            return self.everything.plan(found)
-        return self.staircase.plan(found)
+        if checked.get("mechanism", self._bundle.default_mechanism) != "staircase":
+            return self.token_plans.make_plan(checked)
+        return self.staircase_plans.make_plan(checked)
 
 
-def _of_names(found: dict[str, Any]) -> bool:
-    return found.get("protect") == "names" and found.get("mechanism", "staircase") == "staircase"
+def _selects_names(checked: dict[str, Any]) -> bool:
+    return checked.get("protect") == "names" and checked.get("mechanism", "staircase") == "staircase"
 
 
-def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> DrawPlan:
+def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> RandomizingPlan:
     """Return the plan that options select in a bundle, for code that analyzes sampling.
 
-    See ``Plans.make``.
+    See ``PlanFactory.make``.
 
     Raises:
         OptionError: Also for the mode ``names``, which samples no symbols.
     """
-    found = given(options)
-    if _of_names(found):
+    checked = check_options(options)
+    if _selects_names(checked):
         raise OptionError("the rung names has members of kinds, and no mechanism that draws symbols")
-    return Plans(bundle).drawn(found)
+    return PlanFactory(bundle).make_randomizing_plan(checked)

@@ -6,21 +6,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import OptionError, UnknownLevel
-from textveil.mechanisms.staircase.slots import SlotStaircase
+from textveil.mechanisms.staircase.slots import SlotStaircases
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
 from textveil.release import round_up
-from textveil.text.options import CONSISTENT_CAP, number
-from textveil.text.promises import MentionPromise, guess_gain
-from textveil.text.rewrite import DrawPlan, Words
-from textveil.text.skeleton import Kinds, SkeletonRule, denied_keys, function_words, read_kind
-from textveil.text.statement import Terms
+from textveil.text.guarantees import StaircaseGuarantee, round_guess_gain
+from textveil.text.options import CONSISTENT_CAP, parse_epsilon
+from textveil.text.rewrite import PrintableWords, RandomizingPlan
+from textveil.text.skeleton import (
+    EntityTypes,
+    TemplateRule,
+    collect_denied_keys,
+    parse_entity_type,
+    parse_function_words,
+)
+from textveil.text.statement import PrivacyTerms
 
-_FOREIGN = ("replacement_probability",)
+_UNSUPPORTED_OPTIONS = ("replacement_probability",)
 
 
-class StaircasePlans:
+class StaircasePlanFactory:
     """Shared data of all staircase plans of one bundle: lists, rules and printable words.
 
     Args:
@@ -32,81 +38,86 @@ class StaircasePlans:
     """
 
     def __init__(self, bundle: TextBundle) -> None:
-        bundle.require("staircase")
-        assert bundle.staircase is not None
-        assert bundle.skeleton is not None
+        bundle.check_mechanism("staircase")
+        assert bundle.staircase_table is not None
+        assert bundle.template is not None
         self.bundle = bundle
-        self._table = bundle.staircase
-        self._function_words = function_words(bundle.skeleton.function_words)
-        known, kinds = bundle.is_builtin, bundle.skeleton.kinds
-        self._kinds = Kinds([read_kind(kind.name, kind.shape, kind.utf_8, checked=known) for kind in kinds])
-        self._words = Words.of(bundle.vocabulary, self.rule(protect="all").lists)
+        self._table = bundle.staircase_table
+        self._function_words = parse_function_words(bundle.template.function_words)
+        known, kinds = bundle.is_builtin, bundle.template.entity_types
+        self._kinds = EntityTypes(
+            [parse_entity_type(kind.name, kind.shape, kind.utf_8, is_checked=known) for kind in kinds]
+        )
+        self._words = PrintableWords.from_vocabulary(bundle.vocabulary, self.make_rule(protect="all").entity_types)
 
-    def rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> SkeletonRule:
+    def make_rule(self, *, protect: str, denied: frozenset[str] = frozenset()) -> TemplateRule:
         """Return the rule for a mode and denied keys."""
-        return SkeletonRule(
-            function_words=self._function_words, kinds=self._kinds, visible=protect == "words", denied=denied
+        return TemplateRule(
+            function_words=self._function_words,
+            listed_types=self._kinds,
+            keeps_function_words=protect == "words",
+            denied=denied,
         )
 
-    def outputs(self, *, protect: str, lower: bool = False) -> NDArray[np.bool_]:
+    def get_output_mask(self, *, protect: str, lower: bool = False) -> NDArray[np.bool_]:
         """Return for each symbol whether randomized words may become it, shape ``(symbols,)``.
 
         Args:
             protect: The mode, ``"words"`` or ``"all"``.
             lower: Whether the slot is in lower case only.
         """
-        return self._table.outputs(visible=protect == "words", lower=lower)
+        return self._table.get_output_mask(function_words_kept=protect == "words", lower=lower)
 
-    def staircase(self, level: StaircaseLevel, *, protect: str, lower: bool = False) -> Staircase:
+    def make_staircase(self, level: StaircaseLevel, *, protect: str, lower: bool = False) -> Staircase:
         """Return the staircase mechanism of a level over the permitted outputs.
 
         The function checks the certificate of the level.
         """
-        return Staircase.of(self._table, level, self.outputs(protect=protect, lower=lower))
+        return Staircase.from_table(self._table, level, self.get_output_mask(protect=protect, lower=lower))
 
-    def slots(self, level: StaircaseLevel, *, protect: str) -> SlotStaircase:
+    def make_slot_staircase(self, level: StaircaseLevel, *, protect: str) -> SlotStaircases:
         """Return the mechanisms of a level for slots of any case and for slots in lower case."""
-        strict = self.staircase(level, protect=protect)
-        lower = self.outputs(protect=protect, lower=True)
+        strict = self.make_staircase(level, protect=protect)
+        lower = self.get_output_mask(protect=protect, lower=True)
         if (lower == (strict.base > 0)).all():
-            return SlotStaircase(strict, strict)
-        return SlotStaircase(strict, Staircase.of(self._table, level, lower))
+            return SlotStaircases(strict, strict)
+        return SlotStaircases(strict, Staircase.from_table(self._table, level, lower))
 
-    def plan(self, given: Mapping[str, Any]) -> DrawPlan:
+    def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
         """Return the plan for checked options (see ``options.given``).
 
         Raises:
             UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an option; the message
                 lists the supported values.
         """
-        foreign = sorted(set(given).intersection(_FOREIGN))
-        if foreign:
-            raise OptionError(f"the staircase does not take {', '.join(foreign)}")
-        protect = given.get("protect", self.bundle.default_protect)
-        level = find_staircase_level(self.bundle, given.get("epsilon"))
-        consistent, split, cap = _consistent(given)
-        bare = given.get("sanitize_punctuation", False)
-        mechanism = self.slots(level, protect=protect)
-        promise = MentionPromise(
+        unsupported = sorted(set(checked).intersection(_UNSUPPORTED_OPTIONS))
+        if unsupported:
+            raise OptionError(f"the staircase does not take {', '.join(unsupported)}")
+        protect = checked.get("protect", self.bundle.default_mode)
+        level = find_staircase_level(self.bundle, checked.get("epsilon"))
+        consistent, split, cap = _parse_consistency(checked)
+        sanitizes_punctuation = checked.get("sanitize_punctuation", False)
+        mechanism = self.make_slot_staircase(level, protect=protect)
+        guarantee = StaircaseGuarantee(
             epsilon=level.epsilon,
             share=str(level.share),
-            near=round_up(mechanism.near),
-            guess_gain=guess_gain(mechanism.guess_gain),
+            near=round_up(mechanism.near_probability),
+            guess_gain=round_guess_gain(mechanism.guess_gain),
         )
-        terms = Terms(
+        terms = PrivacyTerms(
             mechanism="staircase",
             level=f"{level.epsilon.normalize():f}",
-            promise=promise,
+            promise=guarantee,
             protect=protect,
             consistent=consistent,
             consistent_cap=cap,
-            case="drop" if bare else given.get("case", "carry"),
-            sanitize_punctuation=bare,
-            bundle=self.bundle.identity,
+            case="drop" if sanitizes_punctuation else checked.get("case", "carry"),
+            sanitize_punctuation=sanitizes_punctuation,
+            bundle=self.bundle.content_hash,
         )
-        return DrawPlan(
+        return RandomizingPlan(
             bundle=self.bundle,
-            rule=self.rule(protect=protect, denied=denied_keys(given.get("deny", ()))),
+            rule=self.make_rule(protect=protect, denied=collect_denied_keys(checked.get("deny", ()))),
             mechanism=mechanism,
             words=self._words,
             terms=terms,
@@ -114,13 +125,13 @@ class StaircasePlans:
         )
 
 
-def _consistent(given: Mapping[str, Any]) -> tuple[bool, bool, int]:
+def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, bool, int]:
     """Return whether outputs are consistent, whether long documents are split, and the cap."""
-    consistent, split = given.get("consistent", False), given.get("split", False)
-    cap = given.get("consistent_cap", CONSISTENT_CAP)
+    consistent, split = checked.get("consistent", False), checked.get("split", False)
+    cap = checked.get("consistent_cap", CONSISTENT_CAP)
     if consistent == "corpus":
         raise OptionError("equal strings of a corpus become equal with protect names alone")
-    if not consistent and ("consistent_cap" in given or split):
+    if not consistent and ("consistent_cap" in checked or split):
         raise OptionError("consistent_cap and split need consistent")
     return consistent, split, cap
 
@@ -134,9 +145,9 @@ def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> Sta
     """
     if epsilon is None:
         return next(level for level in bundle.staircase_levels if level.name == bundle.default_staircase_level)
-    wanted = number(epsilon)
+    requested = parse_epsilon(epsilon)
     for level in bundle.staircase_levels:
-        if wanted == level.epsilon:
+        if requested == level.epsilon:
             return level
-    there_are = ", ".join(f"{level.epsilon.normalize():f}" for level in bundle.staircase_levels)
-    raise UnknownLevel.of(epsilon, f"epsilon is one of {there_are}")
+    available = ", ".join(f"{level.epsilon.normalize():f}" for level in bundle.staircase_levels)
+    raise UnknownLevel.from_epsilon(epsilon, f"epsilon is one of {available}")

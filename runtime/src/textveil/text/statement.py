@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from textveil.errors import OptionError
 from textveil.lazy import STATEMENTS, load_data
-from textveil.release import Charge, KeptWords, Loss, Statement, counted
+from textveil.release import KeptWords, PrivacyLoss, ReleaseStatement, Spend, format_count
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
@@ -25,7 +25,7 @@ _TEXTS = load_data(STATEMENTS)
 TEXTBOOK, CERTIFIED, PURE_LDP = "textbook metric DP", "certified metric DP", _TEXTS["words"]["epsilon_kind"]
 
 
-class Promise(Protocol):
+class PrivacyGuarantee(Protocol):
     """Interface of a mechanism's guarantee for one randomized token."""
 
     @property
@@ -39,46 +39,46 @@ class Promise(Protocol):
         ...
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[PrivacyLoss, ...]:
         """The losses of one token, each of its own kind."""
         ...
 
-    def charge(self, tokens: int) -> Charge:
+    def compute_spend(self, tokens: int) -> Spend:
         """Return the spend in the privacy ledger for ``tokens`` tokens."""
         ...
 
-    def unit(self, terms: "Terms") -> str:
+    def name_privacy_unit(self, terms: "PrivacyTerms") -> str:
         """Return the name of the privacy unit, such as ``token``."""
         ...
 
-    def facts(self, terms: "Terms") -> dict[str, Any]:
+    def list_figures(self, terms: "PrivacyTerms") -> dict[str, Any]:
         """Return the figures of the guarantee, for JSON."""
         ...
 
-    def totals(self, tokens: int, drawn: int) -> dict[str, Any]:
+    def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
         """Return the figures of one document, for JSON.
 
         Args:
             tokens: Number of charged tokens.
-            drawn: In the mode ``names``, the number of randomized words.
+            randomized_words: In the mode ``names``, the number of randomized words.
         """
         ...
 
-    def not_protected(self, terms: "Terms") -> tuple[str, ...]:
+    def list_unprotected(self, terms: "PrivacyTerms") -> tuple[str, ...]:
         """Return plain sentences on the information that the release reveals in spite of the noise."""
         ...
 
-    def summary(self, terms: "Terms", tokens: int, drawn: int = 0) -> str:
+    def summary(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
         """Return the full guarantee as one paragraph."""
         ...
 
-    def line(self, terms: "Terms", tokens: int, drawn: int = 0) -> str:
+    def format_line(self, terms: "PrivacyTerms", tokens: int, randomized_words: int = 0) -> str:
         """Return one short line on the kept, replaced and randomized parts."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True)
-class Terms:
+class PrivacyTerms:
     """Parameters under which any number of texts is sanitized.
 
     Attributes:
@@ -95,7 +95,7 @@ class Terms:
 
     mechanism: str
     level: str | None
-    promise: Promise
+    promise: PrivacyGuarantee
     protect: str | None = None
     consistent: bool = False
     consistent_cap: int = 0
@@ -109,17 +109,17 @@ class Terms:
         return self.promise.epsilon
 
     @property
-    def unit(self) -> str:
+    def privacy_unit(self) -> str:
         """Name of the privacy unit."""
-        return self.promise.unit(self)
+        return self.promise.name_privacy_unit(self)
 
     @property
     def not_protected(self) -> tuple[str, ...]:
         """Plain sentences on the information that the release reveals in spite of the noise."""
-        return self.promise.not_protected(self)
+        return self.promise.list_unprotected(self)
 
     @property
-    def visible_parts(self) -> tuple[str, ...]:
+    def revealed_parts(self) -> tuple[str, ...]:
         """Parts of the text that the output reveals: its template."""
         names = ["function_words"] if self.protect == "words" else []
         names += [] if self.sanitize_punctuation else ["gaps"]
@@ -130,18 +130,18 @@ class Terms:
         names += ["equal"] if self.consistent else []
         return tuple(_TEXTS["visible"][name] for name in names)
 
-    def statement(self, tokens: int, drawn: int = 0) -> "PrivacyStatement":
+    def statement(self, tokens: int, randomized_words: int = 0) -> "PrivacyStatement":
         """Return the privacy statement for one text.
 
         Args:
             tokens: Number of charged tokens.
-            drawn: In the mode ``names``, the number of randomized words.
+            randomized_words: In the mode ``names``, the number of randomized words.
         """
-        return PrivacyStatement(self, tokens, drawn)
+        return PrivacyStatement(self, tokens, randomized_words)
 
 
 @dataclass(frozen=True)
-class PrivacyStatement(Statement):
+class PrivacyStatement(ReleaseStatement):
     """Privacy statement of one release. It is safe to publish beside the output.
 
     For any two texts of the same template, the probabilities of any output differ by a factor of at most ``exp`` of the
@@ -151,15 +151,15 @@ class PrivacyStatement(Statement):
     Attributes:
         terms: Mechanism, epsilons and options.
         tokens: Charged tokens of the document: all randomized tokens; the distinct ones where outputs are consistent.
-        drawn: In the mode ``names``, the number of words of the list that are randomized.
+        randomized_words: In the mode ``names``, the number of words of the list that are randomized.
     """
 
-    terms: Terms
+    terms: PrivacyTerms
     tokens: int
-    drawn: int = 0
+    randomized_words: int = 0
 
     @property
-    def identity(self) -> str:
+    def bundle_hash(self) -> str:
         """Content hash of the bundle."""
         return self.terms.bundle
 
@@ -169,12 +169,12 @@ class PrivacyStatement(Statement):
         return self.terms.mechanism
 
     @property
-    def charge(self) -> Charge:
+    def spend(self) -> Spend:
         """Privacy loss of all charged tokens; replaced tokens cost nothing."""
-        return self.terms.promise.charge(self.tokens)
+        return self.terms.promise.compute_spend(self.tokens)
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[PrivacyLoss, ...]:
         """Losses of one token, each of its own kind."""
         return self.terms.promise.losses
 
@@ -194,23 +194,23 @@ class PrivacyStatement(Statement):
         return {
             "mechanism": terms.mechanism,
             "level": terms.level,
-            **terms.promise.facts(terms),
-            **terms.promise.totals(self.tokens, self.drawn),
+            **terms.promise.list_figures(terms),
+            **terms.promise.list_totals(self.tokens, self.randomized_words),
             "case": terms.case,
             "sanitize_punctuation": terms.sanitize_punctuation,
             "bundle": terms.bundle,
-            "line": self.line(),
+            "line": self.format_line(),
             "summary": self.summary(),
             "not_protected": list(terms.not_protected),
         }
 
     def summary(self) -> str:
         """Return the full guarantee as one paragraph; ``d`` is the scaled distance of two words."""
-        return self.terms.promise.summary(self.terms, self.tokens, self.drawn)
+        return self.terms.promise.summary(self.terms, self.tokens, self.randomized_words)
 
-    def line(self) -> str:
+    def format_line(self) -> str:
         """Return one short line for a terminal on the kept, replaced and randomized parts."""
-        return self.terms.promise.line(self.terms, self.tokens, self.drawn)
+        return self.terms.promise.format_line(self.terms, self.tokens, self.randomized_words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -224,15 +224,15 @@ class Result:
         terms: Mechanism, epsilons and options.
         mapping: Mapping that restores words, with ``consistent``; else ``None``. It undoes the protection: no ``repr``
             and no pickle contains it.
-        drawn: In the mode ``names``: number of words of the list that are randomized (``--draw``).
+        randomized_words: In the mode ``names``: number of words of the list that are randomized (``--draw``).
         replaced_words: In the mode ``names``: number of replaced words that are on no list, without names and numbers.
     """
 
     text: str
     tokens: int
-    terms: Terms
+    terms: PrivacyTerms
     mapping: "Restorer | None" = field(default=None, repr=False, compare=False)
-    drawn: int = 0
+    randomized_words: int = 0
     replaced_words: int = 0
 
     def __str__(self) -> str:
@@ -248,7 +248,7 @@ class Result:
     def __repr__(self) -> str:
         """Return the sizes and the mechanism on one line, without the text and the mapping."""
         level = "" if self.terms.level is None else f" {self.terms.level}"
-        return f"<{type(self).__name__} of {counted(len(self.text), 'character')}, {self.terms.mechanism}{level}>"
+        return f"<{type(self).__name__} of {format_count(len(self.text), 'character')}, {self.terms.mechanism}{level}>"
 
     @property
     def kept_words(self) -> "KeptWords | None":
@@ -267,7 +267,7 @@ class Result:
     @property
     def statement(self) -> PrivacyStatement:
         """Privacy statement: mechanism, epsilons, document total and unprotected information."""
-        return self.terms.statement(self.tokens, self.drawn)
+        return self.terms.statement(self.tokens, self.randomized_words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return text, statement and (mode ``names``) ``kept_share`` as plain values for JSON."""
@@ -309,17 +309,21 @@ class Result:
         return self.mapping.restore(reply, policy, self.text)
 
     def __reduce__(self) -> Any:
-        counts = {"tokens": self.tokens, "drawn": self.drawn, "replaced_words": self.replaced_words}
-        known = partial(type(self), text=self.text, terms=self.terms, **counts)
-        return known, ()  # the mapping stays in this process
+        counts = {
+            "tokens": self.tokens,
+            "randomized_words": self.randomized_words,
+            "replaced_words": self.replaced_words,
+        }
+        factory = partial(type(self), text=self.text, terms=self.terms, **counts)
+        return factory, ()  # the mapping stays in this process
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SanitizedDocument:
     """Sanitized texts of one document, with its charged tokens and the counts of ``Result``."""
 
     texts: list[str]
     tokens: int
     _: KW_ONLY
-    drawn: int = 0
+    randomized_words: int = 0
     replaced_words: int = 0

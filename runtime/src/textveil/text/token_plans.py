@@ -7,29 +7,29 @@ from typing import Any
 
 import numpy as np
 
-from textveil.bundle.parts import Level
-from textveil.bundle.text import TextBundle
+from textveil.bundle.components import SanTextLevel
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import OptionError, UnknownMechanism
 from textveil.mechanisms.baselines.fbdd import Fbdd
 from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
-from textveil.mechanisms.baselines.santext import SanText, rounding_slack
-from textveil.mechanisms.baselines.santext_plus import SanTextPlus, mixture_epsilon
-from textveil.mechanisms.baselines.table import KEPT
+from textveil.mechanisms.baselines.santext import SanText, bound_rounding_slack
+from textveil.mechanisms.baselines.santext_plus import SanTextPlus, compute_mixture_epsilon
+from textveil.mechanisms.baselines.table import KEPT_ROLE
 from textveil.mechanisms.coin import ReplacementCoin
-from textveil.mechanisms.protocol import Everywhere, Mechanism
-from textveil.text.levels import epsilon_text, find_level, label
-from textveil.text.options import number
-from textveil.text.promises import TokenPromise
-from textveil.text.rewrite import DrawPlan, Words
-from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule
-from textveil.text.statement import PURE_LDP, TEXTBOOK, Terms
+from textveil.mechanisms.protocol import Mechanism, SlotlessMechanism
+from textveil.text.guarantees import TokenGuarantee
+from textveil.text.levels import find_epsilon_and_kind, find_level, format_epsilon
+from textveil.text.options import parse_epsilon
+from textveil.text.rewrite import PrintableWords, RandomizingPlan
+from textveil.text.skeleton.every_word import EveryWordPieceRule, EveryWordRule
+from textveil.text.statement import PURE_LDP, TEXTBOOK, PrivacyTerms
 
-_OF_STAIRCASE = ("protect", "consistent", "consistent_cap", "split")
+_STAIRCASE_OPTIONS = ("protect", "consistent", "consistent_cap", "split")
 #: The mechanism, the epsilon that selects its level, and its guarantee.
-_Chosen = tuple[Mechanism, str | None, TokenPromise]
+_MechanismChoice = tuple[Mechanism, str | None, TokenGuarantee]
 
 
-class TokenPlans:
+class TokenPlanFactory:
     """Factory of all plans of one bundle that randomize every token.
 
     Args:
@@ -39,101 +39,114 @@ class TokenPlans:
     def __init__(self, bundle: TextBundle) -> None:
         self.bundle = bundle
         printed = bundle.vocabulary
-        self.rule: EverythingRule | EveryPieceRule = EverythingRule(bundle.ids)
-        if bundle.tokens == "wordpiece":
-            self.rule = EveryPieceRule.of(bundle.vocabulary, bundle.ids)
+        self.rule: EveryWordRule | EveryWordPieceRule = EveryWordRule(bundle.symbol_ids)
+        if bundle.token_type == "wordpiece":
+            self.rule = EveryWordPieceRule.from_vocabulary(bundle.vocabulary, bundle.symbol_ids)
             printed = [symbol.removeprefix("##") for symbol in printed]
-        self._words = Words.of(printed, ())
-        self._makers: dict[str, Callable[[Mapping[str, Any]], _Chosen]] = {
-            "santext": self._santext,
-            "santext+": self._santext_plus,
-            "random": self._random,
-            "krr": self._krr,
-            "fbdd": self._fbdd,
+        self._words = PrintableWords.from_vocabulary(printed, ())
+        self._choosers: dict[str, Callable[[Mapping[str, Any]], _MechanismChoice]] = {
+            "santext": self._choose_santext,
+            "santext+": self._choose_santext_plus,
+            "random": self._choose_random,
+            "krr": self._choose_krr,
+            "fbdd": self._choose_fbdd,
         }
 
-    def plan(self, given: Mapping[str, Any]) -> DrawPlan:
+    def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
         """Return the plan for checked options (see ``options.given``).
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an
                 option; the message lists the supported values.
         """
-        mechanism = given.get("mechanism", self.bundle.default_mechanism)
-        self._check(mechanism, given)
-        drawn_by, level, promise = self._makers[mechanism](given)
-        bare = given.get("sanitize_punctuation", False)
-        terms = Terms(
+        mechanism = checked.get("mechanism", self.bundle.default_mechanism)
+        self._check_options(mechanism, checked)
+        token_mechanism, level, guarantee = self._choosers[mechanism](checked)
+        sanitizes_punctuation = checked.get("sanitize_punctuation", False)
+        terms = PrivacyTerms(
             mechanism=mechanism,
             level=level,
-            promise=promise,
-            case="drop" if bare else given.get("case", "carry"),
-            sanitize_punctuation=bare,
-            bundle=self.bundle.identity,
+            promise=guarantee,
+            case="drop" if sanitizes_punctuation else checked.get("case", "carry"),
+            sanitize_punctuation=sanitizes_punctuation,
+            bundle=self.bundle.content_hash,
         )
-        return DrawPlan(bundle=self.bundle, rule=self.rule, mechanism=drawn_by, words=self._words, terms=terms)
+        return RandomizingPlan(
+            bundle=self.bundle, rule=self.rule, mechanism=token_mechanism, words=self._words, terms=terms
+        )
 
-    def _check(self, mechanism: str, given: Mapping[str, Any]) -> None:
-        if not mechanism and "mechanism" not in given:
+    def _check_options(self, mechanism: str, checked: Mapping[str, Any]) -> None:
+        if not mechanism and "mechanism" not in checked:
             raise UnknownMechanism("this bundle has lists of the rung names alone: say protect names")
-        if mechanism not in self._makers:
-            raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._makers)}")
-        self.bundle.require(mechanism)
-        foreign = [name for name in _OF_STAIRCASE if name in given]
-        if foreign:
-            raise OptionError(f"{mechanism} does not take {', '.join(foreign)}: that is for the staircase")
-        if mechanism != "santext+" and ("replacement_probability" in given or given.get("deny")):
+        if mechanism not in self._choosers:
+            raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._choosers)}")
+        self.bundle.check_mechanism(mechanism)
+        unsupported = [name for name in _STAIRCASE_OPTIONS if name in checked]
+        if unsupported:
+            raise OptionError(f"{mechanism} does not take {', '.join(unsupported)}: that is for the staircase")
+        if mechanism != "santext+" and ("replacement_probability" in checked or checked.get("deny")):
             raise OptionError("a replacement probability and denied words belong to santext+ alone")
 
-    def _santext(self, given: Mapping[str, Any]) -> _Chosen:
-        law, level, promised = self._level("santext", given)
-        pure = pure_level(self.bundle, level, "santext")
-        chosen = epsilon_text(promised["epsilon"])
-        return Everywhere(law, lambda: law.channel), chosen, TokenPromise(**promised, pure_level=pure)
-
-    def _santext_plus(self, given: Mapping[str, Any]) -> _Chosen:
-        law, _, promised = self._level("santext+", given)
-        coin = ReplacementCoin.of(given.get("replacement_probability", self.bundle.default_replacement_probability))
-        keepable = np.zeros(self.bundle.symbols + 1, dtype=bool)
-        keepable[:-1] = (self.bundle.table.roles & KEPT) != 0
-        denied = (key for entry in given.get("deny", ()) for key in self.rule.keys_of(entry))
-        keepable[[self.bundle.ids[key] for key in denied if key in self.bundle.ids]] = False
-        promise = TokenPromise(
-            **promised, epsilon_0=mixture_epsilon(coin), replacement_probability=coin.threshold / 2**64
+    def _choose_santext(self, checked: Mapping[str, Any]) -> _MechanismChoice:
+        santext, level, guarantee_fields = self._make_santext("santext", checked)
+        pure_epsilon = compute_pure_epsilon(self.bundle, level, "santext")
+        epsilon = format_epsilon(guarantee_fields["epsilon"])
+        return (
+            SlotlessMechanism(santext, lambda: santext.randomizer),
+            epsilon,
+            TokenGuarantee(**guarantee_fields, pure_level=pure_epsilon),
         )
-        return SanTextPlus(law, coin, keepable), epsilon_text(promised["epsilon"]), promise
 
-    def _level(self, mechanism: str, given: Mapping[str, Any]) -> tuple[SanText, Level, dict[str, Any]]:
+    def _choose_santext_plus(self, checked: Mapping[str, Any]) -> _MechanismChoice:
+        santext, _, guarantee_fields = self._make_santext("santext+", checked)
+        coin = ReplacementCoin.from_probability(
+            checked.get("replacement_probability", self.bundle.default_replacement_probability)
+        )
+        keepable = np.zeros(self.bundle.symbol_count + 1, dtype=bool)
+        keepable[:-1] = (self.bundle.table.roles & KEPT_ROLE) != 0
+        denied = (key for entry in checked.get("deny", ()) for key in self.rule.list_keys(entry))
+        keepable[[self.bundle.symbol_ids[key] for key in denied if key in self.bundle.symbol_ids]] = False
+        guarantee = TokenGuarantee(
+            **guarantee_fields, epsilon_0=compute_mixture_epsilon(coin), replacement_probability=coin.threshold / 2**64
+        )
+        return SanTextPlus(santext, coin, keepable), format_epsilon(guarantee_fields["epsilon"]), guarantee
+
+    def _make_santext(self, mechanism: str, checked: Mapping[str, Any]) -> tuple[SanText, SanTextLevel, dict[str, Any]]:
         bundle = self.bundle
-        level = find_level(bundle, mechanism, given.get("epsilon"))
+        level = find_level(bundle, mechanism, checked.get("epsilon"))
         parameters = level.parameters[mechanism]
-        epsilon, kind = label(bundle, level, mechanism)
+        epsilon, kind = find_epsilon_and_kind(bundle, level, mechanism)
         slack = 0.0
         if kind == TEXTBOOK:
-            slack = rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
-        promised = {"epsilon": epsilon, "epsilon_kind": kind, "rounding_slack": slack, "pinned": bundle.pinned}
-        return SanText.of(bundle.table, bundle.metric, mechanism, parameters), level, promised
+            slack = bound_rounding_slack(parameters.exponent, bundle.table.grid, int(parameters.weights[-1]))
+        guarantee_fields = {
+            "epsilon": epsilon,
+            "epsilon_kind": kind,
+            "rounding_slack": slack,
+            "pinned": bundle.is_expected,
+        }
+        return SanText.from_table(bundle.table, bundle.metric, mechanism, parameters), level, guarantee_fields
 
-    def _random(self, given: Mapping[str, Any]) -> _Chosen:
-        if "epsilon" in given:
+    def _choose_random(self, checked: Mapping[str, Any]) -> _MechanismChoice:
+        if "epsilon" in checked:
             raise OptionError("random takes no epsilon: nothing is learned from it")
-        return self._pure(RandomizedResponse.uniform(self.bundle.table), Decimal(0))
+        return self._make_pure_choice(RandomizedResponse.make_uniform(self.bundle.table), Decimal(0))
 
-    def _krr(self, given: Mapping[str, Any]) -> _Chosen:
-        exact = number(given.get("epsilon"))
-        return self._pure(RandomizedResponse.of(self.bundle.table, exact), exact)
+    def _choose_krr(self, checked: Mapping[str, Any]) -> _MechanismChoice:
+        epsilon = parse_epsilon(checked.get("epsilon"))
+        return self._make_pure_choice(RandomizedResponse.from_table(self.bundle.table, epsilon), epsilon)
 
-    def _pure(self, law: RandomizedResponse, level: Decimal) -> _Chosen:
-        promise = TokenPromise(epsilon=float(level), epsilon_kind=PURE_LDP, pure_level=level)
-        return Everywhere(law, lambda: law.channel), None, promise
+    def _make_pure_choice(self, response: RandomizedResponse, epsilon: Decimal) -> _MechanismChoice:
+        guarantee = TokenGuarantee(epsilon=float(epsilon), epsilon_kind=PURE_LDP, pure_level=epsilon)
+        return SlotlessMechanism(response, lambda: response.randomizer), None, guarantee
 
-    def _fbdd(self, given: Mapping[str, Any]) -> _Chosen:
-        exact = number(given.get("epsilon"))
-        law = Fbdd.of(self.bundle.table, self.bundle.metric, exact)
-        return Everywhere(law, None), None, TokenPromise(epsilon=float(exact), epsilon_kind=TEXTBOOK)
+    def _choose_fbdd(self, checked: Mapping[str, Any]) -> _MechanismChoice:
+        epsilon = parse_epsilon(checked.get("epsilon"))
+        fbdd = Fbdd.from_table(self.bundle.table, self.bundle.metric, epsilon)
+        return SlotlessMechanism(fbdd, None), None, TokenGuarantee(epsilon=float(epsilon), epsilon_kind=TEXTBOOK)
 
 
-def pure_level(bundle: TextBundle, level: Level, mechanism: str) -> Decimal:
+def compute_pure_epsilon(bundle: TextBundle, level: SanTextLevel, mechanism: str) -> Decimal:
     """Return the pure LDP level of a mechanism at a level.
 
     The certificate of a pinned bundle has it; otherwise the result is a bound:
@@ -149,7 +162,7 @@ def pure_level(bundle: TextBundle, level: Level, mechanism: str) -> Decimal:
     Returns:
         The level per token; a bound is rounded up.
     """
-    proven: Any = (bundle.certificate or {}).get("levels") if bundle.pinned else None
+    proven: Any = (bundle.certificate or {}).get("levels") if bundle.is_expected else None
     for key in (level.name, mechanism, "epsilon_pure_ldp"):
         proven = proven.get(key) if isinstance(proven, dict) else None
     if type(proven) in (int, float) and math.isfinite(proven) and proven >= 0:

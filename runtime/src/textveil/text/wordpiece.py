@@ -21,7 +21,7 @@ from string import punctuation
 from textveil.errors import BundleDamaged
 
 
-def _bounds(ranges: str) -> list[int]:
+def _parse_bounds(ranges: str) -> list[int]:
     """Return first and one-past-last code point of each hexadecimal range, flat and ascending."""
     pairs = [[int(end, 16) for end in item.split("-")] for item in ranges.split()]
     return [bound for first, last in pairs for bound in (first, last + 1)]
@@ -29,7 +29,7 @@ def _bounds(ranges: str) -> list[int]:
 
 # Plain characters of the reference that newer Unicode versions (9 to 18) define as marks, punctuation, format
 # characters or decompositions. Each range extends as far as the reference has plain characters, for later versions.
-_NEWER = _bounds(
+_NEWER_CHARACTERS = _parse_bounds(
     "5C8-5F2 61D-61D 7FA-815 85F-8E2 9E4-A00 A76-A80 AF1-B00 B4E-B55 C01-C3D C64-C80 C82-CBB CE4-D00 "
     "D02-D40 D64-DC9 EBA-EBA ECE-F03 1715-1731 180F-18A8 1ABE-1AFF 1B45-1B59 1B74-1B7F 1DF6-1DFB "
     "2E43-2FFF A827-A873 A8C5-A8CD A8FD-A925 A9BD-A9BF 10570-10856 10B9D-11000 1104E-1107E 110C2-110FF "
@@ -37,16 +37,16 @@ _NEWER = _bounds(
     "16B45-16F8E 16F93-1BC9C 1BCA4-1D15D 1D245-1D9FF 1E000-1E8CF 1E8D7-2F7FF 2FA1E-E0000 E01F0-EFFFF"
 )
 # Marks of Unicode 9 within _NEWER: plain for the reference, which nevertheless orders them among other marks.
-_ORDERED = _bounds("8D4-8E1 1DFB-1DFB 11442-11442 11446-11446 11C3F-11C3F 1E000-1E02A 1E944-1E94A")
+_ORDERED_MARKS = _parse_bounds("8D4-8E1 1DFB-1DFB 11442-11442 11446-11446 11C3F-11C3F 1E000-1E02A 1E944-1E94A")
 # Characters whose category changed after Unicode 8, with their category there.
-_MOVED = {0x166D: "Po", 0x1734: "Mn", 0x111C9: "Po", 0x1171E: "Mn"}
+_MOVED_CATEGORIES = {0x166D: "Po", 0x1734: "Mn", 0x111C9: "Po", 0x1171E: "Mn"}
 # Capitals of Unicode 16 and 17, which older Pythons do not convert to lower case.
-_SMALL = {chr(0x10D50 + i): chr(0x10D70 + i) for i in range(22)}
-_SMALL |= {chr(0x16EA0 + i): chr(0x16EBB + i) for i in range(25)}
-_SMALL |= {chr(capital): chr(capital + 1) for capital in (0x1C89, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA)}
-_SMALL |= {"\ua7cb": "\u0264", "\ua7dc": "\u019b"}
+_NEWER_LOWER_CASE = {chr(0x10D50 + i): chr(0x10D70 + i) for i in range(22)}
+_NEWER_LOWER_CASE |= {chr(0x16EA0 + i): chr(0x16EBB + i) for i in range(25)}
+_NEWER_LOWER_CASE |= {chr(capital): chr(capital + 1) for capital in (0x1C89, 0xA7CC, 0xA7CE, 0xA7D2, 0xA7D4, 0xA7DA)}
+_NEWER_LOWER_CASE |= {"\ua7cb": "\u0264", "\ua7dc": "\u019b"}
 # The reference's list, including its 2B920 where the Unicode block begins at 2B820.
-_CJK = _bounds("3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B920-2CEAF 2F800-2FA1F")
+_CJK = _parse_bounds("3400-4DBF 4E00-9FFF F900-FAFF 20000-2A6DF 2A700-2B73F 2B740-2B81F 2B920-2CEAF 2F800-2FA1F")
 
 _ASCII_TOKEN = re.compile(f"[0-9A-Za-z]+|[{re.escape(punctuation)}]")
 _ASCII_CLEAN = dict.fromkeys((*range(32), 127), "") | dict.fromkeys(b"\t\n\r", " ")
@@ -54,42 +54,42 @@ _ASCII_SPLIT = {ord(character): f" {character} " for character in punctuation}
 _ASCII_FOLD = _ASCII_SPLIT | {code: chr(code + 32) for code in range(ord("A"), ord("Z") + 1)}
 
 
-def _within(character: str, bounds: list[int]) -> bool:
+def _is_within(character: str, bounds: list[int]) -> bool:
     return bisect_right(bounds, ord(character)) % 2 == 1
 
 
-def _category(character: str) -> str:
+def _get_category(character: str) -> str:
     """Return the general category by the reference's tables; "Cn" for characters unknown to it."""
-    known = "Cn" if _within(character, _NEWER) else unicodedata.category(character)
-    return _MOVED.get(ord(character), known)
+    known = "Cn" if _is_within(character, _NEWER_CHARACTERS) else unicodedata.category(character)
+    return _MOVED_CATEGORIES.get(ord(character), known)
 
 
-def _cleaned(character: str) -> str:
+def _clean_character(character: str) -> str:
     """Return the cleaned form of a non-ASCII character.
 
     The form is the character itself, a space, an empty string, or the character between spaces.
     """
-    category = _category(character)
+    category = _get_category(character)
     if character == "\ufffd" or category in ("Cc", "Cf", "Co", "Cs"):
         return ""
     if category in ("Zs", "Zl", "Zp"):
         return " "
-    return f" {character} " if _within(character, _CJK) else character
+    return f" {character} " if _is_within(character, _CJK) else character
 
 
 def _decomposes_late(character: str) -> bool:
     """Return whether ``unicodedata`` decomposes or orders a character, unlike the reference."""
-    if not _within(character, _NEWER) or _within(character, _ORDERED):
+    if not _is_within(character, _NEWER_CHARACTERS) or _is_within(character, _ORDERED_MARKS):
         return False
     return unicodedata.combining(character) > 0 or unicodedata.normalize("NFD", character) != character
 
 
-def _decomposed(text: str) -> str:
+def _decompose_text(text: str) -> str:
     """Return the NFD of Unicode 9.
 
     Later characters do not decompose, and no mark moves past them.
     """
-    late = set(filter(_decomposes_late, _distinct(text)))
+    late = set(filter(_decomposes_late, _list_non_ascii(text)))
     if not late:
         return unicodedata.normalize("NFD", text)
     # Not a regular expression: the re module would cache a pattern of the text's characters.
@@ -97,7 +97,7 @@ def _decomposed(text: str) -> str:
     return "".join(run if left else unicodedata.normalize("NFD", run) for left, run in runs)
 
 
-def _distinct(text: str) -> list[str]:
+def _list_non_ascii(text: str) -> list[str]:
     """Return the distinct non-ASCII characters of a text."""
     return [character for character in set(text) if character > "\x7f"]
 
@@ -144,7 +144,7 @@ class WordPiece:
                 self._starting[piece] = vocabulary[piece]
         self._longest = max(map(len, [*self._starting, *self._continuing]), default=0)
 
-    def basic_tokens(self, text: str) -> list[str]:
+    def split_basic_tokens(self, text: str) -> list[str]:
         """Return the basic tokens of a text.
 
         The steps are: clean, put spaces around CJK characters, fold, split. Cleaning drops control, format and
@@ -155,20 +155,20 @@ class WordPiece:
         if text.isascii():
             clean = text if text.isprintable() else text.translate(_ASCII_CLEAN)
             return _ASCII_TOKEN.findall(clean.lower() if self._lowercase else clean)
-        text = text.translate(_ASCII_CLEAN | {ord(c): _cleaned(c) for c in _distinct(text)})
+        text = text.translate(_ASCII_CLEAN | {ord(c): _clean_character(c) for c in _list_non_ascii(text)})
         if self._lowercase:
-            text = _decomposed(text)
+            text = _decompose_text(text)
         folds = dict(_ASCII_FOLD if self._lowercase else _ASCII_SPLIT)
-        for character in _distinct(text):
-            category = _category(character)
+        for character in _list_non_ascii(text):
+            category = _get_category(character)
             if category[0] == "P":
                 folds[ord(character)] = f" {character} "
             elif self._lowercase:
-                small = _SMALL.get(character) or character.lower()
+                small = _NEWER_LOWER_CASE.get(character) or character.lower()
                 folds[ord(character)] = "" if category == "Mn" else small
         return text.translate(folds).split()
 
-    def pieces(self, token: str) -> list[int] | None:
+    def find_pieces(self, token: str) -> list[int] | None:
         """Return ids of the longest pieces that spell one basic token; None where BERT has [UNK]."""
         if len(token) > self._max_word_chars:
             return None
@@ -193,7 +193,7 @@ class WordPiece:
         Raises:
             BundleDamaged: A token has no pieces and the vocabulary no unknown symbol.
         """
-        return list(chain.from_iterable(self.encode_words(self.basic_tokens(text))))
+        return list(chain.from_iterable(self.encode_words(self.split_basic_tokens(text))))
 
     def encode_words(self, tokens: Sequence[str]) -> Iterator[list[int]]:
         """Yield the ids of each word: all pieces of one basic token, or ``unknown_id`` alone.
@@ -211,8 +211,8 @@ class WordPiece:
             whole = self._starting.get(token)
             if whole is not None:
                 yield [whole]
-            elif (found := self.pieces(token)) is not None:
-                yield found
+            elif (ids := self.find_pieces(token)) is not None:
+                yield ids
             elif self.unknown_id is not None:
                 yield [self.unknown_id]
             else:

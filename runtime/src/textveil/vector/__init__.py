@@ -2,35 +2,43 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil.vector.encoder import Encoder, VectorRelease
-    from textveil.vector.extractor import Extractor, Notes, StaticExtractor, extractor_of
-    from textveil.vector.index_encoder import IDENTITY_DIGITS, IndexEncoder, IndexRelease
-    from textveil.vector.index_statement import IndexStatement
+    from textveil.vector.extractor import EncodingNotes, StaticExtractor, TextExtractor, make_extractor
+    from textveil.vector.label_encoder import HASH_DIGITS, LabelRelease, TextLabelEncoder
+    from textveil.vector.label_statement import LabelStatement
     from textveil.vector.load import load_encoder
-    from textveil.vector.statement import VectorStatement, vector_statement
-    from textveil.vector.static import pair_buckets, words_of
+    from textveil.vector.statement import VectorStatement, make_vector_statement
+    from textveil.vector.static_tokenizer import compute_pair_buckets, find_word_rows
 
 __all__ = [
-    "IDENTITY_DIGITS",
+    "HASH_DIGITS",
     "Encoder",
-    "Extractor",
-    "IndexEncoder",
-    "IndexRelease",
-    "IndexStatement",
-    "Notes",
+    "EncodingNotes",
+    "LabelRelease",
+    "LabelStatement",
     "StaticExtractor",
+    "TextExtractor",
+    "TextLabelEncoder",
     "VectorRelease",
     "VectorStatement",
-    "extractor_of",
+    "compute_pair_buckets",
+    "find_word_rows",
     "load_encoder",
-    "pair_buckets",
-    "vector_statement",
-    "words_of",
+    "make_extractor",
+    "make_vector_statement",
 ]
 
-__getattr__: Find = lazy_names(
-    __name__, __all__, "encoder", "extractor", "index_encoder", "index_statement", "load", "statement", "static"
+__getattr__: AttributeGetter = make_lazy_getattr(
+    __name__,
+    __all__,
+    "encoder",
+    "extractor",
+    "label_encoder",
+    "label_statement",
+    "load",
+    "statement",
+    "static_tokenizer",
 )

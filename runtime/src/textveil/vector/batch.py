@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from textveil.sequences import in_order, require_string
+from textveil.sequences import check_string, list_items
 
-Released = TypeVar("Released")
+ReleasedType = TypeVar("ReleasedType")
 
 
-def release_each(
-    texts: Sequence[str], release: Callable[[str], Released], progress: Callable[[int], None] | None
-) -> list[Released]:
+def release_texts(
+    texts: Sequence[str], release: Callable[[str], ReleasedType], progress: Callable[[int], None] | None
+) -> list[ReleasedType]:
     """Release each text on its own, in order; no release depends on another text.
 
     Args:
@@ -24,10 +24,10 @@ def release_each(
     Raises:
         InputError: ``texts`` is one string or a table, or an element is not a string; the message has its number.
     """
-    texts = in_order(texts)
-    releases: list[Released] = []
+    texts = list_items(texts)
+    releases: list[ReleasedType] = []
     for number, text in enumerate(texts, 1):
-        require_string(text, f"text {number} of {len(texts)}")
+        check_string(text, f"text {number} of {len(texts)}")
         releases.append(release(text))
         if progress is not None:
             progress(number)

@@ -11,17 +11,17 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from textveil.bundle.base import ExpectedBundle
 from textveil.bundle.open import open_bundle
-from textveil.bundle.opened import Pins
-from textveil.bundle.vectors import VectorBundle
+from textveil.bundle.vector_bundle import VectorBundle
 from textveil.errors import OptionError
 from textveil.mechanisms.noise.parameters import WordDropout
-from textveil.mechanisms.noise.vector import Releaser
-from textveil.sequences import require_string
-from textveil.vector.batch import release_each
-from textveil.vector.extractor import Notes, OnnxExtractor
-from textveil.vector.onnx_session import require_pin
-from textveil.vector.statement import VectorStatement, vector_statement
+from textveil.mechanisms.noise.vector import VectorReleaser
+from textveil.sequences import check_string
+from textveil.vector.batch import release_texts
+from textveil.vector.extractor import EncodingNotes, OnnxExtractor
+from textveil.vector.onnx_session import check_expected
+from textveil.vector.statement import VectorStatement, make_vector_statement
 
 MAX_THREADS = 2
 
@@ -42,7 +42,7 @@ class VectorRelease:
     vector: NDArray[np.float32]
     integers: NDArray[np.int64]
     statement: VectorStatement
-    notes: Notes
+    notes: EncodingNotes
 
     @property
     def line(self) -> str:
@@ -87,13 +87,13 @@ class Encoder:
     def __init__(self, bundle: VectorBundle, threads: int = 1) -> None:
         if threads not in range(1, MAX_THREADS + 1):
             raise OptionError(f"an encoder runs on 1 to {MAX_THREADS} threads")
-        require_pin(bundle)
+        check_expected(bundle)
         self.bundle = bundle
-        self._plans: dict[object, tuple[Releaser, WordDropout, VectorStatement]] = {}
+        self._plans: dict[object, tuple[VectorReleaser, WordDropout, VectorStatement]] = {}
         self._extractor = OnnxExtractor(bundle.extractor, threads)
 
     @classmethod
-    def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[Pins]) -> "Encoder":
+    def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[ExpectedBundle]) -> "Encoder":
         """Open a bundle of vectors, check every file and the model, and load the model.
 
         Loading a model requires a pin: ``expect_id`` or ``maker``.
@@ -101,7 +101,7 @@ class Encoder:
         Args:
             path: Folder of a bundle of vectors.
             threads: Number of threads that compute one vector, 1 or 2.
-            pins: Requirements on the bundle (``Pins``).
+            pins: Requirements on the bundle (``ExpectedBundle``).
 
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
@@ -142,11 +142,11 @@ class Encoder:
             the same noise, because a missing release would distinguish this text from all others. Every call draws new
             noise: encoding the same text again is a second release, and epsilons and deltas add up.
         """
-        require_string(text)
-        releaser, dropout, statement = self._plan(epsilon, word_dropout)
-        extracted = self._extractor.extract(text, dropout.dropped)
-        integers = releaser.release(extracted.vector[None])[0]
-        vector = releaser.dequantize(integers)
+        check_string(text)
+        releaser, dropout, statement = self._get_plan(epsilon, word_dropout)
+        extracted = self._extractor.extract_vector(text, dropout.draw_dropped)
+        integers = releaser.release_vectors(extracted.vector[None])[0]
+        vector = releaser.dequantize_vectors(integers)
         return VectorRelease(vector=vector, integers=integers, statement=statement, notes=extracted.notes)
 
     def encode_batch(
@@ -168,11 +168,13 @@ class Encoder:
             word_dropout: As in ``encode``.
             progress: Called after each text with the number of finished texts.
         """
-        return release_each(texts, lambda text: self.encode(text, epsilon=epsilon, word_dropout=word_dropout), progress)
+        return release_texts(
+            texts, lambda text: self.encode(text, epsilon=epsilon, word_dropout=word_dropout), progress
+        )
 
     def statement(self, *, epsilon: float | str | None = None, word_dropout: float | str = "0") -> VectorStatement:
         """Return the privacy statement of a call with these options, without drawing."""
-        return self._plan(epsilon, word_dropout)[2]
+        return self._get_plan(epsilon, word_dropout)[2]
 
     def canonical_options(
         self, *, epsilon: float | str | None = None, word_dropout: float | str = "0"
@@ -188,20 +190,20 @@ class Encoder:
         self, packed: dict[str, Any], *, epsilon: float | str | None = None, word_dropout: float | str = "0"
     ) -> VectorRelease:
         """Restore a release from the result of ``pack`` and the options of its call."""
-        releaser, _, statement = self._plan(epsilon, word_dropout)
-        integers, notes = np.array(packed["integers"], np.int64), Notes(*packed["notes"])
-        vector = releaser.dequantize(integers)
+        releaser, _, statement = self._get_plan(epsilon, word_dropout)
+        integers, notes = np.array(packed["integers"], np.int64), EncodingNotes(*packed["notes"])
+        vector = releaser.dequantize_vectors(integers)
         return VectorRelease(vector=vector, integers=integers, statement=statement, notes=notes)
 
-    def _plan(
+    def _get_plan(
         self, epsilon: float | str | None, word_dropout: float | str
-    ) -> tuple[Releaser, WordDropout, VectorStatement]:
-        parameters, dropout = self.bundle.level(epsilon), WordDropout(str(word_dropout))
+    ) -> tuple[VectorReleaser, WordDropout, VectorStatement]:
+        parameters, dropout = self.bundle.get_level(epsilon), WordDropout(str(word_dropout))
         key = parameters, dropout
         plan = self._plans.get(key)
         if plan is None:
-            statement = vector_statement(parameters, dropout.mu, self.bundle.identity)
-            plan = Releaser(parameters), dropout, statement
+            statement = make_vector_statement(parameters, dropout.mu, self.bundle.content_hash)
+            plan = VectorReleaser(parameters), dropout, statement
             if len(self._plans) >= _MAX_PLANS:
                 self._plans.clear()
             self._plans[key] = plan

@@ -12,50 +12,50 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.index import StaticParts
-from textveil.bundle.vectors import FIRST, LAST, SPECIAL, UNKNOWN, OnnxParts
+from textveil.bundle.label_bundle import StaticExtractorData
+from textveil.bundle.vector_bundle import END_TOKEN, SPECIAL_TOKENS, START_TOKEN, UNKNOWN_TOKEN, OnnxExtractorData
 from textveil.errors import EncoderFailed
 from textveil.text.wordpiece import WordPiece
 from textveil.vector.onnx_session import OnnxSession
-from textveil.vector.static import pair_buckets, words_of
+from textveil.vector.static_tokenizer import compute_pair_buckets, find_word_rows
 
 
 @dataclass(frozen=True)
-class Notes:
+class EncodingNotes:
     """Remarks on the encoding of one text. They depend on the private text: never publish them.
 
     Attributes:
-        truncated: Whether the text exceeded the length limit, so that its end was ignored.
-        fixed_point: Whether the extractor failed or returned a number that is not finite, so that the vector 0 replaces
-            its result before randomization.
+        is_truncated: Whether the text exceeded the length limit, so that its end was ignored.
+        is_zero_vector: Whether the extractor failed or returned a number that is not finite, so that the vector 0
+            replaces its result before randomization.
     """
 
-    truncated: bool
-    fixed_point: bool
+    is_truncated: bool
+    is_zero_vector: bool
 
 
 @dataclass(frozen=True, eq=False)
-class Extracted:
+class ExtractedVector:
     """Vector of one text before randomization. All fields are private.
 
     Attributes:
         vector: float32, shape ``(dimension,)``; not finite if the extractor failed.
-        truncated: Whether the text exceeded the length limit.
+        is_truncated: Whether the text exceeded the length limit.
     """
 
     vector: NDArray[np.float32] = field(repr=False)
-    truncated: bool = field(repr=False)
+    is_truncated: bool = field(repr=False)
 
     @property
-    def notes(self) -> Notes:
+    def notes(self) -> EncodingNotes:
         """Return the remarks for the device."""
-        return Notes(self.truncated, not bool(np.isfinite(self.vector).all()))
+        return EncodingNotes(self.is_truncated, not bool(np.isfinite(self.vector).all()))
 
 
-class Extractor(Protocol):
+class TextExtractor(Protocol):
     """Interface of all extractors: from any string to a vector."""
 
-    def extract(self, text: str) -> Extracted:
+    def extract_vector(self, text: str) -> ExtractedVector:
         """Compute the vector of a text; no content of a text raises an error."""
         ...
 
@@ -67,17 +67,17 @@ class StaticExtractor:
     once. A text without words has the vector 0.
     """
 
-    def __init__(self, parts: StaticParts) -> None:
+    def __init__(self, parts: StaticExtractorData) -> None:
         self._parts = parts
 
-    def extract(self, text: str) -> Extracted:
+    def extract_vector(self, text: str) -> ExtractedVector:
         """Compute the vector of the first ``max_characters`` characters of a text."""
         parts = self._parts
-        ids = words_of(text[: parts.max_characters], parts.words)
-        vector = _mean(parts.word_rows, ids) * parts.scales[0]
+        ids = find_word_rows(text[: parts.max_characters], parts.words)
+        vector = _compute_mean(parts.word_rows, ids) * parts.scales[0]
         if len(parts.pair_rows):
-            vector += _mean(parts.pair_rows, pair_buckets(ids, len(parts.pair_rows))) * parts.scales[1]
-        return Extracted(vector, len(text) > parts.max_characters)
+            vector += _compute_mean(parts.pair_rows, compute_pair_buckets(ids, len(parts.pair_rows))) * parts.scales[1]
+        return ExtractedVector(vector, len(text) > parts.max_characters)
 
 
 class OnnxExtractor:
@@ -92,32 +92,38 @@ class OnnxExtractor:
         EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle states.
     """
 
-    def __init__(self, parts: OnnxParts, threads: int = 1) -> None:
+    def __init__(self, parts: OnnxExtractorData, threads: int = 1) -> None:
         self._parts = parts
-        self._pieces = WordPiece(parts.vocabulary, unknown=UNKNOWN, special=SPECIAL, lowercase=parts.lowercase)
+        self._wordpiece = WordPiece(
+            parts.vocabulary, unknown=UNKNOWN_TOKEN, special=SPECIAL_TOKENS, lowercase=parts.lowercase
+        )
         self.session: OnnxSession = OnnxSession(parts.model, threads)
         # A test with the longest input and the largest id: a model that is too small for either fails at loading.
-        longest = [parts.vocabulary[FIRST], *[len(parts.vocabulary) - 1] * (parts.max_tokens - 1)]
-        if self.session.run(longest).shape != (1, parts.dimension):
+        longest = [parts.vocabulary[START_TOKEN], *[len(parts.vocabulary) - 1] * (parts.max_tokens - 1)]
+        if self.session.run_model(longest).shape != (1, parts.dimension):
             raise EncoderFailed("the model gives vectors of another length than its bundle says")
 
-    def extract(self, text: str, dropped: Callable[[int], NDArray[np.bool_]] | None = None) -> Extracted:
+    def extract_vector(
+        self, text: str, draw_dropped: Callable[[int], NDArray[np.bool_]] | None = None
+    ) -> ExtractedVector:
         """Compute the vector of a text, cut at ``max_tokens`` tokens; NaN if the model fails.
 
         Args:
             text: Any string.
-            dropped: From a number of words to a mask of the words to remove first; ``None`` removes none.
+            draw_dropped: From a number of words to a mask of the words to remove first; ``None`` removes none.
         """
-        ids, truncated = self.ids(text, dropped)
+        ids, truncated = self.compute_ids(text, draw_dropped)
         try:
-            vectors = self.session.run(ids)
+            vectors = self.session.run_model(ids)
         except EncoderFailed:
             vectors = np.empty((0, 0), dtype=np.float32)
         dimension = self._parts.dimension
         failed = vectors.shape != (1, dimension)
-        return Extracted(np.full(dimension, np.nan, dtype=np.float32) if failed else vectors[0], truncated)
+        return ExtractedVector(np.full(dimension, np.nan, dtype=np.float32) if failed else vectors[0], truncated)
 
-    def ids(self, text: str, dropped: Callable[[int], NDArray[np.bool_]] | None = None) -> tuple[list[int], bool]:
+    def compute_ids(
+        self, text: str, draw_dropped: Callable[[int], NDArray[np.bool_]] | None = None
+    ) -> tuple[list[int], bool]:
         """Return the token ids of the model's input, and whether tokens were cut off.
 
         A dropped word is removed with all of its tokens, and the following tokens move up. Positions, attention and
@@ -125,29 +131,29 @@ class OnnxExtractor:
 
         Args:
             text: Any string.
-            dropped: As in ``extract``.
+            draw_dropped: As in ``extract``.
         """
         vocabulary, room = self._parts.vocabulary, self._parts.max_tokens - 2
-        words = self._pieces.basic_tokens(text)
-        if dropped is not None:
-            words = list(compress(words, ~dropped(len(words))))
+        words = self._wordpiece.split_basic_tokens(text)
+        if draw_dropped is not None:
+            words = list(compress(words, ~draw_dropped(len(words))))
         pieces: list[int] = []
-        for word in self._pieces.encode_words(words):
+        for word in self._wordpiece.encode_words(words):
             pieces += word
             if len(pieces) > room:
                 break
-        return [vocabulary[FIRST], *pieces[:room], vocabulary[LAST]], len(pieces) > room
+        return [vocabulary[START_TOKEN], *pieces[:room], vocabulary[END_TOKEN]], len(pieces) > room
 
 
-def extractor_of(parts: StaticParts | OnnxParts) -> Extractor:
+def make_extractor(parts: StaticExtractorData | OnnxExtractorData) -> TextExtractor:
     """Return the extractor for the parts of a bundle.
 
     Raises:
         EncoderUnavailable, EncoderFailed: See ``OnnxExtractor``.
     """
-    return StaticExtractor(parts) if isinstance(parts, StaticParts) else OnnxExtractor(parts)
+    return StaticExtractor(parts) if isinstance(parts, StaticExtractorData) else OnnxExtractor(parts)
 
 
-def _mean(rows: NDArray[np.int8], ids: NDArray[np.int64]) -> NDArray[np.float32]:
+def _compute_mean(rows: NDArray[np.int8], ids: NDArray[np.int64]) -> NDArray[np.float32]:
     sums = np.add.reduce(rows.take(ids, axis=0), axis=0, dtype=np.int64)
     return (sums / max(1, len(ids))).astype(np.float32)

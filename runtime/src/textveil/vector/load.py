@@ -3,15 +3,15 @@
 from pathlib import Path
 from typing import Unpack
 
-from textveil.bundle.index import IndexBundle
+from textveil.bundle.base import ExpectedBundle
+from textveil.bundle.label_bundle import LabelBundle
 from textveil.bundle.open import open_bundle
-from textveil.bundle.opened import Pins
-from textveil.bundle.vectors import VectorBundle
+from textveil.bundle.vector_bundle import VectorBundle
 from textveil.vector.encoder import Encoder
-from textveil.vector.index_encoder import IndexEncoder
+from textveil.vector.label_encoder import TextLabelEncoder
 
 
-def load_encoder(folder: Path, **pins: Unpack[Pins]) -> Encoder | IndexEncoder:
+def load_encoder(folder: Path, **pins: Unpack[ExpectedBundle]) -> Encoder | TextLabelEncoder:
     """Open a bundle of vectors or of an index, and return its encoder.
 
     Raises:
@@ -19,7 +19,7 @@ def load_encoder(folder: Path, **pins: Unpack[Pins]) -> Encoder | IndexEncoder:
         ModelNotPinned: The bundle has a model, and the caller pinned neither its content hash nor its signer.
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
     """
-    bundle = open_bundle(folder, VectorBundle, IndexBundle, **pins)
+    bundle = open_bundle(folder, VectorBundle, LabelBundle, **pins)
     if isinstance(bundle, VectorBundle):
         return Encoder(bundle)
-    return IndexEncoder(bundle)
+    return TextLabelEncoder(bundle)

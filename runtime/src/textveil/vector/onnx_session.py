@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.onnx.check import INPUTS, OUTPUT
-from textveil.bundle.opened import Opened
-from textveil.errors import EncoderFailed, EncoderUnavailable, ModelNotPinned
+from textveil.bundle.base import BundleBase
+from textveil.bundle.onnx.model_check import INPUT_NAMES, OUTPUT_NAME
+from textveil.errors import EncoderFailed, EncoderUnavailable, ModelNotExpected
 
 #: Versions of onnxruntime that open no socket and write no file, checked in a trace of their system calls.
 OFFLINE_VERSIONS = tuple(f"1.{minor}." for minor in range(22, 29))
 _EXTRA = "install textveil with the extra encoder (in a clone: pip install './runtime[encoder]')"
-_SILENT = 4  # onnxruntime's severity for fatal errors only: its messages may reveal token ids
+_FATAL_ONLY = 4  # onnxruntime's severity for fatal errors only: its messages may reveal token ids
 _SETTINGS = {
     "session.intra_op.allow_spinning": "0",
     "session.inter_op.allow_spinning": "0",
@@ -28,7 +28,7 @@ _SETTINGS = {
 }
 
 
-def require_pin(bundle: Opened) -> None:
+def check_expected(bundle: BundleBase) -> None:
     """Raise an error unless the caller pinned the bundle, before its model runs.
 
     The checks of a model limit its content, but not the time and memory that it needs.
@@ -36,10 +36,10 @@ def require_pin(bundle: Opened) -> None:
     Raises:
         ModelNotPinned: The caller pinned neither the content hash nor the signer.
     """
-    if not bundle.pinned:
-        raise ModelNotPinned(
+    if not bundle.is_expected:
+        raise ModelNotExpected(
             "this bundle runs a model, and neither it nor its maker was named: where its maker says so, "
-            f"--expect-id {bundle.identity} (serve: --encoder-expect-id; Python: expect_id=), or --maker KEY"
+            f"--expect-id {bundle.content_hash} (serve: --encoder-expect-id; Python: expect_id=), or --maker KEY"
         )
 
 
@@ -47,15 +47,15 @@ class OnnxSession:
     """Session of onnxruntime for checked model bytes: offline, silent, one input at a time."""
 
     def __init__(self, model: bytes, threads: int) -> None:
-        runtime = offline_onnxruntime()
+        runtime = import_offline_onnxruntime()
         options = runtime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         options.execution_mode = runtime.ExecutionMode.ORT_SEQUENTIAL
-        options.log_severity_level = _SILENT
+        options.log_severity_level = _FATAL_ONLY
         for key, value in _SETTINGS.items():
             options.add_session_config_entry(key, value)
         self._options = runtime.RunOptions()
-        self._options.log_severity_level = _SILENT
+        self._options.log_severity_level = _FATAL_ONLY
         session = None
         with suppress(Exception):  # onnxruntime's errors have no common base, and their messages are long
             session = runtime.InferenceSession(
@@ -66,7 +66,7 @@ class OnnxSession:
         self._session = session
         self._session._model_bytes = None  # the session would otherwise hold a second copy of the model
 
-    def run(self, ids: list[int]) -> NDArray[np.float32]:
+    def run_model(self, ids: list[int]) -> NDArray[np.float32]:
         """Compute the vector of one input: float32, shape ``(1, k)``.
 
         Args:
@@ -76,20 +76,20 @@ class OnnxSession:
             EncoderFailed: onnxruntime fails, or the result is not one float32 vector.
         """
         row = np.array([ids], dtype=np.int64)
-        inputs = dict(zip(INPUTS, (row, np.ones_like(row)), strict=True))
-        given: list[Any] = []
+        inputs = dict(zip(INPUT_NAMES, (row, np.ones_like(row)), strict=True))
+        outputs: list[Any] = []
         with suppress(Exception):  # not chained to our error: its message may reveal token ids
-            given = self._session.run([OUTPUT], inputs, self._options)
-        if not given:
+            outputs = self._session.run([OUTPUT_NAME], inputs, self._options)
+        if not outputs:
             raise EncoderFailed("the model of this bundle fails on its input")
-        vectors = given[0]
+        vectors = outputs[0]
         if vectors.dtype != np.float32 or vectors.ndim != 2 or len(vectors) != 1:
             raise EncoderFailed("the model of this bundle gives something else than one vector")
         return vectors
 
 
 @cache
-def offline_onnxruntime() -> Any:
+def import_offline_onnxruntime() -> Any:
     """Return the onnxruntime module if this version stays offline, whichever code imported it.
 
     Later versions send reports to their vendor when a session starts, unless the environment had
@@ -99,13 +99,13 @@ def offline_onnxruntime() -> Any:
     Raises:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
     """
-    told = "onnxruntime" not in sys.modules and os.environ.get("ORT_DISABLE_TELEMETRY") == "1"
+    is_telemetry_disabled = "onnxruntime" not in sys.modules and os.environ.get("ORT_DISABLE_TELEMETRY") == "1"
     try:
         import onnxruntime
     except ImportError as error:
         raise EncoderUnavailable(f"encoding needs onnxruntime: {_EXTRA}") from error
     version = str(getattr(onnxruntime, "__version__", ""))
-    if not told and not version.startswith(OFFLINE_VERSIONS):
+    if not is_telemetry_disabled and not version.startswith(OFFLINE_VERSIONS):
         raise EncoderUnavailable(
             f"this version of onnxruntime is not known to stay offline: {_EXTRA}, or set "
             "ORT_DISABLE_TELEMETRY=1 and load the encoder before anything else imports onnxruntime"

@@ -10,16 +10,16 @@ from functools import cache
 from typing import Any
 
 from textveil.mechanisms.noise.parameters import BOX, L2, ReleaseParameters, WordDropout
-from textveil.mechanisms.noise.vector import gaussian_delta, noise_for
-from textveil.release import Charge, Loss, PerCoordinate, PerWord, Statement, WholeText
+from textveil.mechanisms.noise.vector import bound_gaussian_delta, build_noise
+from textveil.release import PerCoordinate, PerWord, PrivacyLoss, ReleaseStatement, Spend, WholeText
 
-_ALWAYS = (
+_NEVER_PROTECTED = (
     "that a text was encoded, and with what parameters",
     "encoding the same text again: each release is drawn afresh, and their epsilons and deltas add up",
     "to whoever can time the device: how many pieces the text has, and so how long it is and how rare its words are",
 )
-_DELTA = "the bound has a delta: with a probability of about that size it may fail"
-_DROPOUT = (
+_DELTA_LIMIT = "the bound has a delta: with a probability of about that size it may fail"
+_DROPOUT_LIMIT = (
     "word dropout: it lowers the epsilon of a single token (letters and digits without a break, or one mark), "
     "much less that of a name or number of several tokens, and not at all that of the whole text; and it does so only "
     "toward those who cannot time the device, since time tells how many tokens were kept"
@@ -29,7 +29,7 @@ _DIGITS, _ROUNDING = 60, Decimal("1e-40")
 
 
 @dataclass(frozen=True)
-class VectorStatement(Statement):
+class VectorStatement(ReleaseStatement):
     """Privacy statement of one released vector: a function of public parameters alone.
 
     It is safe to publish beside the vector.
@@ -55,7 +55,7 @@ class VectorStatement(Statement):
 
         They never exceed the guarantee.
         """
-        return realized(self.parameters)
+        return compute_realized_loss(self.parameters)
 
     @property
     def per_coordinate(self) -> PerCoordinate | None:
@@ -65,15 +65,15 @@ class VectorStatement(Statement):
         """
         if self.parameters.mode == L2:
             return None
-        return PerCoordinate(_rounded_up(self.parameters.coordinate_loss))
+        return PerCoordinate(_round_up(self.parameters.coordinate_loss))
 
     @property
     def per_word(self) -> PerWord:
-        """Return epsilon and delta per word: ``word_loss``."""
-        return word_loss(self.whole_text, WordDropout(self.word_dropout))
+        """Return epsilon and delta per word: ``compute_word_loss``."""
+        return compute_word_loss(self.whole_text, WordDropout(self.word_dropout))
 
     @property
-    def identity(self) -> str:
+    def bundle_hash(self) -> str:
         """Return the content hash of the encoder bundle."""
         return self.bundle
 
@@ -83,12 +83,12 @@ class VectorStatement(Statement):
         return f"vector {self.parameters.mode}"
 
     @property
-    def charge(self) -> Charge:
+    def spend(self) -> Spend:
         """Return the spend: epsilon and delta of the whole text."""
-        return Charge.of(self.whole_text)
+        return Spend.from_loss(self.whole_text)
 
     @property
-    def losses(self) -> tuple[Loss, ...]:
+    def losses(self) -> tuple[PrivacyLoss, ...]:
         """Return the privacy losses of the whole text, of one word and of one coordinate.
 
         Mode ``l2`` has no loss of one coordinate.
@@ -99,16 +99,16 @@ class VectorStatement(Statement):
     @property
     def not_protected(self) -> tuple[str, ...]:
         """Return the limits of the protection in plain words."""
-        items: list[str] = list(_ALWAYS)
+        items: list[str] = list(_NEVER_PROTECTED)
         if self.parameters.mode == L2:
-            items.append(_DELTA)
+            items.append(_DELTA_LIMIT)
         if self.parameters.mode == BOX:
             times = self.parameters.dimension
             items.append(
                 f"the epsilon of a single coordinate is not the text's: for any two texts it is {times} times it"
             )
         if WordDropout(self.word_dropout).exact:
-            items.append(_DROPOUT)
+            items.append(_DROPOUT_LIMIT)
         return tuple(items)
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class VectorStatement(Statement):
             "mode": parameters.mode,
             "dimension": parameters.dimension,
             "grid": parameters.grid,
-            "noise": _noise(parameters),
+            "noise": _describe_noise(parameters),
             "epsilon_whole_text": float(self.whole_text.epsilon),
             "delta_whole_text": float(self.whole_text.delta),
             "realized_epsilon_whole_text": float(self.realized.epsilon),
@@ -140,11 +140,11 @@ class VectorStatement(Statement):
         word = f"; {self.per_word} (word dropout {self.word_dropout})" if dropout.exact else ""
         return f"{self.parameters.mode}, {size}: {self.whole_text}{coordinate}{word}"
 
-    def _details(self) -> tuple[str, ...]:
-        return (f"noise: {_noise(self.parameters)}",)
+    def _list_details(self) -> tuple[str, ...]:
+        return (f"noise: {_describe_noise(self.parameters)}",)
 
 
-def vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: str) -> VectorStatement:
+def make_vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: str) -> VectorStatement:
     """Return the privacy statement of a release.
 
     Args:
@@ -155,12 +155,12 @@ def vector_statement(parameters: ReleaseParameters, word_dropout: str, bundle: s
     Raises:
         OptionError: ``word_dropout`` is out of range, or the parameters have no noise table.
     """
-    noise_for(parameters)
+    build_noise(parameters)
     return VectorStatement(parameters, WordDropout(word_dropout).mu, bundle)
 
 
 @cache
-def realized(parameters: ReleaseParameters) -> WholeText:
+def compute_realized_loss(parameters: ReleaseParameters) -> WholeText:
     """Compute the privacy loss between any two texts from the integer table of the noise.
 
     ``l1``, ``box``: let ``r`` be the largest ratio of an output's probabilities under a shift by one step, an exact
@@ -171,18 +171,18 @@ def realized(parameters: ReleaseParameters) -> WholeText:
     Raises:
         OptionError: The parameters have no noise table.
     """
-    noise = noise_for(parameters)
+    noise = build_noise(parameters)
     if noise.variance is not None:
-        delta = gaussian_delta(parameters, noise.variance, noise.table.reach)
-        return WholeText(Decimal(parameters.epsilon), _rounded_up(delta, digits=6))
-    ratio = noise.table.largest_ratio(noise.margin)
+        delta = bound_gaussian_delta(parameters, noise.variance, noise.table.reach)
+        return WholeText(Decimal(parameters.epsilon), _round_up(delta, digits=6))
+    ratio = noise.table.compute_largest_ratio(noise.margin)
     with localcontext(prec=_DIGITS):
         logarithm = (Decimal(ratio.numerator) / ratio.denominator).ln() + _ROUNDING
         # More digits than a nominal epsilon has: rounding must not lift the realized epsilon above it.
-        return WholeText(_rounded_up(Fraction(parameters.sensitivity * logarithm), digits=40))
+        return WholeText(_round_up(Fraction(parameters.sensitivity * logarithm), digits=40))
 
 
-def word_loss(whole: WholeText, dropout: WordDropout) -> PerWord:
+def compute_word_loss(whole: WholeText, dropout: WordDropout) -> PerWord:
     """Compute the privacy loss between two texts that differ in one word.
 
     With words dropped with probability ``mu``, ``epsilon_word = ln((1 - mu) exp(epsilon) + mu)`` and ``delta_word = (1
@@ -198,17 +198,17 @@ def word_loss(whole: WholeText, dropout: WordDropout) -> PerWord:
     with localcontext(prec=_DIGITS):
         kept = Decimal((1 - mu).numerator) / (1 - mu).denominator
         epsilon = (kept * whole.epsilon.exp() + (1 - kept)).ln() + _ROUNDING
-    return PerWord(min(_rounded_up(Fraction(epsilon), 9), whole.epsilon), _rounded_up((1 - mu) * Fraction(whole.delta)))
+    return PerWord(min(_round_up(Fraction(epsilon), 9), whole.epsilon), _round_up((1 - mu) * Fraction(whole.delta)))
 
 
-def _noise(parameters: ReleaseParameters) -> str:
-    noise = noise_for(parameters)
+def _describe_noise(parameters: ReleaseParameters) -> str:
+    noise = build_noise(parameters)
     if noise.variance is not None:
         return f"discrete Gaussian of parameter sigma^2 = {noise.variance} steps squared on every coordinate"
     return f"discrete Laplace of scale {float(parameters.scale):g} steps on every coordinate"
 
 
-def _rounded_up(value: Fraction, digits: int = 12) -> Decimal:
+def _round_up(value: Fraction, digits: int = 12) -> Decimal:
     """Return ``value`` with ``digits`` significant digits, rounded up."""
     with localcontext(prec=digits, rounding=ROUND_CEILING):
         return Decimal(value.numerator) / value.denominator

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Unpack
 
 from textveil import Options, Sanitizer
-from textveil.bundle import Pins
+from textveil.bundle import ExpectedBundle
 from textveil.text import make_plan
 
 from textveil_training.attacks.words import WordNumbers, WordRelease, make_word_release
@@ -28,12 +28,14 @@ class AttackedMechanism:
         BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
     """
 
-    def __init__(self, bundle: Path | None = None, *, pins: Pins | None = None, **options: Unpack[Options]) -> None:
+    def __init__(
+        self, bundle: Path | None = None, *, pins: ExpectedBundle | None = None, **options: Unpack[Options]
+    ) -> None:
         sanitizer = Sanitizer.load(bundle, **(pins or {}))
         self.bundle = sanitizer.bundle
         self.plan = make_plan(sanitizer.bundle, **options)
         self.randomizer: TokenRandomizer | None = None
-        if not self.plan.rule.lists:
+        if not self.plan.rule.entity_types:
             options["mechanism"] = self.plan.terms.mechanism
             self.randomizer = TokenRandomizer(bundle, pins=pins, **options)
 

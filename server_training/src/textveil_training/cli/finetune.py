@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil_cli.console import progress_bars
+from textveil_cli.console import show_progress_bars
 
 from textveil_training.cli.options import (
     FormatOption,
@@ -83,7 +83,7 @@ def finetune(
     task, release = _load_task(format_name, path, test, keys, labels_of_pairs, settings.train_examples)
     run = RunOptions(output, resume, machine.apply())
     try:
-        with progress_bars() as report:
+        with show_progress_bars() as report:
             subject = {"data": task.describe(format_name), "release": release}
             record = script.finetune(settings, task, subject, run, report)
     except KeyboardInterrupt as interrupt:

@@ -3,7 +3,7 @@
 import sys
 
 from textveil import __version__
-from textveil_cli.console import command_line, run
+from textveil_cli.console import make_command_line, run
 
 #: What each command is for: the first sentence of its documentation.
 COMMANDS = {
@@ -16,7 +16,7 @@ COMMANDS = {
     "attack": "Attack released vectors, or sanitized text.",
 }
 
-app = command_line(
+app = make_command_line(
     "textveil_training.cli",
     COMMANDS,
     help="Trains on what devices release, and attacks it.",

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil_cli.console import progress_bars
-from textveil_cli.options import BundleOptions, LevelOptions
-from textveil_cli.options import options_of as options_of_text
+from textveil_cli.console import show_progress_bars
+from textveil_cli.options import BundleOptions, MechanismOptions
+from textveil_cli.options import combine_options as options_of_text
 
 from textveil_training.cli.options import (
     JsonOption,
@@ -54,7 +54,7 @@ def pretrain(
     as_json: JsonOption = False,
     *,
     bundle: BundleOptions,
-    level: LevelOptions,
+    level: MechanismOptions,
     training: PretrainingOptions,
     machine: MachineOptions,
 ) -> None:
@@ -79,12 +79,12 @@ def pretrain(
     settings = replace(settings, **get_given_options(training))
     sources = [parse_source(one) for one in data]
     run = RunOptions(output, resume, machine.apply())
-    named = bundle.bundle is not None or bundle.must_be.named or bool(get_given_options(level))
+    named = bundle.bundle is not None or bundle.expected.has_requirements or bool(get_given_options(level))
     channel = None
     if named or not raw:
-        channel = TokenRandomizer(bundle.bundle, pins=bundle.must_be.pins, **options_of_text(level))
+        channel = TokenRandomizer(bundle.bundle, pins=bundle.expected.expected_bundle, **options_of_text(level))
     texts = read_texts(sources, text_key)
-    with progress_bars() as report:
+    with show_progress_bars() as report:
         record = train(settings, texts, channel, run, raw=raw, report=report)
     if record["result"] is not None:  # of several processes only the first one has it
         print(json.dumps(record["result"]) if as_json else _format_table(record["result"]))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 import typer
-from textveil_cli.console import progress_bars, say
+from textveil_cli.console import print_message, show_progress_bars
 from textveil_cli.options import BundleOptions, RayOptions, TextOptions
 
 from textveil_training.cli.options import CorpusFormatOption, JsonOption, ResumeOption
@@ -85,12 +85,12 @@ def sanitize_corpus(
     After Ctrl-C, --resume continues: finished files (with --ray: parts) are not drawn a second time.
     """
     corpus.check(ray)
-    options = how.options()
-    if how.shown.allow is not None:
-        how.say_of_allowed(bundle.sanitizer(), options, quiet)
+    options = how.make_options()
+    if how.protection.allow is not None:
+        how.report_list_entries(bundle.load_sanitizer(), options, quiet)
     common: dict[str, Any] = {"options": options, "bundle": bundle.bundle, "resume": resume}
-    common |= {"workers": corpus.workers, **bundle.must_be.pins}
-    with progress_bars() as report:
+    common |= {"workers": corpus.workers, **bundle.expected.expected_bundle}
+    with show_progress_bars() as report:
         if ray.ray:
             record = _sanitize_on_ray(inputs, output, corpus, ray, common | {"report": report})
         else:
@@ -100,7 +100,7 @@ def sanitize_corpus(
     else:
         print(_format_parts_table(record) if ray.ray else _format_table(record))
     if not quiet:
-        say(f"textveil-train: {record['statement']['line'] if ray.ray else _format_promise(record)}")
+        print_message(f"textveil-train: {record['statement']['line'] if ray.ray else _format_promise(record)}")
 
 
 def _sanitize_here(inputs: list[Path], output: Path, corpus: CorpusOptions, common: dict[str, Any]) -> dict[str, Any]:
@@ -120,11 +120,11 @@ def _sanitize_here(inputs: list[Path], output: Path, corpus: CorpusOptions, comm
 def _sanitize_on_ray(
     inputs: list[Path], output: Path, corpus: CorpusOptions, ray: RayOptions, common: dict[str, Any]
 ) -> dict[str, Any]:
-    from textveil_cli.files import Selection
+    from textveil_cli.files import ColumnSelection
 
     from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
 
-    selection = Selection(format=corpus.format_name, columns=tuple(corpus.text_key or ["text"]))
+    selection = ColumnSelection(format=corpus.format_name, columns=tuple(corpus.text_key or ["text"]))
     more: dict[str, Any] = {"address": ray.ray_address, "quarantine": corpus.quarantine}
     return sanitize_corpus_on_ray(inputs, output, selection, **more, **common)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from textveil_cli.files import Bad, Layout, LayoutMaker, Row, Selection
+from textveil_cli.files import ColumnSelection, LayoutFactory, RejectedRow, RowLayout, TableRow
 
 from textveil_training.data import get_format
 from textveil_training.data.published import SEPARATOR
@@ -33,14 +33,14 @@ class TabColumns:
     width: int
     header: bool
 
-    def __call__(self, selection: Selection, name: str) -> Layout:
+    def __call__(self, selection: ColumnSelection, name: str) -> RowLayout:
         """Return the layout that splits the rows of one file."""
         return TabbedLayout(self)
 
     @property
-    def selection(self) -> Selection:
+    def selection(self) -> ColumnSelection:
         """The text columns, by number, as ``textveil_cli.files`` takes them."""
-        return Selection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
+        return ColumnSelection(format="tsv", columns=tuple(str(place + 1) for place in self.texts), header=self.header)
 
 
 @dataclass(frozen=True)
@@ -52,8 +52,8 @@ class RewritePlan:
         layout: Splitter of its rows; None if the selection is enough.
     """
 
-    selection: Selection
-    layout: LayoutMaker | None = None
+    selection: ColumnSelection
+    layout: LayoutFactory | None = None
 
 
 def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> RewritePlan:
@@ -73,17 +73,17 @@ def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewr
     if columns is not None:
         return _plan_tabs(TabColumns(columns.texts, columns.width, bool(columns.names)))
     if format_name not in ("jsonl", "table"):
-        return RewritePlan(Selection(format="lines"), make_wikitext_layout if format_name == "wikitext" else None)
+        return RewritePlan(ColumnSelection(format="lines"), make_wikitext_layout if format_name == "wikitext" else None)
     ending = ".jsonl" if format_name == "jsonl" else path.suffix.lower()
     if ending not in ENDINGS:
         raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
     if ending in JSON_ENDINGS:  # a name is not a path of names
-        return RewritePlan(Selection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))
+        return RewritePlan(ColumnSelection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))
     if ending == ".parquet":
-        return RewritePlan(Selection(format="parquet", columns=tuple(text_keys)))
+        return RewritePlan(ColumnSelection(format="parquet", columns=tuple(text_keys)))
     places, width, header = find_columns(path, list(text_keys))
     if ending == ".csv":
-        return RewritePlan(Selection(format="csv", columns=tuple(text_keys), header=header))
+        return RewritePlan(ColumnSelection(format="csv", columns=tuple(text_keys), header=header))
     return _plan_tabs(TabColumns(tuple(sorted(places)), width, header))
 
 
@@ -91,7 +91,7 @@ def _plan_tabs(tabs: TabColumns) -> RewritePlan:
     return RewritePlan(tabs.selection, tabs)
 
 
-def make_wikitext_layout(selection: Selection, name: str) -> Layout:
+def make_wikitext_layout(selection: ColumnSelection, name: str) -> RowLayout:
     """Return the layout that splits the lines of one WikiText file."""
     return WikitextLayout()
 
@@ -99,13 +99,13 @@ def make_wikitext_layout(selection: Selection, name: str) -> Layout:
 class WikitextLayout:
     """Splits the equals signs from headings such as `` = = Life = = `` and copies them."""
 
-    glue = b""
+    separator = b""
 
     def __init__(self) -> None:
         self._line = 0
 
-    def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yield the rows of some lines; see ``textveil_cli.files.Layout``."""
+    def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
+        """Yield the rows of some lines; see ``textveil_cli.files.RowLayout``."""
         for line in lines:
             self._line += 1
             heading = _HEADING.fullmatch(line)
@@ -113,19 +113,19 @@ class WikitextLayout:
             try:
                 text = parts[1].decode()
             except UnicodeDecodeError:
-                yield Bad(number=self._line, line=self._line, reason="not UTF-8", raw=line)
+                yield RejectedRow(number=self._line, line=self._line, reason="not UTF-8", raw=line)
                 continue
             end = text[len(text.rstrip("\r\n")) :].encode()
             content = text.removesuffix(end.decode())
             parts[1] = content.encode()
             places, texts = ([1], [content]) if content.strip() else ([], [])
-            yield Row(number=self._line, line=self._line, parts=parts, places=places, texts=texts, end=end)
+            yield TableRow(number=self._line, line=self._line, parts=parts, text_positions=places, texts=texts, end=end)
 
-    def encode(self, text: str) -> bytes:
+    def encode_cell(self, text: str) -> bytes:
         """Encode a text as UTF-8."""
         return text.encode()
 
-    def go_on(self, rows: int, lines: int) -> None:
+    def set_position(self, rows: int, lines: int) -> None:
         """Continue counting after ``lines`` lines."""
         self._line = lines
 
@@ -141,38 +141,40 @@ class TabbedLayout:
         tabs: The columns.
     """
 
-    glue = b"\t"
+    separator = b"\t"
 
     def __init__(self, tabs: TabColumns) -> None:
         self._tabs = tabs
         self._row = self._line = 0
 
-    def rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[Row | Bad]:
-        """Yield the rows of some lines; see ``textveil_cli.files.Layout``."""
+    def split_rows(self, lines: Iterable[bytes], *, last: bool) -> Iterator[TableRow | RejectedRow]:
+        """Yield the rows of some lines; see ``textveil_cli.files.RowLayout``."""
         for line in lines:
             self._line += 1
             content = line.removesuffix(b"\n").removesuffix(b"\r")
             end = line[len(content) :]
             if (self._tabs.header and self._line == 1) or content.strip() in (b"", SEPARATOR.encode()):
-                yield Row(number=0, line=self._line, parts=[content], end=end)
+                yield TableRow(number=0, line=self._line, parts=[content], end=end)
                 continue
             self._row += 1
-            cells = content.split(self.glue)
+            cells = content.split(self.separator)
             if len(cells) != self._tabs.width:
                 broken = f"{len(cells):,} cells instead of {self._tabs.width:,}"
-                yield Bad(number=self._row, line=self._line, reason=broken, raw=line)
+                yield RejectedRow(number=self._row, line=self._line, reason=broken, raw=line)
                 continue
             try:
                 texts = [cells[place].decode() for place in self._tabs.texts]
             except UnicodeDecodeError:
-                yield Bad(number=self._row, line=self._line, reason="a cell is not utf-8", raw=line)
+                yield RejectedRow(number=self._row, line=self._line, reason="a cell is not utf-8", raw=line)
                 continue
-            yield Row(number=self._row, line=self._line, parts=cells, places=self._tabs.texts, texts=texts, end=end)
+            yield TableRow(
+                number=self._row, line=self._line, parts=cells, text_positions=self._tabs.texts, texts=texts, end=end
+            )
 
-    def encode(self, text: str) -> bytes:
+    def encode_cell(self, text: str) -> bytes:
         """Encode a text as UTF-8."""
         return text.encode()
 
-    def go_on(self, rows: int, lines: int) -> None:
+    def set_position(self, rows: int, lines: int) -> None:
         """Continue counting after ``rows`` rows and ``lines`` lines."""
         self._row, self._line = rows, lines

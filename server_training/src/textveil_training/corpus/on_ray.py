@@ -12,11 +12,19 @@ from typing import Any, Unpack
 
 from textveil import Sanitizer
 from textveil import errors as runtime_errors
-from textveil.bundle import Pins, atomic_output
+from textveil.bundle import ExpectedBundle, open_atomic_text
 from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
-from textveil_cli.files import Counts, Record, Selection, find_sources, record_path, settings_of, version_of
-from textveil_cli.parts import PART_BYTES, require_parts
+from textveil_cli.file_shards import SHARD_BYTES, check_can_split
+from textveil_cli.files import (
+    ColumnSelection,
+    RunCounts,
+    RunManifest,
+    find_source_files,
+    get_file_version,
+    get_manifest_path,
+    hash_settings,
+)
 from textveil_export.ray_cluster import open_ray_cluster
 
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
@@ -31,7 +39,7 @@ RESTARTS = 3
 def sanitize_corpus_on_ray(
     inputs: Sequence[Path],
     output: Path,
-    selection: Selection,
+    selection: ColumnSelection,
     *,
     options: Options,
     bundle: Path | None = None,
@@ -39,9 +47,9 @@ def sanitize_corpus_on_ray(
     workers: int | None = None,
     quarantine: Path | None = None,
     resume: bool = False,
-    part_bytes: int = PART_BYTES,
+    part_bytes: int = SHARD_BYTES,
     report: ProgressCallback = ignore_progress,
-    **pins: Unpack[Pins],
+    **pins: Unpack[ExpectedBundle],
 ) -> dict[str, Any]:
     """Sanitize files of columns or keys, in parts, by the workers of a Ray cluster.
 
@@ -75,10 +83,10 @@ def sanitize_corpus_on_ray(
         One release of every document, with the promise of ``Sanitizer.sanitize``. Every worker draws from its own
         machine's generator. A part that a worker did not finish is drawn again, and nobody has seen the first draw.
     """
-    require_parts(selection)
+    check_can_split(selection)
     sanitizer = Sanitizer.load(bundle, **pins)
     terms = sanitizer.terms(**options)
-    sources = find_sources([str(path) for path in inputs], selection.format, output).files
+    sources = find_source_files([str(path) for path in inputs], selection.format, output).files
     if any(source.path is None for source in sources):
         raise InputError("a Ray cluster reads files, not standard input")
     if not sources:
@@ -88,22 +96,22 @@ def sanitize_corpus_on_ray(
     resolved = tuple(replace(source, path=source.path.resolve(), target=None) for source in sources if source.path)
     job = PartJob(
         sources=resolved,
-        versions=tuple(version_of(source.path.stat()) for source in resolved if source.path),
+        versions=tuple(get_file_version(source.path.stat()) for source in resolved if source.path),
         selection=selection,
         bundle=None if bundle is None else bundle.resolve(),
-        identity=sanitizer.bundle.identity,
+        identity=sanitizer.bundle.content_hash,
         max_bytes=sanitizer.bundle.max_bytes,
         options=options,
         output=output.resolve(),
         quarantine=None if quarantine is None else quarantine.resolve(),
         part_bytes=part_bytes,
     )
-    facts = [settings_of(selection, terms, options), part_bytes, quarantine is not None, version("textveil")]
+    facts = [hash_settings(selection, terms, options), part_bytes, quarantine is not None, version("textveil")]
     facts += [[source.name, found] for source, found in zip(sources, job.versions, strict=True)]
-    run = Record(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
+    run = RunManifest(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
     try:
         records = _run_workers(job, address, workers, report)
-        counts = sum((_read_counts(record) for record in records), Counts())
+        counts = sum((_read_counts(record) for record in records), RunCounts())
         statement = terms.statement(counts.tokens, counts.drawn)
         record = {
             "format": PARTS_FORMAT,
@@ -117,11 +125,11 @@ def sanitize_corpus_on_ray(
             "parts": sorted(records, key=lambda record: str(record["part"])),
         }
         (job.output / RECORDS).mkdir(exist_ok=True)
-        with atomic_output(job.output / RECORDS / "run.json") as write:
+        with open_atomic_text(job.output / RECORDS / "run.json") as write:
             write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
     finally:
         run.close()
-    record_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
+    get_manifest_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
     return record
 
 
@@ -189,5 +197,5 @@ def _is_error_class(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, TextveilError)
 
 
-def _read_counts(record: dict[str, Any]) -> Counts:
-    return Counts(**{field.name: record[field.name] for field in fields(Counts)})
+def _read_counts(record: dict[str, Any]) -> RunCounts:
+    return RunCounts(**{field.name: record[field.name] for field in fields(RunCounts)})

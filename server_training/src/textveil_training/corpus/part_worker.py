@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 from textveil import Sanitizer
-from textveil.bundle import MAX_BUNDLE_BYTES, atomic_output
+from textveil.bundle import MAX_BUNDLE_BYTES, open_atomic_text
 from textveil.text import Options
-from textveil_cli.files import Counts, Drawer, Quarantine, Selection, Source
-from textveil_cli.parts import Part, cut, part_target, sanitize_part
-from textveil_cli.processes import guarded
+from textveil_cli.file_shards import FileShard, get_shard_path, sanitize_shard, split_file
+from textveil_cli.files import BlockSanitizer, ColumnSelection, RejectedRowsFile, RunCounts, SourceFile
+from textveil_cli.processes import run_guarded
 
 from textveil_training.data.corpus_release import RECORDS
 from textveil_training.file_hashes import hash_file
@@ -43,9 +43,9 @@ class PartJob:
         max_bytes: Most bytes of the bundle's files together.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[SourceFile, ...]
     versions: tuple[list[int], ...]
-    selection: Selection
+    selection: ColumnSelection
     bundle: Path | None
     identity: str
     options: Options
@@ -56,7 +56,7 @@ class PartJob:
 
     def get_target(self, file: int, number: int) -> Path:
         """Return the output path of a part."""
-        return part_target(self.output, self.sources[file].name, number)
+        return get_shard_path(self.output, self.sources[file].name, number)
 
     def get_record_path(self, file: int, number: int) -> Path:
         """Return the path of a part's record."""
@@ -70,15 +70,15 @@ def cut_files(batch: Batch, job: PartJob) -> Iterator[Batch]:
     An error takes the place of a part and ends its file.
     """
     for file in batch["file"].tolist():
-        parts = cut(job.sources[file], job.selection, job.part_bytes)
-        while (found := guarded(_next_part, parts)) is not None:
+        parts = split_file(job.sources[file], job.selection, job.part_bytes)
+        while (found := run_guarded(_next_part, parts)) is not None:
             if isinstance(found, BaseException):
                 yield _make_row({"file": file, "error": describe_error(found)})
                 break
             yield _make_row({"file": file, "part": asdict(found)})
 
 
-def _next_part(parts: Iterator[Part]) -> Part | None:
+def _next_part(parts: Iterator[FileShard]) -> FileShard | None:
     return next(parts, None)
 
 
@@ -98,18 +98,18 @@ class PartWorker:
         told = json.loads(str(batch["told"][0]))
         if "error" in told:
             return _make_row(told)
-        outcome = guarded(self._finish_part, told["file"], Part(**told["part"]))
+        outcome = run_guarded(self._finish_part, told["file"], FileShard(**told["part"]))
         if isinstance(outcome, BaseException):
             return _make_row({"file": told["file"], "error": describe_error(outcome)})
         return _make_row({"file": told["file"], "record": outcome, "size": told["part"]["size"]})
 
-    def _finish_part(self, file: int, part: Part) -> dict[str, Any]:
+    def _finish_part(self, file: int, part: FileShard) -> dict[str, Any]:
         target = self._job.get_target(file, part.number)
         # a part is finished by a worker that did not live to say so, or in a run that was interrupted
         record = read_finished_part(self._job, file, part.number) or self._sanitize_part(file, part, target)
         return record | {"sha256": hash_file(target)}
 
-    def _sanitize_part(self, file: int, part: Part, target: Path) -> dict[str, Any]:
+    def _sanitize_part(self, file: int, part: FileShard, target: Path) -> dict[str, Any]:
         job = self._job
         if self._sanitizer is None:
             self._sanitizer = Sanitizer.load(job.bundle, expect_id=job.identity, max_bytes=job.max_bytes)
@@ -118,16 +118,16 @@ class PartWorker:
         written = _PartRecord(job, file, part.number, self._sanitizer)
         quarantine = self._open_quarantine(file, part.number)
         try:
-            drawer = Drawer(self._sanitizer, job.bundle, job.options, 1)
-            sanitize_part(
-                source, part, job.versions[file], job.selection, drawer, record=written, quarantine=quarantine
+            drawer = BlockSanitizer(self._sanitizer, job.bundle, job.options, 1)
+            sanitize_shard(
+                source, part, job.versions[file], job.selection, drawer, recorder=written, rejected_rows=quarantine
             )
         finally:
             if quarantine is not None:
                 quarantine.close()
         return written.content
 
-    def _open_quarantine(self, file: int, number: int) -> Quarantine | None:
+    def _open_quarantine(self, file: int, number: int) -> RejectedRowsFile | None:
         folder = self._job.quarantine
         if folder is None:
             return None
@@ -135,7 +135,7 @@ class PartWorker:
         path = folder / target.with_name(target.name + ".jsonl")
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.unlink(missing_ok=True)  # of a worker that was ended before the part was finished
-        return Quarantine(path, resume=False)
+        return RejectedRowsFile(path, resume=False)
 
 
 class _PartRecord:
@@ -146,7 +146,7 @@ class _PartRecord:
         self._sanitizer = sanitizer
         self.content: dict[str, Any] = {}
 
-    def add(self, source: Source, status: os.stat_result, size: int, counts: Counts) -> None:
+    def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
         """Write the record of a part."""
         job = self._job
         path = job.get_record_path(self._file, self._number)
@@ -160,7 +160,7 @@ class _PartRecord:
             "bundle": job.identity,
         }
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_output(path) as write:
+        with open_atomic_text(path) as write:
             write(json.dumps(self.content, ensure_ascii=False) + "\n")
 
 

@@ -22,9 +22,18 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from textveil import Sanitizer
-from textveil.bundle import Pins, atomic_output
+from textveil.bundle import ExpectedBundle, open_atomic_text
 from textveil.text import Options
-from textveil_cli.files import Counts, Drawer, Record, Source, Sources, record_path, sanitize_files, settings_of
+from textveil_cli.files import (
+    BlockSanitizer,
+    RunCounts,
+    RunManifest,
+    SourceFile,
+    SourceFiles,
+    get_manifest_path,
+    hash_settings,
+    sanitize_files,
+)
 
 from textveil_training.corpus.layouts import RewritePlan, plan_rewrite
 from textveil_training.data import ReadOptions, get_format, list_files, load_examples
@@ -107,7 +116,7 @@ def make_corpus_record(
     sanitizer: Sanitizer,
     options: Options,
     *,
-    counts: Mapping[str, Counts],
+    counts: Mapping[str, RunCounts],
     outputs: Mapping[str, tuple[Path, ...]],
     copies: int,
     **run: object,
@@ -127,7 +136,7 @@ def make_corpus_record(
     return {
         "format": FORMAT,
         "format_version": VERSION,
-        "bundle": {"identity": sanitizer.bundle.identity, "name": sanitizer.bundle.manifest.get("name")},
+        "bundle": {"identity": sanitizer.bundle.content_hash, "name": sanitizer.bundle.manifest.get("name")},
         "copies": copies,
         "charged": "every token of every copy",
         "statement": statement.to_dict(),
@@ -141,7 +150,7 @@ def make_corpus_record(
     }
 
 
-def _describe_counts(counts: Counts) -> dict[str, int]:
+def _describe_counts(counts: RunCounts) -> dict[str, int]:
     """Return a file's counts without rejected rows: there the first bad row is an error."""
     return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
 
@@ -163,7 +172,7 @@ def sanitize_corpus(
     workers: int | None = None,
     resume: bool = False,
     report: ProgressCallback = ignore_progress,
-    **pins: Unpack[Pins],
+    **pins: Unpack[ExpectedBundle],
 ) -> dict[str, Any]:
     """Sanitize the texts of files and write files of the same names and format.
 
@@ -212,14 +221,14 @@ def sanitize_corpus(
 
     keys = tuple(text_keys) if get_format(format_name).has_named_columns else ()
     plans = {path: plan_rewrite(format_name, path, text_keys) for path in files}
-    settings = [settings_of(plan.selection, terms, options) for plan in plans.values()]
+    settings = [hash_settings(plan.selection, terms, options) for plan in plans.values()]
     facts = json.dumps([settings, format_name, keys, copies, version("textveil")])
     names = {path: _make_names(path, copies) for path in files}
     size = copies * sum(path.stat().st_size for path in files)
     processes = min(count_cores(), 1 + size // WORTH_A_WORKER) if workers is None else workers
-    record = Record(output, hashlib.sha256(facts.encode()).hexdigest(), resume=resume)
+    record = RunManifest(output, hashlib.sha256(facts.encode()).hexdigest(), resume=resume)
     try:
-        drawer = Drawer(sanitizer, bundle, options, processes)
+        drawer = BlockSanitizer(sanitizer, bundle, options, processes)
         found = _sanitize_groups(plans, names, output, drawer, record, report)
     finally:
         record.close()
@@ -237,9 +246,9 @@ def sanitize_corpus(
         finished=datetime.now(UTC).isoformat(timespec="seconds"),
         wall_s=round(time.perf_counter() - clock, 2),
     )
-    with atomic_output(output / RECORD) as write:
+    with open_atomic_text(output / RECORD) as write:
         write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
-    record_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
+    get_manifest_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
     return content
 
 
@@ -257,25 +266,25 @@ def _sanitize_groups(
     plans: Mapping[Path, RewritePlan],
     names: Mapping[Path, tuple[str, ...]],
     output: Path,
-    drawer: Drawer,
-    record: Record,
+    drawer: BlockSanitizer,
+    record: RunManifest,
     report: ProgressCallback,
-) -> dict[str, Counts]:
+) -> dict[str, RunCounts]:
     """Rewrite all files, grouped by rewrite plan; return counts of one copy by file name."""
     sizes = {path: path.stat().st_size for path in plans}
     done, total = 0, sum(sizes[path] * len(names[path]) for path in plans)
-    counts: dict[str, Counts] = {}
+    counts: dict[str, RunCounts] = {}
     for plan, group in groupby(sorted(plans, key=lambda path: repr(plans[path])), key=plans.__getitem__):
         sources = [
-            Source(path=path, name=name, target=output / name, size=sizes[path])
+            SourceFile(path=path, name=name, target=output / name, size=sizes[path])
             for path in group
             for name in names[path]
         ]
         found = sanitize_files(
-            Sources(tuple(sources), output, 0),
+            SourceFiles(tuple(sources), output, 0),
             plan.selection,
             drawer,
-            record=record,
+            manifest=record,
             report=lambda consumed, _, done=done: report("sanitizing", min(done + consumed, total), total),
             layout=plan.layout,
         )

@@ -3,7 +3,7 @@
 from collections import Counter
 from pathlib import Path
 
-from textveil_cli.files import Bad, Quarantine
+from textveil_cli.files import RejectedRow, RejectedRowsFile
 
 from textveil_training.errors import DataError, DataOptionError, MissingLabel, MissingText
 
@@ -27,7 +27,7 @@ class SkippedRows:
         if quarantine is not None and quarantine.exists():
             raise DataOptionError("--quarantine: there is a file already")
         self._quarantine, self.empty_alone = quarantine, empty_alone
-        self._rows: list[tuple[str, Bad]] = []
+        self._rows: list[tuple[str, RejectedRow]] = []
         self.reasons: Counter[str] = Counter()
 
     def add(self, error: DataError, number: int = 0, raw: str = "") -> None:
@@ -44,7 +44,7 @@ class SkippedRows:
         if self._quarantine is not None:
             file, line = ("", 0) if error.location is None else (error.location.file_name, error.location.line or 0)
             raw_bytes = raw.encode("utf-8", "surrogateescape")
-            self._rows.append((file, Bad(number=number, line=line, reason=error.reason, raw=raw_bytes)))
+            self._rows.append((file, RejectedRow(number=number, line=line, reason=error.reason, raw=raw_bytes)))
 
     def write_rejected_rows(self) -> None:
         """Write the skipped rows to their file, as ``textveil sanitize`` does.
@@ -53,11 +53,11 @@ class SkippedRows:
             OutputError: It cannot be written.
         """
         if self._quarantine is not None and self._rows:
-            kept = Quarantine(self._quarantine, resume=False)
+            kept = RejectedRowsFile(self._quarantine, resume=False)
             try:
                 for file, bad in self._rows:
-                    kept.add(file, bad)
-                kept.keep()
+                    kept.add_row(file, bad)
+                kept.save_waiting_rows()
             finally:
                 kept.close()
 

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from textveil.release import counted
-from textveil_cli.columns import suggest_column
+from textveil.release import format_count
+from textveil_cli.column_names import suggest_column
 
 from textveil_training.data.examples import LabeledExample
 from textveil_training.data.rows import check_label, check_text, format_file_name, read_lines, split_columns
@@ -130,7 +130,7 @@ def _locate_columns(row: list[str], wanted: list[str], location: FileLocation) -
                 found = "two columns" if name in row else "no column"
                 meant = suggest_column(name, row) if found == "no column" else ""
                 meant = "; separate cells by commas" if len(row) == 1 and set(row[0]) & {";", "\t"} else meant
-                there = counted(len(row), "column")
+                there = format_count(len(row), "column")
                 raise MissingColumn(f"{found} of the name given for the {option} ({there}){meant}", location)
         places = [row.index(name) for name in wanted]
     if len(set(places)) < len(places):

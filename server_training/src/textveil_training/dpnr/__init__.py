@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_training.dpnr.accuracy import decide_released, load_or_compute_features, make_release_parameters
@@ -45,7 +45,7 @@ __all__ = [
     "train_head",
 ]
 
-__getattr__ = lazy_names(
+__getattr__ = make_lazy_getattr(
     __name__,
     __all__,
     "accuracy",

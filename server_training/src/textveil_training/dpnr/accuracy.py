@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from textveil.mechanisms import RandomUint64
-from textveil.mechanisms.noise import BOX, ReleaseParameters, Releaser, WordDropout
-from textveil_cli.collector import label_scores, layers_of
+from textveil.mechanisms.noise import BOX, ReleaseParameters, VectorReleaser, WordDropout
+from textveil_cli.aggregation import compute_label_scores, extract_layers
 from torch import Tensor
 
 from textveil_training.data import ReadOptions
@@ -71,8 +71,8 @@ def release_vectors(
     Privacy:
         Each row is one release at the parameters' whole-text epsilon; see ``textveil.mechanisms``.
     """
-    releaser = Releaser(parameters)
-    return releaser.dequantize(releaser.release(vectors, random_uint64))
+    releaser = VectorReleaser(parameters)
+    return releaser.dequantize_vectors(releaser.release_vectors(vectors, random_uint64))
 
 
 def measure_accuracy(
@@ -162,10 +162,10 @@ def decide_released(
             return ReleasedDecisions([model.classifier(matrix, None).argmax(-1).cpu() for matrix in vectors], [])
         parameters = make_release_parameters(description, level)
         log_epsilon = np.full((1, 1), math.log(float(level)))
-        layers = layers_of({name: tensor.cpu().numpy() for name, tensor in model.classifier.state_dict().items()})
+        layers = extract_layers({name: tensor.cpu().numpy() for name, tensor in model.classifier.state_dict().items()})
 
         def decide(released: NDArray[np.float32]) -> Tensor:
-            return torch.from_numpy(label_scores(layers, released, log_epsilon).argmax(axis=1))
+            return torch.from_numpy(compute_label_scores(layers, released, log_epsilon).argmax(axis=1))
 
         clean = [matrix.cpu().numpy() for matrix in vectors]
         draws_of = (clean[draw % len(clean)] for draw in range(draws))

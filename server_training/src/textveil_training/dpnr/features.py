@@ -88,7 +88,7 @@ def remove_random_words(text: TextPieces, dropout: WordDropout) -> TextPieces:
     """Remove the words that one draw of word dropout selects."""
     if not len(text.pieces):
         return text
-    kept = torch.from_numpy(~dropout.dropped(int(text.word_numbers[-1]) + 1))[text.word_numbers]
+    kept = torch.from_numpy(~dropout.draw_dropped(int(text.word_numbers[-1]) + 1))[text.word_numbers]
     return TextPieces(text.pieces[kept], text.word_numbers[kept])
 
 

@@ -84,7 +84,7 @@ def compute_noise_scale(mode: Mode, dimension: int, epsilon: float, delta: float
 
 
 def _solve_rho(epsilon: float, delta: float) -> float:
-    """Compute ``mechanisms.zcdp.largest_rho`` in floating point.
+    """Compute ``mechanisms.zcdp.compute_largest_rho`` in floating point.
 
     This takes a thirtieth of the time, and training calls it often.
     """

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import make_lazy_getattr
 
 # Imported now, since the module and the function have one name: the package has the function.
 from textveil_training.encoder.k_means import RESTARTS, STEPS, find_centers, normalize_vectors
@@ -56,7 +56,7 @@ __all__ = [
     "train_static_extractor",
 ]
 
-__getattr__ = lazy_names(
+__getattr__ = make_lazy_getattr(
     __name__,
     __all__,
     "codebook",

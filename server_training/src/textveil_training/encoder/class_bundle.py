@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import HeldOut
+from textveil.bundle import HeldOutCounts
 from textveil.errors import OptionError
-from textveil.mechanisms.staircase import IndexStaircase
+from textveil.mechanisms.staircase import LabelStaircase
 from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
 
 from textveil_training.data.splits import SHARED_WORDS
@@ -151,13 +151,13 @@ def train_class_bundle(
         channels=channels,
         default=settings.default,
         probabilities={
-            f"{name}.{staircase.level.epsilon:f}": compute_label_probabilities(calibration, staircase.matrix).astype(
-                np.float32
-            )
+            f"{name}.{staircase.level.epsilon:f}": compute_label_probabilities(
+                calibration, staircase.probability_matrix
+            ).astype(np.float32)
             for name, levels in channels.items()
             for staircase in levels
         },
-        held_out=HeldOut(task.labels, (calibration + test).astype(np.int64)),
+        held_out=HeldOutCounts(task.labels, (calibration + test).astype(np.int64)),
         license=settings.license,
         provenance={**describe_data(settings), "extractor": settings.extractor, **trained.provenance},
         measured=compute_figures(task, test, channels, settings.data),
@@ -171,7 +171,7 @@ def describe_data(settings: EncoderBundleSettings) -> dict[str, str]:
 
 def fit_randomizers(
     calibration: NDArray[np.float64], levels: tuple[str, ...], report: ProgressCallback
-) -> dict[str, tuple[IndexStaircase, ...]]:
+) -> dict[str, tuple[LabelStaircase, ...]]:
     """Make the integer tables of ``counts`` and ``accuracy`` for each epsilon.
 
     ``accuracy`` is fitted to the decisions on the calibration texts.
@@ -198,7 +198,7 @@ def fit_randomizers(
 
 
 def compute_figures(
-    task: LabeledTexts, confusion: NDArray[np.float64], channels: dict[str, tuple[IndexStaircase, ...]], data: str
+    task: LabeledTexts, confusion: NDArray[np.float64], channels: dict[str, tuple[LabelStaircase, ...]], data: str
 ) -> dict[str, Any]:
     """Compute the model card's figures: exact expectations over the draw, on test texts.
 
@@ -212,7 +212,7 @@ def compute_figures(
     def recall(channel: NDArray[np.float64]) -> NDArray[np.float64]:
         return compute_recalls(confusion, channel)
 
-    def abandoned(level: IndexStaircase) -> list[str]:
+    def abandoned(level: LabelStaircase) -> list[str]:
         return [label for label, base in zip(task.labels, level.base, strict=True) if not base]
 
     return {
@@ -224,9 +224,9 @@ def compute_figures(
 def compute_randomizer_figures(
     labels: tuple[str, ...],
     test: NDArray[np.float64],
-    channels: Mapping[str, tuple[IndexStaircase, ...]],
+    channels: Mapping[str, tuple[LabelStaircase, ...]],
     recall: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    abandoned: Callable[[IndexStaircase], list[str]],
+    abandoned: Callable[[LabelStaircase], list[str]],
 ) -> dict[str, Any]:
     """Compute the accuracies of each randomizer, and those without noise.
 
@@ -247,7 +247,7 @@ def compute_randomizer_figures(
         "channels": {
             name: {
                 f"{level.level.epsilon:f}": {
-                    **summarize_recalls(labels, shares, recall(level.matrix)),
+                    **summarize_recalls(labels, shares, recall(level.probability_matrix)),
                     "abandoned": abandoned(level),
                 }
                 for level in levels

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import HeldOut, layout
-from textveil.mechanisms.staircase import IndexStaircase
+from textveil.bundle import HeldOutCounts, layout
+from textveil.mechanisms.staircase import LabelStaircase
 from textveil_export.index import IndexContents, compute_realized_epsilon, make_integer_randomizer
 
 from textveil_training.encoder.class_bundle import (
@@ -91,12 +91,16 @@ def train_codebook_bundle(
         bias=trained.bias,
         channels={"counts": levels},
         default=settings.default,
-        kind=layout.CODEBOOK,
+        kind=layout.CLUSTER_LABELS,
         probabilities={
-            f"counts.{level.level.epsilon:f}": compute_label_probabilities(shares, level.matrix).astype(np.float32)
+            f"counts.{level.level.epsilon:f}": compute_label_probabilities(shares, level.probability_matrix).astype(
+                np.float32
+            )
             for level in levels
         },
-        held_out=HeldOut(task.labels, (calibration + found("test")).astype(np.int64)) if len(task.labels) > 1 else None,
+        held_out=HeldOutCounts(task.labels, (calibration + found("test")).astype(np.int64))
+        if len(task.labels) > 1
+        else None,
         license=settings.license,
         provenance={
             **describe_data(settings),
@@ -115,7 +119,7 @@ def compute_label_figures(
     labels: tuple[str, ...],
     train: NDArray[np.float64],
     test: NDArray[np.float64],
-    levels: tuple[IndexStaircase, ...],
+    levels: tuple[LabelStaircase, ...],
 ) -> dict[str, Any]:
     """Compute how well a server infers labels from codes: exact expectations on test texts.
 
@@ -135,7 +139,7 @@ def compute_label_figures(
         released, told = test @ channel, chosen(channel)
         return np.array([counts[told == label].sum() for label, counts in enumerate(released)]) / test.sum(axis=1)
 
-    def abandoned(level: IndexStaircase) -> list[str]:
-        return [label for number, label in enumerate(labels) if number not in chosen(level.matrix)]
+    def abandoned(level: LabelStaircase) -> list[str]:
+        return [label for number, label in enumerate(labels) if number not in chosen(level.probability_matrix)]
 
     return compute_randomizer_figures(labels, test, {"counts": levels}, recall, abandoned)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.bundle import OnnxParts, StaticParts
-from textveil.vector import extractor_of
+from textveil.bundle import OnnxExtractorData, StaticExtractorData
+from textveil.vector import make_extractor
 from textveil_export.index import quantize_static_parts
 
 from textveil_training.encoder.labeled_texts import LabeledTexts
@@ -41,7 +41,7 @@ class TrainedExtractor:
         provenance: Entries of the model card.
     """
 
-    parts: StaticParts | OnnxParts
+    parts: StaticExtractorData | OnnxExtractorData
     weight: NDArray[np.float32]
     bias: NDArray[np.float32]
     provenance: Mapping[str, Any]
@@ -53,10 +53,10 @@ class TrainedExtractor:
             texts: The texts.
             progress: Called with the finished texts and the total.
         """
-        extractor = extractor_of(self.parts)
+        extractor = make_extractor(self.parts)
         codes = np.zeros(len(texts), dtype=np.int64)
         for number, text in enumerate(texts):
-            vector = extractor.extract(text).vector
+            vector = extractor.extract_vector(text).vector
             vector = vector if np.isfinite(vector).all() else np.zeros_like(vector)
             codes[number] = np.argmax(self.weight @ vector + self.bias)
             progress(number + 1, len(texts))
@@ -180,7 +180,7 @@ def load_exported(
     arrays: Arrays, facts: Mapping[str, Any], max_tokens: int, provenance: Mapping[str, Any]
 ) -> TrainedExtractor:
     """Rebuild the extractor that ``export_minilm`` stored."""
-    parts = OnnxParts(
+    parts = OnnxExtractorData(
         model=arrays["model"].tobytes(),
         vocabulary={piece: number for number, piece in enumerate(facts["vocabulary"])},
         lowercase=facts["lowercase"],

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms.staircase import MAX_CODES
-from textveil.release import counted
+from textveil.mechanisms.staircase import MAX_LABELS
+from textveil.release import format_count
 
 from textveil_training.data import LabeledExample
 from textveil_training.data.splits import TextGroups, group_texts, split_groups
@@ -94,15 +94,16 @@ def split_labeled_texts(
     """
     rows, test = _strip_labels(rows), None if test is None else _strip_labels(test)
     labels = tuple(sorted({row.label for row in rows}))
-    if not 2 <= len(labels) <= MAX_CODES:
+    if not 2 <= len(labels) <= MAX_LABELS:
         raise InvalidClasses(
-            f"there are {len(labels)} different labels: from 2 to {MAX_CODES} are needed; is it the right column?"
+            f"there are {len(labels)} different labels: from 2 to {MAX_LABELS} are needed; is it the right column?"
         )
     sizes = Counter(row.label for row in rows)
     for number, label in enumerate(labels, 1):
         if sizes[label] < MIN_CLASS_TEXTS:
             raise InvalidClasses(
-                f"class {number} of {len(labels)} has {counted(sizes[label], 'text')}: {MIN_CLASS_TEXTS} are needed; "
+                f"class {number} of {len(labels)} has {format_count(sizes[label], 'text')}: {MIN_CLASS_TEXTS} are "
+                "needed; "
                 "counted in the order of the alphabet: join this label to another, or take its rows out"
             )
     if test is not None and (only := {row.label for row in test} - set(labels)):

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
-from textveil.bundle import atomic_bytes, atomic_output
+from textveil.bundle import open_atomic_bytes, open_atomic_text
 from textveil.errors import ResumeError
 
 from textveil_training.engine.run import hash_run_key
@@ -61,7 +61,7 @@ class ResumeCache:
         """
         if not (self.folder / RUN).is_file():
             self.folder.mkdir(exist_ok=True)
-            with atomic_output(self.folder / RUN) as write:
+            with open_atomic_text(self.folder / RUN) as write:
                 write(json.dumps({"key": self._key}) + "\n")
 
     def load_or_make(
@@ -87,7 +87,7 @@ class ResumeCache:
                 raise ResumeError("a part of the unfinished run is damaged (--force starts anew)") from error
         arrays, facts = make()
         self.create_folder()
-        with atomic_bytes(path) as file:
+        with open_atomic_bytes(path) as file:
             whole = {key: np.ascontiguousarray(array) for key, array in arrays.items()}
             file.write(save(whole, {"facts": json.dumps(facts)}))
         return arrays, dict(facts)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
-from textveil.vector import pair_buckets
+from textveil.vector import compute_pair_buckets
 
 from textveil_training.encoder.word_embeddings import PublicWords, compute_word_shares, count_texts, find_word_ids
 from textveil_training.progress import ProgressCallback
@@ -151,7 +151,7 @@ def train_static(
     words = find_word_ids(texts, public, settings.max_characters)
     roots = np.sqrt([max(1, len(ids)) for ids in words])[:, None]
     of_words = (compute_word_shares(words, len(public.rows)) * roots).tocsr()
-    buckets = [pair_buckets(ids, settings.pairs) if settings.pairs else ids[:0] for ids in words]
+    buckets = [compute_pair_buckets(ids, settings.pairs) if settings.pairs else ids[:0] for ids in words]
     of_pairs = (compute_word_shares(buckets, settings.pairs) * roots).tocsr()
     used_words, used_pairs = (
         np.flatnonzero(count_texts(found, found.shape[1]) >= settings.min_texts) for found in (of_words, of_pairs)

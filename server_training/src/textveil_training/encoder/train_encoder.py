@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from textveil.errors import OptionError
-from textveil.vector import IndexEncoder
-from textveil_cli.console import progress_bars
+from textveil.vector import TextLabelEncoder
+from textveil_cli.console import show_progress_bars
 
 from textveil_training.data import LabeledExample
 from textveil_training.data.rows import check_label, check_text
@@ -26,7 +26,7 @@ class TrainedEncoder:
         left_out: How many rows had no text or no label.
     """
 
-    encoder: IndexEncoder = field(repr=False)
+    encoder: TextLabelEncoder = field(repr=False)
     folder: Path
     measured: dict[str, Any] = field(repr=False)
     left_out: int
@@ -105,7 +105,7 @@ def train_encoder(
     kept = ResumeCache(
         get_unfinished_folder(output), [settings.describe(), task.compute_sha256()], resume=resume, replace=force
     )
-    with progress_bars(shown=progress) as report:
+    with show_progress_bars(enabled=progress) as report:
         contents = train_class_bundle(task, settings, report, kept)
     encoder = write_index_bundle(contents, output, force=force)
     kept.remove()

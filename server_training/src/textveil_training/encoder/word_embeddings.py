@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from textveil.bundle import TextBundle, artifact, open_bundle
-from textveil.vector import pair_buckets, words_of
+from textveil.bundle import TextBundle, find_artifact, open_bundle
+from textveil.vector import compute_pair_buckets, find_word_rows
 
 from textveil_training.encoder.k_means import find_main_directions, normalize_vectors
 
@@ -51,7 +51,7 @@ def load_public_words(dimension: int) -> PublicWords:
     Args:
         dimension: Numbers in a row; beyond those of the vectors, 0.
     """
-    bundle = open_bundle(artifact("english-santext"), TextBundle)
+    bundle = open_bundle(find_artifact("english-santext"), TextBundle)
     assert bundle.metric is not None
     words = {word: number for number, word in enumerate(bundle.vocabulary)}
     vectors = bundle.metric.rows[: len(words)].astype(np.float64)
@@ -66,7 +66,7 @@ def load_public_words(dimension: int) -> PublicWords:
     return PublicWords(
         words=words,
         rows=rows.astype(np.float32),
-        identity=bundle.identity,
+        identity=bundle.content_hash,
         license=manifest["licence"],
         attribution=manifest["attribution"],
     )
@@ -109,7 +109,8 @@ class WordEmbeddings:
         if len(self.pairs):
             found = (
                 found
-                + compute_word_shares([pair_buckets(one, len(self.pairs)) for one in ids], len(self.pairs)) @ self.pairs
+                + compute_word_shares([compute_pair_buckets(one, len(self.pairs)) for one in ids], len(self.pairs))
+                @ self.pairs
             )
         return found
 
@@ -149,7 +150,7 @@ def fit_to_teacher(
     wished = normalize_vectors(vectors - vectors.mean(axis=0, dtype=np.float64))
     wished = normalize_vectors(wished @ find_main_directions(wished, DIRECTIONS))
     means = compute_word_shares(ids, len(public.rows)) @ public.rows.astype(np.float64)
-    pairs = compute_word_shares([pair_buckets(one, buckets) for one in ids], buckets)
+    pairs = compute_word_shares([compute_pair_buckets(one, buckets) for one in ids], buckets)
     pairs = pairs * (count_texts(pairs, buckets) >= min_texts)
     kernels = [_center_kernel(means @ means.T), _center_kernel((pairs @ pairs.T).toarray())]
     scales = [1 / max(float(np.trace(kernel)) / len(ids), 1e-12) for kernel in kernels]
@@ -162,7 +163,7 @@ def fit_to_teacher(
 
 def find_word_ids(texts: Sequence[str], public: PublicWords, max_characters: int) -> list[Ids]:
     """Return the row of each word of each text, as devices find them."""
-    return [words_of(text[:max_characters], public.words) for text in texts]
+    return [find_word_rows(text[:max_characters], public.words) for text in texts]
 
 
 def compute_word_shares(ids: Sequence[Ids], rows: int) -> csr_array:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_training.engine.encoders import MINILM, choose_precision, get_device, load_transformer, pool_mean
@@ -24,4 +24,4 @@ __all__ = [
     "pool_mean",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "encoders", "run", "stage", "tokens")
+__getattr__ = make_lazy_getattr(__name__, __all__, "encoders", "run", "stage", "tokens")

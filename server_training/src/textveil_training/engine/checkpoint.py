@@ -13,7 +13,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import save
-from textveil.bundle import atomic_bytes, atomic_folder, atomic_output
+from textveil.bundle import open_atomic_bytes, open_atomic_folder, open_atomic_text
 from torch import Tensor, nn
 
 from textveil_training.errors import CheckpointError
@@ -26,7 +26,7 @@ def write_tensors(path: Path, tensors: dict[str, Tensor], header: dict[str, str]
     Raises:
         OutputError: The folder or the disk does not let it be written.
     """
-    with atomic_bytes(path) as file:
+    with open_atomic_bytes(path) as file:
         file.write(save({name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}, header))
 
 
@@ -89,11 +89,11 @@ class CheckpointLayout:
             **describe(files),
             "files": files,
         }
-        with atomic_output(folder / self.description) as write:
+        with open_atomic_text(folder / self.description) as write:
             write(json.dumps(content, indent=2) + "\n")
 
     def _write_encoder(self, folder: Path, encoder: nn.Module, vocabulary: Path) -> None:
-        with atomic_folder(folder / self.encoder, replace=True) as unfinished:
+        with open_atomic_folder(folder / self.encoder, replace=True) as unfinished:
             encoder.save_pretrained(unfinished)  # type: ignore[operator]
             shutil.copyfile(vocabulary, unfinished / VOCABULARY)
             for path in unfinished.iterdir():

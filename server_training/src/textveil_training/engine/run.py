@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from textveil.bundle import atomic_output
+from textveil.bundle import open_atomic_text
 from textveil.errors import ResumeError
 
 from textveil_training.engine.loop import TrainingLoop, TrainingPosition
@@ -85,7 +85,7 @@ class RunRecord:
             self.content |= _replace_nonfinite(self.content)
             text = json.dumps(self.content, indent=2, allow_nan=False)
         if self._path is not None:
-            with atomic_output(self._path) as write:
+            with open_atomic_text(self._path) as write:
                 write(text + "\n")
 
 

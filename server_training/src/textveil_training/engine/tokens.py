@@ -82,8 +82,8 @@ class EncoderTokenizer:
         """Split a text into pieces, word by word."""
         pieces: list[int] = []
         word: list[int] = []
-        for number, token in enumerate(self._reader.basic_tokens(text)):
-            word_pieces = self._reader.pieces(token)
+        for number, token in enumerate(self._reader.split_basic_tokens(text)):
+            word_pieces = self._reader.find_pieces(token)
             word_pieces = self._unknown if word_pieces is None else word_pieces
             pieces += word_pieces
             word += [number] * len(word_pieces)

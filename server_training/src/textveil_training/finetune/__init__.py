@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_training.finetune.measure import predict
@@ -10,4 +10,4 @@ if TYPE_CHECKING:
 
 __all__ = ["predict", "read_model"]
 
-__getattr__ = lazy_names(__name__, __all__, "measure", "network")
+__getattr__ = make_lazy_getattr(__name__, __all__, "measure", "network")

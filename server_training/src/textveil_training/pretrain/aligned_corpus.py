@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.text import is_gap, is_string, key, segments, split_clitic
+from textveil.text import fold_word, is_gap, is_string, split_clitic, split_text
 from textveil.text.segmentation import AUXILIARIES
 
 from textveil_training.engine.tokens import EncoderTokenizer
@@ -49,7 +49,7 @@ class StringPieces:
             found = self._number[string] = len(self._strings)
             self._strings.append(string)
             self._pieces.append(self._tokenizer.split_into_pieces(string).pieces.tolist())
-            if key(string) == "n't":  # in any case, with any apostrophe
+            if fold_word(string) == "n't":  # in any case, with any apostrophe
                 self._contractions.append(found)
             self._flat = None
         return found
@@ -147,7 +147,7 @@ class AlignedCorpus:
 
     def _read_text(self, text: str, items: list[int], words: list[bool], attached: list[bool]) -> None:
         after_word = False
-        for segment in segments(text):
+        for segment in split_text(text):
             if is_gap(segment):
                 number = self._strings.get_number(segment.strip())
                 if self._strings.has_pieces(number):
@@ -166,17 +166,17 @@ class AlignedCorpus:
     def _read_words(self, segment: str) -> Sequence[str]:
         """Return the words of a segment as the text spells them, and store their input ids."""
         if self._channel is None:
-            parts = None if is_string(segment) else split_clitic(key(segment))
+            parts = None if is_string(segment) else split_clitic(fold_word(segment))
             count, inside = 1 if parts is None else 2, False
             self._read_tokens += [0] * count
         else:
             plan = self._channel.plan
-            tokens = [token for _, token in plan.rule.tokens(segment, starts_sentence=False)]
-            self._read_inputs += map(plan.symbol, tokens)
-            self._read_whole += [token.whole for token in tokens]
+            tokens = [token for _, token in plan.rule.classify_token(segment, starts_sentence=False)]
+            self._read_inputs += map(plan.find_symbol_id, tokens)
+            self._read_whole += [token.is_whole for token in tokens]
             count, inside = (1, True) if self._channel.has_wordpieces else (len(tokens), False)
             self._read_tokens += [len(tokens)] if inside else [1] * count
-            parts = split_clitic(key(segment)) if count > 1 else None
+            parts = split_clitic(fold_word(segment)) if count > 1 else None
         if parts is None:
             return (segment,)
         if sum(map(len, parts)) == len(segment):  # as in the text, upper case and its own apostrophe

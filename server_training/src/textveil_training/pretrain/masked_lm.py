@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from textveil.bundle import atomic_bytes, atomic_output
+from textveil.bundle import open_atomic_bytes, open_atomic_text
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -162,9 +162,9 @@ def write_masked_lm(folder: Path, model: MaskedLM, vocabulary: Path, *, lowercas
             "model_max_length": model.config.max_position_embeddings,
         },
     }.items():
-        with atomic_output(folder / name) as write:
+        with open_atomic_text(folder / name) as write:
             write(json.dumps(content, indent=2) + "\n")
-    with atomic_bytes(folder / VOCABULARY) as file:
+    with open_atomic_bytes(folder / VOCABULARY) as file:
         file.write(vocabulary.read_bytes())
     tensors = {f"bert.{name}": tensor for name, tensor in model.encoder.state_dict().items()}
     tensors |= {f"{_HEAD}transform.{name}": tensor for name, tensor in model.transform.state_dict().items()}

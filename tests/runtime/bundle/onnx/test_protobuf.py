@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import helper
 from small_encoders import DIMENSION, inputs, model_of
-from textveil.bundle.onnx.check import OPERATORS, check_model
+from textveil.bundle.onnx.model_check import OPERATORS, check_model
 from textveil.errors import BundleDamaged, ModelRefused
 
 # --- bytes that are not a model, or two -------------------------------------------------------------------------------

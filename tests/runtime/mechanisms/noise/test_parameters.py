@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from textveil.errors import OptionError
 from textveil.mechanisms.noise.parameters import MAX_DIMENSION, MAX_GRID, ReleaseParameters, WordDropout
-from textveil.mechanisms.noise.vector import noise_for
+from textveil.mechanisms.noise.vector import build_noise
 
 K = 5
 
@@ -60,9 +60,9 @@ def test_dropout_out_of_range_is_refused(mu: str) -> None:
 
 def test_noise_that_does_not_fit_is_refused() -> None:
     with pytest.raises(OptionError, match="coarser grid"):
-        noise_for(ReleaseParameters(mode="box", dimension=384, grid=1024, epsilon="0.5"))
+        build_noise(ReleaseParameters(mode="box", dimension=384, grid=1024, epsilon="0.5"))
     with pytest.raises(OptionError, match="delta is too small"):
-        noise_for(ReleaseParameters(mode="l2", dimension=384, grid=1024, epsilon="16", delta="1e-15"))
+        build_noise(ReleaseParameters(mode="l2", dimension=384, grid=1024, epsilon="16", delta="1e-15"))
 
 
 @pytest.mark.parametrize("mu", ["1e-18", "1e-20", "0.1", "0.3", "0.5", "0.8", "0.999999999999999999999"])
@@ -73,12 +73,12 @@ def test_the_coin_drops_at_least_as_often_as_stated(mu: str) -> None:
     assert Fraction(threshold, 2**64) >= Fraction(mu)
     edge = [w for w in (0, threshold - 1, threshold, 2**64 - 1) if w < 2**64]
     words = np.array(edge, dtype=np.uint64)
-    assert dropout.dropped(len(edge), lambda count: words).tolist() == [w < threshold for w in edge]
+    assert dropout.draw_dropped(len(edge), lambda count: words).tolist() == [w < threshold for w in edge]
 
 
 def test_every_word_has_a_coin_of_its_own() -> None:
-    dropped = WordDropout("0.5").dropped(4_000)
+    dropped = WordDropout("0.5").draw_dropped(4_000)
     assert dropped.shape == (4_000,)
     assert 1_600 < dropped.sum() < 2_400  # 12 standard errors
     assert 1_600 < (dropped[1:] != dropped[:-1]).sum() < 2_400
-    assert not WordDropout().dropped(100, lambda count: pytest.fail("no coin is needed")).any()
+    assert not WordDropout().draw_dropped(100, lambda count: pytest.fail("no coin is needed")).any()

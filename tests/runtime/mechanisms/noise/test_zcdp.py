@@ -24,18 +24,18 @@ def test_the_conversion_is_the_best_over_all_orders(rho: Fraction, epsilon: Frac
 
     found: Any = minimize_scalar(log_delta, bounds=(-12, 12), method="bounded", options={"xatol": 1e-10})
     best = math.exp(found.fun)
-    assert float(zcdp.delta_bound(rho, epsilon)) == pytest.approx(best, rel=1e-6)
+    assert float(zcdp.compute_delta_bound(rho, epsilon)) == pytest.approx(best, rel=1e-6)
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(e) for e in EPSILONS])
 @pytest.mark.parametrize("delta", [Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**12)])
 def test_the_inverse_keeps_delta_and_hardly_wastes_any(epsilon: Fraction, delta: Fraction) -> None:
-    rho = zcdp.largest_rho(epsilon, delta)
-    assert delta * (1 - Fraction(1, 10**6)) <= zcdp.delta_bound(rho, epsilon) <= delta
-    assert zcdp.delta_bound(rho * (1 + Fraction(1, 10**6)), epsilon) > delta
+    rho = zcdp.compute_largest_rho(epsilon, delta)
+    assert delta * (1 - Fraction(1, 10**6)) <= zcdp.compute_delta_bound(rho, epsilon) <= delta
+    assert zcdp.compute_delta_bound(rho * (1 + Fraction(1, 10**6)), epsilon) > delta
 
 
 def test_exp_is_rounded_up() -> None:
     for epsilon in (Fraction(1, 2), Fraction(4), Fraction(12)):
-        assert float(zcdp.exponential(epsilon)) == pytest.approx(math.exp(epsilon), rel=1e-15)
-        assert zcdp.exponential(epsilon) > Fraction(Decimal(epsilon.numerator) / epsilon.denominator)
+        assert float(zcdp.compute_exponential(epsilon)) == pytest.approx(math.exp(epsilon), rel=1e-15)
+        assert zcdp.compute_exponential(epsilon) > Fraction(Decimal(epsilon.numerator) / epsilon.denominator)

@@ -10,15 +10,15 @@ from textveil import Conversation, Sanitizer
 from textveil.text.names.emoji import (
     EMOJI,
     KEYCAP,
-    TONES,
-    count_surrogates,
-    find_kind,
+    SKIN_TONES,
+    classify_sequence,
+    count_emoji_surrogates,
     find_sequences,
-    make_surrogate,
+    make_emoji_surrogate,
 )
 
 LIST = Path(__file__).parents[4] / "docs" / "golden" / "emoji" / "sequences.txt"
-TONE = re.compile(f"[{TONES}]")
+TONE = re.compile(f"[{SKIN_TONES}]")
 #: Sequences of no list: flags of any letters, tags, selectors, tones and joiners of nothing, keys that are joined.
 ODD = [
     "🇩", "🇦🇳🇳🇦",
@@ -37,7 +37,7 @@ def classes() -> dict[str, list[str]]:
 
 CLASSES = classes()
 LISTED = {s for name in ("Basic_Emoji", "RGI_Emoji_Modifier_Sequence", "RGI_Emoji_ZWJ_Sequence") for s in CLASSES[name]}
-LISTED -= set(TONES)
+LISTED -= set(SKIN_TONES)
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def test_the_list_has_all_classes() -> None:
 def test_each_listed_sequence_is_one_and_of_its_kind(name: str) -> None:
     for sequence in CLASSES[name]:
         assert [match[0] for match in find_sequences(f"a{sequence}b{sequence}")] == [sequence, sequence]
-        kind, layout = find_kind(sequence)
+        kind, layout = classify_sequence(sequence)
         if sequence not in LISTED:
             assert (kind, layout) == (KEYCAP if name.startswith("Emoji_Keycap") else EMOJI, "")
         else:
@@ -75,11 +75,13 @@ def _written(parts: Iterator[tuple[str, ...]]) -> Iterator[str]:
 def test_nothing_else_is_listed() -> None:
     """Of all joins of two, three and some of four parts of listed sequences; U+FE0F may be left out."""
     bare = {sequence.replace("\ufe0f", "") for sequence in LISTED}
-    bare |= {re.sub(TONE, tone, sequence) for sequence in bare if len(TONE.findall(sequence)) == 2 for tone in TONES}
-    plain = {TONE.sub(TONES[0], sequence) for sequence in bare}
-    parts = sorted({part for sequence in LISTED for part in TONE.sub(TONES[0], sequence).split("\u200d")})
-    joined = sorted({part for s in LISTED if "\u200d" in s for part in TONE.sub(TONES[0], s).split("\u200d")})
-    last = sorted({part for s in LISTED if "\u200d" in s for part in TONE.sub(TONES[0], s).split("\u200d")[1:]})
+    bare |= {
+        re.sub(TONE, tone, sequence) for sequence in bare if len(TONE.findall(sequence)) == 2 for tone in SKIN_TONES
+    }
+    plain = {TONE.sub(SKIN_TONES[0], sequence) for sequence in bare}
+    parts = sorted({part for sequence in LISTED for part in TONE.sub(SKIN_TONES[0], sequence).split("\u200d")})
+    joined = sorted({part for s in LISTED if "\u200d" in s for part in TONE.sub(SKIN_TONES[0], s).split("\u200d")})
+    last = sorted({part for s in LISTED if "\u200d" in s for part in TONE.sub(SKIN_TONES[0], s).split("\u200d")[1:]})
     people = ["👨", "👩", "🧑", "👦", "👧", "🧒", "👨🏻", "👩🏻", "🧑🏻", "💋", "❤️", "🤝", "➡️", "♂️", "🐰", "👶"]
     texts = itertools.chain(
         parts,
@@ -88,7 +90,7 @@ def test_nothing_else_is_listed() -> None:
         _written(itertools.product(people, people, people, people)),
     )
     for text in texts:
-        kind, layout = find_kind(text)
+        kind, layout = classify_sequence(text)
         assert (kind == "" or layout != "") == (text.replace("\ufe0f", "") in plain and text in _forms(text)), text
 
 
@@ -100,22 +102,22 @@ def _forms(text: str) -> set[str]:
 
 
 def test_surrogates_are_listed_and_never_the_box() -> None:
-    layouts = {find_kind(sequence)[1] for sequence in LISTED} - {""}
+    layouts = {classify_sequence(sequence)[1] for sequence in LISTED} - {""}
     for layout in layouts:
-        made = {make_surrogate(layout, number) for number in range(count_surrogates(layout))}
-        assert len(made) == count_surrogates(layout) in (5, 20)
+        made = {make_emoji_surrogate(layout, number) for number in range(count_emoji_surrogates(layout))}
+        assert len(made) == count_emoji_surrogates(layout) in (5, 20)
         assert made <= LISTED
-        assert {find_kind(one) for one in made} == {(EMOJI, layout)}
-    spare = {make_surrogate("", number) for number in range(count_surrogates(""))}
-    assert len(spare) == count_surrogates("") >= 200  # so equal ones become equal
+        assert {classify_sequence(one) for one in made} == {(EMOJI, layout)}
+    spare = {make_emoji_surrogate("", number) for number in range(count_emoji_surrogates(""))}
+    assert len(spare) == count_emoji_surrogates("") >= 200  # so equal ones become equal
     assert spare <= LISTED  # and are kept when they are read again
-    assert {find_kind(one) for one in spare} == {("", "")}
+    assert {classify_sequence(one) for one in spare} == {("", "")}
 
 
 @pytest.mark.parametrize("sequence", ODD, ids=ascii)
 def test_any_other_sequence_is_one_slot(sanitizer: Sanitizer, sequence: str) -> None:
     assert [match[0] for match in find_sequences(f"ab{sequence}cd")] == [sequence]
-    assert find_kind(sequence) == (EMOJI, "")
+    assert classify_sequence(sequence) == (EMOJI, "")
     for text in (sequence, f"so {sequence} it is", f"so{sequence}it"):
         result = sanitizer.sanitize(text, protect="names")
         assert not set(sequence) & set(result.text) - {"\ufe0f"}
@@ -126,10 +128,10 @@ def test_any_other_sequence_is_one_slot(sanitizer: Sanitizer, sequence: str) -> 
 @pytest.mark.parametrize("style", ["surrogate", "tag"])
 @pytest.mark.parametrize("name", CLASSES)
 def test_each_class_alone_and_in_words_goes_out_and_comes_back(sanitizer: Sanitizer, name: str, style: str) -> None:
-    for sequence in [s for s in CLASSES[name] if s not in TONES][::23]:
+    for sequence in [s for s in CLASSES[name] if s not in SKIN_TONES][::23]:
         conversation = Conversation(sanitizer, protect="names", style=style)
         for text in (f"great {sequence} work", f"great{sequence}work, {sequence}{sequence}!"):
-            kept = find_kind(sequence)[0] == ""
+            kept = classify_sequence(sequence)[0] == ""
             result = sanitizer.sanitize(text, protect="names", style=style)
             assert (result.text == text) is kept or sequence in result.text  # a tone may come out for itself
             assert "\u25a1" not in result.text

@@ -3,7 +3,7 @@
 import pytest
 from textveil import Sanitizer
 from textveil.text.names import read as module
-from textveil.text.names.plan import NamesPlan, NamesPlans
+from textveil.text.names.plan import NamesPlan, NamesPlanFactory
 
 TEXTS = (
     "The doctor told Anna Quell, who paid 4321. She said: Yes! WHO knows?",
@@ -15,16 +15,16 @@ TEXTS = (
 
 @pytest.fixture
 def plan() -> NamesPlan:
-    return NamesPlans(Sanitizer.load().bundle).plan({"deny": ("doctor",), "allow": ("zorbl",)})
+    return NamesPlanFactory(Sanitizer.load().bundle).make_plan({"deny": ("doctor",), "allow": ("zorbl",)})
 
 
 def test_only_common_words_in_lower_case_and_function_words_are_kept(plan: NamesPlan) -> None:
-    reader = plan.reader()
-    reader.read(TEXTS)
-    kept = plan._lexicon.listed_pieces
+    reader = plan.make_reader()
+    reader.read_texts(TEXTS)
+    kept = plan._lexicon.listed_tokens
     assert len(kept) > 20  # of them common words that are names too, in lower case alone: hope, mark, rose
     words = {piece.rstrip(".,;:!?\"')") for piece in kept}
-    assert {word.lower() for word in words} <= plan.lists.common.keys()
+    assert {word.lower() for word in words} <= plan.lists.common_words.keys()
     assert {word for word in words if not word.islower()} <= {
         "The",
         "She",
@@ -40,17 +40,17 @@ def test_only_common_words_in_lower_case_and_function_words_are_kept(plan: Names
 
 def test_a_text_is_read_alike_by_the_first_call_and_by_later_ones(plan: NamesPlan) -> None:
     def entries(plan: NamesPlan, text: str) -> list[object]:
-        return plan.reader().read([text])[0].skeleton()
+        return plan.make_reader().read_texts([text])[0].list_template()
 
     for text in TEXTS:
         entries(plan, text)
-    assert plan._lexicon.listed_pieces
+    assert plan._lexicon.listed_tokens
     for text in TEXTS:
-        new = NamesPlans(Sanitizer.load().bundle).plan({"deny": ("doctor",), "allow": ("zorbl",)})
+        new = NamesPlanFactory(Sanitizer.load().bundle).make_plan({"deny": ("doctor",), "allow": ("zorbl",)})
         assert entries(plan, text) == entries(new, text)
 
 
 def test_no_more_are_kept_than_the_limit(plan: NamesPlan, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_MOST_LISTED", 3)
-    plan.reader().read(TEXTS)
-    assert len(plan._lexicon.listed_pieces) == 3
+    monkeypatch.setattr(module, "_MAX_LISTED_TOKENS", 3)
+    plan.make_reader().read_texts(TEXTS)
+    assert len(plan._lexicon.listed_tokens) == 3

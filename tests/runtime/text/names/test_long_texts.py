@@ -11,10 +11,10 @@ from names_soup import GAPS, soup
 from planted import planted
 from textveil import Conversation, Sanitizer
 from textveil.errors import WorkStopped
-from textveil.text.names import chunks, read, spelled
+from textveil.text.names import read, spelled_tokens, tokenizer
 from textveil.text.names import reply_pairs as sent
-from textveil.text.names.running import Running
-from textveil.text.names.tokens import Token
+from textveil.text.names.conversation_state import ConversationDraws
+from textveil.text.names.tokens import NamesToken
 from textveil.work_limits import limit_work
 
 UNITS = [
@@ -71,7 +71,7 @@ class CopiedText(str):
 
 def test_gaps_without_a_word_are_joined_once(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each entity was added to all before it, which copies half of the text for each."""
-    monkeypatch.setattr(chunks, "gap", lambda text: Token(0, CopiedText(text), text))
+    monkeypatch.setattr(tokenizer, "gap", lambda text: NamesToken(0, CopiedText(text), text))
     CopiedText.copied = 0
     text = "&amp;" * 2_000
     assert Conversation(sanitizer).outgoing_text(text) == text
@@ -110,13 +110,13 @@ def test_parts_of_a_text_are_the_same_however_few_are_looked_at(
 ) -> None:
     plan = sanitizer.names_plan(protect="names")
     text = TEXT * 6
-    (read,) = plan.reader().read([text])
-    assert [*plan.reader().stream(text)] == [*read.entries]
-    pieces = Running(plan.style, plan.surrogates, plan.lists.common).rewrite(read)
+    (read,) = plan.make_reader().read_texts([text])
+    assert [*plan.make_reader().stream_text(text)] == [*read.elements]
+    pieces = ConversationDraws(plan.style, plan.surrogates, plan.lists.common_words).rewrite(read)
     whole = [*sent.find_pairs(pieces)]
     for window in (8, 9, 16, 1_000):
         monkeypatch.setattr(sent, "_WINDOW", window)
-        written, found = sent.write(iter(pieces))
+        written, found = sent.write_with_pairs(iter(pieces))
         assert written == "".join(piece.output for piece in pieces)
         assert [*dict.fromkeys(found)] == [*dict.fromkeys(whole)]
 
@@ -132,27 +132,29 @@ def windows_differ(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> boo
         text = chance.choice(LINE_ENDS).join(soup(chance, gaps=(*GAPS, *LINE_ENDS)) for _ in range(6))
         text = text.lower() if number % 4 == 0 else text
         text = text if number else "is new the\nnew zorb is\n"  # the same place in two windows
-        monkeypatch.setattr(read, "_BLOCK", 1 << 20)
-        whole = plan.reader().read([text])[0]
+        monkeypatch.setattr(read, "_BLOCK_CHARACTERS", 1 << 20)
+        whole = plan.make_reader().read_texts([text])[0]
         for block in (1, 20):
-            monkeypatch.setattr(read, "_BLOCK", block)
-            parts = plan.reader().read([text])[0]
-            if ([*parts.entries], parts.shown) != ([*whole.entries], whole.shown):
+            monkeypatch.setattr(read, "_BLOCK_CHARACTERS", block)
+            parts = plan.make_reader().read_texts([text])[0]
+            if ([*parts.elements], parts.kept_count) != ([*whole.elements], whole.kept_count):
                 return True
     return False
 
 
 def test_a_text_is_read_a_few_lines_at_a_time_as_at_once(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not windows_differ(sanitizer, monkeypatch)
-    windows = [*sanitizer.names_plan(protect="names").reader()._windows("It was good.\nAnna left.\n" * 2_000)]
+    windows = [
+        *sanitizer.names_plan(protect="names").make_reader()._iterate_windows("It was good.\nAnna left.\n" * 2_000)
+    ]
     assert len(windows) > 3
 
 
 def test_a_line_that_ends_inside_a_number_in_words_is_found(
     sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fault = planted(spelled.may_reach_over, ("may_be_of_one(words[place - 1]) and", "False and"))
-    monkeypatch.setattr(read, "may_reach_over", fault)
+    fault = planted(spelled_tokens.may_span_gap, ("may_be_of_one(words[index - 1]) and", "False and"))
+    monkeypatch.setattr(read, "may_span_gap", fault)
     assert windows_differ(sanitizer, monkeypatch)
 
 

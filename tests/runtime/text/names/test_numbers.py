@@ -7,8 +7,8 @@ import pytest
 from names_soup import skeleton
 from planted import planted
 from textveil import Conversation, Sanitizer
-from textveil.text.names import strings
-from textveil.text.names.plan import NamesPlans
+from textveil.text.names import string_types
+from textveil.text.names.plan import NamesPlanFactory
 
 #: So many drafts of a text that a wrong shape, which comes out in one of 20 drafts or more, is seen.
 DRAFTS = 450
@@ -86,27 +86,27 @@ def test_a_range_of_years_begins_with_the_earlier_one(sanitizer: Sanitizer, text
     ],
 )
 def test_other_numbers_at_the_start_of_a_line_are_hidden(sanitizer: Sanitizer, text: str, hidden: list[str]) -> None:
-    read = sanitizer.names_plan(protect="names").reader().read([text])[0]
-    assert [entry.slot.text for entry in read.entries if not isinstance(entry, str)] == hidden
+    read = sanitizer.names_plan(protect="names").make_reader().read_texts([text])[0]
+    assert [entry.span.text for entry in read.elements if not isinstance(entry, str)] == hidden
 
 
 def test_each_text_begins_its_own_list(sanitizer: Sanitizer) -> None:
-    reader = sanitizer.names_plan(protect="names").reader()
-    first, second = reader.read(["1. see it\n2. go", "3. see it"])
-    assert len(first.entries) == 1
-    assert len(second.entries) == 3
+    reader = sanitizer.names_plan(protect="names").make_reader()
+    first, second = reader.read_texts(["1. see it\n2. go", "3. see it"])
+    assert len(first.elements) == 1
+    assert len(second.elements) == 3
 
 
 def test_a_list_goes_on_behind_many_lines(sanitizer: Sanitizer) -> None:
     """A long text is read some lines at a time."""
     text = "".join(f"{number}. see it\n{'he came to the house and went again ' * 60}\n" for number in range(1, 21))
-    (read,) = sanitizer.names_plan(protect="names").reader().read([text])
-    assert "".join(entry for entry in read.entries if isinstance(entry, str)) == text
+    (read,) = sanitizer.names_plan(protect="names").make_reader().read_texts([text])
+    assert "".join(entry for entry in read.elements if isinstance(entry, str)) == text
 
 
 def test_an_expression_that_is_denied_is_hidden(sanitizer: Sanitizer) -> None:
-    read = sanitizer.names_plan(protect="names", deny=["24/7"]).reader().read(["open 24/7"])[0]
-    assert [entry.slot.text for entry in read.entries if not isinstance(entry, str)] == ["24/7"]
+    read = sanitizer.names_plan(protect="names", deny=["24/7"]).make_reader().read_texts(["open 24/7"])[0]
+    assert [entry.span.text for entry in read.elements if not isinstance(entry, str)] == ["24/7"]
 
 
 ECHOED = [
@@ -156,8 +156,8 @@ SEASONS = ["1500/01", "1999/00", "2000/01", "2009/10", "2021/22", "2099/00"]
 
 
 def _seasons_differ(sanitizer: Sanitizer) -> bool:
-    reader = NamesPlans(sanitizer.bundle).plan({}).reader()
-    documents = [[skeleton(reader.read([text.format(one)])) for one in SEASONS] for text in AROUND_SEASONS]
+    reader = NamesPlanFactory(sanitizer.bundle).make_plan({}).make_reader()
+    documents = [[skeleton(reader.read_texts([text.format(one)])) for one in SEASONS] for text in AROUND_SEASONS]
     return any(one != found[0] for found in documents for one in found)
 
 
@@ -169,6 +169,8 @@ def test_a_season_does_not_show_its_years(sanitizer: Sanitizer) -> None:
 def test_a_season_that_shows_its_years_is_found(
     sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch, shown: str
 ) -> None:
-    fault = planted(strings.number_kind, ('return "season", season[2]', f'return "season", season[2] * (1 + {shown})'))
-    monkeypatch.setattr(strings, "number_kind", fault)
+    fault = planted(
+        string_types.classify_number, ('return "season", season[2]', f'return "season", season[2] * (1 + {shown})')
+    )
+    monkeypatch.setattr(string_types, "number_kind", fault)
     assert _seasons_differ(sanitizer)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from planted import planted
 from textveil import Conversation, Sanitizer
-from textveil.text.names.plan import NamesPlans
-from textveil.text.names.running import Running
+from textveil.text.names.conversation_state import ConversationDraws
+from textveil.text.names.plan import NamesPlanFactory
 
 BODIES = (
     "Zorblax Systems|Zorblax & Wyxes|University of Zorblax|Google Chrome|IBM Watson|Stranger Things|Applied Mathematics"
@@ -65,7 +65,7 @@ def test_first_name_family_name_and_both_are_one_person(shipped: Sanitizer, firs
 def test_a_lone_first_name_is_that_of_a_person_in_an_earlier_message(shipped: Sanitizer) -> None:
     conversation = Conversation(shipped, style="surrogate")
     first, second = (
-        conversation.exchange().outgoing([{"role": "user", "content": text}])[0]["content"]
+        conversation.start_exchange().outgoing([{"role": "user", "content": text}])[0]["content"]
         for text in ("he met Wyxonika Zielinska", "he saw Wyxonika and Ms. Zielinska")
     )
     given, family = first.split()[2:]
@@ -74,12 +74,12 @@ def test_a_lone_first_name_is_that_of_a_person_in_an_earlier_message(shipped: Sa
 
 def write_unlinked(bundle: Path) -> str:
     """Rewrite two mentions of one first name, of which the model may have written one."""
-    plan = NamesPlans(Sanitizer.load(bundle).bundle).plan({})
-    running = Running(plan.style, plan.surrogates, plan.lists.common)
-    for entry in plan.reader().read(["he met Wyxonika Zorblax"]):
+    plan = NamesPlanFactory(Sanitizer.load(bundle).bundle).make_plan({})
+    running = ConversationDraws(plan.style, plan.surrogates, plan.lists.common_words)
+    for entry in plan.make_reader().read_texts(["he met Wyxonika Zorblax"]):
         running.rewrite(entry)
-    (read,) = plan.reader().read(["he saw Wyxonika"])
-    return "".join(piece.output for piece in running.rewrite_unlinked(read.entries))
+    (read,) = plan.make_reader().read_texts(["he saw Wyxonika"])
+    return "".join(piece.output for piece in running.rewrite_unlinked(read.elements))
 
 
 def test_a_text_that_a_model_wrote_does_not_tell_that_a_name_is_a_first_name(names: Path) -> None:
@@ -87,8 +87,8 @@ def test_a_text_that_a_model_wrote_does_not_tell_that_a_name_is_a_first_name(nam
 
 
 def test_a_link_in_a_text_that_a_model_wrote_is_found(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    fault = (" and self._linked:", ":")
-    monkeypatch.setattr(Running, "_piece", planted(Running._piece, fault))
+    fault = (" and self._is_linked:", ":")
+    monkeypatch.setattr(ConversationDraws, "_rewrite_mention", planted(ConversationDraws._rewrite_mention, fault))
     assert not write_unlinked(names).endswith("son")
 
 

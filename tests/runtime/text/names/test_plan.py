@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from textveil import Sanitizer
 from textveil.errors import BundleDamaged, OptionError
-from textveil.text.names.kinds import called
-from textveil.text.names.plan import NamesPlans
+from textveil.text.names.entity_types import make_assigned_mention
+from textveil.text.names.plan import NamesPlanFactory
 
 KEY = bytes(range(65, 81))
 
 
 @pytest.fixture(scope="module")
-def plans(names: Path) -> NamesPlans:
-    return NamesPlans(Sanitizer.load(names).bundle)
+def plans(names: Path) -> NamesPlanFactory:
+    return NamesPlanFactory(Sanitizer.load(names).bundle)
 
 
 @pytest.mark.parametrize(
@@ -32,31 +32,31 @@ def plans(names: Path) -> NamesPlans:
     ],
     ids=str,
 )
-def test_what_is_refused(plans: NamesPlans, options: dict[str, Any], message: str) -> None:
+def test_what_is_refused(plans: NamesPlanFactory, options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError) as refused:
-        plans.plan(options)
+        plans.make_plan(options)
     assert str(refused.value) == message
 
 
-def test_a_plan_shows_neither_its_key_nor_the_words_of_the_user(plans: NamesPlans) -> None:
+def test_a_plan_shows_neither_its_key_nor_the_words_of_the_user(plans: NamesPlanFactory) -> None:
     given = {"consistent": "corpus", "key": KEY, "allow": ["zorblax"], "deny": ["quux"]}
-    shown = repr(plans.plan(given))
+    shown = repr(plans.make_plan(given))
     assert not [secret for secret in (KEY.decode(), "zorblax", "quux") if secret in shown]
 
 
-def test_what_nobody_named(plans: NamesPlans) -> None:
-    plan = plans.plan({})
+def test_what_nobody_named(plans: NamesPlanFactory) -> None:
+    plan = plans.make_plan({})
     assert plan.terms.consistent_cap == plan.style.cap == 2_000
     assert (plan.terms.case, plan.terms.sanitize_punctuation, plan.split) == ("carry", False, False)
 
 
-@pytest.mark.parametrize("lists", ["kinds", "pools"])
+@pytest.mark.parametrize("lists", ["members_by_type", "surrogate_pools"])
 def test_a_bundle_that_lacks_a_list_is_refused(names: Path, lists: str) -> None:
-    found = Sanitizer.load(names).bundle.require_names()
+    found = Sanitizer.load(names).bundle.get_names_lists()
     left = {name: of for name, of in getattr(found, lists).items() if name != "city"}
-    bundle: Any = SimpleNamespace(require_names=lambda: replace(found, **{lists: left}))
+    bundle: Any = SimpleNamespace(get_names_lists=lambda: replace(found, **{lists: left}))
     with pytest.raises(BundleDamaged, match=r"^law\.json: the rung names lacks the list city$"):
-        NamesPlans(bundle)
+        NamesPlanFactory(bundle)
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_a_bundle_that_lacks_a_list_is_refused(names: Path, lists: str) -> None:
     ],
 )
 def test_a_text_whose_kind_is_known(kind: str, text: str, parts: list[tuple[str, str]]) -> None:
-    mention = called(kind, text)
-    assert [(part.kind, part.folded) for part in mention.parts] == parts
-    assert mention.kind == (kind if len(parts) > 1 else parts[0][0])
+    mention = make_assigned_mention(kind, text)
+    assert [(part.entity_type, part.folded) for part in mention.parts] == parts
+    assert mention.entity_type == (kind if len(parts) > 1 else parts[0][0])
 
 
 @pytest.mark.parametrize("options", [{"consistent_cap": 3}, {"consistent": False}, {"style": "tag"}], ids=str)

@@ -9,7 +9,7 @@ from mention_checks import stream
 from textveil import Sanitizer
 from textveil.mechanisms import entropy
 from textveil.text.rewrite import cut, rewriter
-from textveil.text.rewrite.cut import Reader, Segments
+from textveil.text.rewrite.cut import SegmentReader, SegmentTable
 
 #: Reader come again in other texts, also words of several tokens, and what stands at the start of a sentence.
 TEXTS = [
@@ -36,8 +36,8 @@ def drawn(small: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[s
 
     def draw(way: dict[str, Any], most: int) -> list[Any]:
         with monkeypatch.context() as patch:
-            patch.setattr(cut, "_MAX_PIECES", most)
-            patch.setattr(rewriter, "BATCH_CHARACTERS", 1)
+            patch.setattr(cut, "_MAX_NUMBERS", most)
+            patch.setattr(rewriter, "MAX_BATCH_CHARACTERS", 1)
             # The order of consistent draws is that in which words were met: there all draws have one word.
             one = "consistent" in way
             patch.setattr(entropy, "random_uint64", (lambda n: np.full(n, 10**17, np.uint64)) if one else stream(3))
@@ -59,43 +59,43 @@ def test_a_call_remembers_no_more_than_its_cap(
     small: Sanitizer, as_segments: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the words of one batch: it forgets before it reads on."""
-    monkeypatch.setattr(cut, "_MAX_PIECES", 40)
-    pieces = Reader(small._plan({}))  # type: ignore[arg-type]
+    monkeypatch.setattr(cut, "_MAX_NUMBERS", 40)
+    pieces = SegmentReader(small._get_plan({}))  # type: ignore[arg-type]
     most = 0
     for number in range(0, 500, 5):
         words = [f"word{chr(97 + n // 26 % 26)}{chr(97 + n % 26)}" for n in range(number, number + 5)]
         if as_segments:
             pieces.read_segments([words])
         else:
-            pieces.read([" ".join(words)])
-        most = max(most, len(pieces._numbers), len(pieces.segments.numbers), len(pieces.segments.entries))
+            pieces.read_texts([" ".join(words)])
+        most = max(most, len(pieces._chunk_numbers), len(pieces.segments.numbers), len(pieces.segments.entries))
     assert 40 < most <= 40 + 12
 
 
 # --- planted faults -------------------------------------------------------------------------------------------------
 
 
-def numbers_alone(self: Reader) -> None:
+def numbers_alone(self: SegmentReader) -> None:
     """The segments of pieces are kept, the numbers of pieces are not."""
-    if len(self._numbers) > cut._MAX_PIECES:
-        self._numbers.clear()
+    if len(self._chunk_numbers) > cut._MAX_NUMBERS:
+        self._chunk_numbers.clear()
 
 
-def segments_alone(self: Reader) -> None:
+def segments_alone(self: SegmentReader) -> None:
     """Segments are forgotten, and the pieces that they are in are not."""
-    if len(self._numbers) > cut._MAX_PIECES:
-        self.segments = Segments(self._plan)
+    if len(self._chunk_numbers) > cut._MAX_NUMBERS:
+        self.segments = SegmentTable(self._plan)
 
 
-def never(self: Reader) -> None:
+def never(self: SegmentReader) -> None:
     """Nothing is forgotten."""
 
 
 @pytest.mark.parametrize("forget", [numbers_alone, segments_alone])
 def test_forgetting_one_half_is_seen(
-    forget: Callable[[Reader], None], drawn: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch
+    forget: Callable[[SegmentReader], None], drawn: Callable[..., list[Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Reader, "_forget", forget)
+    monkeypatch.setattr(SegmentReader, "_clear_if_large", forget)
     with pytest.raises((AssertionError, IndexError)):
         test_what_is_forgotten_makes_no_difference(drawn, {})
 
@@ -104,6 +104,6 @@ def test_forgetting_one_half_is_seen(
 def test_a_cap_that_is_never_reached_is_seen(
     small: Sanitizer, as_segments: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Reader, "_forget", never)
+    monkeypatch.setattr(SegmentReader, "_clear_if_large", never)
     with pytest.raises(AssertionError):
         test_a_call_remembers_no_more_than_its_cap(small, as_segments, monkeypatch)

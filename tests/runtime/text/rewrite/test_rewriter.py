@@ -11,9 +11,9 @@ from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
 from textveil.text.rewrite import long_texts, rewriter
-from textveil.text.rewrite.cut import AS_IT_IS, DRAWN, REPLACED, SHOWN, Reader, Segments
-from textveil.text.segmentation import is_gap, segments
-from textveil.text.skeleton import Role
+from textveil.text.rewrite.cut import KEPT, RANDOMIZED, REPLACED, UNCHANGED, SegmentReader, SegmentTable
+from textveil.text.segmentation import is_gap, split_text
+from textveil.text.skeleton import TokenRole
 
 WAYS: list[dict[str, Any]] = [
     {},
@@ -158,15 +158,15 @@ def test_what_a_call_has_met_makes_no_difference(
     for way in WAYS:
         plain = [small.sanitize(line, **way) for line in lines]
         with monkeypatch.context() as patch:
-            patch.setattr(rewriter, "BATCH_CHARACTERS", 1)
-            patch.setattr(rewriter, "LONG_CHARACTERS", 1)
+            patch.setattr(rewriter, "MAX_BATCH_CHARACTERS", 1)
+            patch.setattr(rewriter, "MAX_WHOLE_CHARACTERS", 1)
             assert small.sanitize_batch(lines, **way) == plain
 
 
 def test_long_documents_alone_are_drawn_in_chunks(small: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    long, real = [], long_texts.LongDocument
-    monkeypatch.setattr(long_texts, "LongDocument", lambda plan, parts: long.append(parts) or real(plan, parts))
-    monkeypatch.setattr(rewriter, "LONG_CHARACTERS", 8)
+    long, real = [], long_texts.LongDocumentRewriter
+    monkeypatch.setattr(long_texts, "LongDocumentRewriter", lambda plan, parts: long.append(parts) or real(plan, parts))
+    monkeypatch.setattr(rewriter, "MAX_WHOLE_CHARACTERS", 8)
     small.sanitize_batch(["doctor", "the doctor, nurse", "flu"])
     assert long == [("the doctor, nurse",)]
 
@@ -180,46 +180,46 @@ def test_a_document_keeps_each_of_its_texts(small: Sanitizer) -> None:
 @given(st.lists(texts | st.text(st.sampled_from("aZé9 .,:;'@\n-\u00a0\u0301日)"), max_size=14), max_size=3))
 @example(["", "a:b1 c d", "x  (617) 555-0123 , :) . The", "www.a.b c"])
 def test_texts_are_cut_into_the_words_of_their_segments(small: Sanitizer, found: list[str]) -> None:
-    plan: Any = small._plan({})
-    reader = Reader(plan)
-    cut = reader.read(found)
+    plan: Any = small._get_plan({})
+    reader = SegmentReader(plan)
+    cut = reader.read_texts(found)
     spelled = list(reader.segments.numbers)
     starts = [0, *cut.ends.tolist()]
     for text, start, end in zip(found, starts, cut.ends.tolist(), strict=False):
         parts = [spelled[number] for number in cut.numbers[start:end].tolist()]
         assert "".join(parts) == text
         assert [part for part in parts if part and not is_gap(part)] == [
-            part for part in segments(text) if not is_gap(part)
+            part for part in split_text(text) if not is_gap(part)
         ]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any]) -> None:
     """Words of ASCII letters take a short cut."""
-    plan: Any = small._plan(way)  # type: ignore[arg-type]
-    met = Segments(plan)
+    plan: Any = small._get_plan(way)  # type: ignore[arg-type]
+    met = SegmentTable(plan)
     cases = str, str.lower, str.title, str.upper
     words = sorted({case(word) for word in [*WORDS, *PLAIN, "nursE"] for case in cases})
     words = [word for word in words if word.isascii() and word.isalpha()]
     numbers = [met.numbers[word] for word in words]
-    met.look_up()
+    met.add_entries()
     for word, number in zip(words, numbers, strict=True):
         for starts in (False, True):
-            ((_, token),) = plan.rule.tokens(word, starts_sentence=starts)
+            ((_, token),) = plan.rule.classify_token(word, starts_sentence=starts)
             entry = met.entries[number]
             row = met.rows[entry if entry >= 0 else met.ranges[-2 * (entry + 1) + starts][0]]
-            if token.role is Role.SHOWN:
-                assert row[0] in (AS_IT_IS, SHOWN)
+            if token.role is TokenRole.SHOWN:
+                assert row[0] in (UNCHANGED, KEPT)
                 continue
-            index = plan.symbol(token) if token.kind is None else token.kind
-            assert tuple(row[:3]) == (DRAWN if token.kind is None else REPLACED, index, token.case)
+            index = plan.find_symbol_id(token) if token.type_index is None else token.type_index
+            assert tuple(row[:3]) == (RANDOMIZED if token.type_index is None else REPLACED, index, token.case)
 
 
 def test_the_output_is_cut_as_the_input(small: Sanitizer) -> None:
     text = "The doctor's nurse, John. A zorblax (flu) wasn't 5"
     for _ in range(20):
         out = small.sanitize(text).text
-        assert len(segments(out)) == len(segments(text))
+        assert len(split_text(out)) == len(split_text(text))
         assert [what for _, what in small.preview(out)] == [
             what.replace("unknown", "drawn") for _, what in small.preview(text)
         ]

@@ -31,4 +31,4 @@ BOUNDARIES = [
 
 @pytest.mark.parametrize("expected", BOUNDARIES)
 def test_boundaries_by_hand(expected: str) -> None:
-    assert segmentation.segments(expected.replace("|", "")) == expected.split("|")
+    assert segmentation.split_text(expected.replace("|", "")) == expected.split("|")

@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from textveil.text import segmentation
 from textveil.text.segmentation import strings
-from textveil.text.segmentation.cut import cut
+from textveil.text.segmentation.cut import split_at_strings
 
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
 # At least one character of every class of UAX #29, several of the crowded ones, and what strings are made of.
@@ -36,10 +36,10 @@ texts = st.text(st.sampled_from(ALPHABET), max_size=12) | st.text(st.characters(
 @example("\ud800\udc00")
 @example("a\udfff@\ud800.b/")
 def test_segments_concatenate_to_the_text(text: str) -> None:
-    found = segmentation.segments(text)
+    found = segmentation.split_text(text)
     assert "".join(found) == text
     assert all(found)
-    parts = [text[start:end] for start, end, _ in cut(text)]
+    parts = [text[start:end] for start, end, _ in split_at_strings(text)]
     assert "".join(parts) == text
     assert all(parts) or parts == [""]
 
@@ -47,7 +47,7 @@ def test_segments_concatenate_to_the_text(text: str) -> None:
 @settings(max_examples=500)
 @given(texts)
 def test_a_gap_is_white_space_and_punctuation_exactly(text: str) -> None:
-    for segment in segmentation.segments(text):
+    for segment in segmentation.split_text(text):
         only = all(WHITE_SPACE.match(c) or unicodedata.category(c)[0] == "P" for c in segment)
         assert segmentation.is_gap(segment) == (only and segment not in EMOTICONS)
         assert segmentation.is_gap(segment) + segmentation.is_string(segment) < 2
@@ -77,7 +77,7 @@ def test_every_code_point_alone_is_a_gap_a_letter_or_a_string(step: int) -> None
 @example("x\u200dא'")
 @example('foo"bar"@x')
 def test_no_two_tokens_touch(text: str) -> None:
-    for left, right in pairwise(segmentation.segments(text)):
+    for left, right in pairwise(segmentation.split_text(text)):
         assert segmentation.is_gap(left) or segmentation.is_gap(right)
 
 
@@ -90,7 +90,7 @@ ascii_texts = st.text(st.sampled_from(ASCII)) | st.text(st.sampled_from("aZw09_.
 @example("a:b.c'd a;b\r\n\n\r")
 @example(':) a(at)b "x y"@z a.bb /a/ %a a_b www.x :// :-D')
 def test_the_ascii_patterns_are_the_general_ones(text: str) -> None:
-    fast, general = strings._fast(), strings._general()
+    fast, general = strings._compile_ascii(), strings._compile_unicode()
     for name in ("trigger", "emoticon", "run", "url", "segment"):
         ours, theirs = getattr(fast, name), getattr(general, name)
         spans = [match.span() for match in ours.finditer(text)]
@@ -106,10 +106,10 @@ def test_the_ascii_patterns_are_the_general_ones(text: str) -> None:
 @example("a.b@c.de")
 def test_what_is_known_without_a_search_is_one_segment(text: str) -> None:
     if strings.is_solid(text):
-        assert segmentation.segments(text) == [text]
+        assert segmentation.split_text(text) == [text]
         assert segmentation.is_string(text)
     if strings.is_letters(text):
-        assert segmentation.segments(text) == [text]
+        assert segmentation.split_text(text) == [text]
         assert not segmentation.is_string(text)
         assert not segmentation.is_gap(text)
 
@@ -118,7 +118,7 @@ def test_what_is_known_without_a_search_is_one_segment(text: str) -> None:
 @given(ascii_texts)
 def test_ascii_text_is_cut_the_same_in_company(text: str) -> None:
     """A line and a letter from elsewhere at the end take the general way through."""
-    alone, company = "|".join(segmentation.segments(text + "\nx")), "|".join(segmentation.segments(text + "\né"))
+    alone, company = "|".join(segmentation.split_text(text + "\nx")), "|".join(segmentation.split_text(text + "\né"))
     assert company == alone[:-1] + "é"
 
 
@@ -126,7 +126,7 @@ def test_ascii_text_is_cut_the_same_in_company(text: str) -> None:
 @given(texts, texts)
 def test_a_line_between_two_texts_separates_their_tokens(first: str, second: str) -> None:
     def tokens(text: str) -> list[str]:
-        return [segment for segment in segmentation.segments(text) if not segmentation.is_gap(segment)]
+        return [segment for segment in segmentation.split_text(text) if not segmentation.is_gap(segment)]
 
     assert tokens(f"{first}\n{second}") == tokens(first) + tokens(second)
 
@@ -134,7 +134,7 @@ def test_a_line_between_two_texts_separates_their_tokens(first: str, second: str
 @settings(max_examples=1000)
 @given(texts)
 def test_no_digit_and_no_symbol_stands_in_a_plain_word(text: str) -> None:
-    for segment in segmentation.segments(text):
+    for segment in segmentation.split_text(text):
         if regex.search(r"[\p{N}\p{S}\p{C}\p{WB=Katakana}中]", segment) and not segmentation.is_string(segment):
             assert segmentation.is_gap(segment) or regex.fullmatch(r"[\p{L}\p{M}\p{Cf}\p{P}]+", segment)
 
@@ -142,6 +142,6 @@ def test_no_digit_and_no_symbol_stands_in_a_plain_word(text: str) -> None:
 @settings(max_examples=1000)
 @given(texts)
 def test_a_string_alone_is_itself(text: str) -> None:
-    for segment in segmentation.segments(text):
+    for segment in segmentation.split_text(text):
         if not segmentation.is_gap(segment):
-            assert segmentation.segments(segment) == [segment]
+            assert segmentation.split_text(segment) == [segment]

@@ -47,7 +47,7 @@ def made_up() -> Iterator[str]:
 def test_every_python_cuts_the_same_segments() -> None:
     found = hashlib.sha256()
     for text in made_up():
-        found.update("\x1f".join([*segmentation.segments(text), "\x1e"]).encode())
+        found.update("\x1f".join([*segmentation.split_text(text), "\x1e"]).encode())
     assert found.hexdigest() == SEGMENTS
 
 
@@ -115,7 +115,7 @@ class WrongEngine:
 @pytest.fixture
 def anew() -> Iterator[None]:
     """Patterns are made anew, and again after the test."""
-    made: tuple[cache, ...] = (strings._fast, strings._general)  # type: ignore[type-arg]
+    made: tuple[cache, ...] = (strings._compile_ascii, strings._compile_unicode)  # type: ignore[type-arg]
     for patterns in made:
         patterns.cache_clear()
     yield

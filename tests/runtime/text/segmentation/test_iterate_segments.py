@@ -49,8 +49,8 @@ LONG = {
 def test_long_runs_are_cut_in_linear_time(unit: str, length: int) -> None:
     """Up to a quarter of a million characters of one kind each; anything worse than linear would take minutes."""
     text = unit * max(1, length // len(unit))
-    assert "".join(segmentation.segments(text)) == text
-    assert "".join(segmentation.segments("é " + text)) == "é " + text
+    assert "".join(segmentation.split_text(text)) == text
+    assert "".join(segmentation.split_text("é " + text)) == "é " + text
 
 
 @pytest.mark.slow
@@ -61,7 +61,7 @@ def test_long_runs_are_cut_in_linear_time(unit: str, length: int) -> None:
 def test_a_long_line(unit: str, length: int) -> None:
     """Very many characters, also in one word."""
     text = unit * (length // len(unit)) + "é"
-    assert "".join(segmentation.segments(text)) == text
+    assert "".join(segmentation.split_text(text)) == text
 
 
 @settings(max_examples=1000)
@@ -73,6 +73,6 @@ def test_a_long_line(unit: str, length: int) -> None:
 @example("a\u2003 b")
 def test_a_long_text_has_the_segments_of_a_short_one(text: str) -> None:
     for apart in (False, True):
-        assert list(segmentation.iterate_segments(text, marks_apart=apart)) == segmentation.segments(
+        assert list(segmentation.iterate_split_text(text, marks_apart=apart)) == segmentation.split_text(
             text, marks_apart=apart
         )

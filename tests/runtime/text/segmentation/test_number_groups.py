@@ -4,8 +4,8 @@ import re
 
 import pytest
 from exchanged import BRACKETS, MARKS, MEMBERS, MORE, QUOTES, TOKENS, Cut, Search, every, kind_of
-from textveil.text.segmentation import number_groups, segments
-from textveil.text.segmentation.number_groups import _Joined
+from textveil.text.segmentation import number_groups, split_text
+from textveil.text.segmentation.number_groups import _NumberJoiner
 
 #: Parts, how many of them a text has, and how many texts are left out after each one.
 SOME = [
@@ -32,11 +32,11 @@ MANY = [
 @pytest.mark.parametrize("kind", MEMBERS)
 def test_members_are_strings_of_their_kind(kind: str) -> None:
     for member in MEMBERS[kind].split("|"):
-        assert segments(member) == [member]
+        assert split_text(member) == [member]
         assert kind_of(member) == kind
 
 
-def look_at_some(cut: Cut = segments) -> Search:
+def look_at_some(cut: Cut = split_text) -> Search:
     search = Search(cut)
     for parts, length, step in SOME:
         search.look(every(parts, length, step))
@@ -73,7 +73,7 @@ def test_what_was_found_is_not_found_again(text: str) -> None:
 
 # --- planted faults -------------------------------------------------------------------------------------------------
 
-real_touched, real_mark = number_groups._touched, _Joined._mark
+real_touched, real_mark = number_groups._would_touch, _NumberJoiner._read_mark
 
 
 def any_word_in_brackets(text: str, place: int) -> bool:
@@ -81,35 +81,35 @@ def any_word_in_brackets(text: str, place: int) -> bool:
     return re.search(r"[(\[{]\w+[)\]}]$", text[: place + 1]) is not None or real_touched(text, place)
 
 
-def few_wait(self: _Joined, place: int) -> object:
+def few_wait(self: _NumberJoiner, place: int) -> object:
     """Where three brackets, blanks and strings wait, nothing is joined any more."""
     if self._text[place] != ")" and len(self._open) + len(self._starts) + self._blank >= 3:
-        return self.give_up()
+        return self.release_pending()
     return real_mark(self, place)
 
 
 def quoted_names(text: str) -> list[str]:
     """A quotation right before an at sign is one string with it."""
     parts = re.split(r'("(?![\s@])[^"\n]+(?<!\s)"@[^\s"()]+)', text)
-    return [part for n, cut in enumerate(parts) for part in ([cut] if n % 2 else segments(cut))]
+    return [part for n, cut in enumerate(parts) for part in ([cut] if n % 2 else split_text(cut))]
 
 
 def brackets_at_the_end(text: str) -> list[str]:
     """``1 (2)`` is a string, unless a number in its place would touch what comes after it."""
     groups = re.compile(r"(\d+ \(\d+\))(?![._:]*[^\s._:()\"])")
     parts = groups.split(text)
-    return [part for n, cut in enumerate(parts) for part in ([cut] if n % 2 else segments(cut))]
+    return [part for n, cut in enumerate(parts) for part in ([cut] if n % 2 else split_text(cut))]
 
 
 CHANGES: dict[str, tuple[object, str, object]] = {
-    "brackets join what they touch": (number_groups, "_touched", lambda text, place: False),
+    "brackets join what they touch": (number_groups, "_would_touch", lambda text, place: False),
     "marks are not looked through": (
         number_groups,
-        "_touched",
+        "_would_touch",
         lambda text, place: text[place : place + 1] not in (".", "_", ":") and real_touched(text, place),
     ),
-    "every word in brackets touches": (number_groups, "_touched", any_word_in_brackets),
-    "only a few numbers wait": (_Joined, "_mark", few_wait),
+    "every word in brackets touches": (number_groups, "_would_touch", any_word_in_brackets),
+    "only a few numbers wait": (_NumberJoiner, "_read_mark", few_wait),
 }
 
 

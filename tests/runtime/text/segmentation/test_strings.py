@@ -19,14 +19,14 @@ foo_bar end.The <3 a=b <b>doctor</b> `doctor` a+b
     "around", ["{}", "the {} the", "“{}”", "«{}»—", "a\u00a0{}\u2003b", "'{}'", "*{}*,", "_{}_", "({}) x"]
 )
 def test_a_string_is_one_segment(string: str, around: str) -> None:
-    assert string in segmentation.segments(around.format(string))
+    assert string in segmentation.split_text(around.format(string))
     assert segmentation.is_string(string)
 
 
 @pytest.mark.parametrize("string", STRINGS)
 @pytest.mark.parametrize("around", ["[{}]…", "{{{}}}", "{};"])
 def test_brackets_stay_outside(string: str, around: str) -> None:
-    found = segmentation.segments(around.format(string))
+    found = segmentation.split_text(around.format(string))
     assert [segment for segment in found if not segmentation.is_gap(segment)] == [string]
 
 
@@ -34,17 +34,17 @@ def test_brackets_stay_outside(string: str, around: str) -> None:
     "number", ["+1 (555) 123-4567", "555 123 4567", "(555) 123", "12 555 123 4567", "(1) (2) 3", "1 000"]
 )
 def test_groups_of_digits_are_one_segment(number: str) -> None:
-    assert segmentation.segments(f"call {number}, or") == ["call", " ", number, ", ", "or"]
-    assert segmentation.segments(f"({number}) x")[1] == number
+    assert segmentation.split_text(f"call {number}, or") == ["call", " ", number, ", ", "or"]
+    assert segmentation.split_text(f"({number}) x")[1] == number
 
 
 @pytest.mark.parametrize("emoticon", [":)", ";)", ":-)", ":D", ":-/", ":'(", ":cat", ";-P", ":smile:"])
 def test_emoticons_between_blanks_are_strings(emoticon: str) -> None:
     for text in (emoticon, f"nice {emoticon}", f"nice {emoticon}!\n"):
-        assert emoticon in segmentation.segments(text)
+        assert emoticon in segmentation.split_text(text)
     assert segmentation.is_string(emoticon)
     assert not segmentation.is_gap(emoticon)
-    assert emoticon not in segmentation.segments(f"a{emoticon}")
+    assert emoticon not in segmentation.split_text(f"a{emoticon}")
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_emoticons_between_blanks_are_strings(emoticon: str) -> None:
     ],
 )
 def test_where_strings_begin_and_end(text: str, expected: list[str]) -> None:
-    assert segmentation.segments(text) == expected
+    assert segmentation.split_text(text) == expected

@@ -38,13 +38,13 @@ def test_a_text_of_keys_is_told(text: str, folded: bool) -> None:
     ],
 )
 def test_keys(word: str, expected: str) -> None:
-    assert segmentation.key(word) == expected
+    assert segmentation.fold_word(word) == expected
 
 
 @settings(max_examples=500)
 @given(st.text(st.characters()))
 def test_a_key_is_nfkc_lower_case_with_a_plain_apostrophe(word: str) -> None:
-    assert segmentation.key(word) == unicodedata.normalize("NFKC", word).lower().replace("\u2019", "'")
+    assert segmentation.fold_word(word) == unicodedata.normalize("NFKC", word).lower().replace("\u2019", "'")
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_clitic_and_its_stem_are_the_word(key: str) -> None:
     ],
 )
 def test_case_patterns(word: str, pattern: int) -> None:
-    assert segmentation.case_pattern(word) == pattern
+    assert segmentation.find_case_pattern(word) == pattern
 
 
 @pytest.mark.parametrize(
@@ -124,4 +124,4 @@ def test_case_is_applied(word: str, pattern: int, expected: str) -> None:
 
 @given(st.sampled_from(["nurse", "straße", "n't", "été", "жук"]), st.sampled_from([LOWER, TITLE, UPPER]))
 def test_case_patterns_come_back(word: str, pattern: int) -> None:
-    assert segmentation.case_pattern(segmentation.apply_case(word, pattern)) == pattern
+    assert segmentation.find_case_pattern(segmentation.apply_case(word, pattern)) == pattern

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from small_lists import RULES
-from textveil.text.segmentation import TITLE, UPPER, is_gap, number_groups, segments
+from textveil.text.segmentation import TITLE, UPPER, is_gap, number_groups, split_text
 from textveil.text.segmentation.strings import is_emoticon, is_string
-from textveil.text.skeleton import Role, SkeletonRule, Token, sentence_start
+from textveil.text.skeleton import ClassifiedToken, TemplateRule, TokenRole, begins_sentence
 
 Cut = Callable[[str], list[str]]
 
@@ -45,7 +45,7 @@ GAPS = [
     ".)",
     "@",
 ]
-POOL = [word for word in (*WORDS, *STRINGS) if segments(word) == [word] and not is_gap(word)]
+POOL = [word for word in (*WORDS, *STRINGS) if split_text(word) == [word] and not is_gap(word)]
 
 pieces = st.sampled_from(POOL) | st.sampled_from(WORDS + STRINGS) | st.sampled_from(GAPS) | st.text(max_size=2)
 texts = st.lists(pieces, max_size=9).map("".join) | st.lists(pieces | st.just(" "), max_size=14).map("".join)
@@ -67,13 +67,15 @@ def places(cut: list[str]) -> list[tuple[int, str | None]]:
     return found
 
 
-def entries(rule: SkeletonRule, segment: str, gap: str | None) -> tuple[object, ...]:
-    return tuple(token.entry for token in rule.classify(segment, starts_sentence=sentence_start(gap)))
+def entries(rule: TemplateRule, segment: str, gap: str | None) -> tuple[object, ...]:
+    return tuple(
+        token.template_entry for token in rule.split_and_classify(segment, starts_sentence=begins_sentence(gap))
+    )
 
 
-def stand_ins(rule: SkeletonRule, cut: list[str], index: int, gap: str | None) -> list[str]:
+def stand_ins(rule: TemplateRule, cut: list[str], index: int, gap: str | None) -> list[str]:
     """What may stand in a place: one segment by itself, of the same entries there; before clitics one token."""
-    key = id(rule), cut[index], sentence_start(gap)
+    key = id(rule), cut[index], begins_sentence(gap)
     if key not in _FOUND:
         _FOUND[key] = _stand_ins(rule, cut[index], gap)
     return _FOUND[key]
@@ -82,13 +84,15 @@ def stand_ins(rule: SkeletonRule, cut: list[str], index: int, gap: str | None) -
 _FOUND: dict[tuple[int, str, bool], list[str]] = {}
 
 
-def _stand_ins(rule: SkeletonRule, old: str, gap: str | None) -> list[str]:
+def _stand_ins(rule: TemplateRule, old: str, gap: str | None) -> list[str]:
     wanted = entries(rule, old, gap)
-    clitics = "".join(str(token.key) for token in rule.classify(old, starts_sentence=sentence_start(gap))[1:])
+    clitics = "".join(
+        str(token.key) for token in rule.split_and_classify(old, starts_sentence=begins_sentence(gap))[1:]
+    )
     tail = old[len(old) - len(clitics) :] if clitics else ""
     between_blanks = is_emoticon(old)
     found = [new for new in POOL if entries(rule, new, gap) == wanted and (between_blanks or not is_emoticon(new))]
-    if tail and wanted[0][0] is not Role.SHOWN:  # type: ignore[index]
+    if tail and wanted[0][0] is not TokenRole.SHOWN:  # type: ignore[index]
         found += [new + tail for new in POOL if entries(rule, new, gap) == wanted[:1] and not is_string(new)]
     return found
 
@@ -98,7 +102,7 @@ FOUND_ONLY = (Phase.explicit, Phase.generate)
 
 
 def exchangeable(
-    rule: SkeletonRule,
+    rule: TemplateRule,
     cut: Cut,
     examples: int,
     phases: tuple[Phase, ...] = tuple(Phase),
@@ -113,23 +117,23 @@ def exchangeable(
         for index, gap in places(found):
             new = data.draw(st.sampled_from([found[index], *stand_ins(rule, found, index, gap)]))
             changed = "".join([*found[:index], new, *found[index + 1 :]])
-            assert rule.skeleton(cut(changed)) == rule.skeleton(found), (text, changed)
+            assert rule.list_template(cut(changed)) == rule.list_template(found), (text, changed)
 
     check()
 
 
-def local(rule: SkeletonRule, examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> None:
+def local(rule: TemplateRule, examples: int, phases: tuple[Phase, ...] = tuple(Phase)) -> None:
     """Asserts that an entry depends on its own string and on the gap before it."""
 
     @settings(max_examples=examples, phases=phases)
     @given(texts | spaced)
     def check(text: str) -> None:
-        found = segments(text)
+        found = split_text(text)
         expected: list[object] = []
         for index, gap in places(found):
             alone = [found[index]] if gap is None else ["cat", *([gap] if gap else []), found[index]]
-            expected += rule.skeleton(alone)[len(alone) - 1 :]
-        assert [entry for entry in rule.skeleton(found) if isinstance(entry, tuple)] == expected
+            expected += rule.list_template(alone)[len(alone) - 1 :]
+        assert [entry for entry in rule.list_template(found) if isinstance(entry, tuple)] == expected
 
     check()
 
@@ -138,7 +142,7 @@ def local(rule: SkeletonRule, examples: int, phases: tuple[Phase, ...] = tuple(P
 @pytest.mark.parametrize("examples", [100, pytest.param(400, marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", RULES)
 def test_the_rule_is_exchangeable(name: str, examples: int) -> None:
-    exchangeable(RULES[name], segments, examples)
+    exchangeable(RULES[name], split_text, examples)
 
 
 @pytest.mark.parametrize(
@@ -156,11 +160,11 @@ def test_the_rule_is_exchangeable(name: str, examples: int) -> None:
 )
 def test_brackets_of_strings_do_not_show(text: str) -> None:
     """Beside a word in brackets, or a mark and a bracket, a string must not tell whether it begins with a bracket."""
-    rule, found = RULES["visible"], segments(text)
+    rule, found = RULES["visible"], split_text(text)
     for index, gap in places(found):
         for new in stand_ins(rule, found, index, gap):
             changed = "".join([*found[:index], new, *found[index + 1 :]])
-            assert rule.skeleton(segments(changed)) == rule.skeleton(found), (text, changed)
+            assert rule.list_template(split_text(changed)) == rule.list_template(found), (text, changed)
 
 
 @pytest.mark.parametrize("examples", [100, pytest.param(300, marks=pytest.mark.full)])
@@ -169,29 +173,31 @@ def test_the_rule_is_local(name: str, examples: int) -> None:
     local(RULES[name], examples)
 
 
-class NotAnywhere(SkeletonRule):
+class NotAnywhere(TemplateRule):
     """Cuts "n't" off every auxiliary, also off one that is drawn: DON'T, but not CATN'T."""
 
-    def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
-        tokens = super().classify(segment, starts_sentence=starts_sentence)
-        return (tokens[0], Token(Role.SHOWN, UPPER, "n't")) if segment == "DON'T" else tokens
+    def split_and_classify(self, segment: str, *, starts_sentence: bool) -> tuple[ClassifiedToken, ...]:
+        tokens = super().split_and_classify(segment, starts_sentence=starts_sentence)
+        return (tokens[0], ClassifiedToken(TokenRole.SHOWN, UPPER, "n't")) if segment == "DON'T" else tokens
 
 
-class AfterTheDoctor(SkeletonRule):
+class AfterTheDoctor(TemplateRule):
     """Says of a word what the word before it says."""
 
-    def skeleton(self, segments: Any) -> list[str | tuple[object, ...]]:
-        found = super().skeleton(segments)
-        drawn = (Role.DRAWN, TITLE, None, None)
+    def list_template(self, segments: Any) -> list[str | tuple[object, ...]]:
+        found = super().list_template(segments)
+        drawn = (TokenRole.DRAWN, TITLE, None, None)
         return [
-            (Role.REPLACED, TITLE, 13, None) if entry == drawn and place > 1 and found[place - 2] == drawn else entry
+            (TokenRole.REPLACED, TITLE, 13, None)
+            if entry == drawn and place > 1 and found[place - 2] == drawn
+            else entry
             for place, entry in enumerate(found)
         ]
 
 
 def only_short_numbers_join(text: str) -> list[str]:
     return [
-        part for cut in segments(text) for part in (cut.split(" ") if " " in cut.strip() and "4567" in cut else [cut])
+        part for cut in split_text(text) for part in (cut.split(" ") if " " in cut.strip() and "4567" in cut else [cut])
     ]
 
 
@@ -199,7 +205,7 @@ def only_some_mouths(text: str) -> list[str]:
     """``:D`` is a string, ``:Cat`` a word in a gap."""
     return [
         part
-        for cut in segments(text)
+        for cut in split_text(text)
         for part in ([":", cut[1:]] if is_emoticon(cut) and cut[1:].isalpha() and len(cut) > 2 else [cut])
     ]
 
@@ -207,14 +213,14 @@ def only_some_mouths(text: str) -> list[str]:
 def brackets_join(text: str) -> list[str]:
     """Groups of numbers take a bracket that touches a word before it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(number_groups, "_touched", lambda text, place: False)
-        return segments(text)
+        patch.setattr(number_groups, "_would_touch", lambda text, place: False)
+        return split_text(text)
 
 
 def brackets_end_strings(text: str) -> list[str]:
     """``1 (2)`` is one string."""
     parts = re.split(r"(\d+ \(\d+\))(?= |$)", text)
-    return [part for n, cut in enumerate(parts) for part in ([cut] if n % 2 else segments(cut))]
+    return [part for n, cut in enumerate(parts) for part in ([cut] if n % 2 else split_text(cut))]
 
 
 def of(parts: str) -> st.SearchStrategy[str]:
@@ -224,7 +230,9 @@ def of(parts: str) -> st.SearchStrategy[str]:
 
 NOT_ANYWHERE = NotAnywhere(**vars(RULES["visible"]))
 FAULTS: dict[str, Callable[..., None]] = {
-    "n't is cut off drawn words": partial(exchangeable, NOT_ANYWHERE, segments, among=of("DON'T|CATN'T|do|the|cat|.")),
+    "n't is cut off drawn words": partial(
+        exchangeable, NOT_ANYWHERE, split_text, among=of("DON'T|CATN'T|do|the|cat|.")
+    ),
     "years do not join": partial(exchangeable, RULES["visible"], only_short_numbers_join),
     ":D is a string and :Cat is none": partial(
         exchangeable, RULES["visible"], only_some_mouths, among=of(":D|:cat|;-P|the|cat|.")

@@ -4,14 +4,18 @@ import pytest
 from small_lists import RULES
 from textveil.errors import BundleDamaged
 from textveil.text.segmentation import LOWER, TITLE, UPPER
-from textveil.text.skeleton import Role, SkeletonRule, Token, function_words, sentence_start
+from textveil.text.skeleton import ClassifiedToken, TemplateRule, TokenRole, begins_sentence, parse_function_words
 
 
-def said(segment: str, starts: bool = False, rule: SkeletonRule = RULES["visible"]) -> list[tuple[str, int, object]]:
+def said(segment: str, starts: bool = False, rule: TemplateRule = RULES["visible"]) -> list[tuple[str, int, object]]:
     """Role, case, and key or name of the kind."""
-    tokens = rule.classify(segment, starts_sentence=starts)
+    tokens = rule.split_and_classify(segment, starts_sentence=starts)
     return [
-        (token.role.value, token.case, token.key if token.kind is None else rule.kinds.kinds[token.kind].name)
+        (
+            token.role.value,
+            token.case,
+            token.key if token.type_index is None else rule.listed_types.entity_types[token.type_index].name,
+        )
         for token in tokens
     ]
 
@@ -62,14 +66,14 @@ def test_what_the_rule_says(segment: str, starts: bool, expected: list[tuple[str
 
 
 def test_the_pieces_of_a_word_are_the_word() -> None:
-    found = RULES["visible"].tokens("couldn't've", starts_sentence=False)
+    found = RULES["visible"].classify_token("couldn't've", starts_sentence=False)
     assert [(piece, token.key) for piece, token in found] == [(piece, piece) for piece in ("could", "n't", "'ve")]
 
 
 def test_a_skeleton_has_every_gap() -> None:
-    rule, word = RULES["visible"], Token(Role.SHOWN, LOWER, "we").entry
-    assert rule.skeleton([",", " "]) == [", "]
-    assert rule.skeleton(["(", " ", "we", ",", "we", "we"]) == ["( ", word, ",", word, word]
+    rule, word = RULES["visible"], ClassifiedToken(TokenRole.SHOWN, LOWER, "we").template_entry
+    assert rule.list_template([",", " "]) == [", "]
+    assert rule.list_template(["(", " ", "we", ",", "we", "we"]) == ["( ", word, ",", word, word]
 
 
 def test_without_visible_words() -> None:
@@ -83,8 +87,10 @@ def test_without_visible_words() -> None:
 def test_many_clitics_are_one_string() -> None:
     """A word of 1,000 characters is a word; a longer one is one unknown string, whatever it ends with."""
     longest = "a" + "'s" * 499 + "b"
-    assert len(RULES["visible"].classify(longest[:-1], starts_sentence=True)) == 500
-    assert RULES["visible"].classify("a" + "'s" * 200_000, starts_sentence=True) == (Token(Role.DRAWN, LOWER),)
+    assert len(RULES["visible"].split_and_classify(longest[:-1], starts_sentence=True)) == 500
+    assert RULES["visible"].split_and_classify("a" + "'s" * 200_000, starts_sentence=True) == (
+        ClassifiedToken(TokenRole.DRAWN, LOWER),
+    )
 
 
 @pytest.mark.parametrize(
@@ -101,27 +107,27 @@ def test_many_clitics_are_one_string() -> None:
     ],
 )
 def test_where_sentences_start(gap: str | None, starts: bool) -> None:
-    assert sentence_start(gap) == starts
+    assert begins_sentence(gap) == starts
 
 
 @pytest.mark.parametrize("symbol", ["doctor", "o'clock", "é", "straße", "u.s"])
 def test_drawn_words_may_be_outputs(symbol: str) -> None:
-    assert all(rule.outputs_allowed(symbol) for rule in RULES.values())
+    assert all(rule.is_output_allowed(symbol) for rule in RULES.values())
 
 
 @pytest.mark.parametrize(
     "symbol", ["'s", "n't", ",", "5", "b2b", "x.com", "", "two words", "a-b", "doctor's", ":)", "中"]
 )
 def test_what_is_no_word_is_never_an_output(symbol: str) -> None:
-    assert not any(rule.outputs_allowed(symbol) for rule in RULES.values())
+    assert not any(rule.is_output_allowed(symbol) for rule in RULES.values())
 
 
 def test_function_words_and_members_are_no_outputs() -> None:
     for lower in (False, True):
-        assert [name for name, rule in RULES.items() if rule.outputs_allowed("the", lower=lower)] == ["drawn"]
+        assert [name for name, rule in RULES.items() if rule.is_output_allowed("the", lower=lower)] == ["drawn"]
     for member in ("john", "reading", "mon"):
-        assert not any(rule.outputs_allowed(member) for rule in RULES.values())
-    assert not any(RULES["visible"].outputs_allowed(word) for word in ("don't", "shouldn't"))
+        assert not any(rule.is_output_allowed(member) for rule in RULES.values())
+    assert not any(RULES["visible"].is_output_allowed(word) for word in ("don't", "shouldn't"))
 
 
 @pytest.mark.parametrize(
@@ -129,4 +135,4 @@ def test_function_words_and_members_are_no_outputs() -> None:
 )
 def test_damaged_function_words_are_refused(text: str) -> None:
     with pytest.raises(BundleDamaged):
-        function_words(text)
+        parse_function_words(text)

@@ -9,9 +9,9 @@ import regex
 from small_lists import RULES
 from small_staircase import small_staircase
 from textveil import Sanitizer
-from textveil.text.segmentation import segments, strings
-from textveil.text.segmentation.characters import ASCII
-from textveil.text.skeleton import Role
+from textveil.text.segmentation import split_text, strings
+from textveil.text.segmentation.characters import ASCII_CLASSES
+from textveil.text.skeleton import TokenRole
 
 #: Texts with the clitics that are kept in them.
 KEPT = [
@@ -32,10 +32,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Sanitizer:
 
 @pytest.mark.parametrize(("text", "kept"), KEPT)
 def test_a_clitic_behind_a_blank_is_a_segment(text: str, kept: list[str]) -> None:
-    cut = segments(text, lone_clitics=True)
+    cut = split_text(text, lone_clitics=True)
     assert "".join(cut) == text
     assert [segment for segment in cut if segment[0] in "'\u2019" and segment[1:].isalpha()] == kept
-    assert all(RULES["visible"].classify(one, starts_sentence=False)[0].role is Role.SHOWN for one in kept)
+    assert all(
+        RULES["visible"].split_and_classify(one, starts_sentence=False)[0].role is TokenRole.SHOWN for one in kept
+    )
 
 
 @pytest.mark.parametrize(
@@ -69,7 +71,9 @@ def _differing() -> Iterator[tuple[str, str]]:
     for before, after in AROUND:
         texts = [(before + after).format(word) for word in HIDDEN]
         for one, other in product(texts, texts):
-            if rule.skeleton(segments(one, lone_clitics=True)) != rule.skeleton(segments(other, lone_clitics=True)):
+            if rule.list_template(split_text(one, lone_clitics=True)) != rule.list_template(
+                split_text(other, lone_clitics=True)
+            ):
                 yield one, other
 
 
@@ -85,6 +89,6 @@ def test_no_hidden_word_decides_whether_a_clitic_is_kept() -> None:
     ],
 )
 def test_a_rule_that_reads_what_is_behind_is_found(monkeypatch: pytest.MonkeyPatch, behind: str) -> None:
-    fault = regex.compile(rf"(?<=[{ASCII.blank}])'(?:s|m|d|re|ve|ll){behind}")
-    monkeypatch.setattr(strings.patterns("a"), "lone_clitic", fault)
+    fault = regex.compile(rf"(?<=[{ASCII_CLASSES.blank}])'(?:s|m|d|re|ve|ll){behind}")
+    monkeypatch.setattr(strings.get_patterns("a"), "lone_clitic", fault)
     assert [*_differing()]

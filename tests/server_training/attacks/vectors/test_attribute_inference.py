@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from sklearn.metrics import f1_score, roc_auc_score
 from textveil.mechanisms.noise.parameters import ReleaseParameters
-from textveil.mechanisms.noise.vector import Releaser
+from textveil.mechanisms.noise.vector import VectorReleaser
 from textveil_training.attacks.vectors.attribute_inference import (
     AttributeAttackSettings,
     infer_attributes,
@@ -162,9 +162,9 @@ def attacked(epsilon: float, stated: float) -> tuple[Floats, Floats]:
     """Accuracies at best guessing of an attacker on vectors that hold the attributes, and their ceilings."""
     generator = np.random.default_rng(9)
     present = {split: generator.random((size, 1)) < 0.5 for split, size in SIZES.items()}
-    release = Releaser(ReleaseParameters(mode="l1", dimension=1, grid=1024, epsilon=str(epsilon)))
+    release = VectorReleaser(ReleaseParameters(mode="l1", dimension=1, grid=1024, epsilon=str(epsilon)))
     found = infer_attributes(
-        lambda split: release.dequantize(release.release(2.0 * present[split] - 1)),
+        lambda split: release.dequantize_vectors(release.release_vectors(2.0 * present[split] - 1)),
         present,
         AttributeAttackSettings(num_epochs=3),
     )

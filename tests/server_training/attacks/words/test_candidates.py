@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from textveil.mechanisms.channel import ScoreChannel
+from textveil.mechanisms.randomizer import ScoreRandomizer
 from textveil.mechanisms.scores import EqualityScores
-from textveil.text import segments
+from textveil.text import split_text
 from textveil_training.attacks.words import RANDOMIZED
 from textveil_training.attacks.words.attacker import WordAttacker
 from textveil_training.attacks.words.candidates import CandidateFinder
@@ -20,7 +20,7 @@ def test_bayes_takes_the_most_probable_original() -> None:
     number = int(np.flatnonzero(train.role[found.places] == RANDOMIZED)[0])
     y = made.words.spellings[outputs[found.places[number]]]
     prior = np.bincount(train.index[train.role == RANDOMIZED], minlength=len(VOCABULARY)) + 0.05
-    joint = prior * made.channels[1].columns(np.array([VOCABULARY.index(y)]))[0][:-1]
+    joint = prior * made.channels[1].compute_columns(np.array([VOCABULARY.index(y)]))[0][:-1]
     best = made.words.spellings[found.bayes[number]]
     assert joint[VOCABULARY.index(best)] == pytest.approx(joint.max())
     assert 0 < attacker.compute_closed_form(np.ones(len(made.words.spellings), dtype=bool)) <= 1
@@ -43,19 +43,19 @@ def test_a_kept_word_that_the_known_texts_lack_is_its_own_original() -> None:
     """SanText+ never draws a common word and keeps it by a coin: *cat* stands in no known text here."""
     made, train, _ = considered("3")
     common = np.array([word == "cat" for word in [*VOCABULARY, ""]])
-    channel = ScoreChannel(
+    channel = ScoreRandomizer(
         scores=EqualityScores(len(VOCABULARY)),
         score_weights=np.array([50, 1], np.int64),
         base=(~common[:-1]).astype(np.int64),
-        keepable=common,
-        kept_of_2_64=1 << 63,
+        is_keepable=common,
+        keep_threshold=1 << 63,
     )
     kept = replace(made, channels=(channel, channel), draw_words=lambda inputs, whole, lower: made.printed[inputs])
-    reading = kept.read([segments("the cat")])
+    reading = kept.read([split_text("the cat")])
     found = CandidateFinder(kept, train).find_candidates(reading, kept.draw(reading))
     assert kept.words.spellings[found.bayes[-1]] == "cat"
     assert np.isfinite(found.likelihood[-1, 0])
     assert not np.isfinite(found.likelihood[-1, 1:]).any()
-    attacker = WordAttacker([*texts(), *[segments("the cat")] * 2], [], [kept], None, trigrams_alone=True)
+    attacker = WordAttacker([*texts(), *[split_text("the cat")] * 2], [], [kept], None, trigrams_alone=True)
     _, weights = attacker.prepare_release(kept)
     assert np.isfinite(weights).all()

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from textveil.text import segments
+from textveil.text import split_text
 from textveil.text.rewrite import cut
-from textveil.text.rewrite.read import Reading
+from textveil.text.rewrite.read import TokenArrays
 from textveil_training.attacks.words import (
     KEPT,
     MARK,
@@ -24,20 +24,20 @@ TEXT = "The nurse's dog, Mary, isn't US red-x7 and Will sleeps. We walk 12 dogs!
 @pytest.mark.parametrize("visible", [True, False])
 def test_texts_are_read_as_the_product_reads_them(visible: bool) -> None:
     of = plan(visible=visible)
-    documents = [segments(TEXT), segments("Cat.")]
+    documents = [split_text(TEXT), split_text("Cat.")]
     ours = make_word_release(WordNumbers(), of).read(documents)
-    reader = cut.Reader(of)
-    product = Reading(of, reader.read_segments(documents), reader.segments)
+    reader = cut.SegmentReader(of)
+    product = TokenArrays(of, reader.read_segments(documents), reader.segments)
     hidden = np.isin(ours.role, (RANDOMIZED, SURROGATE))
-    theirs = np.isin(product.roles, (cut.DRAWN, cut.REPLACED))
+    theirs = np.isin(product.roles, (cut.RANDOMIZED, cut.REPLACED))
     found = zip((ours.role[hidden] == RANDOMIZED).tolist(), ours.index[hidden].tolist(), strict=True)
-    drawn = (product.roles[theirs] == cut.DRAWN).tolist()
+    drawn = (product.roles[theirs] == cut.RANDOMIZED).tolist()
     assert sorted(found) == sorted(zip(drawn, product.indices[theirs].tolist(), strict=True))
 
 
 def test_what_is_visible_comes_out_and_the_rest_is_drawn() -> None:
     made = make_word_release(WordNumbers(), plan())
-    reading = made.read([segments(TEXT)])
+    reading = made.read([split_text(TEXT)])
     outputs = made.draw(reading)
     shown = np.isin(reading.role, (KEPT, MARK))
     assert (outputs[shown] == reading.word[shown]).all()
@@ -47,12 +47,12 @@ def test_what_is_visible_comes_out_and_the_rest_is_drawn() -> None:
     assert set(blank[reading.role == RANDOMIZED].tolist()) == {made.words.get_id("_")}
     assert set(nothing[reading.role == RANDOMIZED].tolist()) == {NOTHING}
     raw = make_raw_release(made)
-    assert (raw.draw(raw.read([segments(TEXT)])) == reading.word).all()
+    assert (raw.draw(raw.read([split_text(TEXT)])) == reading.word).all()
 
 
 def test_consistent_draws_are_equal_within_a_document_only() -> None:
     made = make_word_release(WordNumbers(), plan(consistent=True))
-    reading = made.read([segments("dog dog " * 40)] * 60)
+    reading = made.read([split_text("dog dog " * 40)] * 60)
     outputs = made.draw(reading).reshape(60, -1)
     assert (outputs == outputs[:, :1]).all()
     assert len(np.unique(outputs[:, 0])) > 1

@@ -14,10 +14,10 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 #: Most occurrences of a repeated field. Parsing one takes a microsecond or two.
 MAX_REPEATED = 100_000
 _WIDTH = {FIXED64: 8, FIXED32: 4}
-_ENDLESS = re.compile(rb"[\x80-\xff]{10}")
+_ENDLESS_VARINT = re.compile(rb"[\x80-\xff]{10}")
 
 
-class Malformed(ValueError):
+class MalformedMessage(ValueError):
     """Error for bytes that violate the schema.
 
     The message has a place in the schema, never content.
@@ -25,37 +25,37 @@ class Malformed(ValueError):
 
 
 @dataclass(frozen=True)
-class Field:
+class MessageField:
     """One field of a message.
 
     Attributes:
         name: Name of the field.
-        wires: Allowed wire types, first that of a single value; a repeated number may also be packed into bytes.
-        repeated: Whether the field may occur more than once.
-        refused: Description in the error message if the field must not occur; otherwise empty.
+        wire_types: Allowed wire types, first that of a single value; a repeated number may also be packed into bytes.
+        is_repeated: Whether the field may occur more than once.
+        refusal: Description in the error message if the field must not occur; otherwise empty.
     """
 
     name: str
-    wires: tuple[int, ...] = (BYTES,)
+    wire_types: tuple[int, ...] = (BYTES,)
     _: KW_ONLY
-    repeated: bool = False
-    refused: str = ""
+    is_repeated: bool = False
+    refusal: str = ""
 
 
-Schema = Mapping[int, Field]
+MessageSchema = Mapping[int, MessageField]
 
 
-class Refused(ValueError):
+class ForbiddenField(ValueError):
     """Error for a field that the schema forbids. The message is the field's ``refused`` text."""
 
 
-def read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]:
+def parse_message(message: memoryview, schema: MessageSchema, message_name: str) -> dict[str, list[Any]]:
     """Parse one message.
 
     Args:
         message: Its bytes.
         schema: Its fields by number.
-        kind: Name of the message in error messages.
+        message_name: Name of the message in error messages.
 
     Returns:
         The values of every field of the schema, in order, by name: integers for varints, views for all other wire
@@ -66,47 +66,47 @@ def read(message: memoryview, schema: Schema, kind: str) -> dict[str, list[Any]]
             permission or too often.
         Refused: The message has a forbidden field.
     """
-    found: dict[str, list[Any]] = {field.name: [] for field in schema.values()}
-    for number, wire, value in _fields(message, kind):
+    values_by_name: dict[str, list[Any]] = {field.name: [] for field in schema.values()}
+    for number, wire_type, value in _iterate_fields(message, message_name):
         field = schema.get(number)
         if field is None:
-            raise Malformed(f"unknown field {number} in {kind}")
-        if field.refused:
-            raise Refused(field.refused)
-        if wire not in field.wires:
-            raise Malformed(f"field {field.name} of {kind} has another type")
-        if isinstance(value, memoryview) and field.wires[0] != BYTES:
-            _check_packed(value, field.wires[0], kind)
-        values = found[field.name]
-        if values and not field.repeated:
-            raise Malformed(f"field {field.name} of {kind} occurs twice")
+            raise MalformedMessage(f"unknown field {number} in {message_name}")
+        if field.refusal:
+            raise ForbiddenField(field.refusal)
+        if wire_type not in field.wire_types:
+            raise MalformedMessage(f"field {field.name} of {message_name} has another type")
+        if isinstance(value, memoryview) and field.wire_types[0] != BYTES:
+            _check_packed(value, field.wire_types[0], message_name)
+        values = values_by_name[field.name]
+        if values and not field.is_repeated:
+            raise MalformedMessage(f"field {field.name} of {message_name} occurs twice")
         if len(values) >= MAX_REPEATED:
-            raise Malformed(f"field {field.name} of {kind} occurs too often")
+            raise MalformedMessage(f"field {field.name} of {message_name} occurs too often")
         values.append(value)
-    return found
+    return values_by_name
 
 
-def numbers(values: Sequence[int | memoryview]) -> list[int]:
+def decode_numbers(values: Sequence[int | memoryview]) -> list[int]:
     """Return the values of a field of signed integers, packed or not.
 
     Raises:
         Malformed: A packed number is too long, or the list has too many numbers.
     """
-    found: list[int] = []
+    decoded: list[int] = []
     for value in values:
         if isinstance(value, int):
-            found.append(value)
+            decoded.append(value)
             continue
         position = 0
         while position < len(value):
-            number, position = _varint(value, position, "a list of numbers")
-            found.append(number)
-            if len(found) > MAX_REPEATED:
-                raise Malformed("a list of numbers is too long")
-    return [number - (1 << 64) if number >> 63 else number for number in found]
+            number, position = _read_varint(value, position, "a list of numbers")
+            decoded.append(number)
+            if len(decoded) > MAX_REPEATED:
+                raise MalformedMessage("a list of numbers is too long")
+    return [number - (1 << 64) if number >> 63 else number for number in decoded]
 
 
-def text(values: list[memoryview]) -> str:
+def decode_text(values: list[memoryview]) -> str:
     """Return the value of an optional text field; an absent one is empty, as in protobuf.
 
     Raises:
@@ -115,58 +115,58 @@ def text(values: list[memoryview]) -> str:
     try:
         return str(values[0], "utf-8") if values else ""
     except UnicodeDecodeError as error:
-        raise Malformed("a name is not UTF-8") from error
+        raise MalformedMessage("a name is not UTF-8") from error
 
 
-def _fields(message: memoryview, kind: str) -> Iterator[tuple[int, int, int | memoryview]]:
+def _iterate_fields(message: memoryview, message_name: str) -> Iterator[tuple[int, int, int | memoryview]]:
     position, end = 0, len(message)
     while position < end:
-        tag, position = _varint(message, position, kind)
+        tag, position = _read_varint(message, position, message_name)
         number, wire = tag >> 3, tag & 7
         if not 0 < number < 1 << 29:  # some readers truncate a wider tag to 32 bits
-            raise Malformed(f"a field number in {kind} is out of range")
+            raise MalformedMessage(f"a field number in {message_name} is out of range")
         if wire == VARINT:
-            value, position = _varint(message, position, kind)
+            value, position = _read_varint(message, position, message_name)
             yield number, wire, value
             continue
         if wire == BYTES:
-            size, position = _varint(message, position, kind)
+            size, position = _read_varint(message, position, message_name)
         elif wire in _WIDTH:
             size = _WIDTH[wire]
         else:
-            raise Malformed(f"a field of {kind} has an unknown wire type")
+            raise MalformedMessage(f"a field of {message_name} has an unknown wire type")
         if size > end - position:
-            raise Malformed(f"{kind} is truncated")
+            raise MalformedMessage(f"{message_name} is truncated")
         yield number, wire, message[position : position + size]
         position += size
 
 
-def _check_packed(numbers: memoryview, wire: int, kind: str) -> None:
+def _check_packed(numbers: memoryview, wire: int, message_name: str) -> None:
     """Check that the last packed number ends at the end of its bytes.
 
     Raises:
         Malformed: It does not, or a number does not end within ten bytes.
     """
     if wire == VARINT:
-        broken = bool(numbers) and (numbers[-1] >= 0x80 or _ENDLESS.search(numbers) is not None)
+        is_truncated = bool(numbers) and (numbers[-1] >= 0x80 or _ENDLESS_VARINT.search(numbers) is not None)
     else:
-        broken = len(numbers) % _WIDTH[wire] > 0
-    if broken:
-        raise Malformed(f"numbers in {kind} are truncated")
+        is_truncated = len(numbers) % _WIDTH[wire] > 0
+    if is_truncated:
+        raise MalformedMessage(f"numbers in {message_name} are truncated")
 
 
-def _varint(message: memoryview, position: int, kind: str) -> tuple[int, int]:
+def _read_varint(message: memoryview, position: int, message_name: str) -> tuple[int, int]:
     value = 0
     for index in range(10):
         if position >= len(message):
-            raise Malformed(f"{kind} is truncated")
+            raise MalformedMessage(f"{message_name} is truncated")
         byte = message[position]
         position += 1
         value |= (byte & 0x7F) << 7 * index
         if byte < 0x80:
             break
     else:
-        raise Malformed(f"a number in {kind} does not end")
+        raise MalformedMessage(f"a number in {message_name} does not end")
     if value >= 1 << 64:
-        raise Malformed(f"a number in {kind} is out of range")
+        raise MalformedMessage(f"a number in {message_name} is out of range")
     return value, position

@@ -3,118 +3,123 @@
 A field with ``refused`` must not occur.
 """
 
-from textveil.bundle.onnx.protobuf import BYTES, FIXED32, FIXED64, VARINT, Field, Schema
+from textveil.bundle.onnx.protobuf import BYTES, FIXED32, FIXED64, VARINT, MessageField, MessageSchema
 
-EXTERNAL = "a tensor outside the file (external data)"
+EXTERNAL_DATA = "a tensor outside the file (external data)"
 _SUBGRAPH = "a graph inside an operator"
 _SPARSE = "a sparse tensor"
 _DEVICES = "instructions for other devices"
 _OTHER_TYPE = "something that is not a plain tensor"
 
 
-def _number(name: str) -> Field:
-    return Field(name, (VARINT,))
+def _make_number(name: str) -> MessageField:
+    return MessageField(name, (VARINT,))
 
 
-def _many(name: str) -> Field:
-    return Field(name, repeated=True)
+def _make_repeated(name: str) -> MessageField:
+    return MessageField(name, is_repeated=True)
 
 
-def _numbers(name: str, wire: int = VARINT) -> Field:
-    return Field(name, (wire, BYTES), repeated=True)
+def _make_numbers(name: str, wire: int = VARINT) -> MessageField:
+    return MessageField(name, (wire, BYTES), is_repeated=True)
 
 
-def _barred(name: str, what: str) -> Field:
-    return Field(name, refused=what)
+def _make_forbidden(name: str, refusal: str) -> MessageField:
+    return MessageField(name, refusal=refusal)
 
 
-PROPERTY: Schema = {1: Field("key"), 2: Field("value")}
-OPERATOR_SET: Schema = {1: Field("domain"), 2: _number("version")}
-MODEL: Schema = {
-    1: _number("ir_version"),
-    2: Field("producer_name"),
-    3: Field("producer_version"),
-    4: Field("domain"),
-    5: _number("model_version"),
-    6: Field("doc_string"),
-    7: Field("graph"),
-    8: _many("opset_import"),
-    14: _many("metadata_props"),
-    20: _barred("training_info", "a part for training"),
-    25: _barred("functions", "functions of its own"),
-    26: _barred("configuration", _DEVICES),
+PROPERTY: MessageSchema = {1: MessageField("key"), 2: MessageField("value")}
+OPERATOR_SET: MessageSchema = {1: MessageField("domain"), 2: _make_number("version")}
+MODEL: MessageSchema = {
+    1: _make_number("ir_version"),
+    2: MessageField("producer_name"),
+    3: MessageField("producer_version"),
+    4: MessageField("domain"),
+    5: _make_number("model_version"),
+    6: MessageField("doc_string"),
+    7: MessageField("graph"),
+    8: _make_repeated("opset_import"),
+    14: _make_repeated("metadata_props"),
+    20: _make_forbidden("training_info", "a part for training"),
+    25: _make_forbidden("functions", "functions of its own"),
+    26: _make_forbidden("configuration", _DEVICES),
 }
-GRAPH: Schema = {
-    1: _many("node"),
-    2: Field("name"),
-    5: _many("initializer"),
-    10: Field("doc_string"),
-    11: _many("input"),
-    12: _many("output"),
-    13: _many("value_info"),
-    14: _barred("quantization_annotation", "notes of a quantizer"),
-    15: _barred("sparse_initializer", _SPARSE),
-    16: _many("metadata_props"),
+GRAPH: MessageSchema = {
+    1: _make_repeated("node"),
+    2: MessageField("name"),
+    5: _make_repeated("initializer"),
+    10: MessageField("doc_string"),
+    11: _make_repeated("input"),
+    12: _make_repeated("output"),
+    13: _make_repeated("value_info"),
+    14: _make_forbidden("quantization_annotation", "notes of a quantizer"),
+    15: _make_forbidden("sparse_initializer", _SPARSE),
+    16: _make_repeated("metadata_props"),
 }
-NODE: Schema = {
-    1: _many("input"),
-    2: _many("output"),
-    3: Field("name"),
-    4: Field("op_type"),
-    5: _many("attribute"),
-    6: Field("doc_string"),
-    7: Field("domain"),
-    8: Field("overload"),
-    9: _many("metadata_props"),
-    10: _barred("device_configurations", _DEVICES),
+NODE: MessageSchema = {
+    1: _make_repeated("input"),
+    2: _make_repeated("output"),
+    3: MessageField("name"),
+    4: MessageField("op_type"),
+    5: _make_repeated("attribute"),
+    6: MessageField("doc_string"),
+    7: MessageField("domain"),
+    8: MessageField("overload"),
+    9: _make_repeated("metadata_props"),
+    10: _make_forbidden("device_configurations", _DEVICES),
 }
-ATTRIBUTE: Schema = {
-    1: Field("name"),
-    2: Field("f", (FIXED32,)),
-    3: _number("i"),
-    4: Field("s"),
-    5: Field("t"),
-    6: _barred("g", _SUBGRAPH),
-    7: _numbers("floats", FIXED32),
-    8: _numbers("ints"),
-    9: _many("strings"),
-    10: _many("tensors"),
-    11: _barred("graphs", _SUBGRAPH),
-    13: Field("doc_string"),
-    14: _barred("tp", _OTHER_TYPE),
-    15: _barred("type_protos", _OTHER_TYPE),
-    20: _number("type"),
-    21: _barred("ref_attr_name", "functions of its own"),
-    22: _barred("sparse_tensor", _SPARSE),
-    23: _barred("sparse_tensors", _SPARSE),
+ATTRIBUTE: MessageSchema = {
+    1: MessageField("name"),
+    2: MessageField("f", (FIXED32,)),
+    3: _make_number("i"),
+    4: MessageField("s"),
+    5: MessageField("t"),
+    6: _make_forbidden("g", _SUBGRAPH),
+    7: _make_numbers("floats", FIXED32),
+    8: _make_numbers("ints"),
+    9: _make_repeated("strings"),
+    10: _make_repeated("tensors"),
+    11: _make_forbidden("graphs", _SUBGRAPH),
+    13: MessageField("doc_string"),
+    14: _make_forbidden("tp", _OTHER_TYPE),
+    15: _make_forbidden("type_protos", _OTHER_TYPE),
+    20: _make_number("type"),
+    21: _make_forbidden("ref_attr_name", "functions of its own"),
+    22: _make_forbidden("sparse_tensor", _SPARSE),
+    23: _make_forbidden("sparse_tensors", _SPARSE),
 }
-TENSOR: Schema = {
-    1: _numbers("dims"),
-    2: _number("data_type"),
-    3: _barred("segment", "a tensor in segments"),
-    4: _numbers("float_data", FIXED32),
-    5: _numbers("int32_data"),
-    6: _barred("string_data", "a tensor of text"),
-    7: _numbers("int64_data"),
-    8: Field("name"),
-    9: Field("raw_data"),
-    10: _numbers("double_data", FIXED64),
-    11: _numbers("uint64_data"),
-    12: Field("doc_string"),
-    13: _barred("external_data", EXTERNAL),
-    14: _number("data_location"),
-    16: _many("metadata_props"),
+TENSOR: MessageSchema = {
+    1: _make_numbers("dims"),
+    2: _make_number("data_type"),
+    3: _make_forbidden("segment", "a tensor in segments"),
+    4: _make_numbers("float_data", FIXED32),
+    5: _make_numbers("int32_data"),
+    6: _make_forbidden("string_data", "a tensor of text"),
+    7: _make_numbers("int64_data"),
+    8: MessageField("name"),
+    9: MessageField("raw_data"),
+    10: _make_numbers("double_data", FIXED64),
+    11: _make_numbers("uint64_data"),
+    12: MessageField("doc_string"),
+    13: _make_forbidden("external_data", EXTERNAL_DATA),
+    14: _make_number("data_location"),
+    16: _make_repeated("metadata_props"),
 }
-VALUE: Schema = {1: Field("name"), 2: Field("type"), 3: Field("doc_string"), 4: _many("metadata_props")}
-TYPE: Schema = {
-    1: Field("tensor_type"),
-    4: _barred("sequence_type", _OTHER_TYPE),
-    5: _barred("map_type", _OTHER_TYPE),
-    6: Field("denotation"),
-    7: _barred("opaque_type", _OTHER_TYPE),
-    8: _barred("sparse_tensor_type", _SPARSE),
-    9: _barred("optional_type", _OTHER_TYPE),
+VALUE: MessageSchema = {
+    1: MessageField("name"),
+    2: MessageField("type"),
+    3: MessageField("doc_string"),
+    4: _make_repeated("metadata_props"),
 }
-TENSOR_TYPE: Schema = {1: _number("elem_type"), 2: Field("shape")}
-SHAPE: Schema = {1: _many("dim")}
-DIMENSION: Schema = {1: _number("dim_value"), 2: Field("dim_param"), 3: Field("denotation")}
+TYPE: MessageSchema = {
+    1: MessageField("tensor_type"),
+    4: _make_forbidden("sequence_type", _OTHER_TYPE),
+    5: _make_forbidden("map_type", _OTHER_TYPE),
+    6: MessageField("denotation"),
+    7: _make_forbidden("opaque_type", _OTHER_TYPE),
+    8: _make_forbidden("sparse_tensor_type", _SPARSE),
+    9: _make_forbidden("optional_type", _OTHER_TYPE),
+}
+TENSOR_TYPE: MessageSchema = {1: _make_number("elem_type"), 2: MessageField("shape")}
+SHAPE: MessageSchema = {1: _make_repeated("dim")}
+DIMENSION: MessageSchema = {1: _make_number("dim_value"), 2: MessageField("dim_param"), 3: MessageField("denotation")}

@@ -2,38 +2,40 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.mechanisms.baselines.fbdd import Fbdd, laplace_noise
+    from textveil.mechanisms.baselines.fbdd import Fbdd, draw_laplace_noise
     from textveil.mechanisms.baselines.randomized_response import RandomizedResponse
-    from textveil.mechanisms.baselines.santext import SanText, rounding_slack
-    from textveil.mechanisms.baselines.santext_plus import SanTextPlus, mixture_epsilon
+    from textveil.mechanisms.baselines.santext import SanText, bound_rounding_slack
+    from textveil.mechanisms.baselines.santext_plus import SanTextPlus, compute_mixture_epsilon
     from textveil.mechanisms.baselines.table import (
-        KEPT,
+        KEPT_ROLE,
+        MIN_WEIGHT,
         OUTPUT_ROLE,
-        SANTEXT_OUTPUT,
-        SANTEXT_PLUS_OUTPUT,
-        SMALLEST_WEIGHT,
+        SANTEXT_OUTPUT_ROLE,
+        SANTEXT_PLUS_OUTPUT_ROLE,
         LevelParameters,
-        Table,
+        SanTextTable,
     )
 
 __all__ = [
-    "KEPT",
+    "KEPT_ROLE",
+    "MIN_WEIGHT",
     "OUTPUT_ROLE",
-    "SANTEXT_OUTPUT",
-    "SANTEXT_PLUS_OUTPUT",
-    "SMALLEST_WEIGHT",
+    "SANTEXT_OUTPUT_ROLE",
+    "SANTEXT_PLUS_OUTPUT_ROLE",
     "Fbdd",
     "LevelParameters",
     "RandomizedResponse",
     "SanText",
     "SanTextPlus",
-    "Table",
-    "laplace_noise",
-    "mixture_epsilon",
-    "rounding_slack",
+    "SanTextTable",
+    "bound_rounding_slack",
+    "compute_mixture_epsilon",
+    "draw_laplace_noise",
 ]
 
-__getattr__: Find = lazy_names(__name__, __all__, "fbdd", "randomized_response", "santext", "santext_plus", "table")
+__getattr__: AttributeGetter = make_lazy_getattr(
+    __name__, __all__, "fbdd", "randomized_response", "santext", "santext_plus", "table"
+)

@@ -24,24 +24,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.errors import OptionError
-from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT, Table
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE, SanTextTable
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.mechanisms.metric import Floats, Metric
+from textveil.mechanisms.metric import Floats, WordMetric
 
 #: Largest epsilon. Words of a bundle are at least 0.1 apart: at this epsilon the noise is far below that distance.
 MAX_FBDD_EPSILON = 100_000
 
 #: Memory bounds of one block of tokens: 32 MB of scores, 8 MB of random words.
-_SCORES_AT_ONCE, _WORDS_AT_ONCE = 1 << 22, 1 << 20
+_BLOCK_SCORES, _BLOCK_WORDS = 1 << 22, 1 << 20
 
 
-def uniforms(words: NDArray[np.uint64]) -> Floats:
+def convert_to_uniform(words: NDArray[np.uint64]) -> Floats:
     """Map random words to uniform multiples of 2**-53 in (0, 1]: their upper 53 bits, plus one."""
     return ((words >> np.uint64(11)) + np.uint64(1)).astype(np.float64) * 2.0**-53
 
 
-def words_per_point(dimension: int) -> int:
+def count_words_per_point(dimension: int) -> int:
     """Count the random words of one point of ``laplace_noise``.
 
     A pair of Gaussians takes two words, an exponential one.
@@ -49,7 +49,7 @@ def words_per_point(dimension: int) -> int:
     return 2 * (-(-dimension // 2)) + dimension
 
 
-def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Floats:
+def draw_laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Floats:
     """Sample independent points with density proportional to ``exp(-|z|)``.
 
     In ``n`` dimensions that density is, in polar coordinates, proportional to ``r**(n - 1) exp(-r)``: a direction
@@ -66,11 +66,11 @@ def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Fl
         for ``n`` <= 2, with a probability of at most 2**-52.
 
     Privacy:
-        Every point takes ``words_per_point(n)`` words: neither their number nor the time depends on the sample.
+        Every point takes ``count_words_per_point(n)`` words: neither their number nor the time depends on the sample.
     """
     pairs = -(-dimension // 2)
-    words = random_uint64(count * words_per_point(dimension)).reshape(count, -1)
-    uniform = uniforms(words)
+    words = random_uint64(count * count_words_per_point(dimension)).reshape(count, -1)
+    uniform = convert_to_uniform(words)
     radius = np.sqrt(-2 * np.log(uniform[:, :pairs]))
     angle = 2 * np.pi * uniform[:, pairs : 2 * pairs]
     gaussians = np.concatenate([radius * np.cos(angle), radius * np.sin(angle)], axis=1)[:, :dimension]
@@ -80,7 +80,7 @@ def laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) -> Fl
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outputs:
+class OutputPoints:
     """The possible outputs as points; the nearest one to ``v`` maximizes ``v.y - |y|^2 / 2``.
 
     Attributes:
@@ -90,19 +90,19 @@ class Outputs:
         half_squares: ``|y|^2 / 2``, shape ``(outputs,)``.
     """
 
-    table: Table
+    table: SanTextTable
     ids: NDArray[np.intp]
     rows: Floats
     half_squares: Floats
 
     @classmethod
-    def of(cls, table: Table, metric: Metric) -> "Outputs":
+    def from_table(cls, table: SanTextTable, metric: WordMetric) -> "OutputPoints":
         """Return the outputs of ``santext`` as points."""
-        ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT)
+        ids = np.flatnonzero(table.roles & SANTEXT_OUTPUT_ROLE)
         rows = metric.rows[ids].astype(np.float64)
         return cls(table=table, ids=ids, rows=rows, half_squares=np.einsum("ij,ij->i", rows, rows) / 2)
 
-    def nearest(self, points: Floats, scale: float) -> Integers:
+    def find_nearest(self, points: Floats, scale: float) -> Integers:
         """Return the nearest output of each point, the smallest id among equals.
 
         Args:
@@ -117,7 +117,7 @@ class Outputs:
         return self.ids[scores.argmax(axis=1)]
 
 
-_OUTPUTS: WeakKeyDictionary[Metric, Outputs] = WeakKeyDictionary()
+_OUTPUTS: WeakKeyDictionary[WordMetric, OutputPoints] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -132,12 +132,12 @@ class Fbdd:
         epsilon: Loss per unit of scaled distance, in ``(0, MAX_FBDD_EPSILON]``.
     """
 
-    metric: Metric
-    outputs: Outputs
+    metric: WordMetric
+    outputs: OutputPoints
     epsilon: float
 
     @classmethod
-    def of(cls, table: Table, metric: Metric, epsilon: Decimal) -> "Fbdd":
+    def from_table(cls, table: SanTextTable, metric: WordMetric, epsilon: Decimal) -> "Fbdd":
         """Return FBDD over a table; all instances over one table share one matrix of outputs.
 
         Raises:
@@ -148,10 +148,10 @@ class Fbdd:
             raise OptionError(f"fbdd needs an epsilon above 0 and at most {MAX_FBDD_EPSILON}")
         outputs = _OUTPUTS.get(metric)
         if outputs is None or outputs.table is not table:
-            outputs = _OUTPUTS[metric] = Outputs.of(table, metric)
+            outputs = _OUTPUTS[metric] = OutputPoints.from_table(table, metric)
         return cls(metric, outputs, value)
 
-    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+    def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output for each input.
 
         Args:
@@ -166,13 +166,13 @@ class Fbdd:
             random words is fixed, and the computation has the same steps for every point.
         """
         dimension = self.metric.rows.shape[1]
-        block = max(1, min(_SCORES_AT_ONCE // len(self.outputs.ids), _WORDS_AT_ONCE // words_per_point(dimension)))
+        block = max(1, min(_BLOCK_SCORES // len(self.outputs.ids), _BLOCK_WORDS // count_words_per_point(dimension)))
         # Computing in units of the noise keeps every epsilon from overflowing: a step of the rows is `scale` units.
         scale = self.epsilon / float(np.sqrt(self.metric.median_squared))
         drawn = np.empty(len(inputs), dtype=np.int64)
         for start in range(0, len(inputs), block):
             part = inputs[start : start + block]
-            noise = laplace_noise(len(part), dimension, random_uint64)
+            noise = draw_laplace_noise(len(part), dimension, random_uint64)
             rows = self.metric.rows[part].astype(np.float64)
-            drawn[start : start + block] = self.outputs.nearest(noise + scale * rows, scale)
+            drawn[start : start + block] = self.outputs.find_nearest(noise + scale * rows, scale)
         return drawn

@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 
 from textveil.errors import OptionError
-from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT, Table
-from textveil.mechanisms.channel import ScoreChannel
+from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE, SanTextTable
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import Integers, Rows, draw_rows
+from textveil.mechanisms.integer_sampling import Integers, WeightRows, draw_from_inputs
+from textveil.mechanisms.randomizer import ScoreRandomizer
 from textveil.mechanisms.scores import EqualityScores
 
 #: Largest epsilon of ``krr``: beyond it the mechanism practically always keeps the word.
@@ -38,12 +38,12 @@ class RandomizedResponse:
     excess: int
 
     @classmethod
-    def uniform(cls, table: Table) -> "RandomizedResponse":
+    def make_uniform(cls, table: SanTextTable) -> "RandomizedResponse":
         """Return ``random``: the uniform distribution over the outputs."""
-        return cls(_outputs(table), 1, 0)
+        return cls(_make_output_mask(table), 1, 0)
 
     @classmethod
-    def of(cls, table: Table, epsilon: Decimal) -> "RandomizedResponse":
+    def from_table(cls, table: SanTextTable, epsilon: Decimal) -> "RandomizedResponse":
         """Return ``krr`` at an epsilon.
 
         ``exp(epsilon)`` is rounded down, so ``epsilon`` is an upper bound of the actual loss.
@@ -58,26 +58,28 @@ class RandomizedResponse:
             # Decimal.exp rounds to nearest under every context: lower it by one part in 10**58 before rounding down,
             # more than rounding to 60 digits can add.
             own = int((epsilon.exp() * (1 - Decimal(10) ** -58) * tail).to_integral_value())
-        return cls(_outputs(table), tail, max(own - tail, 0))
+        return cls(_make_output_mask(table), tail, max(own - tail, 0))
 
-    def rows(self, inputs: Integers) -> Rows:
+    def compute_rows(self, inputs: Integers) -> WeightRows:
         """Return the weight rows of some inputs, in their order."""
         own = np.append(self.is_output, 0)[inputs]
         stored = np.where(own, inputs, 0)[:, None]
         tail = np.full(len(inputs), self.tail, dtype=np.int64)
-        return Rows(stored=stored, cumulative=(own * self.excess)[:, None], tail=tail, base=np.cumsum(self.is_output))
+        return WeightRows(
+            stored=stored, cumulative=(own * self.excess)[:, None], tail=tail, base=np.cumsum(self.is_output)
+        )
 
     @cached_property
-    def channel(self) -> ScoreChannel:
+    def randomizer(self) -> ScoreRandomizer:
         """The output distribution of every input."""
         weights = np.array([self.tail + self.excess, self.tail], dtype=np.int64)
         scores = EqualityScores(len(self.is_output))
-        return ScoreChannel(scores=scores, score_weights=weights, base=self.is_output)
+        return ScoreRandomizer(scores=scores, score_weights=weights, base=self.is_output)
 
-    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+    def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output for every input, independently, shape ``(n,)``."""
-        return draw_rows(self.rows, inputs, random_uint64)
+        return draw_from_inputs(self.compute_rows, inputs, random_uint64)
 
 
-def _outputs(table: Table) -> Integers:
-    return ((table.roles & SANTEXT_OUTPUT) != 0).astype(np.int64)
+def _make_output_mask(table: SanTextTable) -> Integers:
+    return ((table.roles & SANTEXT_OUTPUT_ROLE) != 0).astype(np.int64)

@@ -15,15 +15,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from textveil.mechanisms import integer_sampling
-from textveil.mechanisms.baselines.table import LevelParameters, Table
-from textveil.mechanisms.channel import ScoreChannel
+from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import Integers, Rows
-from textveil.mechanisms.metric import Metric
-from textveil.mechanisms.scores import MetricScores, Scores
+from textveil.mechanisms.integer_sampling import Integers, WeightRows
+from textveil.mechanisms.metric import WordMetric
+from textveil.mechanisms.randomizer import ScoreRandomizer
+from textveil.mechanisms.scores import MetricScores, PairScoring
 
 #: All levels (epsilons) of one bundle share their scores.
-_SCORES: WeakKeyDictionary[Metric, MetricScores] = WeakKeyDictionary()
+_SCORES: WeakKeyDictionary[WordMetric, MetricScores] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,19 +42,21 @@ class SanText:
         base_sums: Running sums of ``base``.
     """
 
-    table: Table
-    metric: Metric
+    table: SanTextTable
+    metric: WordMetric
     weights: Integers
     base: Integers
     base_sums: Integers
 
     @classmethod
-    def of(cls, table: Table, metric: Metric, mechanism: str, parameters: LevelParameters) -> "SanText":
+    def from_table(
+        cls, table: SanTextTable, metric: WordMetric, mechanism: str, parameters: LevelParameters
+    ) -> "SanText":
         """Return ``mechanism`` (``santext`` or ``santext+``) at one level (epsilon)."""
-        base = table.base_measure(mechanism, parameters)
+        base = table.compute_base_measure(mechanism, parameters)
         return cls(table=table, metric=metric, weights=parameters.weights, base=base, base_sums=np.cumsum(base))
 
-    def proposals(self, inputs: Integers) -> Rows:
+    def compute_proposals(self, inputs: Integers) -> WeightRows:
         """Return the proposal rows of some inputs, in their order.
 
         With ``s_j`` the scores stored for ``x`` and ``s_k`` the last of them: ``tail(x) = W[s_k]`` and
@@ -64,34 +66,37 @@ class SanText:
         weights = self.weights[self.table.scores[inputs]]
         tail = weights[:, -1]
         excess = (weights - tail[:, None]) * self.base[stored]
-        return Rows(stored=stored, cumulative=np.cumsum(excess, axis=1), tail=tail, base=self.base_sums)
+        return WeightRows(stored=stored, cumulative=np.cumsum(excess, axis=1), tail=tail, base=self.base_sums)
 
-    def weights_of(self, inputs: Integers, outputs: Integers) -> Integers:
+    def compute_weights(self, inputs: Integers, outputs: Integers) -> Integers:
         """Return ``W[s(x, y)]`` of pairs of inputs and outputs, shape ``(n,)``."""
-        scores = self.metric.scores(self.metric.squared(inputs, outputs))
+        scores = self.metric.compute_scores(self.metric.compute_squared(inputs, outputs))
         return self.weights[np.minimum(scores, len(self.weights) - 1)]
 
     @cached_property
-    def channel(self) -> ScoreChannel:
+    def randomizer(self) -> ScoreRandomizer:
         """The output distribution of every input."""
         scores = _SCORES.get(self.metric)
         if scores is None:
             scores = _SCORES[self.metric] = MetricScores(self.metric)
-        return self.channel_on(scores)
+        return self.make_randomizer(scores)
 
-    def channel_on(self, scores: Scores) -> ScoreChannel:
+    def make_randomizer(self, scores: PairScoring) -> ScoreRandomizer:
         """Return the output distribution, computed on scores that several levels share."""
-        return ScoreChannel(scores=scores, score_weights=self.weights, base=self.base)
+        return ScoreRandomizer(scores=scores, score_weights=self.weights, base=self.base)
 
-    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+    def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output for every input, independently, shape ``(n,)``."""
         unique, row_of = np.unique(inputs, return_inverse=True)
         return integer_sampling.draw_thinned(
-            self.proposals(unique), row_of, lambda rows, outputs: self.weights_of(unique[rows], outputs), random_uint64
+            self.compute_proposals(unique),
+            row_of,
+            lambda rows, outputs: self.compute_weights(unique[rows], outputs),
+            random_uint64,
         )
 
 
-def rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
+def bound_rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> float:
     """Bound the loss per token that rounding to integers may add to ``2 alpha d``, rounded up.
 
     Scores are ``floor(grid * d)``, so two of them differ by less than ``grid * d(x, x') + 1``; weights are rounded

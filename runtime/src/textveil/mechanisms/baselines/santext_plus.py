@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.mechanisms.baselines.santext import SanText
-from textveil.mechanisms.channel import ScoreChannel
 from textveil.mechanisms.coin import ReplacementCoin
 from textveil.mechanisms.entropy import RandomUint64
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.protocol import Slots
+from textveil.mechanisms.randomizer import ScoreRandomizer
 
 
-def mixture_epsilon(coin: ReplacementCoin) -> float:
+def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
     """Compute ``epsilon_0 = ln(1/p)`` of the realized coin (SanText+, Theorem 2).
 
     The result is rounded up to six decimals.
@@ -35,16 +35,16 @@ class SanTextPlus:
     """SanText+ as a mechanism: first the coins of common words, then SanText for replaced words.
 
     Attributes:
-        law: SanText over the sensitive outputs.
+        santext: SanText over the sensitive outputs.
         coin: The coin of common words.
-        keepable: True for inputs that the coin may keep, ``<unk>`` last, shape ``(symbols + 1,)``.
+        is_keepable: True for inputs that the coin may keep, ``<unk>`` last, shape ``(symbols + 1,)``.
     """
 
-    law: SanText
+    santext: SanText
     coin: ReplacementCoin
-    keepable: NDArray[np.bool_]
+    is_keepable: NDArray[np.bool_]
 
-    def draw(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
+    def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Implement ``Mechanism.draw``; only whole words may be kept.
 
         Otherwise the output could keep a secret part by part, if the tokenizer splits it into frequent parts.
@@ -53,18 +53,20 @@ class SanTextPlus:
             Number and order of the random words: one for every word that may be kept, then those of the sampling.
         """
         replaced = np.ones(len(inputs), dtype=bool)
-        common = np.flatnonzero(self.keepable[inputs] & slots.whole)
-        replaced[common] = self.coin.replaced(random_uint64(len(common)))
-        drawn = np.flatnonzero(replaced)
+        common = np.flatnonzero(self.is_keepable[inputs] & slots.is_whole)
+        replaced[common] = self.coin.draw_replaced(random_uint64(len(common)))
+        randomized = np.flatnonzero(replaced)
         outputs = inputs.copy()
-        outputs[drawn] = self.law.draw(inputs[drawn], random_uint64)
+        outputs[randomized] = self.santext.draw_symbols(inputs[randomized], random_uint64)
         return outputs
 
     @cached_property
-    def channel(self) -> ScoreChannel:
+    def randomizer(self) -> ScoreRandomizer:
         """The output distribution of every input that is a whole word, coin included."""
-        return replace(self.law.channel, keepable=self.keepable, kept_of_2_64=2**64 - self.coin.threshold)
+        return replace(
+            self.santext.randomizer, is_keepable=self.is_keepable, keep_threshold=2**64 - self.coin.threshold
+        )
 
-    def channel_at(self, *, lower: bool = False, whole: bool = True) -> ScoreChannel:
-        """Implement ``Mechanism.channel_at``; the coin keeps only whole words."""
-        return self.channel if whole else self.channel.drawn
+    def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> ScoreRandomizer:
+        """Implement ``Mechanism.get_randomizer``; the coin keeps only whole words."""
+        return self.randomizer if whole else self.randomizer.without_coin

@@ -15,12 +15,12 @@ from textveil.errors import BundleDamaged
 from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers
 
 #: Bit masks of a symbol's roles.
-SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT = 1, 2, 4
+SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE, KEPT_ROLE = 1, 2, 4
 #: Smallest weight: rounding to integers changes a weight by at most 2**-13 of its value.
-SMALLEST_WEIGHT = 1 << 12
+MIN_WEIGHT = 1 << 12
 _NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
 _BASE_TYPES = np.dtype(np.uint8), *_NEIGHBOR_TYPES
-OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT, "santext+": SANTEXT_PLUS_OUTPUT}
+OUTPUT_ROLE = {"santext": SANTEXT_OUTPUT_ROLE, "santext+": SANTEXT_PLUS_OUTPUT_ROLE}
 
 
 @dataclass(frozen=True)
@@ -40,14 +40,15 @@ class LevelParameters:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Table:
+class SanTextTable:
     """Neighbors of every input: the symbols, by id, and ``<unk>``, whose row is the last.
 
     Attributes:
         neighbors: Ids of the ``k`` nearest candidate outputs of each input, nearest first, including the input itself
-            if it is a candidate; shape ``(symbols + 1, k)``.
+            if it is a candidate; shape ``(symbol_count + 1, k)``.
         scores: Their scores ``floor(grid * d)``, same shape, non-decreasing along a row.
-        roles: Bit masks ``SANTEXT_OUTPUT``, ``SANTEXT_PLUS_OUTPUT`` and ``KEPT`` of each symbol, shape ``(symbols,)``.
+        roles: Bit masks ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT`` of each symbol, shape
+            ``(symbol_count,)``.
         grid: Score steps per unit of scaled distance.
         tensors: All arrays of the file, by name; each level refers to its arrays by name.
     """
@@ -59,7 +60,7 @@ class Table:
     tensors: dict[str, NDArray[Any]]
 
     @classmethod
-    def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "Table":
+    def from_tensors(cls, tensors: dict[str, NDArray[Any]], definition: dict[str, Any]) -> "SanTextTable":
         """Check shapes, types and ranges of the arrays, and return the table.
 
         Raises:
@@ -86,8 +87,10 @@ class Table:
             raise BundleDamaged("table.safetensors: a row stores a neighbor twice")
         if ordered[:, -1].max() >= shape[0] - 1 or (scores[:, 1:] < scores[:, :-1]).any():
             raise BundleDamaged("table.safetensors: neighbors or scores are out of range")
-        santext, santext_plus, kept = ((roles & bit) != 0 for bit in (SANTEXT_OUTPUT, SANTEXT_PLUS_OUTPUT, KEPT))
-        if (roles & ~np.uint8(SANTEXT_OUTPUT | SANTEXT_PLUS_OUTPUT | KEPT)).any():
+        santext, santext_plus, kept = (
+            (roles & bit) != 0 for bit in (SANTEXT_OUTPUT_ROLE, SANTEXT_PLUS_OUTPUT_ROLE, KEPT_ROLE)
+        )
+        if (roles & ~np.uint8(SANTEXT_OUTPUT_ROLE | SANTEXT_PLUS_OUTPUT_ROLE | KEPT_ROLE)).any():
             raise BundleDamaged("table.safetensors: a symbol has an unknown role")
         if not santext_plus.any() or (santext_plus & ~santext).any() or (santext_plus & kept).any():
             raise BundleDamaged("table.safetensors: the output sets are empty or overlap the kept words")
@@ -96,11 +99,11 @@ class Table:
         return cls(neighbors=neighbors, scores=scores, roles=roles, grid=definition["grid"], tensors=tensors)
 
     @property
-    def symbols(self) -> int:
+    def symbol_count(self) -> int:
         """Number of symbols; also the row of ``<unk>``."""
         return len(self.roles)
 
-    def level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
+    def get_level_parameters(self, exponent: Decimal, weights_name: str, base_name: str | None) -> LevelParameters:
         """Return the parameters of one level (epsilon) from the names of its arrays.
 
         Raises:
@@ -112,20 +115,22 @@ class Table:
             raise BundleDamaged("table.safetensors: a level has no valid weights")
         if (
             len(weights) <= int(self.scores[:, -1].max())
-            or weights[-1] < SMALLEST_WEIGHT
+            or weights[-1] < MIN_WEIGHT
             or (weights[1:] > weights[:-1]).any()
         ):
             raise BundleDamaged("table.safetensors: the weights of a level do not cover its scores")
-        if wrong_weight(weights, exponent, self.grid) is not None:
+        if find_wrong_weight(weights, exponent, self.grid) is not None:
             raise BundleDamaged("table.safetensors: the weights of a level do not follow its exponent")
         if base is not None and (base.dtype not in _BASE_TYPES or base.shape != self.roles.shape):
             raise BundleDamaged("table.safetensors: a base measure does not fit the vocabulary")
-        base_sum, largest_base = (self.symbols, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
-        if largest_total(weights, self.scores, base_sum, largest_base) >= MAX_TOTAL:
+        base_sum, largest_base = (
+            (self.symbol_count, 1) if base is None else (int(base.sum(dtype=np.int64)), int(base.max()))
+        )
+        if bound_largest_total(weights, self.scores, base_sum, largest_base) >= MAX_TOTAL:
             raise BundleDamaged("table.safetensors: the weights of a level are too large")
         return LevelParameters(exponent, weights, base)
 
-    def base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
+    def compute_base_measure(self, mechanism: str, parameters: LevelParameters) -> Integers:
         """Return the base measure of a mechanism, 0 for words that are never its output.
 
         Returns:
@@ -143,12 +148,12 @@ class Table:
         return base
 
 
-def largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum: int, largest_base: int) -> int:
+def bound_largest_total(weights: Integers, scores: NDArray[np.uint16], base_sum: int, largest_base: int) -> int:
     """Return an upper bound of the sum of weights of every row."""
     return int(weights[int(scores[:, -1].min())]) * base_sum + int(weights[0]) * largest_base * scores.shape[1]
 
 
-def wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
+def find_wrong_weight(weights: Integers, exponent: Decimal, grid: int) -> int | None:
     """Find the first score whose weight is not ``exp(-alpha s / grid)`` times a constant.
 
     The check allows for rounding; the result is ``None`` if all weights pass. The textbook epsilon, twice the exponent,

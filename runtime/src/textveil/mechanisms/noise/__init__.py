@@ -2,12 +2,12 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil.mechanisms.noise.parameters import BOX, L1, L2, ReleaseParameters, WordDropout
-    from textveil.mechanisms.noise.vector import Releaser
+    from textveil.mechanisms.noise.vector import VectorReleaser
 
-__all__ = ["BOX", "L1", "L2", "ReleaseParameters", "Releaser", "WordDropout"]
+__all__ = ["BOX", "L1", "L2", "ReleaseParameters", "VectorReleaser", "WordDropout"]
 
-__getattr__: Find = lazy_names(__name__, __all__, "parameters", "vector")
+__getattr__: AttributeGetter = make_lazy_getattr(__name__, __all__, "parameters", "vector")

@@ -5,10 +5,10 @@ Proof: docs/proofs/representation.md.
 A table is symmetric and its counts sum to 2**64, so its distribution is exactly ``count / 2**64`` and one random
 word gives one value. Integer arithmetic on fixed-point constants builds the same table on every machine:
 
-* ``discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
+* ``make_discrete_laplace``: Pr[n] ~ exp(-|n| / scale) (Ghosh, Roughgarden, Sundararajan 2009). Rounding only ever
   flattens it: no count is more than ``exp(1 / scale)`` times its neighbor's, so the noise of the finished table has
   no excess over its nominal epsilon.
-* ``discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
+* ``make_discrete_gaussian``: Pr[n] ~ exp(-n^2 / (2 variance)) (Canonne, Kamath, Steinke 2020), up to a stated total
   variation distance.
 
 The table adds the mass beyond ``reach`` to the values ``-reach`` and ``reach``: a release clamped to the outputs that
@@ -37,7 +37,7 @@ MAX_REACH = 1 << 20
 # lowered by a part in 10**80, far more than its rounding error, so that it is a lower bound.
 _FRACTION_BITS = 192
 _DIGITS = 100
-_LOWERED = 1 - Decimal("1e-80")
+_LOWERING_FACTOR = 1 - Decimal("1e-80")
 
 
 @dataclass(frozen=True)
@@ -58,15 +58,15 @@ class NoiseTable:
         """The largest value."""
         return len(self.counts) - 1
 
-    def probability(self, value: int) -> Fraction:
+    def compute_probability(self, value: int) -> Fraction:
         """Return the exact ``Pr[noise = value]``; 0 beyond ``reach``."""
         return Fraction(self.counts[abs(value)], 1 << self.bits) if abs(value) <= self.reach else Fraction(0)
 
-    def tail(self, value: int) -> Fraction:
+    def compute_tail(self, value: int) -> Fraction:
         """Return the exact ``Pr[noise >= value]`` for a value above 0."""
         return Fraction(sum(self.counts[value:]), 1 << self.bits)
 
-    def largest_ratio(self, clamped_from: int) -> Fraction:
+    def compute_largest_ratio(self, clamped_from: int) -> Fraction:
         """Compute the exact largest ratio of an output's probabilities under a shift by one step.
 
         It is the largest of ``Pr[n] / Pr[n + 1]`` and its inverse over single values below ``reach``, and of
@@ -100,7 +100,7 @@ class NoiseTable:
         size = 1 << (len(last) - 1).bit_length()
         return np.concatenate([last, np.full(size - len(last), 2**WORD_BITS - 1, dtype=np.uint64)])
 
-    def draw(self, words: Words) -> Integers:
+    def look_up_values(self, words: Words) -> Integers:
         """Return the value of each random word.
 
         Args:
@@ -122,7 +122,7 @@ class NoiseTable:
         return position - self.reach
 
 
-def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
+def make_discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
     """Build the table of ``Pr[n] ~ exp(-|n| / scale)``, never steeper than that.
 
     The outermost single count is the ideal one rounded down; every further one inwards is ``exp(1 / scale)`` times its
@@ -143,18 +143,18 @@ def discrete_laplace(scale: Fraction, reach: int, bits: int = WORD_BITS) -> Nois
     with localcontext(prec=_DIGITS):
         rate = Decimal(scale.denominator) / scale.numerator
         ratio = (-rate).exp()
-        outermost = (1 - ratio) / (1 + ratio) * (-rate * (reach - 1)).exp() * _LOWERED
+        outermost = (1 - ratio) / (1 + ratio) * (-rate * (reach - 1)).exp() * _LOWERING_FACTOR
         count = int(outermost * (1 << bits))
-        growth = int(rate.exp() * _LOWERED * (1 << _FRACTION_BITS))
+        growth = int(rate.exp() * _LOWERING_FACTOR * (1 << _FRACTION_BITS))
     counts = [0] * reach
     for value in range(reach - 1, -1, -1):
         counts[value] = count
         count = count * growth >> _FRACTION_BITS
-    return _finished(counts, bits)
+    return _make_table(counts, bits)
 
 
-def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
-    """Build the table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, within ``total_variation`` of it.
+def make_discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> NoiseTable:
+    """Build the table of ``Pr[n] ~ exp(-n^2 / (2 variance))``, within ``bound_total_variation`` of it.
 
     Single counts are the ideal ones rounded down; the missing counts are added to the two ends. The normalizer is
     Poisson's ``sqrt(2 pi variance) (1 + 2 sum over j >= 1 of exp(-2 pi^2 variance j^2))``.
@@ -174,19 +174,19 @@ def discrete_gaussian(variance: Fraction, reach: int, bits: int = WORD_BITS) -> 
         exact = Decimal(variance.numerator) / variance.denominator
         first = (-2 * _PI**2 * exact).exp()  # below 1e-8; 3 first**4 bounds all terms after the first
         normalizer = (2 * _PI * exact).sqrt() * (1 + 2 * first + 3 * first**4)
-        probability = int(_LOWERED / normalizer * (1 << _FRACTION_BITS))
-        decay = int((-1 / (2 * exact)).exp() * _LOWERED * (1 << _FRACTION_BITS))
-        faster = int((-1 / exact).exp() * _LOWERED * (1 << _FRACTION_BITS))
+        probability = int(_LOWERING_FACTOR / normalizer * (1 << _FRACTION_BITS))
+        decay = int((-1 / (2 * exact)).exp() * _LOWERING_FACTOR * (1 << _FRACTION_BITS))
+        faster = int((-1 / exact).exp() * _LOWERING_FACTOR * (1 << _FRACTION_BITS))
     counts: list[int] = []
     for _ in range(reach):  # Pr[n + 1] / Pr[n] = exp(-(2 n + 1) / (2 variance))
         counts.append(probability >> (_FRACTION_BITS - bits))
         probability = probability * decay >> _FRACTION_BITS
         decay = decay * faster >> _FRACTION_BITS
-    return _finished(counts, bits)
+    return _make_table(counts, bits)
 
 
-def total_variation(reach: int, bits: int = WORD_BITS) -> Fraction:
-    """Bound the distance of a ``discrete_gaussian`` table from the exact distribution.
+def bound_total_variation(reach: int, bits: int = WORD_BITS) -> Fraction:
+    """Bound the distance of a ``make_discrete_gaussian`` table from the exact distribution.
 
     The exact distribution has the same tails added to its ends; the distance is the total variation. Every single count
     is below the ideal one by less than 1, that of 0 by less than 2; only the ends are above.
@@ -204,7 +204,7 @@ def _check_reach(reach: int) -> None:
         raise OptionError("this noise needs too large a table: a coarser grid makes it smaller")
 
 
-def _finished(counts: list[int], bits: int) -> NoiseTable:
+def _make_table(counts: list[int], bits: int) -> NoiseTable:
     """Make the count of 0 even, add the missing counts to the ends, and return the table."""
     counts[0] -= counts[0] & 1
     end = ((1 << bits) - counts[0]) // 2 - sum(counts[1:])

@@ -64,12 +64,12 @@ class ReleaseParameters:
     @property
     def exact_epsilon(self) -> Fraction:
         """``epsilon`` as an exact fraction."""
-        return _exact(self.epsilon, "epsilon")
+        return _parse_exact(self.epsilon, "epsilon")
 
     @property
     def exact_delta(self) -> Fraction:
         """``delta`` as an exact fraction, 0 without a delta."""
-        return _exact(self.delta, "delta") if self.delta is not None else Fraction(0)
+        return _parse_exact(self.delta, "delta") if self.delta is not None else Fraction(0)
 
     @property
     def coordinate_loss(self) -> Fraction:
@@ -91,7 +91,7 @@ class ReleaseParameters:
         """Scale of the discrete Laplace noise in steps: ``sensitivity / epsilon``, not for ``l2``."""
         return self.sensitivity / self.exact_epsilon
 
-    def rho(self, variance: int) -> Fraction:
+    def compute_rho(self, variance: int) -> Fraction:
         """Compute the rho (zCDP) of discrete Gaussian noise; for ``l2``.
 
         ``variance`` is in steps squared.
@@ -116,9 +116,9 @@ class WordDropout:
     @property
     def exact(self) -> Fraction:
         """``mu`` as an exact fraction."""
-        return _exact(self.mu, "word dropout")
+        return _parse_exact(self.mu, "word dropout")
 
-    def dropped(self, count: int, random_uint64: RandomUint64 | None = None) -> NDArray[np.bool_]:
+    def draw_dropped(self, count: int, random_uint64: RandomUint64 | None = None) -> NDArray[np.bool_]:
         """Sample the mask of dropped words: one independent coin for each word.
 
         Args:
@@ -130,10 +130,12 @@ class WordDropout:
         """
         if not self.exact:
             return np.zeros(count, dtype=bool)
-        return ReplacementCoin.of(self.exact).replaced((random_uint64 or entropy.random_uint64)(count))
+        return ReplacementCoin.from_probability(self.exact).draw_replaced(
+            (random_uint64 or entropy.random_uint64)(count)
+        )
 
 
-def _exact(number: object, name: str) -> Fraction:
+def _parse_exact(number: object, name: str) -> Fraction:
     """Return the exact value of a decimal string.
 
     Raises:

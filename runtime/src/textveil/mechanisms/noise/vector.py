@@ -31,9 +31,9 @@ from textveil.mechanisms.noise.discrete import (
     Integers,
     NoiseTable,
     Words,
-    discrete_gaussian,
-    discrete_laplace,
-    total_variation,
+    bound_total_variation,
+    make_discrete_gaussian,
+    make_discrete_laplace,
 )
 from textveil.mechanisms.noise.parameters import BOX, L1, L2, ReleaseParameters
 
@@ -41,11 +41,11 @@ from textveil.mechanisms.noise.parameters import BOX, L1, L2, ReleaseParameters
 # one Gaussian sample in 16,000.
 _LAPLACE_SCALES, _GAUSSIAN_SCALES = 8, 4
 # Coordinates are clipped to this many steps, so that sums of squares fit in 64 bits.
-_FARTHEST = 1 << 24
+_MAX_STEPS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Noise:
+class ReleaseNoise:
     """The noise of one set of release parameters.
 
     Attributes:
@@ -60,7 +60,7 @@ class Noise:
 
 
 @cache
-def noise_for(parameters: ReleaseParameters) -> Noise:
+def build_noise(parameters: ReleaseParameters) -> ReleaseNoise:
     """Build the noise of a release.
 
     The result is cached. The first call takes a few milliseconds for ``l1`` at a grid of 1024.
@@ -71,32 +71,36 @@ def noise_for(parameters: ReleaseParameters) -> Noise:
     span = parameters.grid - parameters.lowest
     if parameters.mode != L2:
         margin = math.ceil(_LAPLACE_SCALES * parameters.scale)
-        return Noise(discrete_laplace(parameters.scale, span + margin), margin)
+        return ReleaseNoise(make_discrete_laplace(parameters.scale, span + margin), margin)
     target = parameters.exact_delta * Fraction(9999, 10000)  # reserve the rest for the rounding of the table
     for _ in range(4):
-        rho = zcdp.largest_rho(parameters.exact_epsilon, target)
+        rho = zcdp.compute_largest_rho(parameters.exact_epsilon, target)
         variance = math.ceil(Fraction(parameters.sensitivity**2) / (2 * rho))
         margin = _GAUSSIAN_SCALES * (math.isqrt(variance) + 1)
-        if gaussian_delta(parameters, variance, span + margin) <= parameters.exact_delta:
-            return Noise(discrete_gaussian(Fraction(variance), span + margin), margin, variance)
+        if bound_gaussian_delta(parameters, variance, span + margin) <= parameters.exact_delta:
+            return ReleaseNoise(make_discrete_gaussian(Fraction(variance), span + margin), margin, variance)
         # At a large epsilon the rounding takes a larger part of delta: reserve all of it, and an eighth more.
-        target = parameters.exact_delta - Fraction(9, 8) * _rounding_delta(parameters, span + margin)
+        target = parameters.exact_delta - Fraction(9, 8) * _compute_rounding_delta(parameters, span + margin)
         if target <= 0:
             break
     raise OptionError("delta is too small for noise from 64-bit words at this epsilon")
 
 
-def gaussian_delta(parameters: ReleaseParameters, variance: int, reach: int) -> Fraction:
+def bound_gaussian_delta(parameters: ReleaseParameters, variance: int, reach: int) -> Fraction:
     """Bound the delta of a finished ``l2`` release: zCDP plus the rounding of the table."""
-    return zcdp.delta_bound(parameters.rho(variance), parameters.exact_epsilon) + _rounding_delta(parameters, reach)
+    return zcdp.compute_delta_bound(
+        parameters.compute_rho(variance), parameters.exact_epsilon
+    ) + _compute_rounding_delta(parameters, reach)
 
 
-def _rounding_delta(parameters: ReleaseParameters, reach: int) -> Fraction:
+def _compute_rounding_delta(parameters: ReleaseParameters, reach: int) -> Fraction:
     """Return ``(1 + e^epsilon) k TV``: both texts' outputs are ``k TV`` from the ideal ones."""
-    return (1 + zcdp.exponential(parameters.exact_epsilon)) * parameters.dimension * total_variation(reach)
+    return (
+        (1 + zcdp.compute_exponential(parameters.exact_epsilon)) * parameters.dimension * bound_total_variation(reach)
+    )
 
 
-class Releaser:
+class VectorReleaser:
     """Release of vectors under fixed parameters. Immutable and thread-safe.
 
     Attributes:
@@ -111,9 +115,9 @@ class Releaser:
             OptionError: See ``noise_for``.
         """
         self.parameters = parameters
-        self.noise: Noise = noise_for(parameters)
+        self.noise: ReleaseNoise = build_noise(parameters)
 
-    def quantize(self, vectors: NDArray[np.floating]) -> tuple[Integers, NDArray[np.bool_]]:
+    def quantize_vectors(self, vectors: NDArray[np.floating]) -> tuple[Integers, NDArray[np.bool_]]:
         """Scale vectors into the ball, in steps; the result lies in the ball for every input.
 
         Truncation toward zero never leaves the ball; a vector outside of it is scaled back (``l1``, ``l2``) or clipped
@@ -132,13 +136,13 @@ class Releaser:
         parameters = self.parameters
         if vectors.ndim != 2 or vectors.shape[1] != parameters.dimension:
             raise OptionError(f"this release takes vectors of {parameters.dimension} coordinates")
-        fixed = np.logical_not(np.isfinite(vectors).all(axis=1))
-        units = np.where(fixed[:, None], 0, vectors).astype(np.float64)
-        farthest = _FARTHEST / parameters.grid
+        is_replaced = np.logical_not(np.isfinite(vectors).all(axis=1))
+        units = np.where(is_replaced[:, None], 0, vectors).astype(np.float64)
+        farthest = _MAX_STEPS / parameters.grid
         steps = np.trunc(np.clip(units, -farthest, farthest) * parameters.grid).astype(np.int64)
         if parameters.mode == BOX:
-            return np.clip(steps, 0, parameters.grid), fixed
-        return _into_ball(steps, parameters.grid, parameters.mode), fixed
+            return np.clip(steps, 0, parameters.grid), is_replaced
+        return _project_into_ball(steps, parameters.grid, parameters.mode), is_replaced
 
     def add_noise(self, integers: Integers, words: Words) -> Integers:
         """Add noise to every coordinate and clamp the result; a pure function.
@@ -152,10 +156,12 @@ class Releaser:
         """
         margin = self.noise.margin
         return np.clip(
-            integers + self.noise.table.draw(words), self.parameters.lowest - margin, self.parameters.grid + margin
+            integers + self.noise.table.look_up_values(words),
+            self.parameters.lowest - margin,
+            self.parameters.grid + margin,
         )
 
-    def release(self, vectors: NDArray[np.floating], random_uint64: RandomUint64 | None = None) -> Integers:
+    def release_vectors(self, vectors: NDArray[np.floating], random_uint64: RandomUint64 | None = None) -> Integers:
         """Release vectors: every coordinate of every vector gets independent noise.
 
         Args:
@@ -172,11 +178,11 @@ class Releaser:
             Each row is one release: ``epsilon`` (``l2``: and ``delta``) between any two texts. Two rows of one text
             are two releases, which add up.
         """
-        integers, _ = self.quantize(vectors)
+        integers, _ = self.quantize_vectors(vectors)
         words = (random_uint64 or entropy.random_uint64)(integers.size)
         return self.add_noise(integers, words.reshape(integers.shape))
 
-    def dequantize(self, integers: Integers) -> NDArray[np.float32]:
+    def dequantize_vectors(self, integers: Integers) -> NDArray[np.float32]:
         """Return released vectors in units.
 
         Privacy:
@@ -185,7 +191,7 @@ class Releaser:
         return (integers / self.parameters.grid).astype(np.float32)
 
 
-def _into_ball(vectors: Integers, radius: int, mode: str) -> Integers:
+def _project_into_ball(vectors: Integers, radius: int, mode: str) -> Integers:
     """Scale vectors outside the ball back to ``trunc(q radius / norm)``.
 
     An L2 norm is rounded up. The function changes ``vectors`` in place and returns it.

@@ -18,10 +18,10 @@ from fractions import Fraction
 
 #: Digits of the arithmetic, and a generous bound of the effect of its rounding on a logarithm.
 _DIGITS, _ROUNDING = 45, Decimal("1e-30")
-_SMALLEST, _LARGEST, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
+_MIN_EXCESS, _MAX_EXCESS, _HALVINGS = Decimal("1e-6"), Decimal("1e6"), 60
 
 
-def delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
+def compute_delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
     """Return the smallest delta, over the orders searched, that rho-zCDP implies; rounded up.
 
     Args:
@@ -29,59 +29,61 @@ def delta_bound(rho: Fraction, epsilon: Fraction) -> Fraction:
         epsilon: Above 0.
     """
     with localcontext(prec=_DIGITS):
-        loss, exact_rho = _decimal(epsilon), _decimal(rho)
-        order = _order(lambda excess: _best_rho(excess, loss) <= exact_rho)
-        return _upwards((_log_delta(exact_rho, loss, order) + _ROUNDING).exp())
+        loss, exact_rho = _to_decimal(epsilon), _to_decimal(rho)
+        order = _find_order(lambda excess: _compute_best_rho(excess, loss) <= exact_rho)
+        return _round_up((_compute_log_delta(exact_rho, loss, order) + _ROUNDING).exp())
 
 
-def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return the largest rho whose ``delta_bound`` is at most ``delta``, rounded down.
+def compute_largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return the largest rho whose ``compute_delta_bound`` is at most ``delta``, rounded down.
 
     Args:
         epsilon: Above 0.
         delta: The target delta, in ``(0, 1)``.
     """
     with localcontext(prec=_DIGITS):
-        loss, wanted = _decimal(epsilon), _decimal(delta).ln()
-        excess = _order(lambda order: _log_delta(_best_rho(order, loss), loss, order) + _ROUNDING <= wanted)
-        rho = _best_rho(excess, loss)
+        loss, target = _to_decimal(epsilon), _to_decimal(delta).ln()
+        excess = _find_order(
+            lambda order: _compute_log_delta(_compute_best_rho(order, loss), loss, order) + _ROUNDING <= target
+        )
+        rho = _compute_best_rho(excess, loss)
     with localcontext(prec=12, rounding=ROUND_FLOOR):  # twelve digits are enough, and a smaller rho is safe
         return Fraction(+rho)
 
 
-def exponential(epsilon: Fraction) -> Fraction:
+def compute_exponential(epsilon: Fraction) -> Fraction:
     """Return ``exp(epsilon)``, rounded up."""
     with localcontext(prec=_DIGITS):
-        return _upwards((_decimal(epsilon) + _ROUNDING).exp())
+        return _round_up((_to_decimal(epsilon) + _ROUNDING).exp())
 
 
-def _order(holds: Callable[[Decimal], bool]) -> Decimal:
+def _find_order(condition: Callable[[Decimal], bool]) -> Decimal:
     """Return the smallest ``a - 1`` that fulfills a monotone condition, from above.
 
     The method is bisection. The condition stays true for all larger values.
     """
-    low, high = _SMALLEST, _LARGEST
+    low, high = _MIN_EXCESS, _MAX_EXCESS
     for _ in range(_HALVINGS):
         middle = (low * high).sqrt()
-        low, high = (low, middle) if holds(middle) else (middle, high)
+        low, high = (low, middle) if condition(middle) else (middle, high)
     return high
 
 
-def _best_rho(excess: Decimal, loss: Decimal) -> Decimal:
+def _compute_best_rho(excess: Decimal, loss: Decimal) -> Decimal:
     """Return the rho for which the order ``1 + excess`` gives the smallest delta."""
     return (loss - (excess / (1 + excess)).ln()) / (2 * excess + 1)
 
 
-def _log_delta(rho: Decimal, loss: Decimal, excess: Decimal) -> Decimal:
+def _compute_log_delta(rho: Decimal, loss: Decimal, excess: Decimal) -> Decimal:
     order = 1 + excess
     return excess * (order * rho - loss) + order * (excess / order).ln() - excess.ln()
 
 
-def _decimal(value: Fraction) -> Decimal:
+def _to_decimal(value: Fraction) -> Decimal:
     return Decimal(value.numerator) / value.denominator
 
 
-def _upwards(value: Decimal) -> Fraction:
+def _round_up(value: Decimal) -> Fraction:
     """Return a value rounded up to twenty digits."""
     with localcontext(prec=20, rounding=ROUND_CEILING):
         return Fraction(+value)

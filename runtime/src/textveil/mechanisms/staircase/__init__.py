@@ -2,26 +2,28 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.mechanisms.staircase.channel import StaircaseChannel, staircase_channel
-    from textveil.mechanisms.staircase.index import MAX_CODES, IndexStaircase
-    from textveil.mechanisms.staircase.slots import SlotStaircase
-    from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, realized_ratio
-    from textveil.mechanisms.staircase.tables import StaircaseTable, output_role
+    from textveil.mechanisms.staircase.label_staircase import MAX_LABELS, LabelStaircase
+    from textveil.mechanisms.staircase.slots import SlotStaircases
+    from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel, compute_realized_ratio
+    from textveil.mechanisms.staircase.staircase_randomizer import StaircaseRandomizer, make_staircase_randomizer
+    from textveil.mechanisms.staircase.tables import StaircaseTable, compute_output_role
 
 __all__ = [
-    "MAX_CODES",
-    "IndexStaircase",
-    "SlotStaircase",
+    "MAX_LABELS",
+    "LabelStaircase",
+    "SlotStaircases",
     "Staircase",
-    "StaircaseChannel",
     "StaircaseLevel",
+    "StaircaseRandomizer",
     "StaircaseTable",
-    "output_role",
-    "realized_ratio",
-    "staircase_channel",
+    "compute_output_role",
+    "compute_realized_ratio",
+    "make_staircase_randomizer",
 ]
 
-__getattr__: Find = lazy_names(__name__, __all__, "tables", "staircase", "slots", "index", "channel")
+__getattr__: AttributeGetter = make_lazy_getattr(
+    __name__, __all__, "tables", "staircase", "slots", "label_staircase", "staircase_randomizer"
+)

@@ -16,50 +16,50 @@ from textveil.mechanisms.integer_sampling import Integers
 from textveil.mechanisms.staircase.staircase import Staircase
 
 if TYPE_CHECKING:
-    from textveil.mechanisms.channel import Channel
     from textveil.mechanisms.protocol import Slots
+    from textveil.mechanisms.randomizer import Randomizer
 
 
 @dataclass(frozen=True, eq=False)
-class SlotStaircase:
+class SlotStaircases:
     """The staircases of one level: equal epsilon and shares, each with the base of its outputs.
 
     Attributes:
-        strict: Its outputs are valid in any case.
-        lower: Its outputs are valid in lower case; the same object as ``strict`` if case makes no difference.
+        any_case: Its outputs are valid in any case.
+        lower_case: Its outputs are valid in lower case; the same object as ``any_case`` if case makes no difference.
     """
 
-    strict: Staircase
-    lower: Staircase
+    any_case: Staircase
+    lower_case: Staircase
 
     @property
-    def near(self) -> float:
+    def near_probability(self) -> float:
         """The larger ``p_near`` of the two staircases."""
-        return max(self.strict.near, self.lower.near)
+        return max(self.any_case.near_probability, self.lower_case.near_probability)
 
     @property
     def guess_gain(self) -> float:
         """The larger ``C`` of the two staircases."""
-        return max(self.strict.guess_gain, self.lower.guess_gain)
+        return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
-    def draw(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
+    def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
         """Implement ``Mechanism.draw``: sample each slot by the staircase of its case.
 
         Privacy:
             As ``Staircase.draw``. The grouping of the samples depends on ``slots.lower`` alone.
         """
-        if self.lower is self.strict:
-            return self.strict.draw(inputs, random_uint64)
-        lower = slots.lower
+        if self.lower_case is self.any_case:
+            return self.any_case.draw_symbols(inputs, random_uint64)
+        lower = slots.is_lower
         outputs = np.empty(len(inputs), dtype=np.int64)
-        for staircase, chosen in ((self.strict, ~lower), (self.lower, lower)):
+        for staircase, chosen in ((self.any_case, ~lower), (self.lower_case, lower)):
             places = np.flatnonzero(chosen)
             if len(places):
-                outputs[places] = staircase.draw(inputs[places], random_uint64)
+                outputs[places] = staircase.draw_symbols(inputs[places], random_uint64)
         return outputs
 
-    def channel_at(self, *, lower: bool = False, whole: bool = True) -> "Channel":
-        """Implement ``Mechanism.channel_at``."""
-        from textveil.mechanisms.staircase.channel import staircase_channel
+    def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":
+        """Implement ``Mechanism.get_randomizer``."""
+        from textveil.mechanisms.staircase.staircase_randomizer import make_staircase_randomizer
 
-        return staircase_channel(self.lower if lower else self.strict)
+        return make_staircase_randomizer(self.lower_case if lower else self.any_case)

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.entropy import RandomUint64
-from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, uniform_below
+from textveil.mechanisms.integer_sampling import MAX_TOTAL, Integers, draw_uniform_below
 from textveil.mechanisms.staircase.tables import StaircaseTable
 
 #: Units of the sample space for one unit of base; ``F`` is an integer, so ``F / G`` is a multiple of ``1 / G``.
-G = 1 << 20
+BASE_UNIT = 1 << 20
 #: Largest epsilon of a level: ``F`` stays below 2**44.
 MAX_EPSILON = 16
 #: Number of rows in one block: their arrays stay in a processor's cache.
@@ -48,7 +48,7 @@ class StaircaseLevel:
     own_share: Fraction = Fraction(1)
 
 
-def factor(epsilon: Decimal, unit: int = G) -> int:
+def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
     """Return ``F``, at most ``(e**epsilon - 1) G``.
 
     It is rounded down, so that the bound can only overstate the loss.
@@ -58,13 +58,13 @@ def factor(epsilon: Decimal, unit: int = G) -> int:
         return int(((epsilon.exp() * (1 - Decimal(10) ** -58) - 1) * unit).to_integral_value())
 
 
-def realized_ratio(epsilon: Decimal) -> float:
+def compute_realized_ratio(epsilon: Decimal) -> float:
     """Return ``F / G``: the integers of a level realize at most ``e**epsilon - 1``."""
-    return factor(epsilon) / G
+    return compute_factor(epsilon) / BASE_UNIT
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rows:
+class _StaircaseRows:
     """The budgets of some inputs, prepared for sampling.
 
     Shapes are ``(rows, k)``, but ``(rows, k + 1)`` for ``removed`` and ``(rows,)`` for the last two.
@@ -94,10 +94,12 @@ class Staircase:
     level: StaircaseLevel
     base: Integers
     sums: Integers
-    unit: int = G
+    unit: int = BASE_UNIT
 
     @classmethod
-    def of(cls, table: StaircaseTable, level: StaircaseLevel, outputs: NDArray[np.bool_], unit: int = G) -> "Staircase":
+    def from_table(
+        cls, table: StaircaseTable, level: StaircaseLevel, outputs: NDArray[np.bool_], unit: int = BASE_UNIT
+    ) -> "Staircase":
         """Return the staircase of a level over a set of outputs, and check the theorem's conditions.
 
         Args:
@@ -111,7 +113,7 @@ class Staircase:
         """
         base = np.where(outputs, table.base, 0).astype(np.int64)
         staircase = cls(table=table, level=level, base=base, sums=np.cumsum(base), unit=unit)
-        staircase.check()
+        staircase.check_conditions()
         return staircase
 
     @property
@@ -127,7 +129,7 @@ class Staircase:
     @cached_property
     def factor(self) -> int:
         """``F``, the weight of one unit of budget."""
-        return factor(self.level.epsilon, self.unit)
+        return compute_factor(self.level.epsilon, self.unit)
 
     @cached_property
     def own_cap(self) -> int:
@@ -139,7 +141,7 @@ class Staircase:
         """``G S + F H``, the total of every row."""
         return self.unit * self.base_sum + self.factor * self.budget
 
-    def check(self) -> None:
+    def check_conditions(self) -> None:
         """Check the conditions of the theorem on the integers used for sampling.
 
         The cost is O(1); the table's own check is separate.
@@ -163,7 +165,7 @@ class Staircase:
                 raise BundleDamaged("law.json: a level of the staircase claims less than it loses")
 
     @property
-    def near(self) -> float:
+    def near_probability(self) -> float:
         """``p_near = F H / (G S + F H)``, the probability that a sample comes from the budget.
 
         It is the same for every word.
@@ -179,7 +181,7 @@ class Staircase:
         """
         return (self.unit + self.factor) * self.base_sum / self.total
 
-    def budgets(self, inputs: Integers) -> tuple[Integers, Integers]:
+    def distribute_budget(self, inputs: Integers) -> tuple[Integers, Integers]:
         """Return the stored ids and ``a`` of some inputs, in the order of the budget's distribution.
 
         ``a(x, y) = min(b(y), H - sum of the preceding a)``; the word itself has at most ``own_cap``.
@@ -190,7 +192,7 @@ class Staircase:
         Returns:
             Two arrays of shape ``(n, k)``. ``<unk>`` has no neighbors: all its ``a`` are 0.
         """
-        known = inputs < self.table.symbols
+        known = inputs < self.table.symbol_count
         stored = self.table.neighbors[np.where(known, inputs, 0)].astype(np.int64)
         most = self.base[stored]
         most[:, 0] = np.minimum(most[:, 0], self.own_cap)
@@ -198,7 +200,7 @@ class Staircase:
         dealt_before = np.cumsum(most, axis=1) - most
         return stored, np.minimum(np.maximum(self.budget - dealt_before, 0), most)
 
-    def draw(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
+    def draw_symbols(self, inputs: Integers, random_uint64: RandomUint64) -> Integers:
         """Sample one output for every input, independently, shape ``(n,)``.
 
         ``u`` is uniform below ``G S + F H`` and ``w`` below ``S - A``. The function computes three outputs for every
@@ -209,22 +211,22 @@ class Staircase:
             computes all three, with the same number of steps for every row. Each distinct input has one row: the
             running time reveals the number of rows.
         """
-        is_there = np.zeros(self.table.symbols + 1, dtype=np.bool_)
-        is_there[inputs] = True
-        unique, numbers = np.flatnonzero(is_there), np.empty(len(is_there), dtype=np.intp)
+        is_present = np.zeros(self.table.symbol_count + 1, dtype=np.bool_)
+        is_present[inputs] = True
+        unique, numbers = np.flatnonzero(is_present), np.empty(len(is_present), dtype=np.intp)
         numbers[unique] = np.arange(len(unique))
-        row_of, rows = numbers[inputs], self._rows(unique)
-        u = uniform_below(np.full(len(row_of), self.total), random_uint64)
-        w = uniform_below(rows.left[row_of], random_uint64)
-        return self._select(rows, row_of, u, w)
+        row_of, rows = numbers[inputs], self._prepare_rows(unique)
+        u = draw_uniform_below(np.full(len(row_of), self.total), random_uint64)
+        w = draw_uniform_below(rows.left[row_of], random_uint64)
+        return self._select_outputs(rows, row_of, u, w)
 
-    def _rows(self, inputs: Integers) -> _Rows:
+    def _prepare_rows(self, inputs: Integers) -> _StaircaseRows:
         n, k = len(inputs), self.table.neighbors.shape[1]
         stored, dealt, shifted = np.empty((3, n, k), dtype=np.int64)
         removed = np.zeros((n, k + 1), dtype=np.int64)
         for start in range(0, n, _ROWS_AT_ONCE):
             block = slice(start, start + _ROWS_AT_ONCE)
-            ids, budgets = self.budgets(inputs[block])
+            ids, budgets = self.distribute_budget(inputs[block])
             begins = np.arange(0, ids.size, k, dtype=np.intp)[:, None]  # first index of each row in the raveled array
             order = np.argsort(ids, axis=1) + begins  # by id: ids without base mass start like their successor
             stored[block] = ids
@@ -234,29 +236,29 @@ class Staircase:
             np.subtract(starts[order], removed[block, :-1], out=shifted[block])
         total = removed[:, -1]
         left = np.maximum(1, self.base_sum - total)
-        return _Rows(stored=stored, dealt=dealt, shifted=shifted, removed=removed, total=total, left=left)
+        return _StaircaseRows(stored=stored, dealt=dealt, shifted=shifted, removed=removed, total=total, left=left)
 
-    def _select(self, rows: _Rows, row_of: NDArray[np.intp], u: Integers, w: Integers) -> Integers:
+    def _select_outputs(self, rows: _StaircaseRows, row_of: NDArray[np.intp], u: Integers, w: Integers) -> Integers:
         """Return the output that the two uniform integers select."""
         k = rows.stored.shape[1]
         of_budget = u - self.unit * self.base_sum
         v = np.maximum(of_budget, 0) // self.factor if self.factor else np.zeros_like(u)
-        near = at_most(rows.dealt, row_of, v)
+        near = count_at_most(rows.dealt, row_of, v)
         # Map w to the remaining base: add the length of every removed interval that begins at or before w.
-        passed = at_most(rows.shifted, row_of, w)
+        passed = count_at_most(rows.shifted, row_of, w)
         position = w + rows.removed.ravel()[row_of * (k + 1) + passed]
         position = np.where(of_budget < 0, np.minimum(u // self.unit, self.base_sum - 1), position)
         # A library's search branches on its result: its running time distinguished base samples from near ones.
-        outputs = at_most(self.sums[None], np.zeros_like(row_of), position)
+        outputs = count_at_most(self.sums[None], np.zeros_like(row_of), position)
         stored = rows.stored.ravel()[row_of * k + np.minimum(near, k - 1)]
         return np.where((of_budget >= 0) & (v < rows.total[row_of]), stored, outputs)
 
-    def exact_row(self, token: int) -> list[int]:
+    def compute_exact_row(self, token: int) -> list[int]:
         """Return the exact weight of every symbol as the output of one input: integers of any size.
 
         They sum to ``(G S + F H) (S - A)``, or to ``G S + F H`` if the budget has no remainder.
         """
-        stored, budgets = self.budgets(np.array([token]))
+        stored, budgets = self.distribute_budget(np.array([token]))
         a = np.zeros_like(self.base)
         a[stored[0]] = budgets[0]
         missing, rest = self.budget - int(a.sum()), self.base_sum - int(a.sum())
@@ -268,7 +270,7 @@ class Staircase:
         ]
 
 
-def at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> NDArray[np.intp]:
+def count_at_most(ascending: Integers, row_of: NDArray[np.intp], values: Integers) -> NDArray[np.intp]:
     """Count the entries of each row that are at most the value.
 
     ``ascending`` has shape ``(rows, k)``. The number of steps is the same for every row and value.

@@ -14,16 +14,17 @@ from textveil.errors import BundleDamaged
 
 _ALL_ROLES, _LOWER_ROLES = 63, 48
 #: Number of rows in one block of the check.
-_ROWS_AT_ONCE = 1 << 11
+_BLOCK_ROWS = 1 << 11
 
 
-def output_role(*, visible: bool, lower: bool = False) -> int:
+def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> int:
     """Return the bit of a symbol's role as an output, by whether function words are kept.
 
-    ``visible`` is true if the mode keeps function words: 1 with kept function words, 2 without. 16 and 32 are the same
-    for slots whose output is written in lower case (``lower``). 4 and 8 occur in older bundles and have no meaning.
+    ``function_words_kept`` is true if the mode keeps function words: 1 with kept function words, 2 without. 16 and 32
+    are the same for slots whose output is written in lower case (``lower``). 4 and 8 occur in older bundles and have no
+    meaning.
     """
-    return (1 if visible else 2) << (4 if lower else 0)
+    return (1 if function_words_kept else 2) << (4 if lower else 0)
 
 
 _NEIGHBOR_TYPES = np.dtype(np.uint16), np.dtype(np.uint32)
@@ -37,10 +38,10 @@ class StaircaseTable:
 
     Attributes:
         neighbors: Ids of the nearest symbols of each symbol, nearest first, the symbol itself before all others;
-            shape ``(symbols, k)``.
-        base: Public weight of every symbol as an output, at least 1, shape ``(symbols,)``.
-        roles: Bit masks of ``output_role`` of every symbol, shape ``(symbols,)``: the rules that allow the symbol as an
-            output. The bound holds for any roles.
+            shape ``(symbol_count, k)``.
+        base: Public weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
+        roles: Bit masks of ``compute_output_role`` of every symbol, shape ``(symbol_count,)``: the rules that allow the
+            symbol as an output. The bound holds for any roles.
     """
 
     neighbors: NDArray[Any]
@@ -68,8 +69,8 @@ class StaircaseTable:
         ):
             raise BundleDamaged("staircase.safetensors: shapes or types do not fit the vocabulary")
         highest = 0
-        for start in range(0, symbols, _ROWS_AT_ONCE):  # all rows at once take four times the file
-            ordered = neighbors[start : start + _ROWS_AT_ONCE].astype(np.uint32)  # faster than 16-bit values
+        for start in range(0, symbols, _BLOCK_ROWS):  # all rows at once take four times the file
+            ordered = neighbors[start : start + _BLOCK_ROWS].astype(np.uint32)  # faster than 16-bit values
             ordered.sort(axis=1)
             if (ordered[:, 1:] == ordered[:, :-1]).any():
                 raise BundleDamaged("staircase.safetensors: a row stores a neighbor twice")
@@ -84,18 +85,18 @@ class StaircaseTable:
             raise BundleDamaged("staircase.safetensors: a symbol has an unknown role")
         return cls(neighbors, base, roles)
 
-    def outputs(self, *, visible: bool, lower: bool = False) -> NDArray[np.bool_]:
+    def get_output_mask(self, *, function_words_kept: bool, lower: bool = False) -> NDArray[np.bool_]:
         """Return the mask of possible outputs under a rule, shape ``(symbols,)``.
 
         Args:
-            visible: Whether function words are kept.
+            function_words_kept: Whether function words are kept.
             lower: Whether the output is written in lower case. If no symbol has a role of lower case, case makes no
                 difference.
         """
         lower = lower and bool((self.roles & _LOWER_ROLES).any())
-        return (self.roles & output_role(visible=visible, lower=lower)) != 0
+        return (self.roles & compute_output_role(function_words_kept=function_words_kept, lower=lower)) != 0
 
     @property
-    def symbols(self) -> int:
+    def symbol_count(self) -> int:
         """Number of symbols; also the id of ``<unk>``."""
         return len(self.base)

@@ -18,10 +18,10 @@ _TABLES = load_data(CHARACTERS)["emoji"]
 #: The type of sequences, and the type of keycap digits.
 EMOJI, KEYCAP = "emoji", "keycap"
 #: Skin tones, and their common placeholder in a layout.
-TONES, TONE = "".join(_TABLES["tones"]), "x"
+SKIN_TONES, TONE_PLACEHOLDER = "".join(_TABLES["tones"]), "x"
 
 
-def _compile(pattern: str) -> "re.Pattern[str]":
+def _compile_pattern(pattern: str) -> "re.Pattern[str]":
     for name, table in _TABLES["classes"].items():
         bounds = decode_table(table)
         ranges = (f"{chr(start)}-{chr(end - 1)}" for start, end in zip(bounds[::2], bounds[1::2], strict=True))
@@ -36,40 +36,40 @@ def _list_spare() -> tuple[str, ...]:
     )
 
 
-_SPARE = _list_spare()
-_LAYOUTS = str.maketrans({"\u200d": "+", **dict.fromkeys(TONES, TONE)})
+_SURROGATES = _list_spare()
+_LAYOUTS = str.maketrans({"\u200d": "+", **dict.fromkeys(SKIN_TONES, TONE_PLACEHOLDER)})
 _KEYCAP = re.compile("[0-9#*]\ufe0f?\u20e3")
 
 
-_SEQUENCE, _LISTED = _compile(_TABLES["sequence"]), _compile("|".join(_TABLES["listed"]))
+_SEQUENCE, _LISTED = _compile_pattern(_TABLES["sequence"]), _compile_pattern("|".join(_TABLES["listed"]))
 find_sequences = _SEQUENCE.finditer
 
 
-def find_kind(sequence: str) -> tuple[str, str]:
+def classify_sequence(sequence: str) -> tuple[str, str]:
     """Return the type and the layout of a sequence; an empty type if it is kept.
 
     The layout of a listed sequence has ``x`` for each skin tone and ``+`` for each joiner: all but the tones is public.
     """
     layout = sequence.translate(_LAYOUTS)
     if _LISTED.fullmatch(layout):
-        return (EMOJI, layout) if TONE in layout else ("", "")
+        return (EMOJI, layout) if TONE_PLACEHOLDER in layout else ("", "")
     return (KEYCAP if _KEYCAP.fullmatch(sequence) else EMOJI), ""
 
 
-def count_surrogates(layout: str) -> int:
+def count_emoji_surrogates(layout: str) -> int:
     """Return the number of surrogates of a layout; two tones of a sequence are always different."""
-    tones = layout.count(TONE)
-    return len(_SPARE) if not tones else len(TONES) if tones == 1 else len(TONES) * (len(TONES) - 1)
+    tones = layout.count(TONE_PLACEHOLDER)
+    return len(_SURROGATES) if not tones else len(SKIN_TONES) if tones == 1 else len(SKIN_TONES) * (len(SKIN_TONES) - 1)
 
 
-def make_surrogate(layout: str, index: int) -> str:
-    """Return the surrogate of a layout with a number below ``count_surrogates``."""
+def make_emoji_surrogate(layout: str, index: int) -> str:
+    """Return the surrogate of a layout with a number below ``count_emoji_surrogates``."""
     if not layout:
-        return _SPARE[index]
+        return _SURROGATES[index]
     tones = [index]
-    if layout.count(TONE) > 1:
-        first, second = divmod(index, len(TONES) - 1)
+    if layout.count(TONE_PLACEHOLDER) > 1:
+        first, second = divmod(index, len(SKIN_TONES) - 1)
         tones = [first, second + (second >= first)]
     for tone in tones:
-        layout = layout.replace(TONE, TONES[tone], 1)
+        layout = layout.replace(TONE_PLACEHOLDER, SKIN_TONES[tone], 1)
     return layout.replace("+", "\u200d")

@@ -95,7 +95,7 @@ def _read_string(written: str) -> JsonPart:
     length = position = 0
     for match in _ESCAPE.finditer(written):
         plain = written[position : match.start()]
-        character = _character(match[1]) if match[1] else _ESCAPED.get(match[2], match[2])
+        character = _decode_escape(match[1]) if match[1] else _ESCAPED.get(match[2], match[2])
         length += len(plain)
         escapes.append((length, match[0]))
         pieces += (plain, character)
@@ -103,7 +103,7 @@ def _read_string(written: str) -> JsonPart:
     return JsonPart(TEXT, "".join([*pieces, written[position:]]), tuple(escapes))
 
 
-def _character(code: str) -> str:
+def _decode_escape(code: str) -> str:
     """Return the character of an escape, or of the two escapes of a surrogate pair."""
     if len(code) == 4:
         return chr(int(code, 16))

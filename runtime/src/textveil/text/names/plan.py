@@ -7,35 +7,35 @@ from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
-from textveil.bundle.layout import LAW
+from textveil.bundle.layout import MECHANISM_FILE
 from textveil.bundle.names_files import NamesLists
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.lazy import ENTITY_TYPES, load_data
 from textveil.text import segmentation
-from textveil.text.names.also import Detector
-from textveil.text.names.chunks import Chunks
-from textveil.text.names.drawn import DrawnWords
-from textveil.text.names.kinds import CALLED, UNLISTED, Kinds, Mention
+from textveil.text.guarantees import round_guess_gain
+from textveil.text.names.detector import SpanDetector
+from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, UNLISTED_TYPES, EntityClassifier, EntityMention
+from textveil.text.names.guarantee import NamesGuarantee, RandomizedListFigures
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.promise import Drawing, NamesPromise
-from textveil.text.names.read import TextReader
-from textveil.text.names.rewrite import NamesRewriter, Style
-from textveil.text.names.strict import read_strictly
-from textveil.text.names.surrogates import Surrogates
-from textveil.text.names.tokens import DRAWN
+from textveil.text.names.read import NamesReader
+from textveil.text.names.rewrite import NamesRewriter, ReplacementStyle
+from textveil.text.names.strict_rules import hide_context_words
+from textveil.text.names.surrogates import SurrogatePools
+from textveil.text.names.tokenizer import ChunkTokenizer
+from textveil.text.names.tokens import RANDOMIZED
+from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP
-from textveil.text.promises import guess_gain
 from textveil.text.staircase_plans import find_staircase_level
-from textveil.text.statement import Terms
+from textveil.text.statement import PrivacyTerms
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
-KINDS, POOLS = (frozenset(load_data(ENTITY_TYPES)[name]) for name in ("lists", "pools"))
+REQUIRED_LISTS, REQUIRED_POOLS = (frozenset(load_data(ENTITY_TYPES)[name]) for name in ("lists", "pools"))
 #: Minimum length in bytes of the key that links equal strings of a corpus.
-SHORTEST_KEY = 16
-_PIECES = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
-_FOREIGN = ("replacement_probability", "sanitize_punctuation", "split", "mechanism", "case")
+MIN_KEY_BYTES = 16
+_WORD_OR_GAP = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
+_UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "split", "mechanism", "case")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,58 +49,74 @@ class NamesPlan:
         terms: Contents of privacy statements.
         allowed: Keys of the user's own words that are kept.
         denied: Keys of the user's own words that are replaced.
-        also: Detector that hides further parts of the output, or ``None``.
+        detector: Detector that hides further parts of the output, or ``None``.
         key: Secret key that links equal strings of all documents, or ``None``.
-        drawn: Randomizer of the words of a public list, or ``None``.
+        randomizer: Randomizer of the words of a public list, or ``None``.
         split: Always false: a document above the cap is not split.
     """
 
     lists: NamesLists
-    surrogates: Surrogates
-    style: Style
-    terms: Terms
+    surrogates: SurrogatePools
+    style: ReplacementStyle
+    terms: PrivacyTerms
     allowed: frozenset[str] = field(repr=False)
     denied: frozenset[str] = field(repr=False)
-    also: Detector | None
+    detector: SpanDetector | None
     key: bytes | None = field(repr=False)
-    drawn: DrawnWords | None = None
+    randomizer: WordListRandomizer | None = None
     split: bool = False
 
     @cached_property
-    def _kinds(self) -> Kinds:
-        common = self.lists.common
+    def _classifier(self) -> EntityClassifier:
+        common = self.lists.common_words
         common = common.keys() - self.denied if self.denied else common
-        told = self.style.keep | self.style.tag | self.style.drop | {*(("organization", "place") * self.style.tags)}
-        return Kinds(self.lists.kinds, common, self.lists.rules, self.style.keep, told, self.denied)
+        unchanged_types = (
+            self.style.keep | self.style.tag | self.style.drop | {*(("organization", "place") * self.style.tags)}
+        )
+        return EntityClassifier(
+            self.lists.members_by_type, common, self.lists.rules, self.style.keep, unchanged_types, self.denied
+        )
 
     @cached_property
     def _lexicon(self) -> Lexicon:
-        return Lexicon(self.lists, self.allowed, self.denied, self.drawn.ids if self.drawn else ())
+        return Lexicon(self.lists, self.allowed, self.denied, self.randomizer.ids if self.randomizer else ())
 
-    def reader(self) -> TextReader:
+    def make_reader(self) -> NamesReader:
         """Return a reader for the texts of one call."""
-        return TextReader(Chunks(self._lexicon), self._kinds, self.lists.rules)
+        return NamesReader(ChunkTokenizer(self._lexicon), self._classifier, self.lists.rules)
 
-    def read_strictly(self, entries: Iterable[str | Mention]) -> Iterator[str | Mention]:
+    def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the entries of a text that was read, with all parts hidden that only context keeps."""
-        return read_strictly(entries, self._lexicon)
+        return hide_context_words(entries, self._lexicon)
 
-    def rewriter(self) -> NamesRewriter:
+    def make_rewriter(self) -> NamesRewriter:
         """Return a rewriter for the documents of one call."""
-        return NamesRewriter(self.reader(), self.surrogates, self.style, also=self.also, key=self.key, words=self.drawn)
+        return NamesRewriter(
+            self.make_reader(),
+            self.surrogates,
+            self.style,
+            detector=self.detector,
+            key=self.key,
+            word_list=self.randomizer,
+        )
 
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Return each piece of a text with its state (``Sanitizer.preview``)."""
-        found = []
-        for entry in self.reader().read([text])[0].entries:
+        treated_parts = []
+        for entry in self.make_reader().read_texts([text])[0].elements:
             if not isinstance(entry, str):
-                drawn = entry.parts[0].layout == DRAWN
-                found.append(
-                    (entry.slot.source or entry.slot.text, "drawn" if drawn else CALLED.get(entry.kind, entry.kind))
+                is_randomized = entry.parts[0].layout == RANDOMIZED
+                treated_parts.append(
+                    (
+                        entry.span.escaped_text or entry.span.text,
+                        "drawn" if is_randomized else PUBLIC_TYPE_NAMES.get(entry.entity_type, entry.entity_type),
+                    )
                 )
             else:
-                found += [(piece, "visible" if piece[0].isalnum() else "gap") for piece in _PIECES.findall(entry)]
-        return found
+                treated_parts += [
+                    (piece, "visible" if piece[0].isalnum() else "gap") for piece in _WORD_OR_GAP.findall(entry)
+                ]
+        return treated_parts
 
     def distribution(self, word: str) -> Any:
         """Return the output distribution of a randomized word.
@@ -108,16 +124,16 @@ class NamesPlan:
         Raises:
             OptionError: The word is not randomized: the output for any other word depends on its context.
         """
-        if self.drawn is not None and word in self.drawn.ids:
-            from textveil.mechanisms.distribution import Distribution
-            from textveil.mechanisms.staircase import staircase_channel
+        if self.randomizer is not None and word in self.randomizer.ids:
+            from textveil.mechanisms.distribution import OutputDistribution
+            from textveil.mechanisms.staircase import make_staircase_randomizer
 
-            channel = staircase_channel(self.drawn.staircase)
-            return Distribution.of(self.drawn.vocabulary, channel, self.drawn.ids[word])
+            randomizer = make_staircase_randomizer(self.randomizer.staircase)
+            return OutputDistribution.from_randomizer(self.randomizer.vocabulary, randomizer, self.randomizer.ids[word])
         raise OptionError("on the rung names a word has no distribution of its own: it is shown or replaced by place")
 
 
-class NamesPlans:
+class NamesPlanFactory:
     """Factory of plans of the mode, with their common parts.
 
     Args:
@@ -129,43 +145,47 @@ class NamesPlans:
         BundleDamaged: A list is missing or malformed.
     """
 
-    def __init__(self, bundle: TextBundle, also: Detector | None = None) -> None:
-        self._bundle, self._lists, self._also = bundle, bundle.require_names(), also
-        pools = POOLS.union(f"word-{ending}" for ending in self._lists.rules.endings)
-        for needed, lists in ((KINDS, self._lists.kinds), (pools, self._lists.pools)):
+    def __init__(self, bundle: TextBundle, detector: SpanDetector | None = None) -> None:
+        self._bundle, self._lists, self._detector = bundle, bundle.get_names_lists(), detector
+        pools = REQUIRED_POOLS.union(f"word-{ending}" for ending in self._lists.rules.endings)
+        for needed, lists in ((REQUIRED_LISTS, self._lists.members_by_type), (pools, self._lists.surrogate_pools)):
             if missing := sorted(needed - lists.keys()):
-                raise BundleDamaged(f"{LAW}: the rung names lacks the list {missing[0]}")
-        self._surrogates = Surrogates(self._lists.pools, self._lists.rules)
+                raise BundleDamaged(f"{MECHANISM_FILE}: the rung names lacks the list {missing[0]}")
+        self._surrogates = SurrogatePools(self._lists.surrogate_pools, self._lists.rules)
 
-    def plan(self, given: Mapping[str, Any]) -> NamesPlan:
+    def make_plan(self, options: Mapping[str, Any]) -> NamesPlan:
         """Return the plan for options that ``options.given`` has checked.
 
         Raises:
             OptionError: An option does not belong to this mode, or a type does not exist.
         """
-        foreign = sorted(set(given).intersection(_FOREIGN))
-        foreign += ["epsilon without draw"] if "epsilon" in given and "draw" not in given else []
-        if foreign:
-            raise OptionError(f"protect names does not take {', '.join(foreign)}: leave that out")
-        style = self._style(given)
-        allowed, denied = _keys(given.get("allow", ())), _keys(given.get("deny", ()))
-        level, drawn, drawing = None, None, None
-        if "draw" in given:
-            self._bundle.require("staircase")
-            level = find_staircase_level(self._bundle, given.get("epsilon"))
-            drawn = DrawnWords.of(self._bundle, given["draw"], denied, level)
-            drawing = Drawing(len(drawn.ids), level.epsilon, guess_gain(drawn.staircase.guess_gain))
-        also = self._also is not None
-        terms = Terms(
+        unsupported = sorted(set(options).intersection(_UNSUPPORTED_OPTIONS))
+        unsupported += ["epsilon without draw"] if "epsilon" in options and "draw" not in options else []
+        if unsupported:
+            raise OptionError(f"protect names does not take {', '.join(unsupported)}: leave that out")
+        style = self._make_style(options)
+        allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
+        level, randomizer, list_figures = None, None, None
+        if "draw" in options:
+            self._bundle.check_mechanism("staircase")
+            level = find_staircase_level(self._bundle, options.get("epsilon"))
+            randomizer = WordListRandomizer.from_bundle(self._bundle, options["draw"], denied, level)
+            list_figures = RandomizedListFigures(
+                len(randomizer.ids), level.epsilon, round_guess_gain(randomizer.staircase.guess_gain)
+            )
+        has_detector = self._detector is not None
+        terms = PrivacyTerms(
             mechanism="names",
             level=level and f"{level.epsilon.normalize():f}",
-            promise=NamesPromise(style=style, allow=bool(allowed), deny=bool(denied), also=also, draw=drawing),
+            promise=NamesGuarantee(
+                style=style, allow=bool(allowed), deny=bool(denied), also=has_detector, draw=list_figures
+            ),
             protect="names",
             consistent=style.consistent,
             consistent_cap=style.cap,
             case="carry",
             sanitize_punctuation=False,
-            bundle=self._bundle.identity,
+            bundle=self._bundle.content_hash,
         )
         return NamesPlan(
             lists=self._lists,
@@ -174,43 +194,48 @@ class NamesPlans:
             terms=terms,
             allowed=allowed,
             denied=denied,
-            also=self._also,
-            key=given.get("key"),
-            drawn=drawn,
+            detector=self._detector,
+            key=options.get("key"),
+            randomizer=randomizer,
         )
 
-    def _style(self, given: Mapping[str, Any]) -> Style:
-        style, cap = given.get("style", "surrogate"), given.get("consistent_cap", CONSISTENT_CAP)
+    def _make_style(self, options: Mapping[str, Any]) -> ReplacementStyle:
+        style, cap = options.get("style", "surrogate"), options.get("consistent_cap", CONSISTENT_CAP)
         if style not in STYLES:
             raise OptionError(f"style must be one of {', '.join(STYLES)}")
-        kinds = {name: self._named(given.get(name, ())) for name in ("keep", "tag", "drop")}
-        if any(kinds[one] & kinds[other] for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))):
+        types_by_option = {name: self._check_types(options.get(name, ())) for name in ("keep", "tag", "drop")}
+        if any(
+            types_by_option[one] & types_by_option[other]
+            for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))
+        ):
             raise OptionError("a kind is kept, tagged or dropped: one of them")
-        if never := ", ".join(sorted(kinds["keep"] & UNLISTED)):
-            raise OptionError(f"kinds that are kept are told by a list or a shape, and {never} is not: use allow")
-        consistent, key = given.get("consistent", True), given.get("key")
+        if unlisted := ", ".join(sorted(types_by_option["keep"] & UNLISTED_TYPES)):
+            raise OptionError(f"kinds that are kept are told by a list or a shape, and {unlisted} is not: use allow")
+        consistent, key = options.get("consistent", True), options.get("key")
         if (consistent == "corpus") != (key is not None):
             raise OptionError("consistent corpus and a key belong together")
-        if key is not None and len(key) < SHORTEST_KEY:
-            raise OptionError(f"the key of consistent draws has at least {SHORTEST_KEY} bytes")
-        return Style(tags=style == "tag", consistent=bool(consistent), cap=cap, linked=key is not None, **kinds)
+        if key is not None and len(key) < MIN_KEY_BYTES:
+            raise OptionError(f"the key of consistent draws has at least {MIN_KEY_BYTES} bytes")
+        return ReplacementStyle(
+            tags=style == "tag", consistent=bool(consistent), cap=cap, linked=key is not None, **types_by_option
+        )
 
-    def _named(self, kinds: Collection[str]) -> frozenset[str]:
-        known = {CALLED.get(kind, kind) for kind in self._surrogates.kinds}
-        if not known.issuperset(kinds):
-            wrong = [kind for kind in kinds if kind not in known]
-            close = [(kind, found) for kind in wrong for found in get_close_matches(kind, known - {*kinds}, 1)]
+    def _check_types(self, entity_types: Collection[str]) -> frozenset[str]:
+        known = {PUBLIC_TYPE_NAMES.get(kind, kind) for kind in self._surrogates.entity_types}
+        if not known.issuperset(entity_types):
+            unknown = [kind for kind in entity_types if kind not in known]
+            close = [(kind, found) for kind in unknown for found in get_close_matches(kind, known - {*entity_types}, 1)]
             for kind, found in close:
                 raise OptionError(f"no such kind: {kind}; did you mean {found}?")
             raise OptionError(f"no such kind; there are {', '.join(sorted(known))}")
-        return frozenset(kinds)
+        return frozenset(entity_types)
 
 
-def _keys(entries: Collection[str]) -> frozenset[str]:
+def _collect_keys(entries: Collection[str]) -> frozenset[str]:
     """Return the keys of all words of the entries."""
-    found = set()
+    keys = set()
     for entry in entries:
-        for segment in segmentation.segments(entry.removeprefix(segmentation.BYTE_ORDER_MARK)):
+        for segment in segmentation.split_text(entry.removeprefix(segmentation.BYTE_ORDER_MARK)):
             if not segmentation.is_gap(segment):
-                found.add(segmentation.key(segment))
-    return frozenset(found)
+                keys.add(segmentation.fold_word(segment))
+    return frozenset(keys)

@@ -13,27 +13,33 @@ from typing import cast
 import numpy as np
 
 from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import uniform_below
-from textveil.text.forms import Pair
-from textveil.text.names.also import Detector, hide
-from textveil.text.names.drawn import DrawnWords
-from textveil.text.names.kinds import CALLED, FirstNames, Mention, Part, Piece
-from textveil.text.names.read import Read, TextReader
-from textveil.text.names.reply_pairs import write
-from textveil.text.names.surrogates import Surrogates
-from textveil.text.names.tokens import DRAWN, JSON_NUMBER
+from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.text.inflections import SurrogatePair
+from textveil.text.names.detector import SpanDetector, hide_detected_spans
+from textveil.text.names.entity_types import (
+    PUBLIC_TYPE_NAMES,
+    EntityMention,
+    GivenNameLinker,
+    MentionPart,
+    RewrittenElement,
+)
+from textveil.text.names.read import NamesReader, ReadText
+from textveil.text.names.reply_pairs import write_with_pairs
+from textveil.text.names.surrogates import SurrogatePools
+from textveil.text.names.tokens import JSON_NUMBER_CASE, RANDOMIZED
+from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP
-from textveil.text.restore import Restorer, not_a_tag
+from textveil.text.restore import Restorer, escape_tags
 
 #: Number of characters up to which documents share one call of the random generator.
-_BATCH = 1 << 15
+_BATCH_CHARACTERS = 1 << 15
 #: Size of the largest pool that is dealt without replacement although its equal strings do not become equal. In larger
 #: pools repeated surrogates are rare.
-_LARGEST_DEALT = 1 << 20
+_MAX_DEALT_POOL = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Style:
+class ReplacementStyle:
     """Options for the replacement of slots.
 
     Attributes:
@@ -55,12 +61,12 @@ class Style:
     linked: bool = False
 
     @property
-    def limit(self) -> int | None:
+    def effective_cap(self) -> int | None:
         """The cap if one applies, else ``None``."""
         return self.cap if self.consistent and not (self.linked or self.tags) else None
 
 
-class _Deck:
+class _SurrogateDeck:
     """Unused surrogates of one type in a document: a partial Fisher-Yates shuffle."""
 
     __slots__ = ("_left", "_moved", "free")
@@ -73,12 +79,12 @@ class _Deck:
     def deal(self, index: int) -> int:
         """Remove and return the surrogate at an index of the remaining ones."""
         self._left = left = self._left - 1
-        found = self._moved.get(index, index)
+        dealt = self._moved.get(index, index)
         self._moved[index] = self._moved.get(left, left)
-        return found
+        return dealt
 
 
-class _Document:
+class _DocumentDraws:
     """Draws of one document: their bounds, and which mentions share a draw.
 
     Args:
@@ -88,191 +94,202 @@ class _Document:
         key: Secret key that links equal strings of all documents.
     """
 
-    def __init__(self, read: Sequence[Read], style: Style, surrogates: Surrogates, key: bytes | None) -> None:
-        self._read, self._style, self._surrogates, self._key = read, style, surrogates, key
-        self._decks: dict[tuple[str, str], _Deck] = {}
-        self._numbers: dict[tuple[str, str, str], int] = {}
+    def __init__(
+        self, texts: Sequence[ReadText], style: ReplacementStyle, surrogates: SurrogatePools, key: bytes | None
+    ) -> None:
+        self._texts, self._style, self._surrogates, self._key = texts, style, surrogates, key
+        self._decks: dict[tuple[str, str], _SurrogateDeck] = {}
+        self._draw_numbers: dict[tuple[str, str, str], int] = {}
         self._tags: dict[tuple[str, tuple[tuple[str, ...], ...]], str] = {}
         self._counts: dict[str, int] = {}
-        #: Upper bound (exclusive) of each draw; ``_from`` has the deck of each draw, or ``None``.
-        self.totals: list[int] = []
-        self._from: list[_Deck | None] = []
+        #: Upper bound (exclusive) of each draw; ``_decks_by_draw`` has the deck of each draw, or ``None``.
+        self.bounds: list[int] = []
+        self._decks_by_draw: list[_SurrogateDeck | None] = []
         #: Words of the randomized list, in order of the text. Each is randomized independently.
-        self.words: list[str] = []
-        self._draws = [[self._mention(entry) for entry in text.entries if not isinstance(entry, str)] for text in read]
+        self.randomized_words: list[str] = []
+        self._draws = [
+            [self._plan_mention(entry) for entry in text.elements if not isinstance(entry, str)] for text in texts
+        ]
 
-    def _mention(self, mention: Mention) -> str | list[int] | None:
+    def _plan_mention(self, mention: EntityMention) -> str | list[int] | None:
         """Return the output for a mention that needs no draw, or the draw number of each part.
 
         A tag or an empty string needs no draw. The result is ``None`` for a randomized word.
         """
-        if mention.parts[0].layout == DRAWN:
-            self.words.append(mention.parts[0].folded)
+        if mention.parts[0].layout == RANDOMIZED:
+            self.randomized_words.append(mention.parts[0].folded)
             return None
-        called = CALLED.get(mention.kind, mention.kind)
+        public_type = PUBLIC_TYPE_NAMES.get(mention.entity_type, mention.entity_type)
         style = self._style
-        if called in style.drop:
+        if public_type in style.drop:
             return ""
-        if style.tags or called in style.tag:
-            return self._tag(called, _equal_tags(mention))
-        draws = [*map(self._draw, mention.parts)]
-        return self._tag(called, _equal_tags(mention)) if None in draws else cast("list[int]", draws)
+        if style.tags or public_type in style.tag:
+            return self._get_tag(public_type, _make_tag_key(mention))
+        draws = [*map(self._draw_part, mention.parts)]
+        return self._get_tag(public_type, _make_tag_key(mention)) if None in draws else cast("list[int]", draws)
 
-    def _tag(self, called: str, equal: tuple[tuple[str, ...], ...]) -> str:
-        found = self._tags.get((called, equal))
-        if found is None:
-            self._counts[called] = self._counts.get(called, 0) + 1
-            found = self._tags[called, equal] = f"[{called} {self._counts[called]}]"
-        return found
+    def _get_tag(self, public_type: str, equality_key: tuple[tuple[str, ...], ...]) -> str:
+        tag = self._tags.get((public_type, equality_key))
+        if tag is None:
+            self._counts[public_type] = self._counts.get(public_type, 0) + 1
+            tag = self._tags[public_type, equality_key] = f"[{public_type} {self._counts[public_type]}]"
+        return tag
 
-    def _draw(self, part: Part) -> int | None:
+    def _draw_part(self, part: MentionPart) -> int | None:
         """Return the draw number of a part; ``None`` if its pool is used up or the cap is reached.
 
         Under a key the surrogate is a function of the string: the result is then negative, ``-1 - index``.
         """
-        size, consistent = self._surrogates.of(part.kind, part.layout)
-        if not self._style.consistent or (self._key is not None and not consistent):
-            return self._new(size, None)
+        size, is_consistent = self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
+        if not self._style.consistent or (self._key is not None and not is_consistent):
+            return self._add_draw(size, None)
         if self._key is not None:
-            return -1 - _keyed(self._key, part) % size
-        equal = part[:3]
-        if not consistent:  # a surrogate with two originals cannot be restored
-            number = self._deal(equal[:2], size) if size <= _LARGEST_DEALT else None
-            return self._new(size, None) if number is None else number
-        number = self._numbers.get(equal)
+            return -1 - _compute_keyed_number(self._key, part) % size
+        equality_key = part[:3]
+        if not is_consistent:  # a surrogate with two originals cannot be restored
+            number = self._plan_deal(equality_key[:2], size) if size <= _MAX_DEALT_POOL else None
+            return self._add_draw(size, None) if number is None else number
+        number = self._draw_numbers.get(equality_key)
         if number is None:
-            if len(self._numbers) >= self._style.cap:
+            if len(self._draw_numbers) >= self._style.cap:
                 return None
-            number = self._deal(equal[:2], size)
+            number = self._plan_deal(equality_key[:2], size)
             if number is not None:
-                self._numbers[equal] = number
+                self._draw_numbers[equality_key] = number
         return number
 
-    def _deal(self, pool: tuple[str, str], size: int) -> int | None:
+    def _plan_deal(self, pool: tuple[str, str], size: int) -> int | None:
         """Return the number of a new draw without replacement; ``None`` if the pool is used up.
 
         No other draw of the document has the same surrogate.
         """
         deck = self._decks.get(pool)
         if deck is None:
-            deck = self._decks[pool] = _Deck(size)
+            deck = self._decks[pool] = _SurrogateDeck(size)
         if deck.free == 0:
             return None
-        number = self._new(deck.free, deck)
+        number = self._add_draw(deck.free, deck)
         deck.free -= 1
         return number
 
-    def _new(self, total: int, deck: _Deck | None) -> int:
-        self.totals.append(total)
-        self._from.append(deck)
-        return len(self.totals) - 1
+    def _add_draw(self, bound: int, deck: _SurrogateDeck | None) -> int:
+        self.bounds.append(bound)
+        self._decks_by_draw.append(deck)
+        return len(self.bounds) - 1
 
-    def written(self, drawn: Sequence[int], words: Iterator[str]) -> tuple[list[str], Iterable[Pair]]:
+    def write_texts(self, samples: Sequence[int], words: Iterator[str]) -> tuple[list[str], Iterable[SurrogatePair]]:
         """Return the texts with their surrogates, and the pairs that restore replies.
 
         Args:
-            drawn: A number below each of ``totals``.
+            samples: A number below each of ``totals``.
             words: The randomized output of each of ``words``; more may follow.
         """
-        members = [index if deck is None else deck.deal(index) for index, deck in zip(drawn, self._from, strict=True)]
-        pairs: dict[Pair, None] = {}
+        indices = [
+            index if deck is None else deck.deal(index)
+            for index, deck in zip(samples, self._decks_by_draw, strict=True)
+        ]
+        pairs: dict[SurrogatePair, None] = {}
         texts = []
-        for text, draws in zip(self._read, self._draws, strict=True):
-            pieces = quote_tags_of_json(self._pieces(text, draws, members, words))
+        for text, draws in zip(self._texts, self._draws, strict=True):
+            elements = quote_json_tags(self._iterate_elements(text, draws, indices, words))
             if not any(isinstance(draw, str) and draw.startswith("[") for draw in draws):
-                written, found = write(pieces)
+                written, text_pairs = write_with_pairs(elements)
             else:
-                known = [*pieces]
-                _, found = write(known)
-                written = _write_tags(known)
-            pairs |= dict.fromkeys(found)
+                element_list = [*elements]
+                _, text_pairs = write_with_pairs(element_list)
+                written = _join_with_tags(element_list)
+            pairs |= dict.fromkeys(text_pairs)
             texts.append(written)
         return texts, pairs
 
-    def _pieces(
-        self, text: Read, draws: Sequence[str | list[int] | None], members: Sequence[int], words: Iterator[str]
-    ) -> Iterator[Piece]:
+    def _iterate_elements(
+        self, text: ReadText, draws: Sequence[str | list[int] | None], indices: Sequence[int], words: Iterator[str]
+    ) -> Iterator[RewrittenElement]:
         """Yield the parts of a text; randomized words belong to no mapping."""
         rest = iter(draws)
-        for entry in text.entries:
-            if isinstance(entry, str):
-                yield Piece(entry, entry)
+        for element in text.elements:
+            if isinstance(element, str):
+                yield RewrittenElement(element, element)
                 continue
-            draw, original = next(rest), entry.slot.text
+            draw, original = next(rest), element.span.text
             if draw is None:
-                yield Piece(next(words), original)
+                yield RewrittenElement(next(words), original)
             elif isinstance(draw, str):
-                yield Piece(draw, original, entry)
+                yield RewrittenElement(draw, original, element)
             else:
-                yield join_parts(entry, self._spell_parts(entry, draw, members))
+                yield join_surrogates(element, self._spell_parts(element, draw, indices))
 
-    def _spell_parts(self, mention: Mention, draws: Sequence[int], members: Sequence[int]) -> tuple[str, ...]:
+    def _spell_parts(self, mention: EntityMention, draws: Sequence[int], indices: Sequence[int]) -> tuple[str, ...]:
         return tuple(
-            self._surrogates.spelled(part.kind, part.layout, members[draw] if draw >= 0 else -1 - draw, mention.case)
+            self._surrogates.spell_surrogate(
+                part.entity_type, part.layout, indices[draw] if draw >= 0 else -1 - draw, mention.case
+            )
             for part, draw in zip(mention.parts, draws, strict=True)
         )
 
 
-def join_parts(mention: Mention, parts: tuple[str, ...]) -> Piece:
+def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
     """Return the piece of a mention from the surrogates of its parts.
 
     A dot follows each initial but a final one.
     """
-    if len(parts) == 1:  # the most frequent case
-        return Piece(parts[0], mention.slot.text, mention, parts)
-    dots = ["." if part.kind == "initial" else "" for part in mention.parts[:-1]]
-    return Piece(" ".join(map("".join, zip(parts, [*dots, ""], strict=True))), mention.slot.text, mention, parts)
+    if len(surrogates) == 1:  # the most frequent case
+        return RewrittenElement(surrogates[0], mention.span.text, mention, surrogates)
+    dots = ["." if part.entity_type == "initial" else "" for part in mention.parts[:-1]]
+    return RewrittenElement(
+        " ".join(map("".join, zip(surrogates, [*dots, ""], strict=True))), mention.span.text, mention, surrogates
+    )
 
 
-def _equal_tags(mention: Mention) -> tuple[tuple[str, ...], ...]:
+def _make_tag_key(mention: EntityMention) -> tuple[tuple[str, ...], ...]:
     """Return the key of mentions that share a tag.
 
     A JSON number never shares a tag with the same digits in text.
     """
-    return (("json",), *mention.equal) if mention.case == JSON_NUMBER else mention.equal
+    return (("json",), *mention.equality_key) if mention.case == JSON_NUMBER_CASE else mention.equality_key
 
 
-def quote_tags_of_json(pieces: Iterable[Piece]) -> Iterator[Piece]:
+def quote_json_tags(elements: Iterable[RewrittenElement]) -> Iterator[RewrittenElement]:
     """Yield the pieces with valid JSON for each number of JSON that becomes a tag or is dropped.
 
     A tag becomes a JSON string, and a dropped number becomes ``null``. A kept sign before the number moves into the
     string.
     """
-    held: Piece | None = None
-    for piece in pieces:
-        if piece.mention is not None and piece.mention.case == JSON_NUMBER and not piece.parts:
+    held: RewrittenElement | None = None
+    for element in elements:
+        if element.mention is not None and element.mention.case == JSON_NUMBER_CASE and not element.parts:
             sign = ""
             if held is not None and held.mention is None and held.output.endswith("-"):
-                sign, held = "-", Piece(held.output[:-1], held.original[:-1])
-            original = sign + piece.original
-            if piece.output:
-                mention = piece.mention._replace(named=sign + piece.mention.named)
-                piece = Piece(f'"{sign}{piece.output}"', original, mention)
+                sign, held = "-", RewrittenElement(held.output[:-1], held.original[:-1])
+            original = sign + element.original
+            if element.output:
+                mention = element.mention._replace(name_text=sign + element.mention.name_text)
+                element = RewrittenElement(f'"{sign}{element.output}"', original, mention)
             else:
-                piece = Piece("null", original)
+                element = RewrittenElement("null", original)
         if held is not None:
             yield held
-        held = piece
+        held = element
     if held is not None:
         yield held
 
 
-def _write_tags(pieces: Iterable[Piece]) -> str:
+def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
     """Join a text with tags; escape kept text that resembles a tag, which must not be restored."""
     parts, last = list[str](), 0
-    for piece in pieces:
-        parts.append(piece.output)
-        if piece.mention is not None and not piece.parts and piece.output:
-            parts[last:-1] = [not_a_tag("".join(parts[last:-1]))]
+    for element in elements:
+        parts.append(element.output)
+        if element.mention is not None and not element.parts and element.output:
+            parts[last:-1] = [escape_tags("".join(parts[last:-1]))]
             last = len(parts)
-    return "".join([*parts[:last], not_a_tag("".join(parts[last:]))])
+    return "".join([*parts[:last], escape_tags("".join(parts[last:]))])
 
 
 #: A document, its number of kept words, and its number of replaced unlisted words.
-_Counted = tuple[_Document, int, int]
+_CountedDocument = tuple[_DocumentDraws, int, int]
 #: The texts of a document, its number of kept words, the restorer of its surrogates (or ``None``), its number of
 #: randomized words, and its number of replaced unlisted words.
-_Rewritten = tuple[list[str], int, Restorer | None, int, int]
+_RewrittenDocument = tuple[list[str], int, Restorer | None, int, int]
 
 
 class NamesRewriter:
@@ -292,58 +309,72 @@ class NamesRewriter:
 
     def __init__(
         self,
-        reader: TextReader,
-        surrogates: Surrogates,
-        style: Style,
+        reader: NamesReader,
+        surrogates: SurrogatePools,
+        style: ReplacementStyle,
         *,
-        also: Detector | None = None,
+        detector: SpanDetector | None = None,
         key: bytes | None = None,
-        words: DrawnWords | None = None,
+        word_list: WordListRandomizer | None = None,
     ) -> None:
-        self._reader, self._surrogates, self._style, self._also, self._key = reader, surrogates, style, also, key
-        self._words = words
+        self._reader, self._surrogates, self._style, self._detector, self._key = (
+            reader,
+            surrogates,
+            style,
+            detector,
+            key,
+        )
+        self._word_list = word_list
 
-    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[_Rewritten]:
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[_RewrittenDocument]:
         """Yield each rewritten document with its counts.
 
         Privacy:
             This is the release itself. It uses the entropy of the operating system.
         """
-        batch: list[_Counted] = []
+        batch: list[_CountedDocument] = []
         characters = 0
         for texts in documents:
-            read = self._reader.read(texts)
+            read = self._reader.read_texts(texts)
             if self._style.consistent:
-                names = FirstNames()
-                read = [text._replace(entries=[*names.link(text.entries)]) for text in read]
-            document = _Document(read, self._style, self._surrogates, self._key)
-            batch.append((document, sum(text.shown for text in read), sum(text.replaced_words for text in read)))
+                names = GivenNameLinker()
+                read = [text._replace(elements=[*names.link_names(text.elements)]) for text in read]
+            document = _DocumentDraws(read, self._style, self._surrogates, self._key)
+            batch.append((document, sum(text.kept_count for text in read), sum(text.replaced_words for text in read)))
             characters += sum(map(len, texts))
-            if characters > _BATCH:
-                yield from self._drawn(batch)
+            if characters > _BATCH_CHARACTERS:
+                yield from self._rewrite_batch(batch)
                 batch, characters = [], 0
-        yield from self._drawn(batch)
+        yield from self._rewrite_batch(batch)
 
-    def _drawn(self, batch: Sequence[_Counted]) -> Iterator[_Rewritten]:
-        totals = np.array([total for document, *_ in batch for total in document.totals], dtype=np.int64)
-        drawn = uniform_below(totals, entropy.random_uint64).tolist() if len(totals) else []
-        given = [word for document, *_ in batch for word in document.words]
-        words = iter(given if self._words is None else self._words.draw(given, entropy.random_uint64))
+    def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[_RewrittenDocument]:
+        bounds = np.array([total for document, *_ in batch for total in document.bounds], dtype=np.int64)
+        samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
+        originals = [word for document, *_ in batch for word in document.randomized_words]
+        words = iter(
+            originals if self._word_list is None else self._word_list.randomize_words(originals, entropy.random_uint64)
+        )
         start = 0
-        for document, shown, replaced in batch:
-            end = start + len(document.totals)
-            texts, pairs = document.written(drawn[start:end], words)
+        for document, kept_count, replaced_words in batch:
+            end = start + len(document.bounds)
+            texts, pairs = document.write_texts(samples[start:end], words)
             start = end
-            if self._also is not None:
-                texts = [hide(text, self._also) for text in texts]
-            restores = self._style.consistent and self._key is None
-            yield texts, shown, Restorer(pairs) if restores else None, len(document.words), replaced
+            if self._detector is not None:
+                texts = [hide_detected_spans(text, self._detector) for text in texts]
+            is_restorable = self._style.consistent and self._key is None
+            yield (
+                texts,
+                kept_count,
+                Restorer(pairs) if is_restorable else None,
+                len(document.randomized_words),
+                replaced_words,
+            )
 
 
-def _keyed(key: bytes, part: Part) -> int:
+def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
     """Return a keyed function of a part, to be reduced modulo the size of its pool.
 
     It is the first 128 bits of HMAC-SHA256 of type, layout and folded string. The reduction has a bias below 2^-60.
     """
-    said = "\0".join((part.kind, part.layout, part.folded)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hmac.digest(key, said, "sha256")[:16], "big")
+    message = "\0".join((part.entity_type, part.layout, part.folded)).encode("utf-8", "surrogatepass")
+    return int.from_bytes(hmac.digest(key, message, "sha256")[:16], "big")

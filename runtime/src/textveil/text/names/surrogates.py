@@ -14,26 +14,26 @@ from math import prod
 
 from textveil.bundle.rules import Field, Rules, parse_template
 from textveil.lazy import ENTITY_TYPES, load_data
-from textveil.text.names.emoji import EMOJI, KEYCAP, count_surrogates, make_surrogate
-from textveil.text.names.spelled import LISTED, SPELLED_LETTERS, SPELLED_NUMBER
-from textveil.text.names.tokens import JSON_NUMBER
+from textveil.text.names.emoji import EMOJI, KEYCAP, count_emoji_surrogates, make_emoji_surrogate
+from textveil.text.names.spelled_tokens import LISTED_NUMBER, SPELLED_LETTERS, SPELLED_NUMBER
+from textveil.text.names.tokens import JSON_NUMBER_CASE
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
 #: Size from which a pool is consistent. In a smaller pool each mention gets a new draw: otherwise equality and order of
 #: the surrogates would reveal the strings.
-SMALLEST_CONSISTENT = 200
+MIN_CONSISTENT_POOL = 200
 #: Number-like and other small types. They are never consistent, even with a large pool.
-_NUMBERS = frozenset(load_data(ENTITY_TYPES)["never_consistent"])
-_FIRST_YEAR, _YEARS, _LONGEST_RANGE = 1950, 80, 10
+_INCONSISTENT_TYPES = frozenset(load_data(ENTITY_TYPES)["never_consistent"])
+_FIRST_YEAR, _YEAR_COUNT, _MAX_YEAR_RANGE = 1950, 80, 10
 #: Number of entries of the list of number words that are surrogates of an element.
-_MOST_LISTED = 20
-_GROUP = re.compile("0+")
-_TWO_TIMES = re.compile("([0:.apmAPM]+)([^0:.apmAPM])(.+)")
+_MAX_LISTED_NUMBERS = 20
+_DIGIT_GROUP = re.compile("0+")
+_TIME_RANGE = re.compile("([0:.apmAPM]+)([^0:.apmAPM])(.+)")
 #: Two numbers and the mark between them.
-_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
+_NUMBER_PAIR = re.compile("([0-9]+)([^0-9]+)([0-9]+)")
 
 
-class Surrogates:
+class SurrogatePools:
     """Surrogate pools of all types.
 
     Args:
@@ -52,113 +52,123 @@ class Surrogates:
         self._templates = {kind: Template(template, choices) for kind, template in rules.templates.items()}
 
     @property
-    def kinds(self) -> frozenset[str]:
+    def entity_types(self) -> frozenset[str]:
         """Names of all types with surrogates."""
-        lists = frozenset(name for name in self._pools if not name.startswith(_WITH_LAYOUT))
-        made = ("number", "digits", "time", "person", EMOJI, SPELLED_NUMBER, SPELLED_LETTERS)
-        return lists.union(self._sizes, made)
+        lists = frozenset(name for name in self._pools if not name.startswith(_LAYOUT_PREFIXES))
+        generated = ("number", "digits", "time", "person", EMOJI, SPELLED_NUMBER, SPELLED_LETTERS)
+        return lists.union(self._generated_sizes, generated)
 
-    def size(self, kind: str, layout: str) -> int:
+    def get_size(self, entity_type: str, layout: str) -> int:
         """Return the size of the pool of a type and layout, below ``2**62``."""
-        name = _pool(kind, layout)
+        name = _name_pool(entity_type, layout)
         if name in self._pools:
             return len(self._pools[name])
-        if kind == "number":
-            return _number_size(layout)
-        if kind == "digits":
-            return _digits_size(layout)
-        if kind == "time":
-            return _time_size(layout)
-        if kind == EMOJI:
-            return count_surrogates(layout)
-        if kind == SPELLED_NUMBER:
-            return prod(len(self._elements[of]) for of in layout)
-        if kind == SPELLED_LETTERS:
+        if entity_type == "number":
+            return _count_numbers(layout)
+        if entity_type == "digits":
+            return _count_digits(layout)
+        if entity_type == "time":
+            return _count_times(layout)
+        if entity_type == EMOJI:
+            return count_emoji_surrogates(layout)
+        if entity_type == SPELLED_NUMBER:
+            return prod(len(self._number_word_lists[of]) for of in layout)
+        if entity_type == SPELLED_LETTERS:
             return int(len(self._rules.choices["letter"]) ** int(layout))
-        return self._sizes[kind]
+        return self._generated_sizes[entity_type]
 
-    def consistent(self, kind: str, layout: str) -> bool:
+    def is_consistent(self, entity_type: str, layout: str) -> bool:
         """Return whether equal strings of a type and layout get equal surrogates."""
-        return kind not in _NUMBERS and self.size(kind, layout) >= SMALLEST_CONSISTENT
+        return entity_type not in _INCONSISTENT_TYPES and self.get_size(entity_type, layout) >= MIN_CONSISTENT_POOL
 
-    def of(self, kind: str, layout: str) -> tuple[int, bool]:
+    def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
         """Return the results of ``size`` and ``consistent``."""
-        found = self._listed.get((kind, layout))
-        return (self.size(kind, layout), self.consistent(kind, layout)) if found is None else found
+        cached = self._cached_sizes.get((entity_type, layout))
+        return (
+            (self.get_size(entity_type, layout), self.is_consistent(entity_type, layout)) if cached is None else cached
+        )
 
     @cached_property
-    def _listed(self) -> dict[tuple[str, str], tuple[int, bool]]:
+    def _cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
         """Results of ``of`` for all types but those with too many layouts, such as numbers."""
-        kinds = [
-            (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_WITH_LAYOUT) else (name, "")
-            for name in (*self._pools, *self._sizes)
+        types_and_layouts = [
+            (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_LAYOUT_PREFIXES) else (name, "")
+            for name in (*self._pools, *self._generated_sizes)
         ]
-        return {kind: (self.size(*kind), self.consistent(*kind)) for kind in kinds}
+        return {kind: (self.get_size(*kind), self.is_consistent(*kind)) for kind in types_and_layouts}
 
-    def spelled(self, kind: str, layout: str, index: int, case: int) -> str:
+    def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
         """Return the spelling of a surrogate; for a JSON number the digits of a valid JSON number.
 
         Args:
-            kind: Type of the surrogate.
+            entity_type: Type of the surrogate.
             layout: Public layout of a number, or the ending of a word.
             index: Number of the surrogate, below ``size``.
             case: The case pattern of the slot.
         """
-        if case == JSON_NUMBER:
-            return _write_json_number(self.spelled(kind, layout, index, LOWER))
-        pool = self._pools.get(_pool(kind, layout))
+        if case == JSON_NUMBER_CASE:
+            return _write_json_number(self.spell_surrogate(entity_type, layout, index, LOWER))
+        pool = self._pools.get(_name_pool(entity_type, layout))
         if pool is not None:
-            found = pool[index]
+            surrogate = pool[index]
             if case == UPPER:
-                return found.upper()
+                return surrogate.upper()
             if case == LOWER:
-                return found.lower()
-            return found[:1].upper() + found[1:] if kind in _WRITTEN_SMALL else found
-        if kind == "number":
-            return _number(layout, index)
-        if kind == "digits":
-            return _digits(layout, index)
-        if kind == "time":
-            return _time(layout, index)
-        if kind == "year-range":
-            return _year_range(layout, index)
-        if kind == "season":
+                return surrogate.lower()
+            return surrogate[:1].upper() + surrogate[1:] if entity_type in _LOWER_CASE_TYPES else surrogate
+        if entity_type == "number":
+            return _format_number(layout, index)
+        if entity_type == "digits":
+            return _format_digits(layout, index)
+        if entity_type == "time":
+            return _format_time(layout, index)
+        if entity_type == "year-range":
+            return _format_year_range(layout, index)
+        if entity_type == "season":
             return f"{_FIRST_YEAR + index}{layout}{(_FIRST_YEAR + index + 1) % 100:02d}"
-        if kind == EMOJI:
-            return make_surrogate(layout, index)
-        if kind in (SPELLED_NUMBER, SPELLED_LETTERS):
-            letters = kind == SPELLED_LETTERS
+        if entity_type == EMOJI:
+            return make_emoji_surrogate(layout, index)
+        if entity_type in (SPELLED_NUMBER, SPELLED_LETTERS):
+            letters = entity_type == SPELLED_LETTERS
             of_each = (
-                [self._rules.choices["letter"]] * int(layout) if letters else [self._elements[of] for of in layout]
+                [self._rules.choices["letter"]] * int(layout)
+                if letters
+                else [self._number_word_lists[of] for of in layout]
             )
-            found = " ".join(_chosen(of_each, index))
-            return found.upper() if case == UPPER else found[:1].upper() + found[1:] if case == TITLE else found
-        return self._made(kind, index)
+            surrogate = " ".join(_choose_entries(of_each, index))
+            return (
+                surrogate.upper()
+                if case == UPPER
+                else surrogate[:1].upper() + surrogate[1:]
+                if case == TITLE
+                else surrogate
+            )
+        return self._generate(entity_type, index)
 
     @cached_property
-    def _elements(self) -> Mapping[str, Sequence[str]]:
+    def _number_word_lists(self) -> Mapping[str, Sequence[str]]:
         """Surrogates by class of the elements of a number in words."""
-        return {**self._rules.spelled, LISTED: self._pools["number-word"][:_MOST_LISTED]}
+        return {**self._rules.spelled, LISTED_NUMBER: self._pools["number-word"][:_MAX_LISTED_NUMBERS]}
 
     @cached_property
-    def _sizes(self) -> dict[str, int]:
+    def _generated_sizes(self) -> dict[str, int]:
         return {
             **{kind: template.size for kind, template in self._templates.items()},
-            "season": _YEARS,
-            "year-range": (_YEARS - _LONGEST_RANGE) * _LONGEST_RANGE,
+            "season": _YEAR_COUNT,
+            "year-range": (_YEAR_COUNT - _MAX_YEAR_RANGE) * _MAX_YEAR_RANGE,
             "card": 10**9,
             KEYCAP: 10,
-            "symbol": count_surrogates(""),
+            "symbol": count_emoji_surrogates(""),
         }
 
-    def _made(self, kind: str, index: int) -> str:
-        if kind == "card":
-            return _card(index)
-        if kind == KEYCAP:
+    def _generate(self, entity_type: str, index: int) -> str:
+        if entity_type == "card":
+            return _format_card(index)
+        if entity_type == KEYCAP:
             return f"{index}\ufe0f\u20e3"
-        if kind == "symbol":
-            return make_surrogate("", index)
-        return self._templates[kind].write(index)
+        if entity_type == "symbol":
+            return make_emoji_surrogate("", index)
+        return self._templates[entity_type].write(index)
 
 
 class Template:
@@ -193,12 +203,12 @@ class Template:
 
 
 #: Prefixes of the names of pools with a layout.
-_WITH_LAYOUT = ("word-", "title-")
+_LAYOUT_PREFIXES = ("word-", "title-")
 #: Types whose pools are spelled in lower case.
-_WRITTEN_SMALL = frozenset(load_data(ENTITY_TYPES)["lower_pools"])
+_LOWER_CASE_TYPES = frozenset(load_data(ENTITY_TYPES)["lower_pools"])
 _LAYOUT = re.compile(r"(\d+)(g?)(?:([.,])(\d))?")
 #: By number of digits: the least integer part, and the number of integer parts. Four digits exclude years.
-_WHOLES = {
+_INTEGER_PARTS = {
     "0": (0, 1),
     "1": (1, 9),
     "2": (10, 90),
@@ -210,50 +220,50 @@ _WHOLES = {
 }
 
 
-def _write_json_number(spelled: str) -> str:
+def _write_json_number(surrogate: str) -> str:
     """Return a surrogate as a valid JSON number, without group marks and leading zeros."""
-    if re.fullmatch(r"[0-9]*\.[0-9]+", spelled):
-        return spelled if spelled[0] != "." else f"0{spelled}"
-    return re.sub(r"[^0-9]", "", spelled).lstrip("0") or "0"
+    if re.fullmatch(r"[0-9]*\.[0-9]+", surrogate):
+        return surrogate if surrogate[0] != "." else f"0{surrogate}"
+    return re.sub(r"[^0-9]", "", surrogate).lstrip("0") or "0"
 
 
-def _pool(kind: str, layout: str) -> str:
-    return f"{kind}-{layout}" if layout and kind in ("word", "title") else kind
+def _name_pool(entity_type: str, layout: str) -> str:
+    return f"{entity_type}-{layout}" if layout and entity_type in ("word", "title") else entity_type
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return "".join(filter(str.isalpha, name)).lower()
 
 
 #: Pools that a template may name, each with the spelling of an entry in the template.
-_PRINTED: dict[str, Callable[[str], str]] = {"given": str.lower, "family": _folded}
+_PRINTED: dict[str, Callable[[str], str]] = {"given": str.lower, "family": _fold_name}
 
 
-def _number_size(layout: str) -> int:
-    size, _, _, decimals = _parsed(layout)
-    return _WHOLES[size][1] * 10**decimals
+def _count_numbers(layout: str) -> int:
+    size, _, _, decimals = _parse_number_layout(layout)
+    return _INTEGER_PARTS[size][1] * 10**decimals
 
 
-def _number(layout: str, index: int) -> str:
-    size, grouped, mark, decimals = _parsed(layout)
+def _format_number(layout: str, index: int) -> str:
+    size, grouped, mark, decimals = _parse_number_layout(layout)
     whole, part = divmod(index, 10**decimals)
-    least = _WHOLES[size][0]
+    least = _INTEGER_PARTS[size][0]
     written = "" if size == "0" else f"{least + whole:,}" if grouped else str(least + whole)
     return written + (f"{mark}{part:0{decimals}d}" if decimals else "")
 
 
 @lru_cache(256)  # larger than the number of layouts, which are few and public
-def _parsed(layout: str) -> tuple[str, str, str, int]:
+def _parse_number_layout(layout: str) -> tuple[str, str, str, int]:
     match = _LAYOUT.fullmatch(layout)
     assert match is not None
     return match[1], match[2], match[3] or "", int(match[4] or 0)
 
 
-def _digits_size(layout: str) -> int:
-    return int(9 ** len(_GROUP.findall(layout)) * 10 ** (layout.count("0") - len(_GROUP.findall(layout))))
+def _count_digits(layout: str) -> int:
+    return int(9 ** len(_DIGIT_GROUP.findall(layout)) * 10 ** (layout.count("0") - len(_DIGIT_GROUP.findall(layout))))
 
 
-def _digits(layout: str, index: int) -> str:
+def _format_digits(layout: str, index: int) -> str:
     """Return digits in a layout; no group of digits begins with a zero."""
 
     def filled(group: "re.Match[str]") -> str:
@@ -263,41 +273,41 @@ def _digits(layout: str, index: int) -> str:
         index, rest = divmod(index, 10**length)
         return str(1 + first) + (f"{rest:0{length}d}" if length else "")
 
-    written = _GROUP.sub(filled, layout)
-    if (pair := _PAIR.fullmatch(written)) and len(pair[1]) == len(pair[3]) and pair[1] > pair[3]:
+    written = _DIGIT_GROUP.sub(filled, layout)
+    if (pair := _NUMBER_PAIR.fullmatch(written)) and len(pair[1]) == len(pair[3]) and pair[1] > pair[3]:
         return pair[3] + pair[2] + pair[1]  # a rating is at most its scale
     return written
 
 
-def _year_range(layout: str, index: int) -> str:
+def _format_year_range(layout: str, index: int) -> str:
     """Return two years, the earlier one first, with the mark of the layout between them."""
-    start, years = divmod(index, _LONGEST_RANGE)
+    start, years = divmod(index, _MAX_YEAR_RANGE)
     return f"{_FIRST_YEAR + start}{layout}{_FIRST_YEAR + start + 1 + years}"
 
 
-def _time_size(layout: str) -> int:
+def _count_times(layout: str) -> int:
     """Return the number of times in a layout.
 
     They have every fifth minute, or every second if the layout has seconds.
     """
-    if (two := _TWO_TIMES.fullmatch(layout)) is not None:
-        return _time_size(two[1]) * _time_size(two[3])
-    of_hour = {2: 12, 3: 60 * 60}.get(len(_GROUP.findall(layout)), 1)
-    return _hours(layout) * of_hour * (1 if layout.endswith("0") else 2)
+    if (times := _TIME_RANGE.fullmatch(layout)) is not None:
+        return _count_times(times[1]) * _count_times(times[3])
+    of_hour = {2: 12, 3: 60 * 60}.get(len(_DIGIT_GROUP.findall(layout)), 1)
+    return _find_last_hour(layout) * of_hour * (1 if layout.endswith("0") else 2)
 
 
-def _hours(layout: str) -> int:
+def _find_last_hour(layout: str) -> int:
     """Return the last hour of a layout: 9 for one digit of an hour with minutes, else 12."""
     return 9 if layout.startswith(("0:", "0.")) else 12
 
 
-def _time(layout: str, index: int) -> str:
+def _format_time(layout: str, index: int) -> str:
     """Return a time that is valid both on a 12-hour and on a 24-hour clock."""
-    if (two := _TWO_TIMES.fullmatch(layout)) is not None:
-        second, first = divmod(index, _time_size(two[1]))
-        return _time(two[1], first) + two[2] + _time(two[3], second)
-    groups, ending = _GROUP.findall(layout), layout.lstrip("0:.")
-    index, hour = divmod(index, _hours(layout))
+    if (times := _TIME_RANGE.fullmatch(layout)) is not None:
+        second, first = divmod(index, _count_times(times[1]))
+        return _format_time(times[1], first) + times[2] + _format_time(times[3], second)
+    groups, ending = _DIGIT_GROUP.findall(layout), layout.lstrip("0:.")
+    index, hour = divmod(index, _find_last_hour(layout))
     values = [1 + hour]
     if len(groups) == 2:
         index, minute = divmod(index, 12)
@@ -307,18 +317,18 @@ def _time(layout: str, index: int) -> str:
         index, second = divmod(index, 60)
         values += minute, second
     left = iter(values)
-    clock = _GROUP.sub(lambda group: str(next(left)).zfill(len(group[0])), layout[: len(layout) - len(ending)])
+    clock = _DIGIT_GROUP.sub(lambda group: str(next(left)).zfill(len(group[0])), layout[: len(layout) - len(ending)])
     return clock + (ending if index else ending.replace("p", "a", 1).replace("P", "A", 1))
 
 
-def _chosen(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
+def _choose_entries(of_each: Sequence[Sequence[str]], index: int) -> Iterator[str]:
     """Yield one entry of each list; the index is a mixed-radix number, least significant first."""
     for entries in of_each:
         index, chosen = divmod(index, len(entries))
         yield entries[chosen]
 
 
-def _card(index: int) -> str:
+def _format_card(index: int) -> str:
     """Return a 16-digit card number with a wrong check digit."""
     digits = f"400000{index:09d}"
     total = sum(sum(divmod(int(digit) * (2 - place % 2), 10)) for place, digit in enumerate(digits))

@@ -5,12 +5,12 @@ A rule classifies tokens, a mechanism samples outputs, and the outputs are writt
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
+from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.text.rewrite.plan import Plan, Words
-    from textveil.text.rewrite.rewriter import DrawPlan, Rewriter
+    from textveil.text.rewrite.plan import PrintableWords, SanitizingPlan
+    from textveil.text.rewrite.rewriter import DocumentRewriter, RandomizingPlan
 
-__all__ = ["DrawPlan", "Plan", "Rewriter", "Words"]
+__all__ = ["DocumentRewriter", "PrintableWords", "RandomizingPlan", "SanitizingPlan"]
 
-__getattr__: Find = lazy_names(__name__, __all__, "plan", "rewriter")
+__getattr__: AttributeGetter = make_lazy_getattr(__name__, __all__, "plan", "rewriter")

@@ -15,26 +15,26 @@ import numpy as np
 
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
-from textveil.text.rewrite.plan import Plan
-from textveil.text.segmentation import LONGEST_WORD, LOWER, apply_case, case_pattern, is_gap
-from textveil.text.segmentation.cut import cut, words_and_gaps
-from textveil.text.skeleton import DRAWN_BY_KEY, Pieces, Role, Token, sentence_start
+from textveil.text.rewrite.plan import SanitizingPlan
+from textveil.text.segmentation import LOWER, MAX_WORD_LENGTH, apply_case, find_case_pattern, is_gap
+from textveil.text.segmentation.cut import split_at_strings, split_words_and_gaps
+from textveil.text.skeleton import RANDOMIZED_BY_KEY, ClassifiedToken, ClassifiedTokens, TokenRole, begins_sentence
 
 #: Roles of tokens. ``SHOWN`` tokens are kept, but printed by key and case instead of passed through unchanged.
-AS_IT_IS, REPLACED, DRAWN, SHOWN = range(4)
+UNCHANGED, REPLACED, RANDOMIZED, KEPT = range(4)
 #: Entries of segments that pass through unchanged: gaps, gaps that end a sentence, kept words.
-GAP, END, VISIBLE = range(3)
+GAP_ENTRY, SENTENCE_END_ENTRY, KEPT_ENTRY = range(3)
 #: A call discards its numbers when it has more than this many pieces or segments.
-_MAX_PIECES = 1 << 18
+_MAX_NUMBERS = 1 << 18
 #: Numbers of two segments that every call has: a single space, and the empty string.
-_BLANK, _NOTHING = 0, 1
+_BLANK, _EMPTY = 0, 1
 
 #: Role, index (an input id, an entity type, a kept word), case, identity and wholeness of one token.
-Row = tuple[int, int, int, int, int]
+TokenRow = tuple[int, int, int, int, int]
 _COLUMNS = 5
 
 
-class Segments:
+class SegmentTable:
     """The distinct segments of a call, numbered, with the decisions on their tokens.
 
     Every segment has an *entry*. An entry from 0 on is a row: the row of the one token of the segment, or a row for
@@ -45,12 +45,13 @@ class Segments:
         plan: The plan, whose rule decides on tokens.
 
     Attributes:
-        numbers: Number of each segment. A lookup in this mapping adds a new segment; ``look_up`` then adds its entry.
+        numbers: Number of each segment. A lookup in this mapping adds a new segment; ``add_entries`` then adds its
+            entry.
         entries: Entry of each segment.
         ranges: First row and end of the tokens of the special segment of entry ``-1 - k``: inside a sentence at
             ``2 k``, at the start of one at ``2 k + 1``.
         gaps: Whether each special segment is a gap.
-        shown: Printed form of kept tokens that do not pass through unchanged.
+        kept_texts: Printed form of kept tokens that do not pass through unchanged.
         identities: Number of each identity.
         spellings: First spelling of each identity.
 
@@ -58,18 +59,18 @@ class Segments:
         An instance contains the user's text and must not outlive the call.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SanitizingPlan) -> None:
         self._plan = plan
-        self._bare = plan.terms.sanitize_punctuation
+        self._sanitizes_punctuation = plan.terms.sanitize_punctuation
         self._keeps_case = plan.keeps_case
-        self._consistent = plan.terms.consistent
-        self._unknown = plan.bundle.symbols
-        self.numbers: defaultdict[str, int] = defaultdict(count(_NOTHING + 1).__next__, {" ": _BLANK, "": _NOTHING})
-        self.entries: array[int] = array("q", [GAP, GAP])
-        self._rows = array("q", [AS_IT_IS, 0, LOWER, -1, 0] * (VISIBLE + 1))
+        self._is_consistent = plan.terms.consistent
+        self._unknown = plan.bundle.symbol_count
+        self.numbers: defaultdict[str, int] = defaultdict(count(_EMPTY + 1).__next__, {" ": _BLANK, "": _EMPTY})
+        self.entries: array[int] = array("q", [GAP_ENTRY, GAP_ENTRY])
+        self._rows = array("q", [UNCHANGED, 0, LOWER, -1, 0] * (KEPT_ENTRY + 1))
         self.ranges: list[tuple[int, int]] = []
         self.gaps: list[bool] = []
-        self.shown: list[str] = []
+        self.kept_texts: list[str] = []
         self.identities: dict[tuple[int, object], int] = {}
         self.spellings: list[str] = []
 
@@ -78,97 +79,119 @@ class Segments:
         """The rows of all tokens, shape ``(rows, 5)``."""
         return np.array(self._rows).reshape(-1, _COLUMNS)
 
-    def look_up(self) -> None:
+    def add_entries(self) -> None:
         """Add the entries of new segments."""
-        ids, unknown, equal = self._plan.bundle.ids, self._unknown, self._identity if self._consistent else None
-        entries, rows, new = self.entries, self._rows, [*islice(self.numbers, len(self.entries), None)]
-        plain = [segment.isascii() and segment.isalpha() and len(segment) <= LONGEST_WORD for segment in new]
-        words = [*compress(new, plain)]
+        ids, unknown, find_identity = (
+            self._plan.bundle.symbol_ids,
+            self._unknown,
+            self._find_identity if self._is_consistent else None,
+        )
+        entries, rows, new_segments = self.entries, self._rows, [*islice(self.numbers, len(self.entries), None)]
+        are_plain = [
+            segment.isascii() and segment.isalpha() and len(segment) <= MAX_WORD_LENGTH for segment in new_segments
+        ]
+        words = [*compress(new_segments, are_plain)]
         keys = [*map(str.lower, words)]
-        cases = [LOWER if key == word else case_pattern(word) for key, word in zip(keys, words, strict=True)]
-        said = zip(keys, cases, self._plan.rule.plain(keys, cases), strict=True)
-        more: list[int] = []  # rows to add together
-        for segment, is_plain in zip(new, plain, strict=True):
+        cases = [LOWER if key == word else find_case_pattern(word) for key, word in zip(keys, words, strict=True)]
+        decisions = zip(keys, cases, self._plan.rule.classify_plain(keys, cases), strict=True)
+        pending_rows: list[int] = []  # rows to add together
+        for segment, is_plain in zip(new_segments, are_plain, strict=True):
             if is_plain:
-                key, case, kind = next(said)
-                if kind is not None:
-                    entries.append((len(rows) + len(more)) // _COLUMNS)
-                    role, index = (DRAWN, ids.get(key, unknown)) if kind == DRAWN_BY_KEY else (REPLACED, kind)
-                    more += (role, index, case, -1 if equal is None else equal(role, index, segment), True)
+                key, case, type_index = next(decisions)
+                if type_index is not None:
+                    entries.append((len(rows) + len(pending_rows)) // _COLUMNS)
+                    role, index = (
+                        (RANDOMIZED, ids.get(key, unknown))
+                        if type_index == RANDOMIZED_BY_KEY
+                        else (REPLACED, type_index)
+                    )
+                    pending_rows += (
+                        role,
+                        index,
+                        case,
+                        -1 if find_identity is None else find_identity(role, index, segment),
+                        True,
+                    )
                     continue
-            rows.fromlist(more)
-            more.clear()
-            entries.append(self._gap(segment) if is_gap(segment) else self._entry(segment))
-        rows.fromlist(more)
+            rows.fromlist(pending_rows)
+            pending_rows.clear()
+            entries.append(self._make_gap_entry(segment) if is_gap(segment) else self._make_entry(segment))
+        rows.fromlist(pending_rows)
 
-    def _entry(self, segment: str) -> int:
-        pieces = self._plan.rule.tokens(segment, starts_sentence=False)
-        first = pieces[0][1]
-        if len(pieces) == 1 and first.role is Role.REPLACED:
-            return self._add([self._row(first, segment)])
-        if first.key is None and first.role is Role.DRAWN:
-            starting = self._plan.rule.tokens(segment, starts_sentence=True)
-            if starting != pieces:
-                return self._add_special([self._rows_of(pieces), self._rows_of(starting)])
-        if all(token.role is Role.SHOWN for _, token in pieces):
-            shown = "".join(self._shown(token) for _, token in pieces)
-            return VISIBLE if shown == segment and not self._bare else self._add_special([self._rows_of(pieces)])
-        rows = self._rows_of(pieces)
-        return self._add(rows) if len(rows) == 1 else self._add_special([rows])
+    def _make_entry(self, segment: str) -> int:
+        tokens = self._plan.rule.classify_token(segment, starts_sentence=False)
+        first = tokens[0][1]
+        if len(tokens) == 1 and first.role is TokenRole.REPLACED:
+            return self._add_rows([self._make_row(first, segment)])
+        if first.key is None and first.role is TokenRole.DRAWN:
+            tokens_at_start = self._plan.rule.classify_token(segment, starts_sentence=True)
+            if tokens_at_start != tokens:
+                return self._add_special([self._make_rows(tokens), self._make_rows(tokens_at_start)])
+        if all(token.role is TokenRole.SHOWN for _, token in tokens):
+            kept_text = "".join(self._print_kept(token) for _, token in tokens)
+            return (
+                KEPT_ENTRY
+                if kept_text == segment and not self._sanitizes_punctuation
+                else self._add_special([self._make_rows(tokens)])
+            )
+        rows = self._make_rows(tokens)
+        return self._add_rows(rows) if len(rows) == 1 else self._add_special([rows])
 
-    def _gap(self, gap: str) -> int:
-        if not self._bare:
-            return END if sentence_start(gap) else GAP
-        marks = [self._plan.rule.mark(mark) for mark in gap if not mark.isspace()]
-        return self._add_special([[self._row(mark) for mark in marks]], gap=True)
+    def _make_gap_entry(self, gap: str) -> int:
+        if not self._sanitizes_punctuation:
+            return SENTENCE_END_ENTRY if begins_sentence(gap) else GAP_ENTRY
+        mark_tokens = [self._plan.rule.classify_mark(mark) for mark in gap if not mark.isspace()]
+        return self._add_special([[self._make_row(mark) for mark in mark_tokens]], gap=True)
 
-    def _add(self, rows: list[Row]) -> int:
+    def _add_rows(self, rows: list[TokenRow]) -> int:
         """Add rows and return the number of the first."""
         first = len(self._rows) // _COLUMNS
         for row in rows:
             self._rows.extend(row)
         return first
 
-    def _add_special(self, ways: list[list[Row]], *, gap: bool = False) -> int:
+    def _add_special(self, alternatives: list[list[TokenRow]], *, gap: bool = False) -> int:
         """Add the tokens inside a sentence, and the tokens at the start of one if they differ."""
-        found = [(first := self._add(rows), first + len(rows)) for rows in ways]
-        self.ranges += found[0], found[-1]
+        row_ranges = [(first := self._add_rows(rows), first + len(rows)) for rows in alternatives]
+        self.ranges += row_ranges[0], row_ranges[-1]
         self.gaps.append(gap)
         return -len(self.gaps)
 
-    def _rows_of(self, pieces: Pieces) -> list[Row]:
-        return [self._row(token, spelled) for spelled, token in pieces]
+    def _make_rows(self, tokens: ClassifiedTokens) -> list[TokenRow]:
+        return [self._make_row(token, spelled) for spelled, token in tokens]
 
-    def _row(self, token: Token, spelled: str | None = None) -> Row:
+    def _make_row(self, token: ClassifiedToken, spelling: str | None = None) -> TokenRow:
         """Return the row of a token; a token without a spelling is equal to no other."""
-        if token.role is Role.SHOWN:
-            self.shown.append(self._shown(token))
-            return SHOWN, len(self.shown) - 1, LOWER, -1, True
-        role, index = (DRAWN, self._plan.symbol(token)) if token.kind is None else (REPLACED, token.kind)
-        identity = self._identity(role, index, spelled) if self._consistent and spelled is not None else -1
-        return role, index, token.case, identity, token.whole
+        if token.role is TokenRole.SHOWN:
+            self.kept_texts.append(self._print_kept(token))
+            return KEPT, len(self.kept_texts) - 1, LOWER, -1, True
+        role, index = (
+            (RANDOMIZED, self._plan.find_symbol_id(token)) if token.type_index is None else (REPLACED, token.type_index)
+        )
+        identity = self._find_identity(role, index, spelling) if self._is_consistent and spelling is not None else -1
+        return role, index, token.case, identity, token.is_whole
 
-    def _identity(self, role: int, index: int, spelled: str) -> int:
+    def _find_identity(self, role: int, index: int, spelling: str) -> int:
         """Return a number that is common to equal tokens.
 
         Equal are tokens with equal symbols, equal unknown words, and equal entities of one type.
         """
-        if role == DRAWN and index < self._unknown:
-            folded: tuple[int, object] = -1, index
+        if role == RANDOMIZED and index < self._unknown:
+            identity_key: tuple[int, object] = -1, index
         else:
-            folded = index if role == REPLACED else -1, _short(segmentation.key(spelled))
-        identity = self.identities.setdefault(folded, len(self.identities))
+            identity_key = index if role == REPLACED else -1, _shorten_key(segmentation.fold_word(spelling))
+        identity = self.identities.setdefault(identity_key, len(self.identities))
         if identity == len(self.spellings):
-            self.spellings.append(spelled)
+            self.spellings.append(spelling)
         return identity
 
-    def _shown(self, token: Token) -> str:
+    def _print_kept(self, token: ClassifiedToken) -> str:
         """Return a kept token as printed, from its key and case pattern."""
         key = token.key or ""
         return apply_case(key, token.case) if self._keeps_case else key
 
 
-class Cut(NamedTuple):
+class NumberedSegments(NamedTuple):
     """Documents as numbers of segments.
 
     Attributes:
@@ -180,7 +203,7 @@ class Cut(NamedTuple):
     ends: Integers
 
 
-class Reader:
+class SegmentReader:
     """Segmentation of texts into numbers of segments.
 
     The result is that of ``segmentation.segments``, but each distinct piece is split once.
@@ -196,82 +219,84 @@ class Reader:
         segments: The distinct segments of the call.
 
     Privacy:
-        As for ``Segments``.
+        As for ``SegmentTable``.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SanitizingPlan) -> None:
         self._plan = plan
-        self._begin()
+        self._clear()
 
-    def _begin(self) -> None:
-        self.segments: Segments = Segments(self._plan)
+    def _clear(self) -> None:
+        self.segments: SegmentTable = SegmentTable(self._plan)
         #: Number of each piece. A string is never split; here a space at its end distinguishes it from all other
         #: pieces.
-        self._numbers = defaultdict(count().__next__)
-        self._inside = array("q")  # the segments of all pieces, each piece followed by a space
-        self._starts = array("q", [0])  # start of each piece in ``_inside``, and the end of the last
+        self._chunk_numbers = defaultdict(count().__next__)
+        self._chunk_segments = array("q")  # the segments of all pieces, each piece followed by a space
+        self._chunk_starts = array("q", [0])  # start of each piece in ``_inside``, and the end of the last
 
-    def read(self, texts: Iterable[str]) -> Cut:
+    def read_texts(self, texts: Iterable[str]) -> NumberedSegments:
         """Segment texts and return the numbers of their segments."""
-        self._forget()
-        pieces, ends = array("q"), array("q")
-        last = array("q")  # for each part before a part without a space between: the number of pieces up to it
-        find = self._numbers.__getitem__
+        self._clear_if_large()
+        chunks, ends = array("q"), array("q")
+        chunks_before_join = array(
+            "q"
+        )  # for each part before a part without a space between: the number of pieces up to it
+        find_number = self._chunk_numbers.__getitem__
         for text in texts:
-            for start, end, is_one in cut(text, lone_clitics=self._plan.keeps_lone_clitics):
+            for start, end, is_one in split_at_strings(text, lone_clitics=self._plan.keeps_lone_clitics):
                 part = text[start:end]
                 if is_one:
-                    pieces.append(find(part + " "))
+                    chunks.append(find_number(part + " "))
                 else:
-                    pieces.extend(map(find, part.split(" ")))
-                last.append(len(pieces))
-            ends.append(len(pieces))
-        self._cut()
-        return self._joined(np.array(pieces), np.array(last), np.array(ends))
+                    chunks.extend(map(find_number, part.split(" ")))
+                chunks_before_join.append(len(chunks))
+            ends.append(len(chunks))
+        self._split_new_chunks()
+        return self._join_chunks(np.array(chunks), np.array(chunks_before_join), np.array(ends))
 
-    def _cut(self) -> None:
+    def _split_new_chunks(self) -> None:
         """Split new pieces into segments."""
-        find, apart = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
-        inside, starts = self._inside, self._starts
-        for piece in islice(self._numbers, len(starts) - 1, None):
+        find_number, splits_marks = self.segments.numbers.__getitem__, self._plan.terms.sanitize_punctuation
+        inside, starts = self._chunk_segments, self._chunk_starts
+        for piece in islice(self._chunk_numbers, len(starts) - 1, None):
             if piece.isascii() and piece.isalpha():
-                inside.append(find(piece))
+                inside.append(find_number(piece))
             elif piece.endswith(" "):
-                inside.append(find(piece[:-1]))
+                inside.append(find_number(piece[:-1]))
             elif piece.endswith((",", ".")) and piece.isascii() and piece[:-1].isalpha():  # fast path
-                inside.extend((find(piece[:-1]), find(piece[-1])))
+                inside.extend((find_number(piece[:-1]), find_number(piece[-1])))
             else:
-                inside.extend(map(find, words_and_gaps(piece, marks_apart=apart)))
+                inside.extend(map(find_number, split_words_and_gaps(piece, marks_apart=splits_marks)))
             inside.append(_BLANK)
             starts.append(len(inside))
-        self.segments.look_up()
+        self.segments.add_entries()
 
-    def _joined(self, pieces: Integers, last: Integers, ends: Integers) -> Cut:
+    def _join_chunks(self, chunks: Integers, chunks_before_join: Integers, ends: Integers) -> NumberedSegments:
         """Return the segments of pieces, with spaces between those that touch no string."""
-        starts = np.array(self._starts)
-        sizes = np.diff(starts)[pieces]
+        starts = np.array(self._chunk_starts)
+        sizes = np.diff(starts)[chunks]
         after = np.cumsum(sizes)  # end of the segments of each piece
-        inside = np.arange(sizes.sum()) + np.repeat(starts[pieces] - (after - sizes), sizes)
-        numbers = np.array(self._inside)[inside]
-        numbers[after[last - 1] - 1] = _NOTHING
-        return Cut(numbers, after[ends - 1])
+        inside = np.arange(sizes.sum()) + np.repeat(starts[chunks] - (after - sizes), sizes)
+        numbers = np.array(self._chunk_segments)[inside]
+        numbers[after[chunks_before_join - 1] - 1] = _EMPTY
+        return NumberedSegments(numbers, after[ends - 1])
 
-    def read_segments(self, documents: Iterable[Iterable[str]]) -> Cut:
+    def read_segments(self, documents: Iterable[Iterable[str]]) -> NumberedSegments:
         """Return the numbers of documents that are lists of segments already."""
-        self._forget()
+        self._clear_if_large()
         numbers, ends = array("q"), array("q")
         for document in documents:
             numbers.extend(map(self.segments.numbers.__getitem__, document))
             ends.append(len(numbers))
-        self.segments.look_up()
-        return Cut(np.array(numbers), np.array(ends))
+        self.segments.add_entries()
+        return NumberedSegments(np.array(numbers), np.array(ends))
 
-    def _forget(self) -> None:
+    def _clear_if_large(self) -> None:
         """Discard all numbers if there are too many, so that memory is bounded for any text."""
-        if max(len(self._numbers), len(self.segments.numbers)) > _MAX_PIECES:
-            self._begin()
+        if max(len(self._chunk_numbers), len(self.segments.numbers)) > _MAX_NUMBERS:
+            self._clear()
 
 
-def _short(key: str) -> str | bytes:
+def _shorten_key(key: str) -> str | bytes:
     """Return the key of an unknown word, or its SHA-256 if case folding made the key very long."""
-    return key if len(key) <= LONGEST_WORD else sha256(key.encode("utf-8", "surrogatepass")).digest()
+    return key if len(key) <= MAX_WORD_LENGTH else sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -9,42 +9,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import Integers, uniform_below
-from textveil.text.rewrite.cut import DRAWN, REPLACED
-from textveil.text.rewrite.read import Reading
+from textveil.mechanisms.integer_sampling import Integers, draw_uniform_below
+from textveil.text.rewrite.cut import RANDOMIZED, REPLACED
+from textveil.text.rewrite.read import TokenArrays
 from textveil.text.segmentation import LOWER
 
 
-class Places(NamedTuple):
+class DrawSlots(NamedTuple):
     """Slots of the new draws of a reading, as ``textveil.mechanisms.protocol.Slots``.
 
     Attributes:
-        read: The reading.
-        drawn: Indices of the new draws that the mechanism makes.
+        tokens: The reading.
+        randomized: Indices of the new draws that the mechanism makes.
         all_lower: For each new draw whether all of its slots are in lower case.
     """
 
-    read: Reading
-    drawn: NDArray[np.intp]
+    tokens: TokenArrays
+    randomized: NDArray[np.intp]
     all_lower: NDArray[np.bool_]
 
     @property
-    def lower(self) -> NDArray[np.bool_]:
+    def is_lower(self) -> NDArray[np.bool_]:
         """Whether each slot is in lower case: a function of the template and of equalities."""
-        return self.all_lower[self.drawn]
+        return self.all_lower[self.randomized]
 
     @property
-    def whole(self) -> NDArray[np.bool_]:
+    def is_whole(self) -> NDArray[np.bool_]:
         """Whether each token is a word in one piece (``Slots.whole``)."""
-        return self.read.whole[self.read.draws.first[self.drawn]]
+        return self.tokens.whole[self.tokens.draws.first[self.randomized]]
 
 
-def draw(read: Reading, lower: NDArray[np.bool_] | None = None) -> Integers:
+def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) -> Integers:
     """Return the output of every token, sampled with the operating system's entropy.
 
     Args:
-        read: The tokens.
-        lower: For each new draw whether all of its slots are in lower case, where ``read`` contains only a part of
+        tokens: The tokens.
+        lower: For each new draw whether all of its slots are in lower case, where ``tokens`` contains only a part of
         them.
 
     Returns:
@@ -56,21 +56,25 @@ def draw(read: Reading, lower: NDArray[np.bool_] | None = None) -> Integers:
     Privacy:
         This is the release.
     """
-    plan, draws = read.plan, read.draws
+    plan, draws = tokens.plan, tokens.draws
     if lower is None:
-        lower = lower_alone(read.cases[draws.tokens], draws.copies)
-    role, index = read.roles[draws.first], read.indices[draws.first]
-    drawn, replaced = np.flatnonzero(role == DRAWN), np.flatnonzero(role == REPLACED)
-    new = np.zeros(len(role), dtype=np.int64)
-    new[drawn] = plan.mechanism.draw(index[drawn], Places(read, drawn, lower), entropy.random_uint64)
-    kinds = index[replaced]
-    new[replaced] = plan.words.starts[kinds] + uniform_below(plan.words.counts[kinds], entropy.random_uint64)
-    outputs = np.zeros(len(read.roles), dtype=np.int64)
-    outputs[draws.tokens] = np.concatenate([draws.made, new])[draws.copies]
+        lower = find_lower_case_draws(tokens.cases[draws.tokens], draws.copies)
+    role, index = tokens.roles[draws.first], tokens.indices[draws.first]
+    randomized, replaced = np.flatnonzero(role == RANDOMIZED), np.flatnonzero(role == REPLACED)
+    samples = np.zeros(len(role), dtype=np.int64)
+    samples[randomized] = plan.mechanism.draw_symbols(
+        index[randomized], DrawSlots(tokens, randomized, lower), entropy.random_uint64
+    )
+    type_indices = index[replaced]
+    samples[replaced] = plan.words.starts[type_indices] + draw_uniform_below(
+        plan.words.counts[type_indices], entropy.random_uint64
+    )
+    outputs = np.zeros(len(tokens.roles), dtype=np.int64)
+    outputs[draws.tokens] = np.concatenate([draws.earlier_values, samples])[draws.copies]
     return outputs
 
 
-def lower_alone(cases: Integers, copies: NDArray[np.intp]) -> NDArray[np.bool_]:
+def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[np.bool_]:
     """Return for each draw whether all of its slots are in lower case, shape ``(draws,)``.
 
     The result is a function of the template: of the cases of mentions and of their equality, never of a word.

@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 
 from textveil.text import segmentation
 from textveil.text.restore import Restorer
-from textveil.text.rewrite.draw import draw
-from textveil.text.rewrite.plan import Plan
-from textveil.text.rewrite.read import Carried, Open, read_segments
-from textveil.text.rewrite.write import written
+from textveil.text.rewrite.draw import sample_outputs
+from textveil.text.rewrite.output_texts import write_texts
+from textveil.text.rewrite.plan import SanitizingPlan
+from textveil.text.rewrite.read import CarriedState, OpenPart, read_segments
 from textveil.text.segmentation import is_gap
-from textveil.text.skeleton import sentence_start
+from textveil.text.skeleton import begins_sentence
 
 #: Number of segments of a chunk.
-CHUNK_SEGMENTS = 1 << 15
+BLOCK_SEGMENTS = 1 << 15
 
 
-class LongDocument:
+class LongDocumentRewriter:
     """Sanitizing of one document, chunk by chunk.
 
     Args:
@@ -40,9 +40,12 @@ class LongDocument:
         DocumentTooLong: See ``draw``.
     """
 
-    def __init__(self, plan: Plan, texts: Sequence[str]) -> None:
+    def __init__(self, plan: SanitizingPlan, texts: Sequence[str]) -> None:
         self._plan, self._texts = plan, texts
-        self._open, self._lower = Open(), _lower_alone(plan, texts) if plan.terms.consistent else None
+        self._open_part, self._lower = (
+            OpenPart(),
+            _find_lower_case_draws(plan, texts) if plan.terms.consistent else None,
+        )
         self.tokens: int = 0
         self.mapping: Restorer = Restorer()
 
@@ -53,54 +56,54 @@ class LongDocument:
             As for ``draw``.
         """
         blank = " " if self._plan.terms.sanitize_punctuation else ""
-        return [joined(self._parts(text), blank) for text in self._texts]
+        return [join_long_text(self._iterate_parts(text), blank) for text in self._texts]
 
-    def _parts(self, text: str) -> Iterator[str]:
-        for chunk, before in _chunks(self._plan, text):
-            read = read_segments(self._plan, chunk, Carried(before, self._open))
-            new = len(read.draws.first)
-            lower = None if self._lower is None else self._lower[:new]
-            outputs = draw(read, lower)
+    def _iterate_parts(self, text: str) -> Iterator[str]:
+        for segments, before in _iterate_blocks(self._plan, text):
+            tokens = read_segments(self._plan, segments, CarriedState(before, self._open_part))
+            new_draws = len(tokens.draws.first)
+            lower = None if self._lower is None else self._lower[:new_draws]
+            outputs = sample_outputs(tokens, lower)
             if self._lower is not None:
-                self._lower = self._lower[new:]
-                self._open = read.open_part(outputs[read.draws.tokens])
-            part = written(read, outputs)
+                self._lower = self._lower[new_draws:]
+                self._open_part = tokens.get_open_part(outputs[tokens.draws.tokens])
+            part = write_texts(tokens, outputs)
             self.tokens += part.tokens[0]
             for pairs in part.pairs:
-                self.mapping.add(pairs)
+                self.mapping.add_pairs(pairs)
             yield from filter(None, part.texts)
 
 
-def _lower_alone(plan: Plan, texts: Iterable[str]) -> NDArray[np.bool_]:
+def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
     """Return for each draw of a document whether all of its slots are in lower case."""
-    capitals, opened = bytearray(), Open()
+    capitals, open_part = bytearray(), OpenPart()
     for text in texts:
-        for chunk, before in _chunks(plan, text):
-            read = read_segments(plan, chunk, Carried(before, opened))
-            draws = read.draws
-            numbers = np.concatenate([draws.made, len(capitals) + np.arange(len(draws.first))])[draws.copies]
+        for segments, before in _iterate_blocks(plan, text):
+            tokens = read_segments(plan, segments, CarriedState(before, open_part))
+            draws = tokens.draws
+            numbers = np.concatenate([draws.earlier_values, len(capitals) + np.arange(len(draws.first))])[draws.copies]
             capitals.extend(bytes(len(draws.first)))
-            has_capital = numbers[read.cases[draws.tokens] != segmentation.LOWER]
+            has_capital = numbers[tokens.cases[draws.tokens] != segmentation.LOWER]
             np.frombuffer(capitals, dtype=np.bool_)[has_capital] = True
-            opened = read.open_part(numbers)
+            open_part = tokens.get_open_part(numbers)
     return ~np.frombuffer(capitals, dtype=np.bool_)
 
 
-def _chunks(plan: Plan, text: str) -> Iterator[tuple[list[str], str | None]]:
+def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str], str | None]]:
     """Yield the segments of a text in chunks, each with the state of the gap before it.
 
-    The state is ``None`` at the start of the text, else see ``_gap_after``.
+    The state is ``None`` at the start of the text, else see ``_find_gap_state``.
     """
-    found = segmentation.iterate_segments(
+    segments = segmentation.iterate_split_text(
         text, marks_apart=plan.terms.sanitize_punctuation, lone_clitics=plan.keeps_lone_clitics
     )
     before: str | None = None
-    while chunk := [*islice(found, CHUNK_SEGMENTS)]:
-        yield chunk, before
-        before = _gap_after(chunk, before)
+    while block := [*islice(segments, BLOCK_SEGMENTS)]:
+        yield block, before
+        before = _find_gap_state(block, before)
 
 
-def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
+def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
     """Return the state of the gap after some segments: does it end a sentence?
 
     Args:
@@ -114,15 +117,15 @@ def _gap_after(segments: Sequence[str], before: str | None) -> str | None:
     for segment in reversed(segments):
         if not is_gap(segment):
             return "." if ended else ""
-        ended = ended or sentence_start(segment)
+        ended = ended or begins_sentence(segment)
     return "." if ended and before is not None else before
 
 
-def joined(parts: Iterable[str], blank: str = "") -> str:
+def join_long_text(parts: Iterable[str], blank: str = "") -> str:
     """Return the concatenation of the parts of a long text, with ``blank`` between two parts.
 
-    ``str.join`` would hold the parts and the result together. A string in a ``for`` loop to which nothing else refers
-    grows in place.
+    ``str.join_reports`` would hold the parts and the result together. A string in a ``for`` loop to which nothing else
+    refers grows in place.
     """
     text = ""
     for part in parts:

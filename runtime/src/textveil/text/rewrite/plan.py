@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from textveil.bundle.text import TextBundle
+from textveil.bundle.text_bundle import TextBundle
 from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
 from textveil.text.segmentation import LOWER, TITLE, UPPER, apply_case, is_gap
-from textveil.text.skeleton import Kind, Role, Rule, Token, sentence_start
-from textveil.text.statement import Terms
+from textveil.text.skeleton import ClassifiedToken, EntityType, TokenRole, TokenRule, begins_sentence
+from textveil.text.statement import PrivacyTerms
 
 if TYPE_CHECKING:
-    from textveil.mechanisms.distribution import Distribution
+    from textveil.mechanisms.distribution import OutputDistribution
     from textveil.mechanisms.protocol import Mechanism
 
 
-class Words(NamedTuple):
+class PrintableWords(NamedTuple):
     """All printable words: symbols of the vocabulary by id, then the surrogates of each type.
 
     Attributes:
@@ -34,27 +34,27 @@ class Words(NamedTuple):
     counts: Integers
 
     @classmethod
-    def of(cls, vocabulary: Sequence[str], kinds: Sequence[Kind]) -> "Words":
+    def from_vocabulary(cls, vocabulary: Sequence[str], entity_types: Sequence[EntityType]) -> "PrintableWords":
         """Return the words of a vocabulary and the surrogates of entity types."""
-        counts = np.array([len(kind.outputs) for kind in kinds], dtype=np.int64)
-        every = chain(vocabulary, *(kind.outputs for kind in kinds))
-        lower = np.fromiter(every, dtype=object, count=len(vocabulary) + int(counts.sum()))
+        counts = np.array([len(kind.surrogates) for kind in entity_types], dtype=np.int64)
+        all_words = chain(vocabulary, *(kind.surrogates for kind in entity_types))
+        lower = np.fromiter(all_words, dtype=object, count=len(vocabulary) + int(counts.sum()))
         return cls(lower, len(vocabulary) + np.cumsum(counts) - counts, counts)
 
-    def printed(self, words: Integers, cases: Integers) -> NDArray[np.object_]:
+    def print_words(self, words: Integers, cases: Integers) -> NDArray[np.object_]:
         """Return words, each in its case.
 
         The object stores no other spelling than lower case: most words of a bundle are never printed.
         """
-        found = self.lower[words]
+        printed_words = self.lower[words]
         for case in (TITLE, UPPER):
             places = np.flatnonzero(cases == case)
-            found[places] = [apply_case(word, case) for word in found[places].tolist()]
-        return found
+            printed_words[places] = [apply_case(word, case) for word in printed_words[places].tolist()]
+        return printed_words
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Plan:
+class SanitizingPlan:
     """Plan for all texts under one set of options.
 
     Attributes:
@@ -67,10 +67,10 @@ class Plan:
     """
 
     bundle: TextBundle
-    rule: Rule
+    rule: TokenRule
     mechanism: "Mechanism"
-    words: Words
-    terms: Terms
+    words: PrintableWords
+    terms: PrivacyTerms
     split: bool = False
 
     @property
@@ -84,13 +84,17 @@ class Plan:
 
         There a kept clitic would reveal its apostrophe.
         """
-        return self.rule.shows_clitics and not self.terms.sanitize_punctuation
+        return self.rule.keeps_clitics and not self.terms.sanitize_punctuation
 
-    def symbol(self, token: Token) -> int:
+    def find_symbol_id(self, token: ClassifiedToken) -> int:
         """Return the input id of a randomized token."""
-        return self.bundle.symbols if token.key is None else self.bundle.ids.get(token.key, self.bundle.symbols)
+        return (
+            self.bundle.symbol_count
+            if token.key is None
+            else self.bundle.symbol_ids.get(token.key, self.bundle.symbol_count)
+        )
 
-    def starts_sentence(self, gap: str | None) -> bool:
+    def is_sentence_start(self, gap: str | None) -> bool:
         """Return whether a token starts a sentence, given the whole gap before it.
 
         Where punctuation is sanitized only the first token does: the treatment of a word must not reveal the marks
@@ -99,42 +103,44 @@ class Plan:
         Args:
             gap: The gap; ``None`` for the first token of a text.
         """
-        return gap is None if self.terms.sanitize_punctuation else sentence_start(gap)
+        return gap is None if self.terms.sanitize_punctuation else begins_sentence(gap)
 
-    def distribution(self, word: str) -> "Distribution":
+    def distribution(self, word: str) -> "OutputDistribution":
         """Return the exact output distribution of one word inside a sentence.
 
         Raises:
             OptionError: The text is more than one token, the rule keeps it, or the mechanism has no weights (``fbdd``).
         """
-        from textveil.mechanisms.distribution import Distribution
+        from textveil.mechanisms.distribution import OutputDistribution
 
-        token = self.rule.alone(word)
-        if token.kind is not None:
-            kind = self.rule.lists[token.kind]
-            return Distribution(kind.outputs, (1,) * len(kind.outputs), f"<{kind.name}>")
+        token = self.rule.classify_alone(word)
+        if token.type_index is not None:
+            entity_type = self.rule.entity_types[token.type_index]
+            return OutputDistribution(
+                entity_type.surrogates, (1,) * len(entity_type.surrogates), f"<{entity_type.name}>"
+            )
         lower = token.case == LOWER or not self.keeps_case
-        channel = self.mechanism.channel_at(lower=lower, whole=token.whole)
-        return Distribution.of(self.bundle.vocabulary, channel, self.symbol(token))
+        randomizer = self.mechanism.get_randomizer(lower=lower, whole=token.is_whole)
+        return OutputDistribution.from_randomizer(self.bundle.vocabulary, randomizer, self.find_symbol_id(token))
 
     def preview(self, text: str) -> list[tuple[str, str]]:
         """Return each token and gap of a text with its treatment (see ``Sanitizer.preview``)."""
-        found: list[tuple[str, str]] = []
+        treated_parts: list[tuple[str, str]] = []
         gap: str | None = None
-        for segment in segmentation.segments(text, lone_clitics=self.keeps_lone_clitics):
+        for segment in segmentation.split_text(text, lone_clitics=self.keeps_lone_clitics):
             if is_gap(segment):
-                bare = self.terms.sanitize_punctuation and not segment.isspace()
-                found.append((segment, "punctuation mark" if bare else "gap"))
+                is_mark = self.terms.sanitize_punctuation and not segment.isspace()
+                treated_parts.append((segment, "punctuation mark" if is_mark else "gap"))
                 gap = gap if gap is None else gap + segment
                 continue
-            pieces = self.rule.tokens(segment, starts_sentence=self.starts_sentence(gap))
-            found += [(spelled, self._becomes(token)) for spelled, token in pieces]
+            tokens = self.rule.classify_token(segment, starts_sentence=self.is_sentence_start(gap))
+            treated_parts += [(spelled, self._name_treatment(token)) for spelled, token in tokens]
             gap = ""
-        return found
+        return treated_parts
 
-    def _becomes(self, token: Token) -> str:
-        if token.role is Role.SHOWN:
+    def _name_treatment(self, token: ClassifiedToken) -> str:
+        if token.role is TokenRole.SHOWN:
             return "visible"
-        if token.kind is not None:
-            return self.rule.lists[token.kind].name
-        return "drawn" if self.symbol(token) < self.bundle.symbols else "unknown"
+        if token.type_index is not None:
+            return self.rule.entity_types[token.type_index].name
+        return "drawn" if self.find_symbol_id(token) < self.bundle.symbol_count else "unknown"

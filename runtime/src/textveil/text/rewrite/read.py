@@ -12,13 +12,21 @@ from numpy.typing import NDArray
 
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms.integer_sampling import Integers
-from textveil.text.rewrite.cut import DRAWN, END, REPLACED, VISIBLE, Cut, Reader, Segments
-from textveil.text.rewrite.plan import Plan
+from textveil.text.rewrite.cut import (
+    KEPT_ENTRY,
+    RANDOMIZED,
+    REPLACED,
+    SENTENCE_END_ENTRY,
+    NumberedSegments,
+    SegmentReader,
+    SegmentTable,
+)
+from textveil.text.rewrite.plan import SanitizingPlan
 from textveil.text.segmentation import LOWER
 
 
 @dataclass(frozen=True)
-class Open:
+class OpenPart:
     """State of the unfinished part of a document with consistent outputs.
 
     Attributes:
@@ -31,7 +39,7 @@ class Open:
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedState:
     """State of a document outside of the tokens that are read.
 
     It is all that the output distribution of the next chunk depends on. With it a chunk's edge, which depends on hidden
@@ -43,35 +51,35 @@ class Carried:
     """
 
     before: str | None = None
-    open: Open = Open()
+    open: OpenPart = OpenPart()
 
 
-NOTHING = Carried()
+NO_CARRIED_STATE = CarriedState()
 
 
-class Draws(NamedTuple):
+class DrawIndex(NamedTuple):
     """Randomized and replaced tokens, and which of them share a draw, numbered in text order.
 
     Attributes:
         tokens: The randomized and the replaced tokens, in the order of the text, shape ``(tokens,)``.
         copies: Draw of each of them, shape ``(tokens,)``. Earlier draws have the lower numbers.
         first: First token of each new draw, shape ``(draws,)``.
-        made: Value of each earlier draw.
+        earlier_values: Value of each earlier draw.
     """
 
     tokens: NDArray[np.intp]
     copies: Integers
     first: NDArray[np.intp]
-    made: Integers
+    earlier_values: Integers
 
 
-class Reading:
+class TokenArrays:
     """Tokens of some documents as arrays. Tokens of special segments follow all others.
 
     Args:
         plan: The plan.
         cut: The texts.
-        known: The numbered segments of ``cut``.
+        segment_table: The numbered segments of ``cut``.
         carried: State of the document outside of these texts, if they are a chunk of one.
         sizes: Number of texts of each document, in order; one each if omitted.
 
@@ -80,7 +88,7 @@ class Reading:
         segments: Number of every segment of all texts, one text after the other.
         ends: End of each text in ``segments``.
         roles: ``REPLACED``, ``DRAWN`` or ``SHOWN``, shape ``(tokens,)``.
-        indices: Input id of a randomized token, type of a replaced one, index in ``known.shown`` of a kept one.
+        indices: Input id of a randomized token, type of a replaced one, index in ``segment_table.shown`` of a kept one.
         cases: Case of the output of each token.
         identities: A number that is common to equal tokens; -1 for a token that is equal to no other.
         part_of: Position of the segment of every token.
@@ -90,16 +98,21 @@ class Reading:
     """
 
     def __init__(
-        self, plan: Plan, cut: Cut, known: Segments, carried: Carried = NOTHING, sizes: Sequence[int] | None = None
+        self,
+        plan: SanitizingPlan,
+        cut: NumberedSegments,
+        known: SegmentTable,
+        carried: CarriedState = NO_CARRIED_STATE,
+        sizes: Sequence[int] | None = None,
     ) -> None:
-        self.plan: Plan = plan
-        self.known: Segments = known
-        self.carried: Carried = carried
+        self.plan: SanitizingPlan = plan
+        self.segment_table: SegmentTable = known
+        self.carried: CarriedState = carried
         self.segments: Integers = cut[0]
         self.ends: Integers = cut[1]
         self._entries = np.array(known.entries)[self.segments]
-        single = np.flatnonzero(self._entries > VISIBLE)
-        several, rows = self._special()
+        single = np.flatnonzero(self._entries > KEPT_ENTRY)
+        several, rows = self._find_special_tokens()
         self.singles: int = len(single)
         self.part_of: Integers = np.concatenate([single, several])
         self._rows = np.concatenate([self._entries[single], rows])
@@ -115,33 +128,33 @@ class Reading:
             self.document = np.repeat(np.arange(len(sizes)), sizes)[self.document]
             self.documents = len(sizes)
 
-    def _special(self) -> tuple[Integers, Integers]:
+    def _find_special_tokens(self) -> tuple[Integers, Integers]:
         """Return position and row of every token of special segments, in order."""
         parts = np.flatnonzero(self._entries < 0)
         if not len(parts):  # most short texts have none
             return parts, parts
         special = -1 - self._entries[parts]
-        ranges = np.array(self.known.ranges, dtype=np.int64).reshape(-1, 2)
-        first, end = ranges[2 * special + self._starts_sentence(parts)].T
+        ranges = np.array(self.segment_table.ranges, dtype=np.int64).reshape(-1, 2)
+        first, end = ranges[2 * special + self._find_sentence_starts(parts)].T
         counts = end - first
         token = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)  # its index in its segment
         return np.repeat(parts, counts), np.repeat(first, counts) + token
 
-    def _starts_sentence(self, parts: Integers) -> NDArray[np.bool_]:
+    def _find_sentence_starts(self, parts: Integers) -> NDArray[np.bool_]:
         """Return whether special segments start a sentence, given the whole gap before each."""
-        is_token = self._entries > END
-        is_token[parts] = ~np.array(self.known.gaps, dtype=bool)[-1 - self._entries[parts]]
-        token_before = _last_before(parts, np.flatnonzero(is_token))
-        end_before = _last_before(parts, np.flatnonzero(self._entries == END))
+        is_token = self._entries > SENTENCE_END_ENTRY
+        is_token[parts] = ~np.array(self.segment_table.gaps, dtype=bool)[-1 - self._entries[parts]]
+        token_before = _find_last_before(parts, np.flatnonzero(is_token))
+        end_before = _find_last_before(parts, np.flatnonzero(self._entries == SENTENCE_END_ENTRY))
         document_start = np.concatenate([[0], self.ends])[np.searchsorted(self.ends, parts, side="right")]
         is_first = token_before < document_start
         ended = (end_before >= document_start) & (end_before > token_before)
-        return ended | (is_first & self.plan.starts_sentence(self.carried.before))
+        return ended | (is_first & self.plan.is_sentence_start(self.carried.before))
 
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
         """Whether each token is a word in one piece."""
-        return self.known.rows[self._rows, -1] != 0
+        return self.segment_table.rows[self._rows, -1] != 0
 
     @cached_property
     def in_text_order(self) -> NDArray[np.intp]:
@@ -154,33 +167,35 @@ class Reading:
         return np.repeat(np.arange(len(self.ends)), np.diff(self.ends, prepend=0))
 
     @cached_property
-    def draws(self) -> Draws:
+    def draws(self) -> DrawIndex:
         """Randomized and replaced tokens, and which of them share a draw.
 
         Raises:
             DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
         """
         order = self.in_text_order
-        tokens = order[(self.roles[order] == DRAWN) | (self.roles[order] == REPLACED)]
+        tokens = order[(self.roles[order] == RANDOMIZED) | (self.roles[order] == REPLACED)]
         if not self.plan.terms.consistent:
-            return Draws(tokens, np.arange(len(tokens)), tokens, np.empty(0, dtype=np.int64))
-        identity, documents = self.identities[tokens], self._parts(tokens)
-        alone = np.flatnonzero(identity < 0)  # a punctuation mark is equal to no other token
-        identity[alone] = len(self.known.identities) + np.arange(len(alone))
-        most = len(self.known.identities) + len(alone)
-        made = self.carried.open
-        numbers = defaultdict(count(len(made.values)).__next__)
-        for number, equal in enumerate(made.values):
-            if equal in self.known.identities:
-                here = made.counted // self.plan.terms.consistent_cap
-                numbers[here * most + self.known.identities[equal]] = number
-        keys = (documents * most + identity).tolist()
+            return DrawIndex(tokens, np.arange(len(tokens)), tokens, np.empty(0, dtype=np.int64))
+        identity, documents = self.identities[tokens], self._find_document_parts(tokens)
+        unequal = np.flatnonzero(identity < 0)  # a punctuation mark is equal to no other token
+        identity[unequal] = len(self.segment_table.identities) + np.arange(len(unequal))
+        identity_count = len(self.segment_table.identities) + len(unequal)
+        open_part = self.carried.open
+        numbers = defaultdict(count(len(open_part.values)).__next__)
+        for number, equal in enumerate(open_part.values):
+            if equal in self.segment_table.identities:
+                here = open_part.counted // self.plan.terms.consistent_cap
+                numbers[here * identity_count + self.segment_table.identities[equal]] = number
+        keys = (documents * identity_count + identity).tolist()
         copies = np.fromiter(map(numbers.__getitem__, keys), dtype=np.int64, count=len(keys))
-        met = np.maximum.accumulate(np.concatenate([[len(made.values) - 1], copies]))
-        first = tokens[np.diff(met) > 0]
-        return Draws(tokens, copies, first, np.fromiter(made.values.values(), dtype=np.int64, count=len(made.values)))
+        highest_draw = np.maximum.accumulate(np.concatenate([[len(open_part.values) - 1], copies]))
+        first = tokens[np.diff(highest_draw) > 0]
+        return DrawIndex(
+            tokens, copies, first, np.fromiter(open_part.values.values(), dtype=np.int64, count=len(open_part.values))
+        )
 
-    def _parts(self, tokens: NDArray[np.intp]) -> Integers:
+    def _find_document_parts(self, tokens: NDArray[np.intp]) -> Integers:
         """Return the part of a document that contains each token, as a number unique to the part.
 
         Each part of a document but its last has as many counted tokens as the cap. A token that is equal to no other
@@ -203,30 +218,34 @@ class Reading:
             )
         return documents * (int(parts.max(initial=0)) + 1) + parts
 
-    def open_part(self, values: Integers) -> Open:
+    def get_open_part(self, values: Integers) -> OpenPart:
         """Return the state that the next chunk of a document with consistent outputs needs.
 
         Args:
             values: Value of the draw of each of ``draws.tokens``.
         """
-        cap, made = self.plan.terms.consistent_cap, self.carried.open
+        cap, previous = self.plan.terms.consistent_cap, self.carried.open
         identity = self.identities[self.draws.tokens]
-        counts = np.flatnonzero(identity >= 0)
-        counted = made.counted + len(counts)
+        counted_positions = np.flatnonzero(identity >= 0)
+        counted = previous.counted + len(counted_positions)
         in_part = counted % cap
-        kept = dict(made.values) if made.counted > counted - in_part else {}
-        last = counts[max(0, len(counts) - in_part) :]
-        equal = list(self.known.identities)
-        kept.update(zip([equal[number] for number in identity[last].tolist()], values[last].tolist(), strict=True))
-        return Open(counted, kept if in_part else {})
+        open_values = dict(previous.values) if previous.counted > counted - in_part else {}
+        last = counted_positions[max(0, len(counted_positions) - in_part) :]
+        identity_keys = list(self.segment_table.identities)
+        open_values.update(
+            zip([identity_keys[number] for number in identity[last].tolist()], values[last].tolist(), strict=True)
+        )
+        return OpenPart(counted, open_values if in_part else {})
 
 
-def _last_before(parts: Integers, places: Integers) -> Integers:
+def _find_last_before(parts: Integers, places: Integers) -> Integers:
     """Return the last of the ascending ``places`` before each part; -1 where there is none."""
     return np.concatenate([[-1], places])[np.searchsorted(places, parts)]
 
 
-def read_segments(plan: Plan, segments: Iterable[str], carried: Carried = NOTHING) -> Reading:
+def read_segments(
+    plan: SanitizingPlan, segments: Iterable[str], carried: CarriedState = NO_CARRIED_STATE
+) -> TokenArrays:
     """Return the tokens of a segmented text, or of a chunk of one, without sampling.
 
     Args:
@@ -234,5 +253,5 @@ def read_segments(plan: Plan, segments: Iterable[str], carried: Carried = NOTHIN
         segments: Segments of the text or chunk.
         carried: State of the document outside of these segments.
     """
-    reader = Reader(plan)
-    return Reading(plan, reader.read_segments([segments]), reader.segments, carried)
+    reader = SegmentReader(plan)
+    return TokenArrays(plan, reader.read_segments([segments]), reader.segments, carried)

@@ -1,7 +1,7 @@
 """Tokenizer of the modes that randomize words.
 
 The definitions are in docs/format-staircase.md. The mode ``names`` has its own tokenizer,
-``textveil.text.names.chunks``. Terms:
+``textveil.text.names.tokenizer``. Terms:
 
 - *segment*: any part of the result; the segments concatenate to the text.
 - *gap*: a segment of white space and punctuation between tokens.
@@ -9,23 +9,23 @@ The definitions are in docs/format-staircase.md. The mode ``names`` has its own 
 - *chunk*: text between blanks.
 """
 
-from textveil.text.segmentation.cut import is_gap, is_string, iterate_segments, segments
-from textveil.text.segmentation.strings import LONGEST_WORD
+from textveil.text.segmentation.cut import is_gap, is_string, iterate_split_text, split_text
+from textveil.text.segmentation.strings import MAX_WORD_LENGTH
 from textveil.text.segmentation.words import (
     APOSTROPHES,
     AUXILIARIES,
     BYTE_ORDER_MARK,
     CLITICS,
     LOWER,
-    NOT,
+    NOT_CLITIC,
     TITLE,
     UPPER,
     apply_case,
-    case_pattern,
     clitic_pattern,
+    find_case_pattern,
     fold_apostrophes,
+    fold_word,
     is_folded,
-    key,
     split_clitic,
 )
 
@@ -34,20 +34,20 @@ __all__ = [
     "AUXILIARIES",
     "BYTE_ORDER_MARK",
     "CLITICS",
-    "LONGEST_WORD",
     "LOWER",
-    "NOT",
+    "MAX_WORD_LENGTH",
+    "NOT_CLITIC",
     "TITLE",
     "UPPER",
     "apply_case",
-    "case_pattern",
+    "find_case_pattern",
     "clitic_pattern",
     "fold_apostrophes",
+    "fold_word",
     "is_folded",
     "is_gap",
     "is_string",
-    "iterate_segments",
-    "key",
-    "segments",
+    "iterate_split_text",
     "split_clitic",
+    "split_text",
 ]

@@ -7,21 +7,21 @@ from typing import NamedTuple
 
 import regex
 
-from textveil.lazy import CHARACTERS, LatePattern, load_data
+from textveil.lazy import CHARACTERS, LazyPattern, load_data
 
 _MARKS = load_data(CHARACTERS)["marks"]
-HARD = _MARKS["hard"]  # a URL ends at these marks and at white space
-SOFT = _MARKS["soft"].replace("[", r"\[").replace("]", r"\]")
-TRIM = TRIMMED = _MARKS["trimmed"]
-TRIMMED_URL = TRIMMED + _MARKS["soft"]
+HARD_BREAKS = _MARKS["hard"]  # a URL ends at these marks and at white space
+SOFT_BREAKS = _MARKS["soft"].replace("[", r"\[").replace("]", r"\]")
+TRIM_PATTERN = TRIMMED_MARKS = _MARKS["trimmed"]
+TRIMMED_URL_MARKS = TRIMMED_MARKS + _MARKS["soft"]
 #: Characters that may separate two numbers of a group.
-BETWEEN = load_data(CHARACTERS)["gaps"]["between_numbers"]
+NUMBER_SEPARATORS = load_data(CHARACTERS)["gaps"]["between_numbers"]
 
 #: Start and end of a part of a text.
-Span = tuple[int, int]
+TextSpan = tuple[int, int]
 
 
-class Classes(NamedTuple):
+class CharacterClasses(NamedTuple):
     """Sets of characters, as the inside of brackets in a pattern, for one of the two engines."""
 
     blank: str  # White_Space
@@ -33,7 +33,7 @@ class Classes(NamedTuple):
     first: str  # first characters of a trigger
 
 
-ANY = Classes(
+UNICODE_CLASSES = CharacterClasses(
     r"\p{White_Space}",
     r"\p{P}",
     r"[\p{L}&&\p{WB=ALetter}]",
@@ -42,15 +42,17 @@ ANY = Classes(
     r"\p{WB=MidLetter}\p{WB=MidNumLet}'",
     r"^\p{White_Space}[\p{L}&&\p{WB=ALetter}][\p{P}--[@＠﹫\\.:;%/(\[{\p{Pc}]]",
 )
-ASCII = Classes(r" \t-\r", r"!-#%-*,-/:;?@\[-\]_{}", "A-Za-z", "", "_", ".:'", r"^ \t-\rA-Za-z!\"#&')*,\-?\]}")
+ASCII_CLASSES = CharacterClasses(
+    r" \t-\r", r"!-#%-*,-/:;?@\[-\]_{}", "A-Za-z", "", "_", ".:'", r"^ \t-\rA-Za-z!\"#&')*,\-?\]}"
+)
 
 
-def two_letters(c: Classes) -> str:
+def make_two_letter_pattern(c: CharacterClasses) -> str:
     """Return the pattern of two letters, the first with its attached characters."""
     return f"[{c.letter}]" + (f"[{c.attached}]*+" if c.attached else "") + f"[{c.letter}]"
 
 
-def word(c: Classes) -> str:
+def make_word_pattern(c: CharacterClasses) -> str:
     """Return the pattern of an ordinary word: letters, with single marks between two letters.
 
     The rules are WB4 to WB7 of UAX #29. Dots of a domain name are none of these marks. The first alternative is a word
@@ -59,11 +61,11 @@ def word(c: Classes) -> str:
     match a possessive one incorrectly.
     """
     solid = f"{c.letter}{c.attached}"
-    goes_on = rf"(?!(?!\.{two_letters(c)}|(?<=[wW]{{3}})\.)[{c.inner}][{c.letter}])"
+    goes_on = rf"(?!(?!\.{make_two_letter_pattern(c)}|(?<=[wW]{{3}})\.)[{c.inner}][{c.letter}])"
     letters = f"[{c.letter}][{solid}]*+{goes_on}"
     marked = f"(?>[{c.letter}][{solid}{c.inner}]*?(?<=[{solid}])(?![{solid}]){goes_on})"
     return f"(?:{letters}|{marked})"
 
 
 #: Searches backward for the last break before a position.
-BREAK_BEFORE = LatePattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD}{SOFT}]")
+BREAK_BEFORE = LazyPattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD_BREAKS}{SOFT_BREAKS}]")

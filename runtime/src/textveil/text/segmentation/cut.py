@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator
 from heapq import merge
 from typing import Any
 
-from textveil.text.segmentation.characters import Span
-from textveil.text.segmentation.strings import find_strings, is_gap, is_string, patterns
+from textveil.text.segmentation.characters import TextSpan
+from textveil.text.segmentation.strings import find_strings, get_patterns, is_gap, is_string
 
-__all__ = ["cut", "is_gap", "is_string", "iterate_segments", "segments", "words_and_gaps"]
+__all__ = ["is_gap", "is_string", "iterate_split_text", "split_at_strings", "split_text", "split_words_and_gaps"]
 
 
-def cut(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bool]]:
+def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bool]]:
     """Split a text into its strings and the parts between them, the first segmentation step.
 
     Args:
@@ -28,15 +28,15 @@ def cut(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bo
         Start and end of each part, in order, and whether it is one segment: a string, or a lone clitic. An empty text
         has one part.
     """
-    whole: Iterable[Span] = find_strings(text)
+    single_spans: Iterable[TextSpan] = find_strings(text)
     if lone_clitics and ("'" in text or "\u2019" in text):
         # No string contains a part of a lone clitic: around it are only blanks, and marks that begin no string.
-        clitics = (match.span() for match in patterns(text).lone_clitic.finditer(text))
-        whole = merge(whole, clitics)
-    return _parts(text, whole) if whole else ((0, len(text), False),)
+        clitics = (match.span() for match in get_patterns(text).lone_clitic.finditer(text))
+        single_spans = merge(single_spans, clitics)
+    return _iterate_parts(text, single_spans) if single_spans else ((0, len(text), False),)
 
 
-def _parts(text: str, strings: Iterable[Span]) -> Iterator[tuple[int, int, bool]]:
+def _iterate_parts(text: str, strings: Iterable[TextSpan]) -> Iterator[tuple[int, int, bool]]:
     position = 0
     for start, end in strings:
         if start > position:
@@ -47,12 +47,12 @@ def _parts(text: str, strings: Iterable[Span]) -> Iterator[tuple[int, int, bool]
         yield position, len(text), False
 
 
-def words_and_gaps(part: str, *, marks_apart: bool) -> list[str]:
+def split_words_and_gaps(part: str, *, marks_apart: bool) -> list[str]:
     """Split a part between strings into words and gaps."""
-    return _pattern(part, marks_apart).findall(part)
+    return _get_pattern(part, marks_apart).findall(part)
 
 
-def segments(text: str, *, marks_apart: bool = False, lone_clitics: bool = False) -> list[str]:
+def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = False) -> list[str]:
     """Split ``text`` into segments whose concatenation is ``text``.
 
     Args:
@@ -64,24 +64,24 @@ def segments(text: str, *, marks_apart: bool = False, lone_clitics: bool = False
     Returns:
         Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
     """
-    words = _pattern(text, marks_apart).findall
-    found: list[str] = []
-    for start, end, is_one in cut(text, lone_clitics=lone_clitics):
+    words = _get_pattern(text, marks_apart).findall
+    tokens_and_gaps: list[str] = []
+    for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
         part = text[start:end]
-        found += [part] if is_one else words(part)
-    return found
+        tokens_and_gaps += [part] if is_one else words(part)
+    return tokens_and_gaps
 
 
-def iterate_segments(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
+def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
     """Yield the segments one by one, for texts whose list of segments would not fit in memory."""
-    words = _pattern(text, marks_apart).finditer
-    for start, end, is_one in cut(text, lone_clitics=lone_clitics):
+    words = _get_pattern(text, marks_apart).finditer
+    for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
         if is_one:
             yield text[start:end]
         else:
             yield from (match.group() for match in words(text, start, end))
 
 
-def _pattern(text: str, marks_apart: bool) -> Any:
-    found = patterns(text)
-    return found.word_or_mark if marks_apart else found.segment
+def _get_pattern(text: str, marks_apart: bool) -> Any:
+    found = get_patterns(text)
+    return found.word_or_mark if marks_apart else found.word_or_gap

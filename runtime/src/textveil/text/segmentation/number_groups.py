@@ -13,12 +13,22 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from textveil.lazy import LatePattern
-from textveil.text.segmentation.characters import ANY, BETWEEN, BREAK_BEFORE, HARD, SOFT, TRIM, TRIMMED, Span, word
+from textveil.lazy import LazyPattern
+from textveil.text.segmentation.characters import (
+    BREAK_BEFORE,
+    HARD_BREAKS,
+    NUMBER_SEPARATORS,
+    SOFT_BREAKS,
+    TRIM_PATTERN,
+    TRIMMED_MARKS,
+    UNICODE_CLASSES,
+    TextSpan,
+    make_word_pattern,
+)
 
-_BETWEEN = LatePattern(re.compile, f"[{BETWEEN}]+")
-_SOLID = LatePattern(regex.compile, rf"[^\p{{White_Space}}{HARD}{SOFT}{TRIM}]")
-_BRACKETED = LatePattern(regex.compile, rf"[(\[{{]{word(ANY)}[)\]}}]", regex.V1)
+_SEPARATORS = LazyPattern(re.compile, f"[{NUMBER_SEPARATORS}]+")
+_SOLID = LazyPattern(regex.compile, rf"[^\p{{White_Space}}{HARD_BREAKS}{SOFT_BREAKS}{TRIM_PATTERN}]")
+_BRACKETED = LazyPattern(regex.compile, rf"[(\[{{]{make_word_pattern(UNICODE_CLASSES)}[)\]}}]", regex.V1)
 
 
 class NumberGroup:
@@ -33,81 +43,81 @@ class NumberGroup:
         end: End of the last number.
     """
 
-    def __init__(self, text: str, after: int, first: Span) -> None:
+    def __init__(self, text: str, after: int, first: TextSpan) -> None:
         self._text, self._after, self._first = text, after, first
-        self._joined: _Joined | None = None  # created at the second number
+        self._joiner: _NumberJoiner | None = None  # created at the second number
         self.end: int = first[1]
 
-    def goes_on_to(self, start: int) -> bool:
+    def accepts_number_at(self, start: int) -> bool:
         """Return whether a number that begins at ``start`` belongs to this group."""
-        return _BETWEEN.fullmatch(self._text, self.end, start) is not None
+        return _SEPARATORS.fullmatch(self._text, self.end, start) is not None
 
-    def add(self, number: Span) -> Iterator[Span]:
+    def add_number(self, number: TextSpan) -> Iterator[TextSpan]:
         """Add the next number and yield the strings that are now complete."""
         self.end = number[1]
-        if self._joined is None:
-            place = self._first[0]
-            while place > self._after and self._text[place - 1] == "(":
-                place -= 1
-            self._joined = _Joined(self._text, place)
-            yield from self._joined.read(self._first)
-        yield from self._joined.read(number)
+        if self._joiner is None:
+            index = self._first[0]
+            while index > self._after and self._text[index - 1] == "(":
+                index -= 1
+            self._joiner = _NumberJoiner(self._text, index)
+            yield from self._joiner.read_number(self._first)
+        yield from self._joiner.read_number(number)
 
-    def close(self) -> Iterable[Span]:
+    def close_group(self) -> Iterable[TextSpan]:
         """Return the remaining strings, after the last number."""
-        return (self._first,) if self._joined is None else self._joined.give_up()
+        return (self._first,) if self._joiner is None else self._joiner.release_pending()
 
 
-class _Joined:
+class _NumberJoiner:
     """Reader of several numbers and the characters between them, from the left.
 
     It stores positions only, in arrays: an open bracket or an incomplete string needs a few bytes.
     """
 
-    def __init__(self, text: str, place: int) -> None:
-        self._text, self._place = text, place
+    def __init__(self, text: str, index: int) -> None:
+        self._text, self._position = text, index
         self._number = "I" if len(text) < 1 << 32 else "Q"  # four bytes, or eight
-        self._begin = place  # start of the outermost D
-        self._wait_for_nothing()
+        self._outer_start = index  # start of the outermost D
+        self._clear_pending()
 
-    def read(self, number: Span) -> Iterator[Span]:
+    def read_number(self, number: TextSpan) -> Iterator[TextSpan]:
         """Read up to the end of a number and yield the strings that are now complete."""
-        for place in range(self._place, number[0]):
-            yield from self._mark(place)
+        for index in range(self._position, number[0]):
+            yield from self._read_mark(index)
         if not self._open and not self._starts:
-            self._begin = number[0]
+            self._outer_start = number[0]
         # Together with the part of its D before it, the number is one string.
-        start = self._open[-1] + 1 if self._open else self._begin
+        start = self._open[-1] + 1 if self._open else self._outer_start
         first = bisect_left(self._starts, start)
         del self._starts[first:], self._ends[first:]
         self._starts.append(start)
         self._ends.append(number[1])
-        self._place, self._blank = number[1], False
+        self._position, self._blank = number[1], False
 
-    def give_up(self) -> Iterable[Span]:
+    def release_pending(self) -> Iterable[TextSpan]:
         """Return the pending strings, which no later number can join."""
         found = zip(self._starts, self._ends, strict=True)
-        self._wait_for_nothing()
+        self._clear_pending()
         return found
 
-    def _wait_for_nothing(self) -> None:
+    def _clear_pending(self) -> None:
         self._open = array(self._number)  # positions of open brackets
         self._starts, self._ends = array(self._number), array(self._number)  # the pending strings
         self._blank = False  # whether the last character was a blank
 
-    def _mark(self, place: int) -> Iterable[Span]:
+    def _read_mark(self, index: int) -> Iterable[TextSpan]:
         """Read a bracket or a blank and return the strings that it completes."""
-        mark = self._text[place]
+        mark = self._text[index]
         waits = not self._blank and len(self._starts) > 0 and (not self._open or self._starts[-1] > self._open[-1])
         if mark == "(":
             if not self._open and not self._starts:
-                if _touched(self._text, place - 1):
+                if _would_touch(self._text, index - 1):
                     return ()  # the text before the bracket would touch the number
-                self._begin = place
-            self._open.append(place)
+                self._outer_start = index
+            self._open.append(index)
             self._blank = False
         elif not waits or (mark == ")" and not self._open):
-            return self.give_up()
+            return self.release_pending()
         elif mark == ")":
             self._open.pop()
         else:
@@ -115,16 +125,16 @@ class _Joined:
         return ()
 
 
-def _touched(text: str, place: int) -> bool:
-    """Return whether the text up to ``place`` would touch a number after it.
+def _would_touch(text: str, index: int) -> bool:
+    """Return whether the text up to ``index`` would touch a number after it.
 
     It would if it ends in a run, in marks after a run, or in a bracketed word after a run.
     """
-    if place >= 0 and text[place] in ")]}":
-        before = BREAK_BEFORE.search(text, 0, place)
-        if before is None or not _BRACKETED.fullmatch(text, before.start(), place + 1):
+    if index >= 0 and text[index] in ")]}":
+        before = BREAK_BEFORE.search(text, 0, index)
+        if before is None or not _BRACKETED.fullmatch(text, before.start(), index + 1):
             return False
         return before.start() > 0 and _SOLID.match(text, before.start() - 1) is not None
-    while place >= 0 and text[place] in TRIMMED:
-        place -= 1
-    return place >= 0 and _SOLID.match(text, place) is not None
+    while index >= 0 and text[index] in TRIMMED_MARKS:
+        index -= 1
+    return index >= 0 and _SOLID.match(text, index) is not None

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from textveil.bundle.layout import RULES
 from textveil.lazy import load_data
-from textveil.text.segmentation.strings import LONGEST_WORD
+from textveil.text.segmentation.strings import MAX_WORD_LENGTH
 
 
 def clitic_pattern(clitics: Iterable[str]) -> "re.Pattern[str]":
@@ -23,7 +23,7 @@ CLITICS = frozenset((*_ENGLISH["after"], _ENGLISH["negation"]))
 _CLITIC = clitic_pattern(CLITICS)
 
 #: The clitic that is grammatical only after an auxiliary, and the stems that it follows.
-NOT, AUXILIARIES = _ENGLISH["negation"], frozenset(_ENGLISH["negation_stems"])
+NOT_CLITIC, AUXILIARIES = _ENGLISH["negation"], frozenset(_ENGLISH["negation_stems"])
 
 LOWER, TITLE, UPPER = range(3)
 
@@ -33,24 +33,24 @@ BYTE_ORDER_MARK = "\ufeff"
 
 #: Characters that people and devices write as an apostrophe inside a word, beside U+0027: U+2019, U+2018 and U+02BC.
 APOSTROPHES = "'\u2019\u2018\u02bc"
-_TO_ASCII = dict.fromkeys(map(ord, APOSTROPHES), "'")
+_ASCII_APOSTROPHE = dict.fromkeys(map(ord, APOSTROPHES), "'")
 
 
 def fold_apostrophes(word: str) -> str:
     """Write all apostrophes of a word as U+0027."""
-    return word if word.isascii() else word.translate(_TO_ASCII)
+    return word if word.isascii() else word.translate(_ASCII_APOSTROPHE)
 
 
-def key(word: str) -> str:
+def fold_word(word: str) -> str:
     """Return the look-up key of a word: NFKC, lower case, apostrophes as U+0027.
 
     A word of more than ``LONGEST_WORD`` characters is its own key.
     """
-    if len(word) > LONGEST_WORD:
+    if len(word) > MAX_WORD_LENGTH:
         return word
     if word.isascii():
         return word.lower()
-    return unicodedata.normalize("NFKC", word).lower().translate(_TO_ASCII)
+    return unicodedata.normalize("NFKC", word).lower().translate(_ASCII_APOSTROPHE)
 
 
 def is_folded(text: str) -> bool:
@@ -72,7 +72,7 @@ def split_clitic(key: str, pattern: "re.Pattern[str]" = _CLITIC) -> tuple[str, s
     return None if match is None else (match[1], match[2])
 
 
-def case_pattern(word: str) -> int:
+def find_case_pattern(word: str) -> int:
     """Return the case pattern of a word.
 
     Returns:

@@ -5,31 +5,39 @@ The rules that randomize every token are imported lazily: the staircase mechanis
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import Find, lazy_names
-from textveil.text.skeleton.function_words import SkeletonRule, denied_keys, function_words
-from textveil.text.skeleton.kinds import SHAPES, Kind, Kinds, read_kind
-from textveil.text.skeleton.rule import DRAWN_BY_KEY, MARKS, Pieces, Role, Rule, Token, sentence_start
+from textveil.lazy import AttributeGetter, make_lazy_getattr
+from textveil.text.skeleton.entity_types import SHAPES, EntityType, EntityTypes, parse_entity_type
+from textveil.text.skeleton.function_words import TemplateRule, collect_denied_keys, parse_function_words
+from textveil.text.skeleton.rule import (
+    PUNCTUATION_TYPE,
+    RANDOMIZED_BY_KEY,
+    ClassifiedToken,
+    ClassifiedTokens,
+    TokenRole,
+    TokenRule,
+    begins_sentence,
+)
 
 if TYPE_CHECKING:
-    from textveil.text.skeleton.everything import EveryPieceRule, EverythingRule
+    from textveil.text.skeleton.every_word import EveryWordPieceRule, EveryWordRule
 
 __all__ = [
-    "DRAWN_BY_KEY",
-    "MARKS",
+    "PUNCTUATION_TYPE",
+    "RANDOMIZED_BY_KEY",
     "SHAPES",
-    "EveryPieceRule",
-    "EverythingRule",
-    "Kind",
-    "Kinds",
-    "Pieces",
-    "Role",
-    "Rule",
-    "SkeletonRule",
-    "Token",
-    "denied_keys",
-    "function_words",
-    "read_kind",
-    "sentence_start",
+    "ClassifiedToken",
+    "ClassifiedTokens",
+    "EntityType",
+    "EntityTypes",
+    "EveryWordPieceRule",
+    "EveryWordRule",
+    "TemplateRule",
+    "TokenRole",
+    "TokenRule",
+    "begins_sentence",
+    "collect_denied_keys",
+    "parse_entity_type",
+    "parse_function_words",
 ]
 
-__getattr__: Find = lazy_names(__name__, __all__, "everything")
+__getattr__: AttributeGetter = make_lazy_getattr(__name__, __all__, "every_word")

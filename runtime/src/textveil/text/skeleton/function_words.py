@@ -30,67 +30,74 @@ from textveil.text.segmentation import (
     APOSTROPHES,
     AUXILIARIES,
     CLITICS,
-    LONGEST_WORD,
     LOWER,
-    NOT,
+    MAX_WORD_LENGTH,
+    NOT_CLITIC,
     TITLE,
     UPPER,
     apply_case,
-    case_pattern,
+    find_case_pattern,
     fold_apostrophes,
     is_gap,
     is_string,
 )
-from textveil.text.skeleton.kinds import Kind, Kinds
-from textveil.text.skeleton.rule import DRAWN_BY_KEY, MARKS, Pieces, Role, Token, sentence_start
+from textveil.text.skeleton.entity_types import EntityType, EntityTypes
+from textveil.text.skeleton.rule import (
+    PUNCTUATION_TYPE,
+    RANDOMIZED_BY_KEY,
+    ClassifiedToken,
+    ClassifiedTokens,
+    TokenRole,
+    begins_sentence,
+)
 
 NAME_LIKE = "name-like"
 _APOSTROPHES = (*APOSTROPHES, "\uff07")
 #: First characters of a clitic after a blank.
-_LONE = "'\u2019"
+_LONE_CLITIC_MARKS = "'\u2019"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SkeletonRule:
+class TemplateRule:
     """Rule that follows from the public lists of a bundle.
 
     Attributes:
         function_words: Lower-case function words, clitics and their stems; the value is ``True`` for words that may be
             a name in Title case, even at the start of a sentence.
-        kinds: The entity types.
-        visible: Whether function words are kept; otherwise they are randomized.
+        listed_types: The entity types.
+        keeps_function_words: Whether function words are kept; otherwise they are randomized.
         denied: Keys that count as unknown words in this call (see ``denied_keys``). Private.
     """
 
     function_words: Mapping[str, bool]
-    kinds: Kinds
-    visible: bool
+    listed_types: EntityTypes
+    keeps_function_words: bool
     denied: frozenset[str] = field(default=frozenset(), repr=False)  # private words of the user
 
     @property
-    def lists(self) -> Sequence[Kind]:
+    def entity_types(self) -> Sequence[EntityType]:
         """The entity types, and the type of punctuation marks as the last."""
-        return (*self.kinds.kinds, MARKS)
+        return (*self.listed_types.entity_types, PUNCTUATION_TYPE)
 
     @property
-    def shows_clitics(self) -> bool:
-        """Whether clitics are kept (``Rule.shows_clitics``)."""
-        return self.visible
+    def keeps_clitics(self) -> bool:
+        """Whether clitics are kept (``TokenRule.keeps_clitics``)."""
+        return self.keeps_function_words
 
-    def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return the decision for each plain word, as ``Rule.plain``.
+    def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
+        """Return the decision for each plain word, as ``TokenRule.plain``.
 
         Such a word has no clitic, and its position in the sentence does not matter; function words and denied words get
         ``None``.
         """
         return [
-            None if key in self.function_words or key in self.denied else DRAWN_BY_KEY if kind is None else kind
-            for key, kind in zip(keys, self.kinds.of_words(keys, cases), strict=True)
+            None if key in self.function_words or key in self.denied else RANDOMIZED_BY_KEY if kind is None else kind
+            for key, kind in zip(keys, self.listed_types.find_word_types(keys, cases), strict=True)
         ]
 
-    def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
-        """Return the tokens of a segment, as ``Rule.tokens``; denied words become unknown words."""
-        first, *clitics = self.classify(segment, starts_sentence=starts_sentence)
+    def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
+        """Return the tokens of a segment, as ``TokenRule.tokens``; denied words become unknown words."""
+        first, *clitics = self.split_and_classify(segment, starts_sentence=starts_sentence)
         if not clitics and not self.denied:
             return [(segment, first)]
         keys = [token.key or "" for token in clitics]  # each key is as long as its part of the segment
@@ -98,73 +105,84 @@ class SkeletonRule:
         stem = segment[:end]
         if self.denied:
             # A denied word reveals its position only. A clitic after it would reveal more: few words have that clitic.
-            whole = segmentation.key(segment) in self.denied or not self.denied.isdisjoint(keys)
-            if segmentation.key(stem) in self.denied:
-                first, whole = Token(Role.DRAWN, first.case), whole or NOT in keys
-            if whole:
-                return [(segment, Token(Role.DRAWN, first.case))]
-        found = [(stem, first)]
+            denies_all = segmentation.fold_word(segment) in self.denied or not self.denied.isdisjoint(keys)
+            if segmentation.fold_word(stem) in self.denied:
+                first, denies_all = ClassifiedToken(TokenRole.DRAWN, first.case), denies_all or NOT_CLITIC in keys
+            if denies_all:
+                return [(segment, ClassifiedToken(TokenRole.DRAWN, first.case))]
+        tokens = [(stem, first)]
         for token, key in zip(clitics, keys, strict=True):
-            found.append((segment[end : end + len(key)], token))
+            tokens.append((segment[end : end + len(key)], token))
             end += len(key)
-        return found
+        return tokens
 
-    def mark(self, mark: str) -> Token:
-        """Return the token of a mark, as ``Rule.mark``, which is the same for every mark."""
-        return Token(Role.REPLACED, LOWER, kind=len(self.kinds.kinds))
+    def classify_mark(self, mark: str) -> ClassifiedToken:
+        """Return the token of a mark, as ``TokenRule.mark``, which is the same for every mark."""
+        return ClassifiedToken(TokenRole.REPLACED, LOWER, type_index=len(self.listed_types.entity_types))
 
-    def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
-        """Join outputs, as ``Rule.joined``, with a space before randomized tokens only."""
+    def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
+        """Join outputs, as ``TokenRule.joined``, with a space before randomized tokens only."""
         written = words[0]
-        for word, is_shown in zip(words[1:], shown[1:], strict=True):
+        for word, is_shown in zip(words[1:], kept[1:], strict=True):
             written += word if is_shown and not apart else " " + word
         return written
 
-    def alone(self, word: str) -> Token:
-        """Return the token of one word, as ``Rule.alone``.
+    def classify_alone(self, word: str) -> ClassifiedToken:
+        """Return the token of one word, as ``TokenRule.alone``.
 
         Raises:
             OptionError: The text is not one token, or the rule keeps the word, so that it has no distribution.
         """
-        found = segmentation.segments(word)
-        pieces = self.tokens(word, starts_sentence=False) if len(found) == 1 and not is_gap(word) else ()
+        tokens_and_gaps = segmentation.split_text(word)
+        pieces = (
+            self.classify_token(word, starts_sentence=False) if len(tokens_and_gaps) == 1 and not is_gap(word) else ()
+        )
         if len(pieces) != 1:
             raise OptionError("one word is needed")
         ((_, token),) = pieces
-        if token.role is Role.SHOWN:
+        if token.role is TokenRole.SHOWN:
             raise OptionError("this word is a function word: it stays visible, and protect all draws it")
         return token
 
-    def classify(self, segment: str, *, starts_sentence: bool) -> tuple[Token, ...]:
+    def split_and_classify(self, segment: str, *, starts_sentence: bool) -> tuple[ClassifiedToken, ...]:
         """Return the tokens of one segment that is not a gap: one token, or a stem and its clitics.
 
         Args:
             segment: A word or a string of ``segmentation.segments``.
-            starts_sentence: ``sentence_start`` of the gap before it.
+            starts_sentence: ``begins_sentence`` of the gap before it.
         """
-        if len(segment) > LONGEST_WORD:
-            return (Token(Role.DRAWN, LOWER),)
+        if len(segment) > MAX_WORD_LENGTH:
+            return (ClassifiedToken(TokenRole.DRAWN, LOWER),)
         if segment.isascii() and segment.isalpha():  # fast path: most words are neither a string nor have a clitic
-            return (self._word(segment, starts_sentence),)
+            return (self._classify_word(segment, starts_sentence),)
         if is_string(segment):
-            kind = self.kinds.of_string(segment)
-            return (Token(Role.DRAWN if kind is None else Role.REPLACED, LOWER, kind=kind),)
-        if self.visible and segment[0] in _LONE and (clitic := segmentation.key(segment)) in CLITICS:
-            return (Token(Role.SHOWN, LOWER, clitic),)  # after a blank: no other word begins with an apostrophe
+            kind = self.listed_types.find_string_type(segment)
+            return (ClassifiedToken(TokenRole.DRAWN if kind is None else TokenRole.REPLACED, LOWER, type_index=kind),)
+        if (
+            self.keeps_function_words
+            and segment[0] in _LONE_CLITIC_MARKS
+            and (clitic := segmentation.fold_word(segment)) in CLITICS
+        ):
+            return (
+                ClassifiedToken(TokenRole.SHOWN, LOWER, clitic),
+            )  # after a blank: no other word begins with an apostrophe
         stem, clitics = _split_clitics(segment)
-        token = self._word(stem, starts_sentence)
-        if self.visible and (auxiliary := _before_not(stem)) is not None:
-            first = self._word(auxiliary, starts_sentence)
-            if first.role is Role.SHOWN:
-                token, clitics = first, (NOT, *clitics)
+        token = self._classify_word(stem, starts_sentence)
+        if self.keeps_function_words and (auxiliary := _find_auxiliary(stem)) is not None:
+            first = self._classify_word(auxiliary, starts_sentence)
+            if first.role is TokenRole.SHOWN:
+                token, clitics = first, (NOT_CLITIC, *clitics)
             else:  # a separate "n't" would reveal that the randomized word before it is an auxiliary
-                token = Token(Role.DRAWN, token.case)
+                token = ClassifiedToken(TokenRole.DRAWN, token.case)
         if not clitics:
             return (token,)
-        role, case = Role.SHOWN if self.visible else Role.DRAWN, UPPER if token.case == UPPER else LOWER
-        return (token, *(Token(role, case, clitic) for clitic in clitics))
+        role, case = (
+            TokenRole.SHOWN if self.keeps_function_words else TokenRole.DRAWN,
+            UPPER if token.case == UPPER else LOWER,
+        )
+        return (token, *(ClassifiedToken(role, case, clitic) for clitic in clitics))
 
-    def outputs_allowed(self, symbol: str, *, lower: bool = False) -> bool:
+    def is_output_allowed(self, symbol: str, *, lower: bool = False) -> bool:
         """Return whether a word of the vocabulary may be an output of randomized words.
 
         It may if the rule randomizes it in every case in which it is printed. So a sanitized text keeps its template
@@ -176,16 +194,18 @@ class SkeletonRule:
         """
         for case in (LOWER,) if lower else (LOWER, TITLE, UPPER):
             printed = apply_case(symbol, case)
-            if segmentation.segments(printed) != [printed] or is_gap(printed) or is_string(printed):
+            if segmentation.split_text(printed) != [printed] or is_gap(printed) or is_string(printed):
                 return False
-            token, *clitics = self.classify(printed, starts_sentence=True)  # keeps all that a later position does
-            if clitics or token.role is not Role.DRAWN or token.key is None:
+            token, *clitics = self.split_and_classify(
+                printed, starts_sentence=True
+            )  # keeps all that a later position does
+            if clitics or token.role is not TokenRole.DRAWN or token.key is None:
                 return False
         return symbol not in CLITICS
 
-    def skeleton(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
+    def list_template(self, segments: Iterable[str]) -> list[str | tuple[object, ...]]:
         """Return the template of a text, its public part: the gaps, and the entry of each token."""
-        found: list[str | tuple[object, ...]] = []
+        template: list[str | tuple[object, ...]] = []
         gap: str | None = None  # the first token may follow nothing, a gap, or several segments of a gap
         first = True
         for segment in segments:
@@ -193,30 +213,30 @@ class SkeletonRule:
                 gap = (gap or "") + segment
                 continue
             if gap:
-                found.append(gap)
-            tokens = self.classify(segment, starts_sentence=sentence_start(None if first else gap))
-            found += [token.entry for token in tokens]
+                template.append(gap)
+            tokens = self.split_and_classify(segment, starts_sentence=begins_sentence(None if first else gap))
+            template += [token.template_entry for token in tokens]
             gap, first = "", False
-        return [*found, gap] if gap else found
+        return [*template, gap] if gap else template
 
-    def _word(self, word: str, starts_sentence: bool) -> Token:
+    def _classify_word(self, word: str, starts_sentence: bool) -> ClassifiedToken:
         """Return the token of a word, or of a stem, without clitics."""
-        key, case = segmentation.key(word), case_pattern(word)
-        kind = self.kinds.of_word(key, case)
+        key, case = segmentation.fold_word(word), find_case_pattern(word)
+        kind = self.listed_types.find_word_type(key, case)
         if kind is not None:
-            return Token(Role.REPLACED, case, kind=kind)
-        if not self.visible or key not in self.function_words:
-            return Token(Role.DRAWN, case, key)
+            return ClassifiedToken(TokenRole.REPLACED, case, type_index=kind)
+        if not self.keeps_function_words or key not in self.function_words:
+            return ClassifiedToken(TokenRole.DRAWN, case, key)
         if word == key:
-            return Token(Role.SHOWN, case, key)
+            return ClassifiedToken(TokenRole.SHOWN, case, key)
         spelled = fold_apostrophes(unicodedata.normalize("NFKC", word))
         capital = key == "i" or (starts_sentence and not self.function_words[key])
         if spelled == key or (capital and spelled == apply_case(key, TITLE)):
-            return Token(Role.SHOWN, case, key)
-        return Token(Role.DRAWN, case)
+            return ClassifiedToken(TokenRole.SHOWN, case, key)
+        return ClassifiedToken(TokenRole.DRAWN, case)
 
 
-def function_words(text: str) -> dict[str, bool]:
+def parse_function_words(text: str) -> dict[str, bool]:
     """Parse the content of ``function-words.txt``.
 
     Each line is a word, optionally followed by a tab and ``name-like``.
@@ -228,32 +248,32 @@ def function_words(text: str) -> dict[str, bool]:
         BundleDamaged: A line is empty, repeats a word, has a word that is not folded or not one word, or an unknown
             mark.
     """
-    found: dict[str, bool] = {}
+    is_name_like: dict[str, bool] = {}
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         word, *marks = line.split("\t")
         if marks not in ([], [NAME_LIKE]):
             raise BundleDamaged(f"line {number} of the function words has an unknown mark")
-        if word in found or not _is_function_word(word):
+        if word in is_name_like or not _is_function_word(word):
             raise BundleDamaged(f"line {number} of the function words is there twice or is not a word")
-        found[word] = bool(marks)
-    return found
+        is_name_like[word] = bool(marks)
+    return is_name_like
 
 
-def denied_keys(entries: Collection[str]) -> frozenset[str]:
+def collect_denied_keys(entries: Collection[str]) -> frozenset[str]:
     """Return the keys of denied entries: of each entry as a whole, and of every word in it."""
-    return frozenset(key for entry in entries for key in _keys(entry))
+    return frozenset(key for entry in entries for key in _list_keys(entry))
 
 
-def _keys(entry: str) -> list[str]:
+def _list_keys(entry: str) -> list[str]:
     entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK).strip()
-    words = [segment for segment in segmentation.segments(entry) if not is_gap(segment)]
-    return [segmentation.key(entry), *map(segmentation.key, words)] if words else []
+    words = [segment for segment in segmentation.split_text(entry) if not is_gap(segment)]
+    return [segmentation.fold_word(entry), *map(segmentation.fold_word, words)] if words else []
 
 
 def _is_function_word(word: str) -> bool:
     if word in CLITICS:
         return True
-    if not word or segmentation.key(word) != word or segmentation.segments(word) != [word]:
+    if not word or segmentation.fold_word(word) != word or segmentation.split_text(word) != [word]:
         return False
     return not (is_gap(word) or is_string(word))
 
@@ -262,23 +282,27 @@ def _split_clitics(word: str) -> tuple[str, tuple[str, ...]]:
     """Return the stem of a word and its clitics, except ``n't``."""
     clitics: list[str] = []
     end = len(word)
-    while (place := _apostrophe(word, end)) > 0 and end - place in (2, 3):
-        tail = segmentation.key(word[place:end])
+    while (index := _find_apostrophe(word, end)) > 0 and end - index in (2, 3):
+        tail = segmentation.fold_word(word[index:end])
         if tail not in CLITICS:
             break
         clitics.append(tail)
-        end = place
+        end = index
     return word[:end], tuple(reversed(clitics))
 
 
-def _before_not(word: str) -> str | None:
+def _find_auxiliary(word: str) -> str | None:
     """Return the auxiliary before ``n't`` as spelled, or ``None`` if the word has another form."""
     stem = word[:-3]
-    ends = len(word) > 3 and segmentation.key(word[-3:]) == NOT and segmentation.key(stem) in AUXILIARIES
+    ends = (
+        len(word) > 3
+        and segmentation.fold_word(word[-3:]) == NOT_CLITIC
+        and segmentation.fold_word(stem) in AUXILIARIES
+    )
     return stem if ends else None
 
 
-def _apostrophe(word: str, end: int) -> int:
+def _find_apostrophe(word: str, end: int) -> int:
     """Return the last position of an apostrophe within three characters before ``end``, or -1."""
     marks = _APOSTROPHES[:1] if word.isascii() else _APOSTROPHES
     return max([word.rfind(mark, max(0, end - 3), end) for mark in marks])

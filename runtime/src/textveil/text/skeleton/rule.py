@@ -9,15 +9,15 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from textveil.lazy import CHARACTERS, load_data
-from textveil.text.skeleton.kinds import Kind
+from textveil.text.skeleton.entity_types import EntityType
 
 _MARKS = load_data(CHARACTERS)["marks"]
 _ENDS_SENTENCE = frozenset(_MARKS["sentence_ends"])
 #: Pool of surrogates for a punctuation mark, where a rule replaces marks: any of these, whatever the mark is.
-MARKS = Kind("punctuation mark", None, b"", tuple(_MARKS["punctuation"]))
+PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(_MARKS["punctuation"]))
 
 
-class Role(Enum):
+class TokenRole(Enum):
     """Class of a token: kept, replaced by a random surrogate of its type, or randomized."""
 
     SHOWN = "shown"
@@ -25,7 +25,7 @@ class Role(Enum):
     DRAWN = "drawn"
 
 
-class Token(NamedTuple):
+class ClassifiedToken(NamedTuple):
     """Decision of a rule on one token.
 
     Attributes:
@@ -33,43 +33,43 @@ class Token(NamedTuple):
         case: Its case pattern.
         key: Key of a kept word, which is printed in its case, or of a randomized word; ``None`` for replaced tokens and
             for randomized tokens with the row of ``<unk>``.
-        kind: Index of the type of a replaced token.
-        whole: Whether a randomized token is a word in one piece, or a stem with its clitic; ``False`` for a part of a
-            word that the vocabulary lacks, and for a mark.
+        type_index: Index of the type of a replaced token.
+        is_whole: Whether a randomized token is a word in one piece, or a stem with its clitic; ``False`` for a part of
+            a word that the vocabulary lacks, and for a mark.
     """
 
-    role: Role
+    role: TokenRole
     case: int
     key: str | None = None
-    kind: int | None = None
-    whole: bool = True
+    type_index: int | None = None
+    is_whole: bool = True
 
     @property
-    def entry(self) -> tuple[object, ...]:
+    def template_entry(self) -> tuple[object, ...]:
         """Template entry of the token: unless it is kept, its role, case and type only."""
-        return (self.role, self.case, self.kind, self.key if self.role is Role.SHOWN else None)
+        return (self.role, self.case, self.type_index, self.key if self.role is TokenRole.SHOWN else None)
 
 
-#: Result of ``Rule.plain`` for a word that is randomized by its key, as a whole.
-DRAWN_BY_KEY = -1
+#: Result of ``TokenRule.plain`` for a word that is randomized by its key, as a whole.
+RANDOMIZED_BY_KEY = -1
 #: Tokens of a segment, each with its spelling.
-Pieces = Sequence[tuple[str, Token]]
+ClassifiedTokens = Sequence[tuple[str, ClassifiedToken]]
 
 
-class Rule(Protocol):
+class TokenRule(Protocol):
     """Classification of tokens. Rules are independent of mechanisms, and mechanisms of rules."""
 
     @property
-    def lists(self) -> Sequence[Kind]:
+    def entity_types(self) -> Sequence[EntityType]:
         """Entity types of replaced tokens, by index."""
         ...
 
     @property
-    def shows_clitics(self) -> bool:
+    def keeps_clitics(self) -> bool:
         """Whether clitics are kept, whatever word precedes them."""
         ...
 
-    def plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
+    def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return the decisions for words of ASCII letters of at most ``LONGEST_WORD`` characters.
 
         This is the fast path for most words.
@@ -79,33 +79,33 @@ class Rule(Protocol):
             cases: Their case patterns.
 
         Returns:
-            For each word the index of its type if it is replaced, ``DRAWN_BY_KEY``, or ``None`` if the caller must call
-            ``tokens``.
+            For each word the index of its type if it is replaced, ``RANDOMIZED_BY_KEY``, or ``None`` if the caller must
+            call ``tokens``.
         """
         ...
 
-    def tokens(self, segment: str, *, starts_sentence: bool) -> Pieces:
+    def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
         """Return the tokens of one segment that is not a gap: at least one, each with its spelling.
 
         The start of a sentence may change only tokens that are randomized as ``<unk>`` inside a sentence.
         """
         ...
 
-    def mark(self, mark: str) -> Token:
+    def classify_mark(self, mark: str) -> ClassifiedToken:
         """Return the token of a punctuation mark, where punctuation is sanitized."""
         ...
 
-    def joined(self, words: Sequence[str], shown: Sequence[bool], *, apart: bool) -> str:
+    def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
         """Return the outputs of the tokens of one segment as text.
 
         Args:
             words: The outputs, as printed.
-            shown: For each output whether its token is kept.
+            kept: For each output whether its token is kept.
             apart: Whether spaces separate all tokens of the text, as where punctuation is sanitized.
         """
         ...
 
-    def alone(self, word: str) -> Token:
+    def classify_alone(self, word: str) -> ClassifiedToken:
         """Return the token of one word inside a sentence, for its output distribution.
 
         Raises:
@@ -114,7 +114,7 @@ class Rule(Protocol):
         ...
 
 
-def sentence_start(gap: str | None) -> bool:
+def begins_sentence(gap: str | None) -> bool:
     """Return whether a token starts a sentence, given the whole gap before it.
 
     Args:

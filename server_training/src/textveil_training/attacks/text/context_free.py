@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Metric
+from textveil.mechanisms import WordMetric
 from textveil_export.leakage import guess_from_one_release, guess_inputs, make_zipf_prior
 
 from textveil_training.attacks.rates import (
@@ -65,7 +65,7 @@ def make_priors(tokens: Ids, inputs: int) -> dict[str, Doubles]:
 LISTED = 10
 
 
-def rank_inputs(metric: Metric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
+def rank_inputs(metric: WordMetric, inputs: Ids, outputs: Ids, report: Callable[[int, int], None]) -> Ids:
     """Rank each token's input id by its distance from the output.
 
     The rank is the number of symbols that are nearer to the output. Equally near symbols count if their id is smaller.
@@ -85,7 +85,7 @@ def rank_inputs(metric: Metric, inputs: Ids, outputs: Ids, report: Callable[[int
     order = np.argsort(row_of, kind="stable")
     bounds = np.searchsorted(row_of[order], np.arange(len(unique) + 1))
     done = 0
-    for part, squared in metric.squared_to_all(unique):
+    for part, squared in metric.iterate_squared_blocks(unique):
         squared = squared[:, :-1]
         for row in range(len(part)):
             tokens = order[bounds[done + row] : bounds[done + row + 1]]
@@ -102,7 +102,7 @@ def _rank_input(distances: Ids, x: int) -> int:
     return int(np.count_nonzero(distances < own) + np.count_nonzero(distances[:x] == own))
 
 
-def attack_nearest(metric: Metric, released: ReleasedTexts, report: Callable[[int, int], None]) -> dict[str, Any]:
+def attack_nearest(metric: WordMetric, released: ReleasedTexts, report: Callable[[int, int], None]) -> dict[str, Any]:
     """Measure how often the input is the nearest symbol to the output, or among the ten nearest."""
     rank = rank_inputs(metric, released.inputs, released.outputs, report)
     return compute_rates({"top1": rank < 1, "top10": rank < LISTED}, released.example, released.sensitive)
@@ -268,7 +268,7 @@ def _add_log_likelihoods(logs: Singles, channel: TokenRandomizer, drawn: Ids, to
     order = np.argsort(row_of.ravel(), kind="stable")
     starts = np.searchsorted(row_of.ravel()[order], np.arange(len(outputs) + 1))
     done = 0
-    for part, likelihoods in channel.get_distribution(whole=whole).column_blocks(outputs):
+    for part, likelihoods in channel.get_distribution(whole=whole).iterate_column_blocks(outputs):
         with np.errstate(divide="ignore"):
             block = np.log(likelihoods, out=likelihoods).astype(np.float32)
         for row in range(len(part)):

@@ -96,7 +96,7 @@ class WordPrior:
     def __init__(self, channel: TokenRandomizer, reader: MaskedLMReader, unigram: Doubles) -> None:
         entries = [
             (x, pieces[0])
-            for spelling, x in channel.bundle.ids.items()
+            for spelling, x in channel.bundle.symbol_ids.items()
             if (pieces := reader.get_symbol_pieces(spelling))
         ]
         symbol, first = (np.array(column) for column in zip(*entries, strict=True))
@@ -151,7 +151,7 @@ class ContextualBayes:
             outputs, row = np.unique(released.outputs[sample[tokens]], return_inverse=True)
             self._row[tokens] = rows + row
             rows += len(outputs)
-            blocks = channel.get_distribution(whole=whole).column_blocks(outputs)
+            blocks = channel.get_distribution(whole=whole).iterate_column_blocks(outputs)
             parts += [torch.from_numpy(block.astype(np.float32)) for _, block in blocks]
         self._likelihoods = torch.cat(parts)
         kinds = [(name, kind) for name in unigrams for kind in (_PRIOR, *WEIGHTS, *_TARGETED)]

@@ -63,7 +63,7 @@ class MaskedLMReader:
         self.tokenizer = EncoderTokenizer(
             self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens
         )
-        if channel.has_wordpieces and not channel.bundle.ids.keys() <= self.tokenizer.ids.keys():
+        if channel.has_wordpieces and not channel.bundle.symbol_ids.keys() <= self.tokenizer.ids.keys():
             raise EncoderMismatch("the bundle's pieces are not those of the masked language model")
         self._channel = channel
         self.get_pieces = cache(self._compute_pieces)

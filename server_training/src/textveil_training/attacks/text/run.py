@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from textveil.errors import OutputError
-from textveil.text import epsilon_text, summaries
+from textveil.text import format_epsilon, summarize_levels
 
 from textveil_training.attacks.rates import compute_rates
 from textveil_training.attacks.settings import ATTACKS, WITH_MODEL, TextAttackSettings
@@ -44,7 +44,7 @@ def choose_attacks(
         skipped |= dict.fromkeys(WITH_MODEL, "no masked language model was named")
     if known < FEWEST_KNOWN:
         skipped["words"] = f"the attacker has fewer than {FEWEST_KNOWN} raw texts (--known)"
-    if not subject.bundle.levels:
+    if not subject.bundle.santext_levels:
         skipped["nearest"] = "the bundle carries no embedding rows"
     if subject.randomizer is None:
         skipped |= dict.fromkeys(_BY_TOKEN, "the staircase does not work token by token")
@@ -69,8 +69,8 @@ def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism
     if terms.mechanism in ("krr", "random"):
         promised["pure_ldp"] = terms.epsilon
     elif terms.mechanism == "santext" and subject.bundle.certificate is not None:
-        levels = summaries(subject.bundle, "santext")
-        level = next(level for level in levels if epsilon_text(level.epsilon) == terms.level)
+        levels = summarize_levels(subject.bundle, "santext")
+        level = next(level for level in levels if format_epsilon(level.epsilon) == terms.level)
         promised["pure_ldp"] = level.epsilon_pure_ldp
     model = None if settings.model is None else Path(settings.model).name  # not where it lies
     vectors = None if settings.vectors is None else Path(settings.vectors).name
@@ -140,7 +140,7 @@ def attack_texts(
             known,
             prior=prior,
             function_words=subject.function_words,
-            vocabulary=subject.bundle.ids,
+            vocabulary=subject.bundle.symbol_ids,
             vectors=_load_vectors(subject, settings),
             draws=settings.draws,
             report=_make_progress(report, "words"),
@@ -152,7 +152,7 @@ def attack_texts(
 def _load_vectors(subject: AttackedMechanism, settings: TextAttackSettings) -> Iterable[tuple[str, Any]] | None:
     if settings.vectors is not None:
         return read_vectors(Path(settings.vectors))
-    if not subject.bundle.levels:  # no SanText, and so no rows
+    if not subject.bundle.santext_levels:  # no SanText, and so no rows
         return None
     return zip(subject.bundle.vocabulary, subject.bundle.metric.rows.astype(np.float32), strict=False)
 

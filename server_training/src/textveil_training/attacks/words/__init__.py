@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from textveil.lazy import lazy_names
+from textveil.lazy import make_lazy_getattr
 
 if TYPE_CHECKING:
     from textveil_training.attacks.words.attacker import WordAttacker, WordTargets, attack_release
@@ -53,4 +53,6 @@ __all__ = [
     "read_vectors",
 ]
 
-__getattr__ = lazy_names(__name__, __all__, "attacker", "candidates", "denoiser", "splits", "word_release", "run")
+__getattr__ = make_lazy_getattr(
+    __name__, __all__, "attacker", "candidates", "denoiser", "splits", "word_release", "run"
+)

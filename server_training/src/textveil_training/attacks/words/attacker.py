@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from textveil.text import is_gap, key, split_clitic
+from textveil.text import fold_word, is_gap, split_clitic
 
 from textveil_training.attacks.words import denoiser
 from textveil_training.attacks.words.candidates import CandidateFinder, Candidates
@@ -207,7 +207,7 @@ class WordTargets:
     def __init__(self, cut: SegmentedTexts, function_words: frozenset[str], vocabulary: Any) -> None:
         flat = [segment for segments in cut for segment in segments]
         self.document = np.repeat(np.arange(len(cut)), [len(segments) for segments in cut])
-        stems = [key(segment) for segment in flat]
+        stems = [fold_word(segment) for segment in flat]
         for number, stem in enumerate(stems):
             while parts := split_clitic(stem):
                 stem = parts[0]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Channel, ScoreChannel
+from textveil.mechanisms import Randomizer, ScoreRandomizer
 
 from textveil_training.attacks.words.word_release import RANDOMIZED, SURROGATE, ReadElements, WordRelease
 
@@ -123,7 +123,7 @@ class CandidateFinder:
         return so_far
 
     def _rank_originals(self, channel: Any, outputs: Ints) -> tuple[Ints, Floats, Floats]:
-        given = np.ones((len(outputs), 1)) if channel is None else channel.columns(self._symbol_of[outputs])
+        given = np.ones((len(outputs), 1)) if channel is None else channel.compute_columns(self._symbol_of[outputs])
         given = np.broadcast_to(given, (len(outputs), len(self._words))) if channel is None else given[:, self._symbols]
         joint = given * self._prior
         count = min(COUNT, joint.shape[1])
@@ -146,18 +146,22 @@ class CandidateFinder:
             return float(self._prior[best] * mask[best] / self._prior[mask].sum())
         _, channel = self._release.channels
         found = 0.0
-        for _, columns in channel.column_blocks(_list_possible_outputs(channel), _BLOCK):
+        for _, columns in channel.iterate_column_blocks(_list_possible_outputs(channel), _BLOCK):
             joint = columns[:, self._symbols] * self._prior
             best = joint.argmax(axis=1)
             found += float((joint[np.arange(len(joint)), best] * mask[best]).sum())
         return found / float(self._prior[mask].sum())
 
 
-def _list_possible_outputs(channel: Channel) -> Ints:
+def _list_possible_outputs(channel: Randomizer) -> Ints:
     """Return the symbols that can be released, words that SanText+ keeps included.
 
     A kept word that the known texts lack has to stand among the originals: nothing else explains its output, and
     logarithms of nothing but zeros leave the sums without weights.
     """
-    kept = np.flatnonzero(channel.kept[: channel.symbols]) if isinstance(channel, ScoreChannel) else []
-    return np.union1d(channel.outputs, kept).astype(np.intp)
+    kept = (
+        np.flatnonzero(channel.keep_probabilities[: channel.symbol_count])
+        if isinstance(channel, ScoreRandomizer)
+        else []
+    )
+    return np.union1d(channel.output_ids, kept).astype(np.intp)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from textveil.text import segments
+from textveil.text import split_text
 
 from textveil_training.attacks.rates import compute_rates, round_rate
 from textveil_training.attacks.words.attacker import WordAttacker, WordTargets, name_words
@@ -47,9 +47,9 @@ def attack_words(
     Privacy:
         Releases every text ``draws`` times, and known texts a few times: only for public text, or the caller's own.
     """
-    cut = [segments(text) for text in texts]
-    of_known, known_counts = exclude_near_texts([segments(text) for text in known], cut)
-    of_prior, prior_counts = exclude_near_texts([segments(text) for text in prior], cut)
+    cut = [split_text(text) for text in texts]
+    of_known, known_counts = exclude_near_texts([split_text(text) for text in known], cut)
+    of_prior, prior_counts = exclude_near_texts([split_text(text) for text in prior], cut)
     parts = 1
 
     def learned(done: int, total: int) -> None:

@@ -1,7 +1,7 @@
 """Texts as arrays of words, and the outputs that each mechanism draws for them.
 
-Template and draws are the product's own (``Plan``). Only the final text is not written, so that a corpus of 600,000
-words can be released a hundred times. Words are folded to lower case: no attack learns from case.
+Template and draws are the product's own (``SanitizingPlan``). Only the final text is not written, so that a corpus of
+600,000 words can be released a hundred times. Words are folded to lower case: no attack learns from case.
 """
 
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from textveil.mechanisms import Alone, random_uint64, uniform_below
-from textveil.text import LOWER, Plan, Role, is_gap, key
+from textveil.mechanisms import IsolatedSlots, draw_uniform_below, random_uint64
+from textveil.text import LOWER, SanitizingPlan, TokenRole, fold_word, is_gap
 
 from textveil_training.attacks.words.splits import SegmentedTexts
 
@@ -177,34 +177,34 @@ def find_lower_alone(lower: Ints, copies: Ints) -> Ints:
     return np.bincount(copies, weights=~lower) == 0
 
 
-def make_word_release(words: WordNumbers, plan: Plan) -> WordRelease:
+def make_word_release(words: WordNumbers, plan: SanitizingPlan) -> WordRelease:
     """Build the word-array form of a sanitizer plan."""
 
     def elements(segment: str, starts: bool) -> list[ReadElement]:
         found: list[ReadElement] = []
-        for spelled, token in plan.rule.tokens(segment, starts_sentence=starts):
-            word = words.get_id(key(spelled))
-            if token.role is Role.SHOWN:
+        for spelled, token in plan.rule.classify_token(segment, starts_sentence=starts):
+            word = words.get_id(fold_word(spelled))
+            if token.role is TokenRole.SHOWN:
                 found.append((KEPT, -1, word, True, True))
-            elif token.role is Role.REPLACED:
-                found.append((SURROGATE, token.kind or 0, word, True, True))
+            elif token.role is TokenRole.REPLACED:
+                found.append((SURROGATE, token.type_index or 0, word, True, True))
             else:
                 lower = token.case == LOWER or not plan.keeps_case
-                found.append((RANDOMIZED, plan.symbol(token), word, token.whole, lower))
+                found.append((RANDOMIZED, plan.find_symbol_id(token), word, token.is_whole, lower))
         return found
 
     printed = np.array([words.get_id(word) for word in plan.words.lower])
 
     def drawn(inputs: Ints, whole: Ints, lower: Ints) -> Ints:
-        return printed[plan.mechanism.draw(inputs, Alone(lower, whole), random_uint64)]
+        return printed[plan.mechanism.draw_symbols(inputs, IsolatedSlots(lower, whole), random_uint64)]
 
     def kinds(indices: Ints) -> Ints:
-        chosen = uniform_below(plan.words.counts[indices], random_uint64)
+        chosen = draw_uniform_below(plan.words.counts[indices], random_uint64)
         return printed[plan.words.starts[indices] + chosen]
 
-    rule = f"{plan.terms.protect}, {len(plan.rule.lists)} kinds"
-    symbols = plan.bundle.symbols
-    channels = plan.mechanism.channel_at(lower=False), plan.mechanism.channel_at(lower=True)
+    rule = f"{plan.terms.protect}, {len(plan.rule.entity_types)} kinds"
+    symbols = plan.bundle.symbol_count
+    channels = plan.mechanism.get_randomizer(lower=False), plan.mechanism.get_randomizer(lower=True)
     return WordRelease(
         words=words,
         list_elements=elements,
@@ -215,7 +215,7 @@ def make_word_release(words: WordNumbers, plan: Plan) -> WordRelease:
         rule=rule,
         consistent=plan.terms.consistent,
         draw_surrogates=kinds,
-        starts_sentence=plan.starts_sentence,
+        starts_sentence=plan.is_sentence_start,
     )
 
 

@@ -1,0 +1,40 @@
+"""Server side of the encoders: classify vectors, read indices, count their labels."""
+
+from typing import TYPE_CHECKING
+
+from textveil.lazy import make_lazy_getattr
+
+if TYPE_CHECKING:
+    from textveil_cli.aggregation.classifier import (
+        LabelDecision,
+        VectorClassifier,
+        compute_label_scores,
+        extract_layers,
+    )
+    from textveil_cli.aggregation.counts import (
+        AggregateCounts,
+        CountEstimate,
+        CountEstimates,
+        compute_condition_number,
+        compute_correction,
+        count_class_labels,
+        count_true_labels,
+    )
+    from textveil_cli.aggregation.index_server import IndexServer
+
+__all__ = [
+    "AggregateCounts",
+    "CountEstimate",
+    "CountEstimates",
+    "IndexServer",
+    "LabelDecision",
+    "VectorClassifier",
+    "compute_condition_number",
+    "compute_correction",
+    "compute_label_scores",
+    "count_class_labels",
+    "count_true_labels",
+    "extract_layers",
+]
+
+__getattr__ = make_lazy_getattr(__name__, __all__, "classifier", "counts", "index_server")

@@ -1,0 +1,191 @@
+"""Classifier for released vectors, for servers: noisy vectors in, labels out, numpy alone.
+
+The classifier is a file of the encoder bundle, the same bundle that the devices have.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import (
+    FLOAT_TYPES,
+    ExpectedBundle,
+    VectorBundle,
+    layout,
+    make_unique_dict,
+    open_bundle,
+    parse_tensors,
+    read_hashed_file,
+)
+from textveil.errors import BundleDamaged, ReleaseError
+
+Floats = NDArray[np.float32]
+
+#: Largest absolute value of a received number. Devices clamp below it; above it the classifier's products overflow.
+_MAX_VALUE = 1e9
+
+
+Layers = Sequence[tuple[Floats, Floats]]
+"""Weight ``(out, in)`` and bias ``(out,)`` of each layer, the first layer first."""
+
+
+def extract_layers(tensors: Mapping[str, NDArray[Any]]) -> Layers:
+    """Return the layers of a classifier as float32: ``hidden``, if present, and ``out``."""
+    names = [name for name in ("hidden", "out") if f"{name}.weight" in tensors]
+    return [
+        (tensors[f"{name}.weight"].astype(np.float32), tensors[f"{name}.bias"].astype(np.float32)) for name in names
+    ]
+
+
+def compute_label_scores(layers: Layers, vectors: Floats, log_epsilons: Floats) -> Floats:
+    """Compute ``softmax(out(relu(hidden([vector, ln epsilon]))))``, the scores of all labels.
+
+    Servers decide by these scores, and the evaluation measures them.
+
+    Args:
+        layers: The layers of the classifier.
+        vectors: Released vectors, shape ``(n, k)``.
+        log_epsilons: Natural logarithm of the epsilon per text, shape ``(n, 1)``, or ``(1, 1)`` for one value for all
+            rows.
+
+    Returns:
+        Shape ``(n, labels)``; rows sum to 1.
+    """
+    log_epsilons = np.broadcast_to(np.asarray(log_epsilons, dtype=np.float32), (len(vectors), 1))
+    values = np.concatenate([vectors, log_epsilons], axis=1)
+    for number, (weight, bias) in enumerate(layers, 1):
+        values = values @ weight.T + bias
+        if number < len(layers):
+            values = np.maximum(values, 0)
+    values = np.exp(values - values.max(axis=1, keepdims=True))
+    return values / values.sum(axis=1, keepdims=True)
+
+
+@dataclass(frozen=True)
+class LabelDecision:
+    """The server's decision about one released vector or index.
+
+    Attributes:
+        label: For a vector, the label with the highest score; for an index, the index's own label.
+        scores: Score of every label, summing to 1. Scores of a vector rank the labels but are not probabilities: a
+            classifier that is trained for its expected error drives them to 0 and 1, far beyond the certainty that the
+            epsilon allows.
+    """
+
+    label: str
+    scores: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {"label": self.label, "scores": self.scores}
+
+
+class VectorClassifier:
+    """Classifier for vectors that devices with one encoder bundle release.
+
+    It needs no model and no training library.
+
+    Args:
+        bundle: The opened bundle.
+
+    Attributes:
+        bundle: The bundle.
+        labels: Names of the classes, in the order of the classifier's outputs.
+
+    Raises:
+        BundleDamaged: The classifier in the bundle is damaged.
+        ReleaseError: The bundle has no classifier.
+    """
+
+    def __init__(self, bundle: VectorBundle) -> None:
+        self.bundle = bundle
+        folder, manifest = bundle.path, bundle.manifest
+        entry = manifest["files"].get(layout.CLASSIFIER)
+        if entry is None:
+            raise ReleaseError("the bundle has no classifier")
+        content = read_hashed_file(folder / layout.CLASSIFIER, entry["sha256"])
+        tensors = parse_tensors(content, layout.CLASSIFIER, FLOAT_TYPES)
+        labels = manifest.get("labels")
+        if not isinstance(labels, list):
+            raise BundleDamaged(f"{layout.CLASSIFIER}: is not a classifier of this format")
+        self.labels = tuple(map(str, labels))
+        self._layers = extract_layers(tensors)
+        for weight, bias in self._layers:
+            is_finite = np.isfinite(weight).all() and np.isfinite(bias).all()
+            if weight.ndim != 2 or bias.shape != weight.shape[:1] or not is_finite:
+                raise BundleDamaged(f"{layout.CLASSIFIER}: is not a classifier of this format")
+        shapes = [weight.shape for weight, _ in self._layers]
+        width = self.bundle.default_level.dimension + 1
+        is_chained = [shape[1] for shape in shapes] == [width, *(shape[0] for shape in shapes[:-1])]
+        if not shapes or not is_chained or shapes[-1][0] != len(self.labels):
+            raise BundleDamaged(f"{layout.CLASSIFIER}: does not fit the bundle's vectors and labels")
+
+    @classmethod
+    def load(cls, folder: str | Path, **expected: Unpack[ExpectedBundle]) -> "VectorClassifier":
+        """Open the bundle in a folder.
+
+        Raises:
+            BundleError: The folder holds no bundle of vectors, or a damaged one.
+            ReleaseError: The bundle has no classifier.
+        """
+        return cls(open_bundle(Path(folder), VectorBundle, **expected))
+
+    def compute_scores(self, vectors: Floats, epsilons: Sequence[float]) -> Floats:
+        """Compute the scores of the labels: the softmax of the classifier.
+
+        Args:
+            vectors: Released vectors, shape ``(n, k)``.
+            epsilons: Epsilon per text of each vector, ``count`` numbers.
+
+        Returns:
+            Shape ``(n, labels)``; rows sum to 1.
+
+        Raises:
+            ReleaseError: The shapes differ from these, for instance one vector without its row axis.
+        """
+        count = len(epsilons) if np.ndim(epsilons) == 1 else -1
+        dimension = self.bundle.default_level.dimension
+        if np.shape(vectors) != (count, dimension):
+            raise ReleaseError(
+                f"scores takes rows of {dimension} numbers, and a sequence with one epsilon for each row"
+            )
+        log_epsilons = np.log(np.asarray(epsilons, dtype=np.float32))[:, None]
+        return compute_label_scores(self._layers, np.asarray(vectors, dtype=np.float32), log_epsilons)
+
+    def classify_line(self, line: str, number: int) -> LabelDecision:
+        """Classify one line of ``textveil encode --json``.
+
+        Args:
+            line: A JSON object with ``vector`` and ``statement``.
+            number: Number of the line, for errors.
+
+        Raises:
+            ReleaseError: The line is no such object, was released with another bundle, or has an epsilon that is not
+                one of this bundle's.
+        """
+        try:
+            record = json.loads(line, object_pairs_hook=make_unique_dict)
+            vector = record["vector"]
+            statement = record["statement"]
+            bundle, epsilon = statement["bundle"], Decimal(str(statement["epsilon_whole_text"]))
+        except (ValueError, KeyError, TypeError, RecursionError, InvalidOperation):
+            raise ReleaseError(
+                f"line {number}: is not a released vector (textveil encode --json writes them)"
+            ) from None
+        if bundle != self.bundle.content_hash:
+            raise ReleaseError(f"line {number}: was released by a device with another bundle: name that with --bundle")
+        if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
+            raise ReleaseError(f"line {number}: was released at an epsilon that is not a level of the bundle")
+        dimension = self.bundle.default_level.dimension
+        is_numeric = isinstance(vector, list) and all(type(item) in (int, float) for item in vector)
+        # Python integers have no upper limit: compare before the conversion to float32 can overflow.
+        if not is_numeric or len(vector) != dimension or not all(abs(item) <= _MAX_VALUE for item in vector):
+            raise ReleaseError(f"line {number}: the vector is not {dimension} finite numbers")
+        row = self.compute_scores(np.array([vector], dtype=np.float32), [float(epsilon)])[0]
+        scores = {label: round(float(share), 6) for label, share in zip(self.labels, row, strict=True)}
+        return LabelDecision(self.labels[int(row.argmax())], scores)

@@ -1,0 +1,233 @@
+"""Estimated numbers of texts per class label, from released indices.
+
+With ``N`` the number of texts of each label, ``M`` the probability with which the model assigns each code to a text of
+a label, ``P`` the matrix of the randomizer and ``c`` the number of received releases of each index, the mean of ``c``
+is ``N M P``. For a ``W`` with ``(M P) W = I`` the estimate is ``c W``. Its error is, without any approximation,
+
+    c W - N  =  (c - N M' P) W  +  N (M' - M) P W,
+
+where ``M'`` is the model's true decision matrix and ``M`` its estimate from the held-out texts. The first term is the
+sampling error of the noise and of the model's mistakes; the second is the calibration error
+(docs/proofs/index-staircase.md, "Texts of a label"). Counts of codes use the same formula with ``M = I``, which is
+exact.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import HeldOutCounts
+from textveil.errors import ReleaseError
+from textveil.mechanisms.staircase import LabelStaircase
+
+Floats = NDArray[np.float64]
+#: One mechanism and its histogram: how often each index arrived, int64, shape ``(indices,)``.
+MechanismHistogram = tuple[LabelStaircase, NDArray[np.int64]]
+
+#: Above this condition number, rounding errors dominate the corrected counts.
+MAX_CONDITION_NUMBER = 1e9
+#: Pseudo-counts that smooth each row of held-out decisions, spread evenly. Without them a label with few texts, all
+#: decided alike, would have an error of zero.
+_PSEUDO_TEXTS = 2.0
+#: Half width of an interval, in standard errors.
+_INTERVAL_ERRORS = 2.0
+_NO_HELD_OUT_MESSAGE = "the bundle does not say what its model decided on held-out texts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountEstimate:
+    """Estimated number of texts with a code or a label.
+
+    Attributes:
+        label: Name of the code or label.
+        count: Unbiased estimate; it may be negative or above ``texts``, and is not a whole number.
+        standard_error: Standard error of the estimate, for these very texts.
+        texts: Number of all texts in the count.
+    """
+
+    label: str
+    count: float
+    standard_error: float
+    texts: int
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Return ``count`` plus or minus two standard errors, clipped to ``[0, texts]``.
+
+        Return ``None`` if the interval is wider than ``texts`` or lies outside ``[0, texts]``. An interval outside is
+        evidence against the assumption of the estimate: that texts of a label resemble the held-out texts of that
+        label.
+        """
+        half_width = _INTERVAL_ERRORS * self.standard_error
+        if 2 * half_width > self.texts or self.count + half_width < 0 or self.count - half_width > self.texts:
+            return None
+        low, high = (
+            min(max(end, 0.0), float(self.texts)) for end in (self.count - half_width, self.count + half_width)
+        )
+        return low, high
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        interval = self.interval
+        return {
+            "count": self.count,
+            "standard_error": self.standard_error,
+            "interval": None if interval is None else list(interval),
+        }
+
+
+@dataclass(frozen=True)
+class CountEstimates:
+    """Counts by name, or the reason why no count is possible.
+
+    Attributes:
+        counts: One count for each name; empty if none is possible.
+        refusal: The reason, or ``None``.
+    """
+
+    counts: tuple[CountEstimate, ...]
+    refusal: str | None = None
+
+
+@dataclass(frozen=True)
+class AggregateCounts:
+    """Counts over all received texts together.
+
+    Attributes:
+        texts: Number of texts in the count.
+        by_class_label: Number of texts that the model on the devices assigned to each code. The standard error is that
+            of the noise.
+        by_true_label: Number of texts with each label. The standard error covers the noise, the model and the held-out
+            texts, provided that texts of a label resemble the held-out texts of that label. The shares of the labels
+            may differ.
+    """
+
+    texts: int
+    by_class_label: CountEstimates
+    by_true_label: CountEstimates
+
+
+def count_class_labels(names: Sequence[str], histograms: Sequence[MechanismHistogram]) -> CountEstimates:
+    """Estimate how many texts the model assigned to each code.
+
+    Args:
+        names: Name of every code.
+        histograms: Histogram of each mechanism, each mechanism once.
+    """
+    try:
+        weights = [compute_correction(staircase) for staircase, _ in histograms]
+    except ReleaseError as error:
+        return CountEstimates((), str(error))
+    estimates, variances = _estimate_by_mechanism(weights, histograms)
+    return _make_estimates(names, np.sum(estimates, axis=0), variances, histograms)
+
+
+def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[MechanismHistogram]) -> CountEstimates:
+    """Estimate how many texts have each label.
+
+    Args:
+        held_out: Decisions on texts that the model never saw, or ``None`` if the bundle has none.
+        histograms: Histogram of each mechanism, each mechanism once.
+    """
+    if held_out is None:
+        return CountEstimates((), _NO_HELD_OUT_MESSAGE)
+    sizes = held_out.decisions.sum(axis=1)
+    if not sizes.all():
+        return CountEstimates((), "a label has no held-out text, so nothing is known of its texts: hold out more")
+    rows = held_out.decisions / sizes[:, None]
+    weights = []
+    for staircase, _ in histograms:
+        inverse = compute_right_inverse(rows @ staircase.probability_matrix)
+        if inverse is None:
+            return CountEstimates(
+                (), f"the decisions on held-out texts cannot be inverted for {_describe_randomizer(staircase)}"
+            )
+        weights.append(inverse)
+    estimates, variances = _estimate_by_mechanism(weights, histograms)
+    smoothed = held_out.decisions + _PSEUDO_TEXTS / held_out.decisions.shape[1]
+    smoothed /= smoothed.sum(axis=1, keepdims=True)
+    # All mechanisms share one table of held-out decisions, so its errors are correlated: add them before squaring.
+    products = [
+        staircase.probability_matrix @ weight for (staircase, _), weight in zip(histograms, weights, strict=True)
+    ]
+    for label, size in enumerate(sizes):
+        effects = sum(max(0.0, float(texts[label])) * part for texts, part in zip(estimates, products, strict=True))
+        variances += (smoothed[label] @ effects**2 - (smoothed[label] @ effects) ** 2) / size
+    return _make_estimates(held_out.labels, np.sum(estimates, axis=0), variances, histograms)
+
+
+def compute_right_inverse(rows: Floats) -> Floats | None:
+    """Return ``W`` with ``R W = I``, or ``None`` if rounding errors would dominate every ``W``.
+
+    With more columns than rows, ``W`` is the solution of weighted least squares, each column weighted by its mean: the
+    estimates then sum to the number of texts, as with a square matrix.
+
+    Args:
+        rows: ``R``, one distribution a row, shape ``(n, indices)``.
+
+    Returns:
+        Shape ``(indices, n)``.
+    """
+    root = np.sqrt(rows.mean(axis=0))
+    is_used = root > 0
+    scaled = rows[:, is_used] / root[is_used]
+    if scaled.shape[0] > scaled.shape[1] or not np.linalg.cond(scaled) <= MAX_CONDITION_NUMBER:
+        return None
+    weights = np.zeros(rows.T.shape)
+    weights[is_used] = np.linalg.pinv(scaled) / root[is_used, None]
+    return weights
+
+
+def compute_correction(staircase: LabelStaircase) -> Floats:
+    """Return ``W`` with ``P W = I``, shape ``(indices, codes)``.
+
+    Raises:
+        ReleaseError: The rank of the randomizer's matrix ``P`` is smaller than the number of codes, or nearly so.
+    """
+    inverse = compute_right_inverse(staircase.probability_matrix)
+    if inverse is None:
+        raise ReleaseError(
+            f"{_describe_randomizer(staircase)} cannot tell all codes from each other: counts need a channel of full "
+            "rank "
+            "(counts has it)"
+        )
+    return inverse
+
+
+def compute_condition_number(staircase: LabelStaircase) -> float:
+    """Return the condition number of the randomizer's matrix; infinite without full rank."""
+    number = float(np.linalg.cond(staircase.probability_matrix))
+    return number if np.isfinite(number) and number < 1e15 else float("inf")
+
+
+def _estimate_by_mechanism(
+    weights: Sequence[Floats], histograms: Sequence[MechanismHistogram]
+) -> tuple[list[Floats], Floats]:
+    """Return the estimates of each mechanism and the noise variance of their sum.
+
+    The variance is itself an unbiased estimate, clipped to at least 0 for each mechanism.
+    """
+    estimates, variances = [], np.zeros(weights[0].shape[1])
+    for weight, (_, histogram) in zip(weights, histograms, strict=True):
+        estimates.append(weight.T @ histogram)
+        variances += np.maximum(0, (weight**2).T @ histogram - estimates[-1])
+    return estimates, variances
+
+
+def _make_estimates(
+    names: Sequence[str], counts: Floats, variances: Floats, histograms: Sequence[MechanismHistogram]
+) -> CountEstimates:
+    texts = sum(int(histogram.sum()) for _, histogram in histograms)
+    return CountEstimates(
+        tuple(
+            CountEstimate(label=name, count=float(count), standard_error=sqrt(max(0.0, float(variance))), texts=texts)
+            for name, count, variance in zip(names, counts, variances, strict=True)
+        )
+    )
+
+
+def _describe_randomizer(staircase: LabelStaircase) -> str:
+    return f"channel {staircase.level.name} at epsilon {staircase.level.epsilon:f}"

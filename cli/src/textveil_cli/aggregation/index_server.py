@@ -1,0 +1,159 @@
+"""Reader of released indices, for servers: labels, probabilities, corrected counts.
+
+Among numerical libraries it needs numpy alone.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from numpy.typing import NDArray
+from textveil.bundle import (
+    FLOAT_TYPES,
+    ExpectedBundle,
+    LabelBundle,
+    layout,
+    open_bundle,
+    parse_tensors,
+    read_hashed_file,
+)
+from textveil.errors import BundleDamaged, ReleaseError
+from textveil.mechanisms.staircase import LabelStaircase
+from textveil.vector import HASH_DIGITS
+
+from textveil_cli.aggregation.classifier import LabelDecision
+from textveil_cli.aggregation.counts import AggregateCounts, MechanismHistogram, count_class_labels, count_true_labels
+
+
+@dataclass(frozen=True)
+class ReceivedIndex:
+    """One released line: the index, and the mechanism that randomized it."""
+
+    index: int
+    staircase: LabelStaircase
+
+
+class IndexServer:
+    """Reader of the indices that devices with one bundle release.
+
+    It needs neither extractor nor model.
+
+    Args:
+        bundle: The opened bundle, the same one that the devices have.
+
+    Attributes:
+        bundle: The bundle.
+
+    Raises:
+        BundleDamaged: The bundle's table of label probabilities is damaged.
+    """
+
+    def __init__(self, bundle: LabelBundle) -> None:
+        self.bundle = bundle
+        self._index_by_sentence = {
+            sentence: index for index, sentences in enumerate(bundle.sentences) for sentence in sentences
+        }
+        self._probabilities = self._read_probabilities(bundle.path)
+
+    @classmethod
+    def load(cls, folder: str | Path, **expected: Unpack[ExpectedBundle]) -> "IndexServer":
+        """Open the bundle in a folder.
+
+        Raises:
+            BundleError: The folder holds no such bundle, or a damaged one.
+        """
+        return cls(open_bundle(Path(folder), LabelBundle, **expected))
+
+    def parse_line(self, line: str, number: int) -> ReceivedIndex:
+        """Read one line of ``textveil encode``.
+
+        Its four fields, separated by tabs, are the index or its sentence, the first digits of the bundle's content
+        hash, epsilon, and the randomizer.
+
+        Args:
+            line: The line.
+            number: Its number, for errors.
+
+        Raises:
+            ReleaseError: The line is no such line, was released with another bundle, or names a randomizer, epsilon or
+                index that this bundle does not have.
+        """
+        if not isinstance(line, str):
+            raise ReleaseError(f"line {number}: is not a string")
+        fields = line.rstrip("\r").split("\t")
+        is_index = len(line) <= 60 and fields[0].isascii() and fields[0].isdecimal()
+        if len(fields) != 4 or not (is_index or fields[0] in self._index_by_sentence):
+            raise ReleaseError(f"line {number}: is not a released index (textveil encode writes them)")
+        released, content_hash, epsilon, randomizer = fields
+        if content_hash != self.bundle.content_hash[:HASH_DIGITS]:
+            raise ReleaseError(f"line {number}: was released by a device with another bundle: name that with --bundle")
+        for staircase in self.bundle.randomizers.get(randomizer, ()):
+            if f"{staircase.level.epsilon:f}" == epsilon:
+                break
+        else:
+            raise ReleaseError(f"line {number}: was released at a channel or an epsilon that the bundle does not have")
+        index = int(released) if is_index else self._index_by_sentence[released]
+        if index >= staircase.label_count or not staircase.base[index]:
+            raise ReleaseError(f"line {number}: has an index that its channel never releases")
+        return ReceivedIndex(index, staircase)
+
+    def classify_index(self, received: ReceivedIndex) -> LabelDecision:
+        """Return the label of an index, and the probability of each label.
+
+        The label is that of the index itself. The probabilities are ``P(label | index)`` on the texts that fitted the
+        randomizer, if the bundle has them; else 1 for the index's own label. On texts with other shares of the labels
+        the true probabilities differ.
+        """
+        staircase, labels = received.staircase, self.bundle.labels
+        table = self._probabilities.get(_format_table_name(staircase))
+        shares = np.eye(len(labels))[received.index] if table is None else table[received.index]
+        scores = {label: round(float(share), 6) for label, share in zip(labels, shares, strict=True)}
+        return LabelDecision(labels[received.index], scores)
+
+    def count_texts(self, received: Iterable[ReceivedIndex]) -> AggregateCounts:
+        """Estimate the number of texts per code and per label.
+
+        Lines of several epsilons and randomizers may be mixed. Where an estimate is not possible, ``refused`` gives the
+        reason.
+
+        Raises:
+            ReleaseError: There is no line.
+        """
+        histogram_by_name: dict[str, MechanismHistogram] = {}
+        for each in received:
+            name = _format_table_name(each.staircase)
+            if name not in histogram_by_name:
+                histogram_by_name[name] = each.staircase, np.zeros(each.staircase.label_count, dtype=np.int64)
+            histogram_by_name[name][1][each.index] += 1
+        if not histogram_by_name:
+            raise ReleaseError("there is nothing to count")
+        histograms = tuple(histogram_by_name.values())
+        texts = sum(int(histogram.sum()) for _, histogram in histograms)
+        return AggregateCounts(
+            texts,
+            count_class_labels(self.bundle.labels, histograms),
+            count_true_labels(self.bundle.held_out, histograms),
+        )
+
+    def _read_probabilities(self, folder: Path) -> dict[str, NDArray[Any]]:
+        entry = self.bundle.manifest["files"].get(layout.LABEL_PROBABILITIES)
+        if entry is None:
+            return {}
+        tensors = parse_tensors(
+            read_hashed_file(folder / layout.LABEL_PROBABILITIES, entry["sha256"]),
+            layout.LABEL_PROBABILITIES,
+            FLOAT_TYPES,
+        )
+        codes = len(self.bundle.labels)
+        for tensor in tensors.values():
+            if tensor.shape != (codes, codes) or not np.isfinite(tensor).all() or (tensor < 0).any():
+                raise BundleDamaged(
+                    f"{layout.LABEL_PROBABILITIES}: has something else than probabilities of the labels"
+                )
+        return tensors
+
+
+def _format_table_name(staircase: LabelStaircase) -> str:
+    return f"{staircase.level.name}.{staircase.level.epsilon:f}"

@@ -1,0 +1,192 @@
+"""Errors and exit codes of every command: one line per error, no traceback, no user text.
+
+Exit codes: 0 success, 1 a named error, 2 wrong usage, 130 interrupted.
+"""
+
+import os
+import re
+import signal
+import sys
+import traceback
+from contextlib import suppress
+from typing import Any
+
+import typer
+from textveil.errors import OptionError, OutputError, TextveilError, UnknownLevel
+
+from textveil_cli.console.text_io import print_message
+
+_USAGE_ERRORS = {
+    "NoSuchOption": "unknown option",
+    "NoSuchCommand": "unknown command",
+    "MissingParameter": "is missing",
+    "BadOptionUsage": "takes no value",
+    "BadArgumentUsage": "wrong number of arguments",
+    "BadParameter": "",  # the accepted values follow
+    "RepeatedOption": "is given more than once",
+}
+#: Options as the errors of the library spell them.
+_LIBRARY_OPTIONS = re.compile(
+    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|draw|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
+    r"protect|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
+)
+#: Shape of an option name; private text hardly has it.
+_OPTION_SHAPE = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
+
+
+def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
+    """Run a command line and return its exit code.
+
+    Usage errors name an option, never an argument: a user who forgets ``--text`` types private text in place of a
+    command. Unexpected errors are reported by type and source line, since their message could hold user text.
+
+    Args:
+        app: The application.
+        name: Its name, for messages.
+        arguments: The command line; ``sys.argv`` if left out.
+    """
+    _install_termination_handlers()
+    command = typer.main.get_command(app)
+    try:
+        code = command.main(arguments, prog_name=name, standalone_mode=False)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except TextveilError as error:
+        message, help_command = (
+            str(error),
+            _get_help_command(command, name, arguments) if isinstance(error, OptionError) else "",
+        )
+        if help_command and isinstance(error, UnknownLevel) and name == "textveil":
+            help_command = f"{name} {'info' if 'encode' in help_command else 'levels'}"
+        if help_command and "--" not in message:
+            message = _LIBRARY_OPTIONS.sub(lambda found: f"--{found[0].replace('_', '-')}", message).replace(
+                "--key", "--corpus-key"
+            )
+        return _print_error(f"{name}: {error.code}: {message}{help_command and f' (see {help_command})'}", 1)
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:  # `textveil ... | head` ends quietly
+        _discard_output()
+        return 1
+    except OSError as error:  # input errors have names of their own, so only output is left
+        _discard_output()
+        reason = os.strerror(error.errno) if error.errno else "closed"
+        return _print_error(f"{name}: {OutputError.code}: standard output cannot be written: {reason}", 1)
+    except MemoryError:
+        return _print_error(f"{name}: memory: not enough memory for this input", 1)
+    except Exception as error:  # last line of defense for the user's text
+        if type(error).__name__ == "Abort":
+            return 130
+        if type(error).__name__ == "NoArgsIsHelpError":
+            return _print_error(error.ctx.get_help(), 2)  # type: ignore[attr-defined]
+        if getattr(error, "exit_code", None) == 2:
+            return _print_error(
+                f"{name}: usage: {_describe_usage_error(error, name)} (see "
+                f"{_get_help_command(command, name, arguments)})",
+                2,
+            )
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        location = f"{type(error).__name__} in {frame.filename.rpartition('/')[2]} line {frame.lineno}"
+        return _print_error(f"{name}: internal: {location}; please report this", 1)
+
+
+def _get_help_command(command: Any, name: str, arguments: list[str] | None) -> str:
+    """Return the help command for the longest known command path in the arguments.
+
+    An unknown word may be private text and is left out.
+    """
+    for word in sys.argv[1:] if arguments is None else arguments:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            break
+        name += f" {word}"
+    return f"{name} --help"
+
+
+def _describe_usage_error(error: Any, name: str) -> str:
+    """Describe a usage error.
+
+    Typer has its own copy of click since 0.26, so the function compares exception types by name.
+    """
+    class_names = [kind.__name__ for kind in type(error).__mro__]
+    description = next((_USAGE_ERRORS[kind] for kind in class_names if kind in _USAGE_ERRORS), None)
+    if description is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
+        commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None)
+        has_arguments = any(each.param_type_name == "argument" for each in error.ctx.command.get_params(error.ctx))
+        hint = "put what has blanks in quotes" if has_arguments else "this command takes options alone"
+        description = "unknown command" if commands else f"one argument too many: {hint}"
+    if (
+        _OPTION_SHAPE.fullmatch(typed := str(getattr(error, "option_name", "")))
+        and description == _USAGE_ERRORS["NoSuchOption"]
+    ):
+        description += f" {typed}"
+    if "NoSuchOption" in class_names:
+        from textveil_cli.console.suggestions import suggest_option
+
+        options = error.ctx.command.get_params(error.ctx)
+        return description + suggest_option(
+            str(error.option_name), [name for option in options for name in option.opts]
+        )
+    if commands := _find_similar_commands(error):
+        return f"{description}: did you mean {' or '.join(commands)}?"
+    if description == "unknown command":
+        if error.ctx.parent is not None or name != "textveil":
+            return f"{description}; there are {', '.join(error.ctx.command.list_commands(error.ctx))}"
+        return f'{description}; to rewrite a text: {name} sanitize --text "...", or {name} sanitize FILE'
+    if "BadOptionUsage" in class_names and description == _USAGE_ERRORS["BadOptionUsage"]:  # for a known option
+        needed = re.search(r"requires (\d+) arguments", error.message)
+        expected = (
+            f"takes {needed[1]} values" if needed else "needs a value" if "requires" in error.message else description
+        )
+        return f"{error.option_name} {expected}"
+    parameter = getattr(error, "param", None)
+    if parameter is None:
+        return description
+    argument_name = parameter.metavar if parameter.param_type_name == "argument" else None
+    return f"{argument_name or max(parameter.opts, key=len)} {description or _describe_accepted_values(parameter)}"
+
+
+def _describe_accepted_values(option: Any) -> str:
+    """Describe the values that an option accepts.
+
+    Typer has its own type description since 0.29, and click's type before.
+    """
+    option_type = getattr(option, "type_descriptor", None) or option.type
+    choices = getattr(option_type, "choices", None)
+    if choices:
+        return f"takes {', '.join(choices[:-1])} or {choices[-1]}"
+    low, high = (getattr(option, bound, getattr(option_type, bound, None)) for bound in ("min", "max"))
+    number = "a whole number" if "int" in repr(getattr(option_type, "annotation", option_type)).lower() else "a number"
+    if getattr(option, "nargs", 1) > 1:
+        number = f"{option.nargs} numbers"
+    return f"takes {number}" + (f", at least {low}" if low is not None else "") + (f", at most {high}" if high else "")
+
+
+def _find_similar_commands(error: Any) -> list[str]:
+    """Return the commands of this program with a name close to the typed one."""
+    commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None) or {}
+    _, _, guessed = (getattr(error, "message", None) or "").rpartition("Did you mean ")
+    return sorted(name for name in commands if f"'{name}'" in guessed)
+
+
+def _print_error(message: str, code: int) -> int:
+    print_message(message)
+    return code
+
+
+def _install_termination_handlers() -> None:
+    """Turn SIGTERM and SIGHUP into ``SystemExit``, so that no temporary file remains."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        with suppress(AttributeError, ValueError):  # not on this system, or not in the main thread
+            signal.signal(getattr(signal, name), leave)
+
+
+def _discard_output() -> None:
+    # The buffered output cannot be written; the interpreter must not retry at exit.
+    with suppress(OSError, ValueError, AttributeError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

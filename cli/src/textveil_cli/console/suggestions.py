@@ -1,0 +1,81 @@
+"""Suggestions for an unknown option: names from other tools first, then similar spellings."""
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+#: Other names of our options, as users of other tools type them. Of several options on the left, a command has one or
+#: all apply.
+_OTHER_NAMES = {
+    "--epsilon": "eps level levels strength privacy nats",
+    "--protect names": "names",
+    "--protect words": "words",
+    "--protect all": "all everything",
+    "--protect": "rung mode visible show hide",
+    "--style tag": "tags mask redact placeholder placeholders",
+    "--keep, --tag, --drop": "kind kinds city cities date dates email emails name number numbers person persons",
+    "--mechanism": "method algorithm",
+    "--allow": "allow-list allowlist whitelist",
+    "--deny": "blacklist deny-list denylist stop-words stopwords",
+    "--column": "col cols text-column",
+    "--column, --key": "field fields",
+    "--delimiter": "sep separator",
+    "--output": "dir folder out out-file output-dir output-folder outdir outfile save to",
+    "--quiet": "no-statement silent",
+    "--workers": "j jobs parallel processes threads w",
+    "--resume": "continue",
+    "--skip-empty, --quarantine": "errors ignore ignore-errors skip skip-empty skip-errors",
+    "--bundle": "dict dictionary encoder model vocabulary",
+    "--mapping, --keep-mapping": "map save-mapping",
+    "--budget": "limit",
+}
+#: Answers for options that do not exist here. Key: an option that the command must have, then the typed names.
+_EXPLANATIONS = {
+    "files f file i in input path": "files stand after the command, without an option",
+    "--output force overwrite": "an output file is replaced without it",
+    "--output in-place inplace": "nothing is rewritten in its place: -o names another file",
+    "--csv format type": "the ending of a file says its format, or --csv, --tsv, --jsonl, --parquet or --plain",
+    "--epsilon random-state seed": "draws are random, and none can be repeated",
+    "--epsilon dry-run preview": "textveil preview shows what would stay visible",
+    "--protect epsilon eps level levels nats": "nothing is drawn here, so there is no level",
+    "--label column columns text-column": "--text names the column of the texts, --label that of the labels",
+    "--bundle lang language locale": "only English is built in, and --bundle names another",
+    "--help o out outfile output": "what is printed goes to a file with > FILE",
+    "--help version": "textveil --version shows it",
+}
+_EPSILON_HINT = " A level is named by its nats: textveil levels lists them"
+
+
+def suggest_option(typed: str, options: Iterable[str]) -> str:
+    """Return the suggestion for an unknown option: a question, a sentence or "".
+
+    Args:
+        typed: The option; the answer contains nothing of it.
+        options: The options of the command.
+    """
+    name, existing = typed.lstrip("-").lower(), {*options}
+    alias_groups = [each for each, names in _OTHER_NAMES.items() if name in names.split()]
+    suggested = [option for each in alias_groups for option in each.split(", ") if option.split()[0] in existing]
+    if not suggested:
+        for (needed, *names), said in ((words.split(), said) for words, said in _EXPLANATIONS.items()):
+            if name in names and needed in existing:
+                return f": {said}"
+        suggested = _find_similar_options(name, sorted(option for option in existing if option.startswith("--")))
+    if not suggested:
+        return ""
+    hint = _EPSILON_HINT if suggested == ["--epsilon"] and name.startswith("level") else ""
+    return f": did you mean {', '.join(suggested[:-1])}{' or ' * (len(suggested) > 1)}{suggested[-1]}?{hint}"
+
+
+def _find_similar_options(name: str, options: list[str]) -> list[str]:
+    """Return the options that share a prefix with ``name``, else those of similar spelling.
+
+    click's own suggestions also compare the dashes.
+    """
+    with_same_start = [
+        each for each in options if (len(name) > 2 and each[2:].startswith(name)) or name.startswith(f"{each[2:]}-")
+    ]
+    if with_same_start:
+        return with_same_start
+    similarities = {each: SequenceMatcher(None, name, each[2:]).ratio() for each in options}
+    threshold = max(0.7, max(similarities.values(), default=0) - 0.05)
+    return [each for each, ratio in similarities.items() if ratio >= threshold]

@@ -1,0 +1,245 @@
+"""Plain text input and output of commands: files, standard streams and messages.
+
+Errors name a file or stream without its content.
+"""
+
+import codecs
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+
+from textveil.errors import InputError, OutputError
+
+TextWriter = Callable[[str], None]
+#: Lines, whether the last of them ended with a line feed, and bytes consumed.
+LineBatch = tuple[list[str], bool, int]
+
+#: Maximum bytes of one read; a terminal or pipe returns fewer, so lines are processed as they arrive.
+_READ_BYTES = 1 << 20
+#: Shape of the name of a text file; private text hardly has it.
+_DATA_FILE_NAME = re.compile(r"[\w.+-]{1,60}\.(?:txt|md|log|csv|tsv|jsonl?|ndjson|parquet|pq|gz|zst)", re.I)
+
+
+def print_message(message: str) -> None:
+    """Print a line on standard error, and ignore a closed or broken stream.
+
+    Data never goes there.
+    """
+    if sys.stderr is not None:
+        with suppress(OSError):
+            print(message, file=sys.stderr, flush=True)
+
+
+def print_unless_quiet(message: str, quiet: bool) -> None:
+    """Print a message of ``textveil`` on standard error, unless ``quiet``."""
+    if not quiet:
+        print_message(f"textveil: {message}")
+
+
+@contextmanager
+def open_standard_output() -> Iterator[TextWriter]:
+    """Yield a function that writes to standard output and flushes after every write.
+
+    Raises:
+        OutputError: Standard output is closed.
+    """
+
+    def write(text: str) -> None:
+        sys.stdout.buffer.write(text.encode("utf-8"))
+        sys.stdout.buffer.flush()
+
+    if sys.stdout is None:
+        raise OutputError("standard output is closed")
+    yield write
+
+
+def open_output(path: Path | None, *, private: bool = False) -> AbstractContextManager[TextWriter]:
+    """Open an output: standard output, or a file that appears complete or not at all.
+
+    Args:
+        path: The file; ``None`` is standard output.
+        private: Whether only the owner may read the file.
+
+    Raises:
+        OutputError: The output cannot be written.
+    """
+    if path is None:
+        return open_standard_output()
+    from textveil.bundle import open_atomic_text
+
+    return open_atomic_text(path, private=private)
+
+
+def make_printable(name: str) -> str:
+    """Return a file name with each unprintable character replaced by ``?``."""
+    return "".join(character if character.isprintable() else "?" for character in name)
+
+
+def get_safe_file_name(path: str | Path) -> str:
+    """Return the last component of a path for messages, or "" if it may be private text.
+
+    The name is returned if the path exists or ends like a data file.
+    """
+    file = os.path.basename(os.path.normpath(path))
+    return make_printable(file) if os.path.exists(path) or _DATA_FILE_NAME.fullmatch(file) else ""
+
+
+def name_inputs(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each input path with its name for messages.
+
+    The name of a path that may be private text is its position alone ("input 1 of 2").
+    """
+    for number, path in enumerate(paths, 1):
+        safe_name = get_safe_file_name(path)
+        position = "" if safe_name and len(paths) == 1 else f"input {number} of {len(paths)}"
+        yield path, "standard input" if path == "-" else position + (", " if position and safe_name else "") + safe_name
+
+
+@contextmanager
+def open_input(path: str, name: str) -> Iterator[tuple[int, int]]:
+    """Open an input and close it on exit.
+
+    Args:
+        path: Path of a file; ``-`` is standard input.
+        name: Name of the input in errors.
+
+    Yields:
+        A file descriptor and the size of the file in bytes, 0 if unknown.
+
+    Raises:
+        InputError: The input cannot be opened, or is a folder.
+    """
+    if path == "-":
+        if sys.stdin is None:
+            raise InputError("standard input is closed")
+        if sys.stdin.isatty():
+            print_message("textveil: reading lines from the terminal; Ctrl-D ends")
+        yield sys.stdin.fileno(), 0
+        return
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    except OSError as error:
+        hint = " (a text itself goes after --text)" if name.startswith("input ") and "," not in name else ""
+        raise InputError(f"{name}: cannot be read: {os.strerror(error.errno or 0)}{hint}") from error
+    try:
+        status = os.fstat(descriptor)
+        if stat.S_ISDIR(status.st_mode):
+            raise InputError(f"{name}: a folder; name the files in it")
+        yield descriptor, status.st_size
+    finally:
+        with suppress(OSError):
+            os.close(descriptor)
+
+
+def read_inputs(paths: Sequence[str]) -> Iterator[Iterator[LineBatch]]:
+    """Yield an iterator of lines for each input; see ``read_lines``."""
+    for path, name in name_inputs(paths):
+        with open_input(path, name) as (descriptor, _):
+            yield read_lines(descriptor, name)
+
+
+def iterate_lines(paths: Sequence[str]) -> Iterator[str]:
+    """Return an iterator over the lines of all inputs, as they arrive."""
+    return (line for found in read_inputs(paths) for lines, _, _ in found for line in lines)
+
+
+def read_word_list(path: Path | None, option: str) -> list[str]:
+    """Read a word list, one word a line, without a byte order mark; empty for ``None``.
+
+    Raises:
+        InputError: The file of ``option`` cannot be read. The error has no cause, as the cause may hold content of the
+            file.
+    """
+    if path is None:
+        return []
+    with suppress(OSError, UnicodeDecodeError):
+        return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    raise InputError(
+        f"{option}: no readable UTF-8 file {get_safe_file_name(path) or 'there'} (it has words, one per line)"
+    )
+
+
+def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> Iterator[LineBatch]:
+    """Yield lines as they arrive.
+
+    Lines end with a line feed; a carriage return before it is white space and stays in the line. A byte order mark at
+    the start is dropped.
+
+    Args:
+        descriptor: An open file descriptor, read to its end and left open.
+        name: Name of the input in errors ("input 1").
+        remedy: Advice for an input that is not UTF-8.
+
+    Yields:
+        The lines that have arrived, whether the last of them ended with a line feed, and the bytes consumed.
+
+    Raises:
+        InputError: Bytes that are not UTF-8, with their offset, after all lines before them.
+    """
+    offset = 0  # of the first byte of `pending`
+    pending: list[bytes] = []
+    while True:
+        try:
+            chunk = os.read(descriptor, _READ_BYTES)
+        except OSError as error:
+            raise InputError(f"{name}: cannot be read") from error
+        end = len(chunk) if not chunk else chunk.rfind(b"\n") + 1
+        if chunk and not end:
+            pending.append(chunk)
+            continue
+        pending.append(chunk[:end])
+        block = b"".join(pending)
+        pending.clear()  # a line may be long: hold its bytes once, and free them before the line is used
+        consumed = offset + len(block)
+        if block:
+            lines, ended, error_offset = _decode_lines(block, first=offset == 0)
+            hint = _suggest_encoding(block) if error_offset == 0 and offset == 0 else ""
+            del block
+            if lines:
+                yield lines, ended, consumed
+                del lines
+            if error_offset is not None:
+                raise InputError(f"{name}: not UTF-8 at byte {offset + error_offset}{hint or f' ({remedy})'}")
+            offset = consumed
+        if not chunk:
+            return
+        pending = [chunk[end:]]
+
+
+def merge_line_batches(batches: Iterable[LineBatch]) -> Iterator[LineBatch]:
+    """Yield all lines of an input as one item after the last of them; nothing if empty."""
+    collected = list(batches)
+    if collected:
+        yield [line for lines, _, _ in collected for line in lines], *collected[-1][1:]
+
+
+def _decode_lines(block: bytes, *, first: bool) -> tuple[list[str], bool, int | None]:
+    """Decode a block and return its lines, whether the last one ended, and an error offset.
+
+    The offset is that of the first bad byte after the lines, or ``None``.
+    """
+    if first and _suggest_encoding(
+        block
+    ):  # UTF-16 without a mark is valid UTF-8, with a null beside every ASCII letter
+        return [], False, 0
+    lines: list[str] = []
+    start = len(codecs.BOM_UTF8) if first and block.startswith(codecs.BOM_UTF8) else 0
+    while start < len(block):
+        end = block.find(b"\n", start)
+        ended, stop = end >= 0, end if end >= 0 else len(block)
+        try:
+            lines.append(str(memoryview(block)[start:stop], "utf-8"))
+        except UnicodeDecodeError as error:
+            return lines, True, start + error.start
+        start = stop + ended
+    return lines, block.endswith(b"\n"), None
+
+
+def _suggest_encoding(block: bytes) -> str:
+    """Return advice if the first bytes of an input are not UTF-8, else ""."""
+    wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return " (UTF-16, or no text: save it as UTF-8)" if wide else ""

@@ -1,0 +1,215 @@
+"""Shards of files: split at row ends while reading, each rewritten to a complete file.
+
+For work on many machines. The splitting process passes on positions in a file, never content.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from textveil.errors import FileChanged, OptionError
+
+from textveil_cli.files.blocks import TextBlock, read_blocks, remove_byte_order_mark, split_lines
+from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.files.parquet import ParquetTable
+from textveil_cli.files.pipeline import LAYOUTS, FinishedFileRecorder, RunStep, write_file
+from textveil_cli.files.rejected_rows import RejectedRowsFile
+from textveil_cli.files.rows import RejectedRow, RowLayout
+from textveil_cli.files.run_manifest import RunCounts
+from textveil_cli.files.sources import SourceFile
+from textveil_cli.files.streams import InputStream, get_file_version, get_packed_ending, open_stream
+from textveil_cli.files.workers import BlockSanitizer
+
+#: Approximate bytes of a shard: seconds of work.
+SHARD_BYTES = 16_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class FileShard:
+    """Consecutive rows of a file.
+
+    Attributes:
+        number: Number of the shard in the file, from 0.
+        start: Its first position: a byte of the file, or a row group of Parquet.
+        stop: Its end position, exclusive.
+        rows: Number of earlier rows in the file, rejected ones included.
+        lines: Number of earlier lines in the file, heading included; for Parquet the number of earlier rows.
+        head: Bytes before the first row, with which every shard begins: byte order mark and heading.
+        head_lines: Number of lines in these bytes.
+        size: Its share of the bytes of the file.
+    """
+
+    number: int
+    start: int
+    stop: int
+    rows: int
+    lines: int
+    head: int
+    head_lines: int
+    size: int
+
+
+def check_can_split(selection: ColumnSelection) -> None:
+    """Raise ``OptionError`` if rewriting a shard would depend on other shards."""
+    if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
+        raise OptionError("files in parts have a heading, all keys in all rows, and no document of several rows")
+
+
+def split_file(source: SourceFile, selection: ColumnSelection, size: int = SHARD_BYTES) -> Iterator[FileShard]:
+    """Yield the shards of a file during reading: the first before the rest is read.
+
+    A packed file is one shard. Parquet is split between row groups, by the metadata of the file.
+
+    Args:
+        source: The file; not standard input.
+        selection: Its format.
+        size: Approximate bytes of a shard; it ends with a row, and row groups are never split.
+
+    Raises:
+        TextveilError: The file cannot be read, or is malformed. A rejected row is no error here.
+    """
+    check_can_split(selection)
+    with open_stream(source.path, source.name) as file:
+        if selection.format == "parquet":
+            yield from _split_row_groups(source, file, selection, size)
+        elif get_packed_ending(source.name):
+            yield FileShard(number=0, start=0, stop=0, rows=0, lines=0, head=0, head_lines=0, size=source.size)
+        else:
+            yield from _split_lines(source, file, selection, size)
+
+
+def sanitize_shard(
+    source: SourceFile,
+    shard: FileShard,
+    version: list[int],
+    selection: ColumnSelection,
+    block_sanitizer: BlockSanitizer,
+    *,
+    recorder: FinishedFileRecorder | None = None,
+    rejected_rows: RejectedRowsFile | None = None,
+) -> RunCounts:
+    """Sanitize one shard to the target of its source, completely or not at all.
+
+    Args:
+        source: The file, with the target of the shard.
+        shard: The shard.
+        version: Result of ``get_file_version`` for the file at the start of the run.
+        selection: Format, columns and documents.
+        block_sanitizer: Rewrites the texts, in this process.
+        recorder: Receives the output that is about to be renamed into place.
+        rejected_rows: File of rejected rows; without it the first rejected row is an error.
+
+    Raises:
+        FileChanged: The file has changed since the start of the run.
+        TextveilError: The file cannot be read or written, or is malformed.
+
+    Privacy:
+        One release of every document of the shard, with the guarantee of ``Sanitizer.sanitize``.
+    """
+    steps = block_sanitizer.sanitize_blocks(
+        (step, step.block) for step in _iterate_shard_steps(source, shard, version, selection)
+    )
+    return write_file(source, steps, recorder, rejected_rows, lambda consumed, rows: None)
+
+
+def get_shard_path(folder: Path, name: str, number: int) -> Path:
+    """Return the path of a shard: ``a/notes.csv`` becomes ``a/notes-00000.csv`` and so on."""
+    path = folder / name
+    packed = get_packed_ending(path.name)
+    unpacked_name = Path(path.name.removesuffix(packed) if packed else path.name)
+    return path.with_name(f"{unpacked_name.stem}-{number:05}{unpacked_name.suffix}{packed}")
+
+
+def _iterate_shard_steps(
+    source: SourceFile, shard: FileShard, version: list[int], selection: ColumnSelection
+) -> Iterator[RunStep]:
+    with open_stream(source.path, source.name) as file:
+        if get_file_version(file.opened_status) != version:
+            raise FileChanged(f"{source.name}: the file was changed since the run began")
+        if selection.format == "parquet":
+            with open(file.descriptor, "rb", closefd=False) as binary_file:
+                table = ParquetTable(binary_file, source.name, selection, range(shard.start, shard.stop))
+                yield RunStep(file=file, table=table)
+                for block in table.read_blocks():
+                    yield RunStep(block=block)
+        else:
+            yield RunStep(file=file)
+            yield from (RunStep(block=block) for block in _read_shard_blocks(source, file, shard, selection))
+        file.require_unchanged()
+    yield RunStep()
+
+
+def _read_shard_blocks(
+    source: SourceFile, file: InputStream, shard: FileShard, selection: ColumnSelection
+) -> Iterator[TextBlock]:
+    layout = LAYOUTS[selection.format](selection, source.name)
+    if get_packed_ending(source.name):
+        return read_blocks(layout, file.read_chunks(), selection, source.name)
+    layout.set_position(shard.rows, shard.lines - shard.head_lines)
+    return read_blocks(layout, file.read_window(shard.head, shard.start, shard.stop), selection, source.name)
+
+
+def _split_row_groups(
+    source: SourceFile, file: InputStream, selection: ColumnSelection, size: int
+) -> Iterator[FileShard]:
+    with open(file.descriptor, "rb", closefd=False) as binary_file:
+        groups = ParquetTable(binary_file, source.name, selection).row_groups
+    unpacked_bytes = max(1, sum(size for _, size in groups))
+    begin = rows_before = number = 0
+    for end in range(1, len(groups) + 1):
+        shard_bytes = sum(size for _, size in groups[begin:end])
+        if shard_bytes >= size or end == len(groups):
+            yield FileShard(
+                number=number,
+                start=begin,
+                stop=end,
+                rows=rows_before,
+                lines=rows_before,
+                head=0,
+                head_lines=0,
+                size=source.size * shard_bytes // unpacked_bytes,
+            )
+            rows_before += sum(rows for rows, _ in groups[begin:end])
+            begin, number = end, number + 1
+    if not groups:
+        yield FileShard(number=0, start=0, stop=0, rows=0, lines=0, head=0, head_lines=0, size=source.size)
+
+
+def _split_lines(source: SourceFile, file: InputStream, selection: ColumnSelection, size: int) -> Iterator[FileShard]:
+    """Split a file between rows.
+
+    The layout of a delimited file finds its rows, since line ends may be inside quotes.
+    """
+    layout = LAYOUTS[selection.format](selection, source.name)
+    position = rows = lines = 0
+    shard = FileShard(number=0, start=0, stop=0, rows=0, lines=0, head=0, head_lines=0, size=0)
+    has_head = selection.format not in ("csv", "tsv")
+    for complete_lines, last in split_lines(file.read_chunks(), selection.max_row, source.name):
+        if not position and complete_lines:
+            position = sum(len(mark.parts[0]) for mark in remove_byte_order_mark(complete_lines, source.name))
+            shard = replace(shard, start=position, head=position)
+        for raw, is_row in _iterate_raw_rows(layout, complete_lines, selection, last=last):
+            position, rows, lines = position + len(raw), rows + is_row, lines + raw.count(b"\n")
+            if not has_head and not is_row and raw.strip():
+                has_head = True
+                shard = replace(shard, start=position, head=position, lines=lines, head_lines=lines)
+            elif position - shard.start >= size:
+                yield replace(shard, stop=position, size=position - shard.start)
+                shard = replace(shard, number=shard.number + 1, start=position, rows=rows, lines=lines)
+    if position > shard.start or not shard.number:
+        yield replace(shard, stop=position, size=position - shard.start)
+
+
+def _iterate_raw_rows(
+    layout: RowLayout, complete_lines: list[bytes], selection: ColumnSelection, *, last: bool
+) -> Iterator[tuple[bytes, bool]]:
+    """Yield the bytes of rows, and whether they count: headings and blank lines do not."""
+    if selection.format in ("csv", "tsv"):
+        for row in layout.split_rows(complete_lines, last=last):
+            yield (
+                row.raw if isinstance(row, RejectedRow) else layout.separator.join(row.parts) + row.end,
+                row.number > 0,
+            )
+        return
+    for line in complete_lines:
+        yield line, selection.format == "lines" or bool(line.strip())

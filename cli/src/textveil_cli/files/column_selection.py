@@ -1,0 +1,125 @@
+"""Selection of a run: its format, the columns or keys to rewrite, and the documents."""
+
+import codecs
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from textveil.errors import OptionError
+
+#: Formats with the endings of their files, without the endings of compressed files.
+FORMATS = {
+    "lines": (".txt",),
+    "csv": (".csv",),
+    "tsv": (".tsv",),
+    "jsonl": (".jsonl", ".ndjson"),
+    "parquet": (".parquet", ".pq"),
+}
+#: In these encodings a byte below 128 is always its ASCII character, so cells can be split without decoding.
+_ENCODINGS = {"utf-8": "utf-8", "iso8859-1": "latin-1", "cp1252": "cp1252"}
+MAX_FIELD = 16_000_000
+#: Maximum number of cells in a row and of values in a JSON line: each is an object in memory.
+MAX_CELLS = 1 << 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSelection:
+    """The parts of every file of a run that are rewritten.
+
+    Attributes:
+        format: A key of ``FORMATS``.
+        columns: Names of columns, or keys of JSON lines such as ``messages[].content``; empty for lines.
+        document: Texts of one document, which consistent replacement covers together: each ``"cell"``, the cells of a
+            ``"row"``, or those of rows with one ``"key"``; for lines ``"cell"`` is a line and ``"file"`` the whole
+            file.
+        document_key: The column or key whose value the rows of one document share; these rows must be adjacent.
+        header: Whether the first row of a delimited file has the names; else columns are numbers from 1.
+        delimiter: Character between cells; the one of the format if left out.
+        encoding: Encoding of a delimited file: ``utf-8``, ``latin-1`` or ``cp1252``.
+        allow_missing: Whether a row of JSON lines may lack a key.
+        max_field: Maximum bytes of a field; a row has at most four times as many.
+        scope_column: The column or key whose value names the privacy unit of a row in the ledger.
+        without: Columns to leave out of the output.
+        only: Whether to leave out all columns except the rewritten ones.
+
+    Raises:
+        OptionError: The values contradict each other.
+    """
+
+    format: str
+    columns: tuple[str, ...] = ()
+    document: str = "cell"
+    document_key: str | None = None
+    header: bool = True
+    delimiter: str | None = None
+    encoding: str = "utf-8"
+    allow_missing: bool = False
+    max_field: int = MAX_FIELD
+    scope_column: str | None = None
+    without: tuple[str, ...] = ()
+    only: bool = False
+
+    def __post_init__(self) -> None:
+        option = "--key" if self.format == "jsonl" else "--column"
+        if self.format == "lines" and self.columns:
+            raise OptionError("--column and --key are for tables: say --csv, --tsv, --jsonl or --parquet")
+        if self.format != "lines" and not self.columns:
+            raise OptionError(f"a table needs {option} NAME: where the texts are (--plain if it is plain text)")
+        if len(set(self.columns)) < len(self.columns):
+            raise OptionError(f"{option}: a name is given twice")
+        if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
+            raise OptionError("--document is line or file for plain text, cell or row for tables")
+        if (self.without or self.only) and self.format == "lines":
+            raise OptionError(
+                "--without-column and --only-columns are for tables: say --csv, --tsv, --jsonl or --parquet"
+            )
+        if self.without and self.only:
+            raise OptionError("--without-column and --only-columns exclude each other")
+        if set(self.without) & set(self.columns) or len(set(self.without)) < len(self.without):
+            raise OptionError("--without-column: one is rewritten too, or given twice: name it once")
+        if self.format == "lines" and self.scope_column is not None:
+            raise OptionError("--scope-column is for tables")
+        if self.format == "parquet" and self.document == "key":
+            raise OptionError("--document-key is for CSV, TSV and JSON lines")
+        if self.format not in ("csv", "tsv") and not (self.header and self.delimiter is None):
+            raise OptionError("--no-header and --delimiter are for --csv and --tsv")
+        if self.delimiter is not None and (
+            len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
+        ):
+            raise OptionError("--delimiter is one ASCII character: not a quote, not a line end (--tsv is for tabs)")
+        if self.format not in ("csv", "tsv") and self.encoding != "utf-8":
+            raise OptionError("--encoding is for --csv and --tsv")
+        if self.allow_missing and self.format != "jsonl":
+            raise OptionError("--allow-missing is for --jsonl")
+        self.codec  # noqa: B018 - it is known now whether there is such an encoding
+
+    @property
+    def codec(self) -> str:
+        """Return Python's name of the encoding.
+
+        Raises:
+            OptionError: The encoding is not one of the three.
+        """
+        try:
+            return _ENCODINGS[codecs.lookup(self.encoding).name]
+        except (LookupError, ValueError):
+            raise OptionError("--encoding is utf-8, latin-1 or cp1252") from None
+
+    def list_output_columns(
+        self, rewritten: Collection[int], left_out: Collection[int], count: int
+    ) -> list[int] | None:
+        """Return the positions of the output's columns; ``None`` if it has all of them."""
+        positions = [place for place in range(count) if place in rewritten or not (self.only or place in left_out)]
+        return None if len(positions) == count else positions
+
+    @property
+    def max_row(self) -> int:
+        """Return the maximum bytes of a row."""
+        return 4 * self.max_field
+
+    @property
+    def receipt_description(self) -> dict[str, object] | None:
+        """Return the description of a table for a receipt; ``None`` for plain text.
+
+        All columns except the rewritten ones are copied.
+        """
+        return None if self.format == "lines" else {"format": self.format, "rewritten": list(self.columns)}

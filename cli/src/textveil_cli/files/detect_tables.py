@@ -1,0 +1,113 @@
+"""Detection of tables among plain text, so that headings and keys are not rewritten."""
+
+import csv
+import json
+from collections.abc import Callable, Sequence
+
+from textveil.errors import LooksStructured
+
+from textveil_cli.column_names import HEADING_PATTERN
+from textveil_cli.files.column_selection import FORMATS
+from textveil_cli.files.streams import get_packed_ending
+
+#: Number of lines to examine.
+MAX_EXAMINED_LINES = 20
+#: Skip longer lines: the cells of a row may take twenty times its bytes.
+MAX_EXAMINED_CHARACTERS = 1 << 16
+_FORMAT_OPTIONS = {
+    "csv": "--csv --column NAME",
+    "tsv": "--tsv --column NAME",
+    "jsonl": "--jsonl --key NAME",
+    "parquet": "--parquet --column NAME",
+}
+
+
+def refuse_tables_by_name(path: str, name: str, remedy: str = "") -> None:
+    """Raise ``LooksStructured`` for a path with the ending of a table.
+
+    Args:
+        path: The path.
+        name: Name of the file in errors.
+        remedy: Advice, for a command without options for tables.
+    """
+    plain = path.lower().removesuffix(get_packed_ending(path))
+    for format_name, endings in FORMATS.items():
+        if format_name != "lines" and plain.endswith(endings):
+            raise _make_error(name, format_name, remedy=remedy)
+
+
+def make_table_refusal(name: str, remedy: str = "") -> Callable[[Sequence[str]], None]:
+    """Return a function that checks successive lines and raises if they look like a table.
+
+    It examines the first ``MAX_EXAMINED_LINES`` lines and skips those above ``LONGEST_ROW`` characters, which are no
+    evidence either way. The error is ``LooksStructured``.
+
+    Args:
+        name: Name of the text in errors.
+        remedy: Advice, for a command without options for tables.
+    """
+    examined: list[str] = []
+
+    def refuse_lines(lines: Sequence[str]) -> None:
+        if len(examined) < MAX_EXAMINED_LINES:
+            examined.extend([line for line in lines if len(line) <= MAX_EXAMINED_CHARACTERS][:MAX_EXAMINED_LINES])
+            refuse_tables(examined, name, remedy)
+
+    return refuse_lines
+
+
+def refuse_tables(lines: Sequence[str], name: str, remedy: str = "") -> None:
+    """Raise ``LooksStructured`` if the first lines look like JSON, Parquet or a delimited table.
+
+    JSON: the first line is an object, or opens an object or a list of objects. A table: every line has as many cells as
+    the first, at least two, and the cells of the first look like names: short, distinct, and beginning with a letter,
+    not with a blank as in prose after a comma.
+
+    Args:
+        lines: The first lines that have arrived.
+        name: Name of the text in errors.
+        remedy: Advice, for a command without options for tables.
+    """
+    first = next((line.strip() for line in lines if line.strip()), "")
+    if first.startswith("PAR1"):
+        raise _make_error(name, "parquet", remedy=remedy)
+    if first in ("{", "[", "[{") or (first.startswith("[{") and '"' in first):
+        default_remedy = f"make JSON lines of it, and say {_FORMAT_OPTIONS['jsonl']}, or --plain"
+        raise LooksStructured(f"{name}: looks like JSON: {remedy or default_remedy}")
+    if first.startswith("{") and _is_json_object(first):
+        raise _make_error(name, "jsonl", remedy=remedy)
+    for delimiter in ",\t;|":
+        if delimiter in first and _is_table(lines[:MAX_EXAMINED_LINES], delimiter):
+            more_options = "" if delimiter in ",\t" else f" --delimiter '{delimiter}'"
+            raise _make_error(name, "tsv" if delimiter == "\t" else "csv", more_options, remedy)
+
+
+def _make_error(name: str, format_name: str, more_options: str = "", remedy: str = "") -> LooksStructured:
+    format_label = {"csv": "CSV", "tsv": "TSV", "jsonl": "JSON lines", "parquet": "Parquet"}[format_name]
+    if remedy:
+        return LooksStructured(f"{name}: looks like {format_label}: {remedy}")
+    return LooksStructured(
+        f"{name}: looks like {format_label}, of which all would be rewritten: say "
+        f"{_FORMAT_OPTIONS[format_name]}{more_options}, or --plain for "
+        "plain text"
+    )
+
+
+def _is_json_object(line: str) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_table(lines: Sequence[str], delimiter: str) -> bool:
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error:
+        return False
+    if len(rows) < 2:
+        return False
+    head = rows[0]
+    names = len(set(head)) == len(head) >= 2 and all(map(HEADING_PATTERN.fullmatch, head))
+    # The last row may continue in lines that have not arrived.
+    return names and all(len(row) == len(head) for row in (rows[1:-1] or rows[1:]))

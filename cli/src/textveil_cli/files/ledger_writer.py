@@ -1,0 +1,149 @@
+"""Privacy ledger for tables: spend the epsilon of documents before they are written."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+
+from textveil.errors import BudgetError
+from textveil.ledger import (
+    DEFAULT_PRIVACY_UNIT,
+    Budget,
+    Ledger,
+    SpendEntry,
+    SpendOutcome,
+    make_text_source,
+    serialize_document,
+    serialize_options,
+)
+from textveil.text import Options, Sanitizer
+
+from textveil_cli.files.rows import NO_PRIVACY_UNIT, DocumentBlock, DocumentGroup, RewrittenDocuments, WithheldDocument
+
+
+class BlockLedger:
+    """Ledger access for blocks: each spends its epsilon in one transaction before it is written.
+
+    Only the process that writes the output spends; worker processes rewrite texts, and their results wait for the
+    ledger.
+
+    Args:
+        ledger: The ledger.
+        sanitizer: The sanitizer of the documents.
+        options: Options of ``Sanitizer.sanitize``.
+        scope: The privacy unit of rows without a unit of their own.
+        budget: Budget of every privacy unit of the run: its first budget, or a smaller one.
+
+    Attributes:
+        documents: Number of documents that spent epsilon, each counted once whatever the number of its privacy units.
+        released_before: Number of these that equal an earlier released document.
+    """
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        sanitizer: Sanitizer,
+        options: Options,
+        *,
+        privacy_unit: str = DEFAULT_PRIVACY_UNIT,
+        budget: Budget | None = None,
+    ) -> None:
+        self._ledger, self._privacy_unit, self._budget = ledger, privacy_unit, budget
+        self._options = serialize_options(make_text_source(sanitizer, options).options)
+        terms = sanitizer.terms(**options)
+        self._make_statement = lru_cache(maxsize=4096)(terms.statement)
+        self.documents = self.released_before = 0
+
+    def spend(self, block: DocumentBlock, rewritten: RewrittenDocuments, *, all_or_nothing: bool) -> RewrittenDocuments:
+        """Spend the epsilon of a block, and return its texts without the withheld ones.
+
+        Documents beyond the budget, and documents without a privacy unit, are withheld and spend nothing.
+
+        Args:
+            block: The block.
+            rewritten: The rewritten texts of the block.
+            all_or_nothing: Whether the block spends nothing if one document is withheld; then the caller must release
+                nothing of it.
+
+        Raises:
+            LedgerError: The ledger cannot be written. The caller must release nothing of the block.
+        """
+        requests, token_counts = self._make_requests(block), iter(rewritten.tokens)
+        groups = block.groups
+        group_entries = [
+            self._make_entries(group, requests, [*islice(token_counts, group.documents)]) for group in groups
+        ]
+        entries = [entry_list if isinstance(entry_list, list) else [] for entry_list in group_entries]
+        if all_or_nothing and len(entries) > sum(map(bool, entries)):
+            entries = [[] for _ in entries]
+        posted = self._ledger.record_groups(entries, budget=self._budget, all_or_none=all_or_nothing)
+        withheld = [_get_withheld_reason(*of_group) for of_group in zip(group_entries, posted, strict=True)]
+        if not (all_or_nothing and any(withheld)):
+            self._count_documents(groups, posted)
+        return rewritten if not any(withheld) else _withhold_groups(rewritten, block.document_sizes, groups, withheld)
+
+    def _count_documents(
+        self, groups: Sequence[DocumentGroup], posted: Sequence[list[SpendOutcome] | BudgetError]
+    ) -> None:
+        for group, of_group in zip(groups, posted, strict=True):
+            if isinstance(of_group, list) and of_group:
+                self.documents += group.documents
+                before = iter(one.earlier_releases > 0 for one in of_group)
+                self.released_before += sum(
+                    any([*islice(before, len(group.privacy_units))]) for _ in range(group.documents)
+                )
+
+    def _make_requests(self, block: DocumentBlock) -> Iterator[bytes]:
+        texts = iter(block.texts)
+        return (serialize_document(self._options, [*islice(texts, size)]) for size in block.document_sizes)
+
+    def _make_entries(
+        self, group: DocumentGroup, requests: Iterator[bytes], token_counts: list[int | WithheldDocument]
+    ) -> list[SpendEntry] | WithheldDocument:
+        """Return the ledger entries of a group, one per document and unit, or why none exist."""
+        group_requests = [*islice(requests, group.documents)]
+        if "" in group.privacy_units:
+            return NO_PRIVACY_UNIT
+        entries: list[SpendEntry] = []
+        for request, tokens in zip(group_requests, token_counts, strict=True):
+            if isinstance(tokens, WithheldDocument):
+                return tokens
+            statement = self._make_statement(tokens)
+            for group_unit in group.privacy_units:
+                privacy_unit = self._privacy_unit if group_unit is None else group_unit
+                entries.append(
+                    SpendEntry(
+                        privacy_unit=privacy_unit, request=request, mechanism=statement.mechanism, spend=statement.spend
+                    )
+                )
+        return entries
+
+
+def _get_withheld_reason(
+    entries: list[SpendEntry] | WithheldDocument, posted: list[SpendOutcome] | BudgetError
+) -> WithheldDocument | None:
+    """Return why a group is withheld; ``None`` if it is released."""
+    if isinstance(entries, WithheldDocument):
+        return entries
+    return WithheldDocument(str(posted), posted.with_message) if isinstance(posted, BudgetError) else None
+
+
+def _withhold_groups(
+    rewritten: RewrittenDocuments,
+    document_sizes: Sequence[int],
+    groups: Sequence[DocumentGroup],
+    withheld: Sequence[WithheldDocument | None],
+) -> RewrittenDocuments:
+    """Return the rewritten texts, with the reason in place of the texts of withheld groups."""
+    randomized_words = rewritten.randomized_words or [0] * len(document_sizes)
+    remaining_texts, documents = (
+        iter(rewritten.texts),
+        iter(zip(document_sizes, rewritten.tokens, randomized_words, strict=True)),
+    )
+    texts, tokens, released_words = list[str | WithheldDocument](), list[int | WithheldDocument](), list[int]()
+    for group, reason in zip(groups, withheld, strict=True):
+        for size, count, word_count in islice(documents, group.documents):
+            document_texts = [*islice(remaining_texts, size)]
+            texts += document_texts if reason is None else [reason] * size
+            tokens.append(count if reason is None else reason)
+            released_words.append(word_count if reason is None else 0)
+    return RewrittenDocuments(texts, tokens, randomized_words=released_words)

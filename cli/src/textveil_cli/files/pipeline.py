@@ -1,0 +1,306 @@
+"""Sanitizing of files: read, split into blocks, rewrite in order, write.
+
+Each output is written completely or not at all.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from textveil.errors import OptionError, TextveilError
+from textveil.release import KeptWords
+
+from textveil_cli.files.blocks import TextBlock, read_blocks
+from textveil_cli.files.column_selection import ColumnSelection
+from textveil_cli.files.delimited import DelimitedLayout
+from textveil_cli.files.json_lines import JsonLinesLayout
+from textveil_cli.files.outputs import ReceiptSink, open_block_writer, open_output_file
+from textveil_cli.files.parquet import ParquetBlock, ParquetTable
+from textveil_cli.files.plain_lines import LinesLayout
+from textveil_cli.files.rejected_rows import RejectedRowsFile
+from textveil_cli.files.rows import RewrittenDocuments, RowLayout, WithheldDocument
+from textveil_cli.files.run_manifest import RunCounts, RunManifest
+from textveil_cli.files.sources import SourceFile, SourceFiles
+from textveil_cli.files.streams import InputStream, open_stream
+from textveil_cli.files.workers import BlockSanitizer
+
+if TYPE_CHECKING:  # importing the ledger takes time for its database
+    from textveil_cli.files.ledger_writer import BlockLedger
+
+#: Layout of each line-based format.
+LAYOUTS = {"csv": DelimitedLayout, "tsv": DelimitedLayout, "jsonl": JsonLinesLayout, "lines": LinesLayout}
+
+#: Constructor of a layout from the selection and the name of the file.
+LayoutFactory = Callable[[ColumnSelection, str], RowLayout]
+#: Called with the number of finished bytes over all files, and of rows.
+RunProgressReporter = Callable[[int, int], None]
+#: Called with the name of a file and the texts of its first block, before they are rewritten.
+TextCheck = Callable[[str, list[str]], None]
+#: Called with the names of the copied columns of a file, after its first rows are read.
+CopiedColumnsCheck = Callable[[Sequence[str]], None]
+
+
+class FinishedFileRecorder(Protocol):
+    """Receiver of finished files, such as the run manifest."""
+
+    def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
+        """Add a file whose output of ``size`` bytes is about to be renamed into place."""
+        ...
+
+
+@dataclass(kw_only=True)
+class RunStep:
+    """A step of a run: start of a file, a block, end of a file, or an error that ends the run.
+
+    Attributes:
+        file: The input file; set in the first step of a file.
+        table: The Parquet table, if any; set in the first step of a file.
+        block: Rows.
+        consumed: Bytes of the file read so far.
+        error: The error that ends the run.
+    """
+
+    file: InputStream | None = None
+    table: ParquetTable | None = None
+    block: TextBlock | ParquetBlock | None = None
+    consumed: int = 0
+    error: Exception | None = None
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """Result of a run.
+
+    Attributes:
+        counts: Counts over all files.
+        files: Counts of each file.
+        finished_before: Number of files that an earlier run had finished.
+    """
+
+    counts: RunCounts
+    files: dict[str, RunCounts] = field(repr=False)
+    finished_before: int
+
+
+def sanitize_files(
+    sources: SourceFiles,
+    selection: ColumnSelection,
+    block_sanitizer: BlockSanitizer,
+    *,
+    manifest: RunManifest | None = None,
+    rejected_rows: RejectedRowsFile | None = None,
+    report: RunProgressReporter = lambda consumed, rows: None,
+    check_texts: TextCheck = lambda name, texts: None,
+    check_copied_columns: CopiedColumnsCheck = lambda names: None,
+    block_ledger: "BlockLedger | None" = None,
+    receipt: ReceiptSink | None = None,
+    layout: LayoutFactory | None = None,
+) -> RunResult:
+    """Sanitize files one after the other.
+
+    Each output appears complete or not at all; finished outputs remain after an error.
+
+    Args:
+        sources: The files and the paths of their outputs.
+        selection: Format, columns and documents.
+        block_sanitizer: Rewrites the texts.
+        manifest: The run manifest of the output folder, if any.
+        rejected_rows: File of rejected rows; without it the first rejected row is an error.
+        report: Receives the progress of the run.
+        check_texts: Receives the first texts of each file.
+        check_copied_columns: Receives the names of the copied columns of each file.
+        block_ledger: Spends the epsilon of every block before it is written; without it no ledger is involved.
+        receipt: Receives the written bytes, for a receipt.
+        layout: Constructor of the layout, where it is not the one of the selection's format.
+
+    Raises:
+        TextveilError: A file cannot be read or written, or is malformed.
+        KeyboardInterrupt: Ctrl-C.
+
+    Privacy:
+        One release of every document, with the guarantee of ``Sanitizer.sanitize``. Columns outside the selection, and
+        the number and order of rows, are copied unchanged.
+    """
+    done: dict[str, RunCounts] = {}
+    finished_bytes = 0
+    remaining: list[SourceFile] = []
+    for source in sources.files:
+        finished_counts = (
+            manifest.find_finished_counts(source, source.target)
+            if manifest is not None and source.target is not None
+            else None
+        )
+        if finished_counts is None:
+            remaining.append(source)
+        else:
+            done[source.name] = finished_counts
+            finished_bytes += source.size
+            report(finished_bytes, 0)
+    rows = 0
+
+    def report_rows(consumed: int, added: int) -> None:
+        nonlocal rows
+        rows += added
+        report(finished_bytes + consumed, rows)
+
+    with closing(
+        block_sanitizer.sanitize_blocks(
+            (step, step.block)
+            for step in _iterate_steps(remaining, selection, check_texts, check_copied_columns, layout)
+        )
+    ) as steps:
+        for source in remaining:
+            done[source.name] = write_file(source, steps, manifest, rejected_rows, report_rows, block_ledger, receipt)
+            finished_bytes += source.size
+    return RunResult(sum(done.values(), RunCounts()), done, len(sources.files) - len(remaining))
+
+
+def _iterate_steps(
+    sources: Sequence[SourceFile],
+    selection: ColumnSelection,
+    check_texts: TextCheck,
+    check_copied_columns: CopiedColumnsCheck = lambda names: None,
+    layout: LayoutFactory | None = None,
+) -> Iterator[RunStep]:
+    """Yield the steps of all files; an error is the last step.
+
+    The rows before the error are thus written first.
+    """
+    try:
+        for source in sources:
+            with open_stream(source.path, source.name) as file:
+                yield from _iterate_file_steps(source, file, selection, check_texts, check_copied_columns, layout)
+                file.require_unchanged()
+            yield RunStep()
+    except (TextveilError, MemoryError) as error:
+        yield RunStep(error=error)
+
+
+def _iterate_file_steps(
+    source: SourceFile,
+    file: InputStream,
+    selection: ColumnSelection,
+    check_texts: TextCheck,
+    check_copied_columns: CopiedColumnsCheck,
+    make_layout: LayoutFactory | None,
+) -> Iterator[RunStep]:
+    if selection.format == "parquet":
+        if source.path is None:
+            raise OptionError("--parquet reads files: what it needs first stands at their end")
+        with open(file.descriptor, "rb", closefd=False) as binary_file:
+            table = ParquetTable(binary_file, source.name, selection)
+            table_blocks = table.read_blocks()
+            check_copied_columns(table.copied)
+            yield RunStep(file=file, table=table)
+            for number, block in enumerate(table_blocks):
+                if not number:
+                    check_texts(source.name, block.texts)
+                yield RunStep(block=block, consumed=source.size * table.rows_read // max(1, table.rows))
+        return
+    layout = (make_layout or LAYOUTS[selection.format])(selection, source.name)
+    yield RunStep(file=file)
+    is_checked = False
+    for block in read_blocks(layout, file.read_chunks(), selection, source.name):
+        if not is_checked and block.document_sizes:
+            check_texts(source.name, block.texts)
+            check_copied_columns(getattr(layout, "copied", ()))
+            is_checked = True
+        yield RunStep(block=block, consumed=file.bytes_read)
+
+
+def write_file(
+    source: SourceFile,
+    steps: "Iterator[tuple[RunStep, RewrittenDocuments]]",
+    recorder: "FinishedFileRecorder | None",
+    rejected_rows: RejectedRowsFile | None,
+    report_rows: RunProgressReporter,
+    block_ledger: "BlockLedger | None" = None,
+    receipt: ReceiptSink | None = None,
+) -> RunCounts:
+    """Write one file, from its first step to its last.
+
+    Args:
+        source: The file, and the path of its output.
+        steps: Its steps, each with its rewritten texts.
+        recorder: Receives the output that is about to be renamed into place.
+        rejected_rows: File of rejected rows; without it the first rejected row is an error.
+        report_rows: Called with the bytes read so far and the number of rows added to the output.
+        block_ledger: Spends the epsilon of every block before it is written; without it no ledger is involved.
+        receipt: Receives the written bytes, for a receipt.
+
+    Raises:
+        TextveilError: A step is an error, a row is rejected, or the output cannot be written.
+    """
+    first, _ = next(steps)
+    _raise_step_error(first)
+    counts = RunCounts()
+    assert first.file is not None
+    with open_output_file(source, receipt) as file:
+        with open_block_writer(file, source, first.table) as write:
+            for step, rewritten in steps:
+                _raise_step_error(step)
+                if step.block is None:
+                    break
+                stops_at_rejected = (
+                    rejected_rows is None and block_ledger is not None
+                )  # at a rejected row, before its block spends epsilon
+                if stops_at_rejected:
+                    _raise_first_rejected(source, step.block)
+                if block_ledger is not None:
+                    rewritten = block_ledger.spend(step.block, rewritten, all_or_nothing=stops_at_rejected)
+                output = step.block.insert_texts(rewritten)
+                if stops_at_rejected:
+                    _raise_first_rejected(source, step.block)
+                write(output)
+                added = _count_block(step.block, rewritten)
+                if receipt is not None:
+                    receipt.add_token_counts(_list_released_tokens(rewritten))
+                if rejected_rows is None:
+                    _raise_first_rejected(source, step.block)
+                else:
+                    for rejected in step.block.rejected:
+                        rejected_rows.add_row(source.name, rejected)
+                counts += added
+                report_rows(step.consumed, added.rows)
+        if rejected_rows is not None:
+            rejected_rows.save_waiting_rows()
+        if recorder is not None:
+            recorder.add_file(source, first.file.opened_status, file.tell(), counts)
+    return counts
+
+
+def _raise_step_error(step: RunStep) -> None:
+    if step.error is not None:
+        raise step.error
+
+
+def _raise_first_rejected(source: SourceFile, block: TextBlock | ParquetBlock) -> None:
+    """Raise the error of the first rejected row of a block, if any."""
+    for rejected in block.rejected[:1]:
+        line = f" (line {rejected.line:,})" if rejected.line else ""
+        concerns_all_rows = rejected.reason.endswith("no budget covers it")  # applies to all rows: none would remain
+        encoding_advice = (
+            "--encoding latin-1 or cp1252 may read it; " if rejected.reason == "a cell is not utf-8" else ""
+        )
+        advice = "" if concerns_all_rows else f" ({encoding_advice}--quarantine FILE leaves bad rows out)"
+        raise rejected.error(f"{source.name}, row {rejected.number:,}{line}: {rejected.reason}{advice}")
+
+
+def _list_released_tokens(rewritten: RewrittenDocuments) -> list[int]:
+    return [tokens for tokens in rewritten.tokens if not isinstance(tokens, WithheldDocument)]
+
+
+def _count_block(block: TextBlock | ParquetBlock, rewritten: RewrittenDocuments) -> RunCounts:
+    tokens = _list_released_tokens(rewritten)
+    return RunCounts(
+        rows=block.row_count,
+        documents=len(tokens),
+        tokens=sum(tokens),
+        most_tokens=max(tokens, default=0),
+        quarantined=len(block.rejected),
+        drawn=sum(rewritten.randomized_words),
+        replaced_words=sum(rewritten.replaced_words),
+        mostly_replaced=sum(words.may_be_foreign for words in map(KeptWords, tokens, rewritten.replaced_words)),
+    )

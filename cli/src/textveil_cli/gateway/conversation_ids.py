@@ -1,0 +1,98 @@
+"""Marks of a conversation: keyed hashes, for one client each, that identify later requests."""
+
+import hmac
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from textveil.work_limits import check_work
+
+#: Fields of a message that clients write in different ways, or omit.
+_IGNORED_FIELDS = frozenset(
+    "id status annotations logprobs cache_control index phase audio citations reasoning reasoning_content".split()
+)
+_IGNORED_TYPES = frozenset(("message", "text", "input_text", "output_text"))
+_SIGNED_TYPES = ("thinking", "redacted_thinking", "reasoning")
+
+
+class ConversationHasher:
+    """Factory of the marks that identify conversations.
+
+    Args:
+        key: Key of all hashes.
+        options: Options of rewriting. The same name under other options is another conversation.
+    """
+
+    def __init__(self, key: bytes, options: Mapping[str, Any]) -> None:
+        self._keyed_hash = hmac.new(key, digestmod="sha256")
+        self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
+
+    def hash_client(self, credentials: Iterable[bytes]) -> bytes:
+        """Return the keyed hash that represents a client, of the credentials for the upstream."""
+        return self._hash(b"client", *credentials)
+
+    def hash_messages(self, previous: bytes, messages: Sequence[Any]) -> list[bytes]:
+        """Return a chained hash for each beginning of a conversation, by which it is found.
+
+        Args:
+            previous: The mark of the messages before; at first the client.
+            messages: The messages, or the further ones.
+        """
+        hashes, last = [], previous
+        for message in messages:
+            check_work()
+            shape = normalize_message(message)
+            if shape is not None:
+                last = self._hash(last, json.dumps(shape, sort_keys=True).encode())
+            hashes.append(last)
+        return hashes
+
+    def hash_replies(self, previous: bytes, replies: Iterable[Sequence[Any]]) -> list[bytes]:
+        """Return the mark of a conversation up to each of the given replies.
+
+        Args:
+            previous: The last mark of the messages before them, or the client.
+            replies: Each as messages that the client may send again; an empty one has no mark.
+        """
+        return [self.hash_messages(previous, reply)[-1] for reply in replies if reply]
+
+    def hash_name(self, client: bytes, name: str) -> bytes:
+        """Return the mark of a conversation that a header names."""
+        return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
+
+    def hash_reply_id(self, client: bytes, reply_id: str) -> bytes:
+        """Return the mark of a conversation by the provider's id of one of its replies."""
+        return self._hash(b"reply", client, reply_id.encode("utf-8", "surrogatepass"))
+
+    def hash_reply_id_of_any_client(self, reply_id: str) -> bytes:
+        """Return a hash of a reply id that is the same for all clients."""
+        return self._hash(b"any", reply_id.encode("utf-8", "surrogatepass"))
+
+    def _hash(self, *parts: bytes) -> bytes:
+        hashes = self._keyed_hash.copy()  # updates with short data keep the interpreter lock
+        for part in parts:
+            hashes.update(len(part).to_bytes(8, "big") + part)
+        return hashes.digest()
+
+
+def normalize_message(value: Any) -> Any:
+    """Return a message without the parts that clients write in different ways.
+
+    The result is ``None`` for a message that some clients do not send again.
+    """
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list):
+        parts = [part for part in map(normalize_message, value) if part is not None]
+        texts = [part.get("text") if isinstance(part, dict) and set(part) == {"text"} else None for part in parts]
+        return " ".join(filter(None, texts)) if all(isinstance(text, str) for text in texts) else parts
+    if not isinstance(value, Mapping):
+        return value
+    if value.get("type") in _SIGNED_TYPES:
+        return None
+    fields = {str(name): normalize_message(entry) for name, entry in value.items() if name not in _IGNORED_FIELDS}
+    if isinstance(fields.get("type"), str) and fields["type"] in _IGNORED_TYPES:
+        del fields["type"]
+    return {
+        name: entry for name, entry in fields.items() if entry is not None and entry != "" and entry not in ([], {})
+    }

@@ -1,0 +1,438 @@
+"""Conversation store: assigns requests to conversations, and expires their mappings.
+
+Mappings are in memory, and in files if the operator gives a folder. A header names a conversation; otherwise the
+messages of a request identify it, if they continue an earlier request with its reply. Both identify a conversation only
+together with the same key of the client.
+"""
+
+import asyncio
+import contextlib
+import os
+import re
+import time
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from textveil import Conversation
+from textveil.conversation import ExchangeHistory
+
+from textveil_cli.gateway.conversation_ids import ConversationHasher
+
+#: Function that runs a job of a given size.
+RunJob = Callable[..., Awaitable[Any]]
+#: The most marks per conversation.
+_MAX_HASHES = 2_000
+#: The most ids that an upstream gave to several conversations. Beyond it ids identify no conversation.
+_MAX_REUSED_IDS = 1 << 16
+#: The most idle conversations that stay unpacked, and the most bytes of their last requests in total.
+_MAX_IDLE, _MAX_IDLE_BYTES = 64, 1 << 20
+#: Estimated bytes of a conversation beside its mapping, and of each mark.
+_BASE_BYTES, _HASH_BYTES = 1_000, 300
+#: Estimated bytes of an unpacked conversation per byte of its last request.
+_UNPACKED_BYTES_PER_BYTE = 12
+#: Number of last messages of a request that are looked up: more than any client adds to a conversation at once.
+MAX_LOOKED_UP = 4_096
+#: Tolerance for the date of a file in the future, as the clock of another machine may cause.
+_CLOCK_SECONDS = 60
+_FILE_NAME = re.compile(r"[0-9a-f]{64}\.conversation")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetentionSettings:
+    """Retention of mappings.
+
+    Attributes:
+        seconds: Time after the last request of a conversation.
+        max_conversations: The most conversations; above it those with the oldest last request are removed first.
+        max_bytes: The most estimated bytes of all conversations, in total; as for ``max_conversations``.
+        folder: Folder for the files of named conversations; ``None`` for memory only.
+        key_file: File with the key of these files.
+    """
+
+    seconds: float = 8 * 3600
+    max_conversations: int = 10_000
+    max_bytes: int = 12 << 20
+    folder: Path | None = None
+    key_file: Path | None = None
+
+
+@dataclass(eq=False, repr=False, kw_only=True, slots=True)
+class StoredConversation:
+    """A conversation with its state in the store.
+
+    Attributes:
+        conversation: The conversation; ``None`` before its first request is handled, and while it is packed.
+        path: Its file, or ``None``.
+        lock: Lock that a request holds while it draws, also while a thread still works on a request whose client left.
+            Other requests of the conversation wait for it.
+        packed: The packed conversation, in a tenth of the memory.
+        active_requests: Number of active requests; with any it is not packed.
+        latest_bytes: Bytes of the last request.
+        estimated_bytes: Estimated bytes of the conversation: its marks and, if packed, its state.
+        unpacked_bytes: The estimated part of ``estimated_bytes`` for an idle conversation that could not be packed.
+        last_used: Time of the last request.
+        hashes: Marks that identify it in ``ConversationStore``.
+        reply_id_hashes: Hashes of the ids that the provider gave to its replies.
+    """
+
+    conversation: Conversation | None
+    path: Path | None
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    packed: bytes = b""
+    active_requests: int = 0
+    latest_bytes: int = 0
+    estimated_bytes: int = 0
+    unpacked_bytes: int = 0
+    last_used: float = 0.0
+    hashes: dict[bytes, None] = field(default_factory=dict)
+    reply_id_hashes: dict[bytes, None] = field(default_factory=dict)
+
+
+class ConversationStore:
+    """Store of all conversations.
+
+    Args:
+        make: Function that creates a conversation.
+        load: Function that loads a conversation from a file with a key file.
+        unpack: Function that restores a packed conversation.
+        keeping: Retention of mappings.
+        key: Key of the marks.
+        options: Options of rewriting. The same name under other options is another conversation.
+        clock: Monotonic clock in seconds.
+
+    Attributes:
+        hasher: Factory of the marks that identify conversations.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[], Conversation],
+        load: Callable[[Path, Path], Conversation],
+        unpack: Callable[[bytes], Conversation],
+        retention: RetentionSettings,
+        *,
+        key: bytes,
+        options: Mapping[str, Any],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._make, self._load, self._unpack = make, load, unpack
+        self._retention, self._clock = retention, clock
+        self.hasher = ConversationHasher(key, options)
+        self._entry_by_hash: dict[bytes, tuple[StoredConversation, ExchangeHistory | None]] = {}
+        #: Owner of each reply id, by a hash that is the same for all clients; ids with several owners; and the last ids
+        #: of forgotten conversations.
+        self._owner_by_reply_id: dict[bytes, StoredConversation] = {}
+        self._reused_ids: set[bytes] = set()
+        self._forgotten_ids: OrderedDict[bytes, None] = OrderedDict()
+        self._stored: OrderedDict[int, StoredConversation] = OrderedDict()
+        self._idle: dict[StoredConversation, None] = {}
+        #: Conversations with active requests by file, also those that were forgotten in the meantime.
+        self._active_by_path: dict[Path, set[StoredConversation]] = {}
+        self._total_bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def find_conversation(
+        self,
+        client: bytes,
+        name: str | None,
+        message_hashes: Sequence[bytes],
+        reply_ids: Iterable[str],
+        request_bytes: int,
+    ) -> tuple[StoredConversation, ExchangeHistory | None]:
+        """Return the conversation of a request, and the earlier messages that its provider has.
+
+        Args:
+            client: Key of the client.
+            name: Name of the conversation from a header, or ``None``.
+            message_hashes: Marks of the messages of the request.
+            reply_ids: Reply ids of the provider that the request refers to. An id with several conversations identifies
+                none, and ids of different conversations in one request identify none either.
+            request_bytes: Bytes of the request.
+        """
+        self.expire_conversations()
+        earlier = self._find_by_reply_ids(client, [*reply_ids])
+        name_hash = None
+        if name is not None:
+            name_hash = self.hasher.hash_name(client, name)
+            conversation_entry = self._entry_by_hash.get(
+                name_hash, (StoredConversation(conversation=None, path=self._get_path(name_hash)), None)
+            )
+        else:
+            known_entries = [self._entry_by_hash.get(mark) for mark in message_hashes[-MAX_LOOKED_UP:]]
+            conversation_entry = (
+                earlier
+                or next((entry for entry in reversed(known_entries) if entry is not None), None)
+                or (StoredConversation(conversation=None, path=None), None)
+            )
+        stored = conversation_entry[0]
+        self._stored[id(stored)] = stored
+        self._stored.move_to_end(id(stored))
+        stored.last_used, stored.latest_bytes = self._clock(), request_bytes
+        self._add_bytes(stored, 0 if stored.estimated_bytes else _BASE_BYTES)
+        if name_hash is not None:
+            self._store_hash(conversation_entry, name_hash)
+        self.expire_conversations(stored)
+        return stored, earlier[1] if earlier is not None and earlier[0] is stored else None
+
+    def _get_path(self, name_hash: bytes) -> Path | None:
+        """Return the file of a conversation that a header names, or ``None`` without a folder."""
+        folder = self._retention.folder
+        return None if folder is None else folder / f"{name_hash.hex()}.conversation"
+
+    def open_conversation(self, stored: StoredConversation) -> Conversation:
+        """Return the conversation, unpacked or loaded from its file. The caller holds its lock.
+
+        Raises:
+            InputError: The file has another version or is no conversation.
+            KeyFileError: The key file does not open it.
+            IdentityMismatch: It belongs to another bundle.
+            CryptoUnavailable: The package ``cryptography`` is missing.
+        """
+        if stored.conversation is None:
+            if stored.packed:
+                stored.conversation = self._unpack(stored.packed)
+            elif (
+                stored.path is not None and self._retention.key_file is not None and self._is_current_file(stored.path)
+            ):
+                stored.conversation = self._load(stored.path, self._retention.key_file)
+            else:
+                stored.conversation = self._make()
+        return stored.conversation
+
+    def save_conversation(self, stored: StoredConversation) -> None:
+        """Write the file of a conversation, if it has one. The caller holds its lock."""
+        if stored.path is not None and self._retention.key_file is not None and stored.conversation is not None:
+            stored.conversation.save(stored.path, self._retention.key_file)
+
+    def store_reply_ids(
+        self, stored: StoredConversation, exchange: Conversation, *, client: bytes,
+        reply_hashes: Iterable[bytes], reply_ids: Iterable[str],
+    ) -> None:  # fmt: skip
+        """Record the marks and the reply ids by which the next request of a conversation is found."""
+        if id(stored) not in self._stored:
+            return  # forgotten in the meantime
+        for reply_hash in reply_hashes:
+            self._store_hash((stored, None), reply_hash)
+        for reply_id in reply_ids:
+            self._store_reply_id(stored, exchange, client, reply_id)
+
+    def _find_by_reply_ids(
+        self, client: bytes, reply_ids: Sequence[str]
+    ) -> tuple[StoredConversation, ExchangeHistory | None] | None:
+        """Return the conversation of reply ids, and the messages before the first known id.
+
+        The result is ``None`` if no id is known, if an id belongs to several conversations, or if the ids belong to
+        different ones.
+        """
+        if any(self.hasher.hash_reply_id_of_any_client(name) in self._reused_ids for name in reply_ids):
+            return None
+        replies = [self._entry_by_hash.get(self.hasher.hash_reply_id(client, name)) for name in reply_ids]
+        entries = [entry for entry in replies if entry is not None]
+        return entries[0] if len({id(entry[0]) for entry in entries}) == 1 else None
+
+    def _forget_reply_id(self, stored: StoredConversation, id_hash: bytes) -> None:
+        """Remove a reply id from a conversation.
+
+        The id is not assigned again while it is among the last forgotten ones.
+        """
+        del stored.reply_id_hashes[id_hash]
+        if self._owner_by_reply_id.pop(id_hash, None) is not None:
+            self._forgotten_ids[id_hash] = None
+            if len(self._forgotten_ids) > _MAX_REUSED_IDS:
+                self._forgotten_ids.popitem(last=False)
+
+    def _store_reply_id(self, stored: StoredConversation, exchange: Conversation, client: bytes, reply_id: str) -> None:
+        """Record a reply id of the provider, unless the id already belongs to another conversation."""
+        id_hash = self.hasher.hash_reply_id_of_any_client(reply_id)
+        owner = self._owner_by_reply_id.get(id_hash)
+        if id_hash in self._forgotten_ids or (owner is not None and owner is not stored):
+            self._owner_by_reply_id.pop(id_hash, None)
+            self._reused_ids.add(id_hash)
+        if id_hash not in self._reused_ids and len(self._reused_ids) < _MAX_REUSED_IDS:
+            self._owner_by_reply_id[id_hash] = stored
+            stored.reply_id_hashes.pop(id_hash, None)
+            stored.reply_id_hashes[id_hash] = None
+            if len(stored.reply_id_hashes) > _MAX_HASHES:
+                self._forget_reply_id(stored, next(iter(stored.reply_id_hashes)))
+            self._store_hash((stored, exchange.history), self.hasher.hash_reply_id(client, reply_id))
+
+    @contextlib.asynccontextmanager
+    async def track_request(self, stored: StoredConversation, run: RunJob) -> AsyncIterator[None]:
+        """Mark a request of a conversation as active; afterwards pack conversations that are idle.
+
+        Some idle conversations stay unpacked, so that an immediate next request does not wait.
+
+        Args:
+            stored: The conversation.
+            run: Function that runs the packing.
+        """
+        stored.active_requests += 1
+        self._idle.pop(stored, None)
+        self._count_unpacked(stored, 0)
+        if stored.path is not None:
+            self._active_by_path.setdefault(stored.path, set()).add(stored)
+        try:
+            yield
+        finally:
+            stored.active_requests -= 1
+            if not stored.active_requests:
+                self._remove_active(stored)
+                if id(stored) in self._stored:
+                    self._idle[stored] = None
+                    if self._exceeds_idle_limits():  # the client may leave: the packing continues
+                        await asyncio.shield(asyncio.ensure_future(self._pack_idle(run)))
+
+    def _remove_active(self, stored: StoredConversation) -> None:
+        for path in (
+            [path for path, active in self._active_by_path.items() if stored in active]
+            if stored.path is None
+            else [stored.path]
+        ):
+            asked = self._active_by_path.get(path, set())
+            asked.discard(stored)
+            if not asked:
+                self._active_by_path.pop(path, None)
+
+    def _exceeds_idle_limits(self) -> bool:
+        """Return whether too many idle conversations are unpacked."""
+        return len(self._idle) > _MAX_IDLE or sum(one.latest_bytes for one in self._idle) > _MAX_IDLE_BYTES
+
+    async def _pack_idle(self, run: RunJob) -> None:
+        """Pack the longest idle conversations, or a large one first; count those that fail."""
+        while self._exceeds_idle_limits():
+            large = (one for one in self._idle if one.latest_bytes > _MAX_IDLE_BYTES)
+            stored = next(large, next(iter(self._idle)))
+            del self._idle[stored]
+            earlier_bytes = len(stored.packed)
+            try:
+                async with stored.lock:  # the next request of the conversation may arrive at this time
+                    await run(_pack_conversation, stored, size=stored.latest_bytes)
+            except BaseException as error:
+                if not stored.active_requests and id(stored) in self._stored:
+                    self._idle[stored] = None
+                    for one in self._idle:
+                        self._count_unpacked(one, _UNPACKED_BYTES_PER_BYTE * one.latest_bytes)
+                    self.expire_conversations()
+                if isinstance(error, Exception):
+                    return  # the end of the next request repeats the attempt
+                raise
+            self._add_bytes(stored, len(stored.packed) - earlier_bytes)
+            if not stored.conversation:
+                self._count_unpacked(stored, 0)
+
+    def _count_unpacked(self, stored: StoredConversation, size: int) -> None:
+        self._add_bytes(stored, size - stored.unpacked_bytes)
+        stored.unpacked_bytes = size
+
+    def _add_bytes(self, stored: StoredConversation, more: int) -> None:
+        if id(stored) in self._stored:  # otherwise forgotten in the meantime
+            stored.estimated_bytes += more
+            self._total_bytes += more
+
+    async def delete_conversation(self, client: bytes, name: str, run: RunJob) -> bool:
+        """Delete a conversation and its file; return whether it existed.
+
+        The method waits for a request of the conversation that draws or writes the file, so no later write restores it.
+
+        Args:
+            client: Key of the client.
+            name: Name of the conversation.
+            run: Function that runs the deletion of the file.
+        """
+        stored, _ = self.find_conversation(client, name, (), (), 0)
+        path = self._get_path(self.hasher.hash_name(client, name))
+        same_file = {stored, *(self._active_by_path.get(path, ()) if path is not None else ())}
+        async with contextlib.AsyncExitStack() as stack:
+            for one in same_file:
+                await stack.enter_async_context(one.lock)
+            existed = bool(stored.conversation or stored.packed)
+            if path is not None:  # before ``forget``: new requests wait for the lock
+                existed = await run(_delete_file, path) or existed
+            for one in same_file:
+                one.path, one.conversation = None, None
+                self._add_bytes(one, -len(one.packed))
+                one.packed = b""
+                self.forget_conversation(one)
+        return existed
+
+    def forget_conversation(self, stored: StoredConversation) -> None:
+        """Remove a conversation from memory."""
+        for known_hash in stored.hashes:
+            self._remove_hash(stored, known_hash)
+        for known_hash in [*stored.reply_id_hashes]:
+            self._forget_reply_id(stored, known_hash)
+        self._idle.pop(stored, None)
+        if self._stored.pop(id(stored), None) is not None:
+            self._total_bytes -= stored.estimated_bytes
+
+    def expire_conversations(self, excluded: StoredConversation | None = None) -> None:
+        """Forget conversations that were idle too long, and the oldest ones above the limits."""
+        while self._stored:
+            oldest = next(iter(self._stored.values()))
+            is_over_limit = (
+                len(self._stored) > self._retention.max_conversations or self._total_bytes > self._retention.max_bytes
+            )
+            if oldest is excluded or not (is_over_limit or self._clock() - oldest.last_used > self._retention.seconds):
+                return
+            self.forget_conversation(oldest)
+
+    def delete_expired_files(self) -> None:
+        """Delete the files of conversations that were idle too long.
+
+        The method changes no other state, so any thread may run it.
+        """
+        if self._retention.folder is not None:
+            with contextlib.suppress(OSError):  # a failure must not end later sweeps
+                for path in self._retention.folder.iterdir():
+                    if _FILE_NAME.fullmatch(path.name):
+                        self._is_current_file(path)
+
+    def _is_current_file(self, path: Path) -> bool:
+        """Return whether a file exists and has not expired; delete an expired file."""
+        try:
+            age = time.time() - os.stat(path).st_mtime
+            if age < -_CLOCK_SECONDS:  # wrong clock: without a new date the file would never expire
+                os.utime(path)
+        except OSError:
+            return False
+        if age > self._retention.seconds:
+            with contextlib.suppress(OSError):
+                path.unlink()
+        return age <= self._retention.seconds
+
+    def _store_hash(self, entry: tuple[StoredConversation, ExchangeHistory | None], known_hash: bytes) -> None:
+        self._entry_by_hash[known_hash] = entry
+        stored, hashes = entry[0], entry[0].hashes
+        self._add_bytes(stored, 0 if known_hash in hashes else _HASH_BYTES)
+        hashes.pop(known_hash, None)
+        hashes[known_hash] = None
+        if len(hashes) > _MAX_HASHES:
+            oldest = next(iter(hashes))
+            del hashes[oldest]
+            self._remove_hash(stored, oldest)
+            self._add_bytes(stored, -_HASH_BYTES)
+
+    def _remove_hash(self, stored: StoredConversation, known_hash: bytes) -> None:
+        if (
+            known_hash in self._entry_by_hash and self._entry_by_hash[known_hash][0] is stored
+        ):  # otherwise the mark identifies another conversation
+            del self._entry_by_hash[known_hash]
+
+
+def _delete_file(path: Path) -> bool:
+    """Delete a file; return whether it existed."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _pack_conversation(stored: StoredConversation) -> None:
+    if not stored.active_requests and stored.conversation is not None:
+        stored.packed, stored.conversation = stored.conversation.pack(), None

@@ -1,0 +1,467 @@
+"""Request handler: rewrites a request, sends it and restores its reply.
+
+If the client disconnects, the upstream request is canceled. No content of a request or reply is logged, stored or
+quoted in an error: log lines have an id of the request, its path and counts.
+"""
+
+import asyncio
+import contextlib
+import json
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from starlette.requests import ClientDisconnect, Request
+from textveil import Conversation
+from textveil.conversation import ExchangeHistory
+from textveil.errors import ConversationChanged, InputError, KeyFileError, TextveilError
+from textveil.release import KeptWords
+
+from textveil_cli.gateway.call_audit import CallAudit
+from textveil_cli.gateway.conversation_store import MAX_LOOKED_UP, ConversationStore, StoredConversation
+from textveil_cli.gateway.headers import (
+    build_target,
+    get_conversation_name,
+    hash_client,
+    select_reply_headers,
+    select_request_headers,
+)
+from textveil_cli.gateway.memory_estimates import refuse_heavy_body
+from textveil_cli.gateway.replies import RESTORERS_BY_PATH, ApiReplyRestorer
+from textveil_cli.gateway.request_fields import FIELDS_BY_PATH, CheckedRequest, check_request, rewrite_request
+from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
+from textveil_cli.gateway.upstream import Headers, UpstreamClient, UpstreamReply, make_upstream_refusal
+from textveil_cli.gateway.workers import MAX_MEDIUM_CHARACTERS, RequestAdmission, WorkerPool, make_busy_refusal
+from textveil_cli.serve.access import Refusal
+from textveil_cli.serve.app import convert_error, make_error_response
+from textveil_cli.serve.limits import RequestLimits
+from textveil_cli.serve.requests import parse_json, read_body, refuse_body, skip_body
+from textveil_cli.serve.strict_json import parse_finite_json
+
+#: Function that returns the marks of the replies so far; function that records the marks of the next request.
+_HashReplies = Callable[[], list[bytes]]
+_StoreReplyIds = Callable[[list[bytes]], Awaitable[None]]
+_NEW_CONVERSATION_HINT = "to begin anew send DELETE /conversation with the same X-Textveil-Conversation"
+_UNKNOWN_REPLY_MESSAGE = (
+    "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
+)
+#: The most large requests that are parsed or rewritten at a time: each needs many times its bytes.
+_MAX_LARGE_REQUESTS = 2
+#: Size of a body that is parsed on the event loop, within some tens of microseconds; and the estimated number of
+#: characters per byte of a packed conversation.
+_EVENT_LOOP_BYTES, _CHARACTERS_PER_PACKED_BYTE = 1 << 12, 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplyLimits:
+    """Limits of a reply.
+
+    Attributes:
+        bytes: The largest reply, decompressed.
+        seconds: The longest time from the request to the end of its reply.
+        event_bytes: The largest event of a stream.
+    """
+
+    bytes: int = 1 << 26
+    seconds: float = 600
+    event_bytes: int = 1 << 23
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gateway:
+    """State and options that all requests share.
+
+    Attributes:
+        upstream: Client of the upstream API.
+        conversations: Store of the conversations.
+        limits: Limits of a request.
+        reply_limits: Limits of a reply.
+        pass_through: Types, roles and fields that are sent unchanged.
+        restore_tools: Tools whose arguments are restored.
+        work_bytes: The most memory for rewriting a request, estimated from its shape.
+        key: Key of the hashes that replace the ids of users.
+        report: Function that receives one line per request, without content.
+        is_field_name: Function that returns whether an error may contain the name of a field of a request.
+        show_request: Function that receives each rewritten request in a dry run, which sends nothing; else ``None``.
+    """
+
+    upstream: UpstreamClient
+    conversations: ConversationStore
+    limits: RequestLimits = field(default_factory=RequestLimits)
+    reply_limits: ReplyLimits = field(default_factory=ReplyLimits)
+    pass_through: frozenset[str] = frozenset()
+    restore_tools: frozenset[str] = frozenset()
+    work_bytes: int = 1 << 29
+    key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+    report: Callable[[str], None] = lambda line: None
+    is_field_name: Callable[[str], bool] = lambda name: False
+    show_request: Callable[[str], None] | None = None
+
+
+@dataclass(eq=False, kw_only=True)
+class _ClientRequest:
+    """One request: starts its response once, and has the counts for its log line."""
+
+    request: Request
+    send: Any
+    request_id: str = field(default_factory=lambda: secrets.token_hex(8))
+    status: int = 0
+    restorer: ApiReplyRestorer | None = None
+    restored_bytes: int = 0
+    is_complete: bool = False
+    kept_words: KeptWords = field(default_factory=KeptWords)
+
+    @property
+    def path(self) -> str:
+        """Path of the route, which contains no text of the client."""
+        path = self.request.scope["path"]
+        return path if path in FIELDS_BY_PATH else "/v1/models"
+
+    async def begin_response(self, reply: UpstreamReply, **own: str) -> None:
+        headers = select_reply_headers(reply.headers, x_textveil_request=self.request_id, **own)
+        self.status = reply.status
+        await self.send({"type": "http.response.start", "status": reply.status, "headers": headers})
+
+    async def send_part(self, body: bytes, more: bool = True) -> None:
+        if body or not more:
+            self.is_complete = not more
+            await self.send({"type": "http.response.body", "body": body, "more_body": more})
+
+    @property
+    def formatted_reasons(self) -> str:
+        """Number of remaining surrogates for each reason, in the format of the log line."""
+        counts = {} if self.restorer is None else self.restorer.reason_counts
+        return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
+
+    @property
+    def formatted_counts(self) -> str:
+        counts = {} if self.restorer is None else self.restorer.counts
+        return " ".join(f"{name}={count}" for name, count in counts.items())
+
+    @property
+    def language_hint(self) -> str:
+        """Addition to the log line if the share of kept words is low.
+
+        The template reveals this share, so the line is public.
+        """
+        share = self.kept_words.share
+        return f" kept_share={share} (it may not be English)" if self.kept_words.may_be_foreign else ""
+
+
+class GatewayRequestHandler:
+    """Handler of requests by path. It cancels the upstream request if the client disconnects."""
+
+    def __init__(self, gateway: Gateway, workers: WorkerPool) -> None:
+        self._gateway, self._workers = gateway, workers
+        self._admission, self._large = RequestAdmission(), asyncio.Semaphore(_MAX_LARGE_REQUESTS)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request, also after an error."""
+        request = Request(scope, receive)
+        call, limits = _ClientRequest(request=request, send=send), self._gateway.limits
+        try:
+            body = None
+            if scope["method"] == "POST":
+                async with self._admit_request(request) as resize:
+                    body = await read_body(request, limits)
+                    resize(len(body))
+                    await self._answer_while_connected(call, body, receive)
+            else:
+                await self._answer_while_connected(call, None, receive)
+        except ClientDisconnect:
+            self._gateway.report(f"request {call.request_id}: {call.path} the client went away")
+        except Exception as error:
+            await self._send_error(call, scope, receive, convert_error(error, limits, self._gateway.report))
+        else:
+            counted = f"{call.formatted_counts}{call.formatted_reasons}"
+            self._gateway.report(
+                f"request {call.request_id}: {call.path} {call.status} {counted}".rstrip() + call.language_hint
+            )
+
+    @asynccontextmanager
+    async def _admit_request(self, request: Request) -> AsyncIterator[Callable[[int], None]]:
+        """Count a request as active, with the announced and later the real size of its body."""
+        length = request.headers.get("content-length", "")
+        size = min(int(length), self._gateway.limits.body_bytes) if length.isdigit() else 0
+        try:
+            self._admission.admit_request(size)
+        except Refusal:
+            await skip_body(request, self._gateway.limits)
+            raise
+
+        def resize(to: int) -> None:
+            nonlocal size
+            self._admission.correct_size(size, to)
+            size = to
+
+        try:
+            yield resize
+        finally:
+            self._admission.release_request(size)
+
+    async def _answer_while_connected(self, call: _ClientRequest, body: bytes | None, receive: Any) -> None:
+        """Answer a request, or stop when its client disconnects."""
+        work, disconnect = (
+            asyncio.ensure_future(self._answer(call, body)),
+            asyncio.ensure_future(_wait_for_disconnect(receive)),
+        )
+        try:
+            await asyncio.wait((work, disconnect), return_when=asyncio.FIRST_COMPLETED)
+            if call.is_complete:  # the server reports a disconnect after the response; packing goes on
+                await asyncio.wait((work,))
+        finally:
+            for task in (work, disconnect):
+                task.cancel()
+            await asyncio.wait((work, disconnect))
+        if work.cancelled():
+            raise ClientDisconnect
+        work.result()
+
+    async def _send_error(self, call: _ClientRequest, scope: Any, receive: Any, refusal: Refusal) -> None:
+        """Send an error to the client; within a stream as an event that client libraries handle."""
+        self._gateway.report(f"request {call.request_id}: {call.path} {refusal.code} {refusal.status.value}")
+        if not call.status:
+            await make_error_response(refusal)(scope, receive, call.send)
+            return
+        error = {"type": "api_error", "code": refusal.code, "message": refusal.message, "param": None}
+        event = ServerSentEvent(
+            "error", {"type": "error", "error": error, "code": refusal.code, "message": refusal.message}
+        )
+        await call.send_part(event.encode(), more=False)
+
+    async def _answer(self, call: _ClientRequest, body: bytes | None) -> None:
+        request, path, conversations = call.request, call.request.scope["path"], self._gateway.conversations
+        headers, target = select_request_headers(request), build_target(request)
+        if body is None:
+            refuse_body(request)
+            async with self._request_upstream("GET", target, headers) as reply:
+                await self._pass_reply(call, reply)
+            return
+        client, conversation_name = hash_client(conversations, request), get_conversation_name(request)
+        async with AsyncExitStack() as stack:
+            async with self._limit_large_requests(len(body)):
+                requests, reply_ids, message_hashes = await self._read_request(path, body, client)
+                try:
+                    stored, earlier = conversations.find_conversation(
+                        client, conversation_name, message_hashes, reply_ids, len(body)
+                    )
+                    await stack.enter_async_context(conversations.track_request(stored, self._workers.run_job))
+                    exchange, content = await self._rewrite_request(stored, earlier, requests, len(body))
+                finally:
+                    if requests:  # it was not rewritten
+                        self._workers.clear_in_thread(requests)
+                call.kept_words = exchange.kept_words
+            del body  # a reply may take minutes
+            if self._gateway.show_request is not None:
+                self._gateway.show_request(f"{path} {content.decode()}")
+                message = "nothing was sent: the gateway shows what would have been"
+                raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
+            last_hash = message_hashes[-1] if message_hashes else client
+
+            def hash_replies() -> list[bytes]:
+                return conversations.hasher.hash_replies(last_hash, restorer.restored_messages)
+
+            async def store_reply_ids(reply_hashes: list[bytes]) -> None:
+                conversations.store_reply_ids(
+                    stored, exchange, client=client, reply_hashes=reply_hashes, reply_ids=restorer.reply_ids
+                )
+                if stored.path is not None:
+                    try:
+                        async with stored.lock:
+                            await self._workers.run_job(conversations.save_conversation, stored)
+                    except TextveilError as error:  # the reply is valid all the same
+                        self._gateway.report(f"request {call.request_id}: {error.code}: the mapping was not written")
+
+            headers = [*headers, (b"content-type", b"application/json")]
+            async with self._request_upstream("POST", target, headers, content) as reply:
+                if path not in RESTORERS_BY_PATH or reply.status != HTTPStatus.OK:
+                    await self._pass_reply(call, reply)
+                    return
+                call.restorer = restorer = RESTORERS_BY_PATH[path](exchange, self._gateway.restore_tools)
+                is_stream = reply.get_header(b"content-type").startswith(b"text/event-stream")
+                await (self._restore_event_stream if is_stream else self._restore_whole_reply)(
+                    call, reply, restorer, hash_replies, store_reply_ids
+                )
+
+    @asynccontextmanager
+    async def _limit_large_requests(self, size: int) -> AsyncIterator[None]:
+        """Wait until fewer than ``_MAX_LARGE_REQUESTS`` other large requests are parsed or rewritten."""
+        if size <= MAX_MEDIUM_CHARACTERS:
+            yield
+            return
+        try:
+            async with asyncio.timeout(self._gateway.limits.seconds):
+                await self._large.acquire()
+        except TimeoutError:
+            raise make_busy_refusal("too many large requests wait: ask again later") from None
+        try:
+            yield
+        finally:
+            self._large.release()
+
+    async def _read_request(
+        self, path: str, body: bytes, client: bytes
+    ) -> tuple[list[CheckedRequest], list[str], list[bytes]]:
+        """Return the parsed request in a list, the reply ids that it refers to, and its last marks.
+
+        Short bodies are parsed on the event loop. The rewriting function removes the request from the list in a thread,
+        since freeing a large one may take long.
+        """
+
+        def read() -> tuple[list[CheckedRequest], list[str], list[bytes]]:
+            refuse_heavy_body(body, self._gateway.work_bytes)
+            request = check_request(path, parse_json(body), self._gateway.pass_through, self._gateway.is_field_name)
+            hashes = self._gateway.conversations.hasher.hash_messages(client, request.messages)
+            return [request], request.reply_ids, hashes[-MAX_LOOKED_UP:]
+
+        return read() if len(body) <= _EVENT_LOOP_BYTES else await self._workers.run_job(read, size=len(body))
+
+    @asynccontextmanager
+    async def _request_upstream(
+        self, method: str, target: str, headers: Headers, content: bytes = b""
+    ) -> AsyncIterator[UpstreamReply]:
+        try:
+            async with asyncio.timeout(self._gateway.reply_limits.seconds):
+                async with self._gateway.upstream.send_request(method, target, headers, content) as reply:
+                    yield reply
+        except TimeoutError:
+            raise make_upstream_refusal("did not finish in time", HTTPStatus.GATEWAY_TIMEOUT) from None
+
+    async def _rewrite_request(
+        self, stored: StoredConversation, earlier: ExchangeHistory | None, requests: list[CheckedRequest], size: int
+    ) -> tuple[Conversation, bytes]:
+        """Return the conversation state and the rewritten request; one request at a time."""
+
+        def rewrite() -> tuple[Conversation, bytes]:
+            request, conversation = requests.pop(), self._gateway.conversations.open_conversation(stored)
+            before = conversation.history if request.reply_ids and earlier is None else earlier
+            if request.reply_ids and (before is None or not (before.tags or before.previous)):
+                raise InputError(_UNKNOWN_REPLY_MESSAGE)
+            exchange = conversation.start_exchange(before)
+            sent = rewrite_request(request, exchange, self._gateway.key)
+            self._gateway.conversations.save_conversation(stored)
+            return exchange, json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+
+        try:
+            async with asyncio.timeout(self._gateway.limits.seconds):
+                await stored.lock.acquire()
+        except TimeoutError:
+            raise make_busy_refusal("other requests of the conversation wait: ask again later") from None
+        try:
+            return await self._workers.run_job(rewrite, size=size + _CHARACTERS_PER_PACKED_BYTE * len(stored.packed))
+        except Exception as error:
+            # The file is unreadable or was replaced: the next request loads it again.
+            is_unloaded = stored.conversation is None and stored.path is not None
+            if stored.conversation is None or isinstance(error, ConversationChanged):
+                self._gateway.conversations.forget_conversation(stored)
+            if is_unloaded and isinstance(error, InputError | KeyFileError):
+                error.args = (f"{error}; {_NEW_CONVERSATION_HINT}",)
+            raise
+        finally:
+            stored.lock.release()
+
+    async def _pass_reply(self, call: _ClientRequest, reply: UpstreamReply) -> None:
+        """Pass a reply without restored texts: lists of models, vectors, and errors with surrogates."""
+        body = await reply.read_body()
+        await call.begin_response(reply)
+        await call.send_part(body, more=False)
+
+    async def _restore_whole_reply(
+        self,
+        call: _ClientRequest,
+        reply: UpstreamReply,
+        restorer: ApiReplyRestorer,
+        hash_replies: _HashReplies,
+        store_reply_ids: _StoreReplyIds,
+    ) -> None:
+        body = await reply.read_body()
+
+        def restore() -> tuple[bytes, list[bytes]]:
+            try:
+                parsed = parse_finite_json(body.decode("utf-8"), allow_constants=True)
+            except ValueError:
+                parsed = None
+            if not isinstance(parsed, dict):
+                raise make_upstream_refusal("sent a reply that is not an object of JSON")
+            audit = CallAudit(restorer.exchange)
+            audit.observe(parsed)
+            written = json.dumps(restorer.restore_whole(restorer.claim_reply(parsed)), ensure_ascii=False).encode(
+                "utf-8", "backslashreplace"
+            )
+            audit.count_unrecorded(is_end=True)
+            restorer.note_unclear(audit.unclear_count)
+            return written, hash_replies()
+
+        written, reply_hashes = await self._workers.run_job(restore, size=len(body))
+        await store_reply_ids(reply_hashes)
+        await call.begin_response(reply, content_type="application/json", x_textveil_counts=call.formatted_counts)
+        await call.send_part(written, more=False)
+
+    async def _restore_event_stream(
+        self,
+        call: _ClientRequest,
+        reply: UpstreamReply,
+        restorer: ApiReplyRestorer,
+        hash_replies: _HashReplies,
+        store_reply_ids: _StoreReplyIds,
+    ) -> None:
+        """Pass the restored events of a stream.
+
+        The next part is read after the client has received the last one. The marks of the next request are recorded
+        before the client receives the end, since it may send that request at once.
+        """
+        events, audit = EventReader(self._gateway.reply_limits.event_bytes), CallAudit(restorer.exchange)
+
+        def restore_part(part: bytes) -> tuple[list[bytes], list[bytes] | None, Refusal | None]:
+            done: list[bytes] = []
+            known_count = len(restorer.restored_messages)
+            try:
+                for event in events.feed(part):
+                    audit.observe(event.data)
+                    held = restorer.end_stream() if event.data == DONE else ()
+                    passed = [event]
+                    if isinstance(event.data, dict):
+                        passed = restorer.restore_event(event._replace(data=restorer.claim_reply(event.data)))
+                    done += [after.encode() for after in (*held, *passed)]
+            except Refusal as refusal:
+                return done, None, refusal
+            finally:  # before the client has any of it, and may run a call
+                if audit.has_ended_part:
+                    audit.count_unrecorded()
+                restorer.note_unclear(audit.unclear_count)
+            return done, hash_replies() if len(restorer.restored_messages) > known_count else None, None
+
+        def finish() -> tuple[bytes, list[bytes]]:
+            rest = b"".join(event.encode() for event in restorer.end_stream())
+            audit.count_unrecorded(is_end=True)
+            restorer.note_unclear(audit.unclear_count)
+            return rest, hash_replies()
+
+        await call.begin_response(reply, content_type="text/event-stream; charset=utf-8")
+        try:
+            async for part in reply.iterate_parts():
+                call.restored_bytes += len(part)
+                done, reply_hashes, refusal = await self._workers.run_job(
+                    restore_part, part, size=events.measure_work(part)
+                )
+                if reply_hashes is not None:
+                    await store_reply_ids(reply_hashes)
+                await call.send_part(b"".join(done))
+                if refusal is not None:
+                    raise refusal
+            events.close()
+        finally:
+            reply_hashes = []
+            with contextlib.suppress(Exception):
+                rest, reply_hashes = await self._workers.run_job(finish, size=call.restored_bytes)
+                await call.send_part(rest)
+        await store_reply_ids(reply_hashes)
+        await call.send_part(f": textveil {call.formatted_counts}\n\n".encode(), more=False)
+
+
+async def _wait_for_disconnect(receive: Any) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass

@@ -1,0 +1,154 @@
+"""Sanitizer with fixed options, which other libraries may call, copy and pickle."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
+from textveil.errors import ColumnError, InputError
+from textveil.sequences import list_items
+from textveil.text import Options, PrivacyTerms, Result, Sanitizer
+
+
+class SanitizerSettings(Options, ExpectedBundle, total=False):
+    """Settings of a sanitizer except its folder: options, and requirements on the bundle.
+
+    Keys:
+        expect_id: Required content hash of the bundle.
+        maker: Public key of the required signer of the bundle.
+        max_bytes: The most bytes of all its files, in total.
+    """
+
+
+class ConfiguredSanitizer:
+    """Rewriter of texts with one bundle and one set of options.
+
+    A pickle holds the folder and the content hash of the bundle, and the options. It holds no text. If the folder has
+    another bundle, unpickling raises an error. An object is safe to share between threads.
+
+    Args:
+        bundle: Folder of a bundle; default: the built-in English one.
+        settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
+            Denied words are in pickles, and not in ``repr``.
+
+    Raises:
+        BundleError: The bundle is unusable, or is not the expected one.
+        OptionError: An option has a value that the bundle or the mechanism does not support.
+
+    Privacy:
+        Every text is a document of its own, with the guarantee of ``Sanitizer.sanitize``. Every call draws anew:
+        rewriting a
+        text again is a second release.
+    """
+
+    def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:
+        self._folder = None if bundle is None else str(bundle)
+        expected: Any = {name: value for name, value in settings.items() if name in ExpectedBundle.__annotations__}
+        options: Any = {name: value for name, value in settings.items() if name not in expected}
+        self._options: Options = options
+        self._sanitizer = load_sanitizer(self._folder, **expected)
+        self._sanitizer.terms(**self._options)  # check options before there is any text
+
+    def __call__(self, text: str) -> str:
+        """Return the rewritten text.
+
+        Raises:
+            InputError: ``text`` is not a string.
+        """
+        if not isinstance(text, str):
+            raise InputError("the text is not a string: give one text, or a column to cells")
+        return self._sanitizer.sanitize(text, **self._options).text
+
+    def sanitize_texts(self, texts: Iterable[str]) -> list[Result]:
+        """Return the rewritten texts, each with its privacy statement.
+
+        Raises:
+            InputError: An entry is not a string, or ``texts`` is one string, a row or a table.
+        """
+        return self._sanitizer.sanitize_batch(texts, **self._options)
+
+    def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
+        """Return the rewritten cells of a column; missing cells stay unchanged.
+
+        Args:
+            cells: Strings, and any values that represent missing cells.
+            missing: Whether each cell is missing; default: ``None`` and NaN are.
+
+        Raises:
+            InputError: A cell is neither a string nor missing, or ``cells`` is one string, a row or a table.
+        """
+        cells = list_items(cells, "cells")
+        missing = list(map(_is_missing, cells)) if missing is None else missing
+        if len(missing) != len(cells):
+            raise InputError("cells and missing do not have the same length")
+        for number, (cell, is_missing) in enumerate(zip(cells, missing, strict=True), 1):
+            if not is_missing and not isinstance(cell, str):
+                raise InputError(f"cell {number} of {len(cells)} is not a string: convert the column first")
+        texts = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
+        results = iter(self.sanitize_texts(texts))
+        return [cell if gone else next(results).text for cell, gone in zip(cells, missing, strict=True)]
+
+    def preview(self, text: str) -> list[tuple[str, str]]:
+        """Return the pieces of a text with their states, as ``Sanitizer.preview``, without a draw."""
+        return self._sanitizer.preview(text, **self._options)
+
+    @property
+    def terms(self) -> PrivacyTerms:
+        """Guarantee of a text per token: the same for all texts."""
+        return self._sanitizer.terms(**self._options)
+
+    def __repr__(self) -> str:
+        terms = self.terms
+        epsilon = "" if terms.level is None else f", epsilon {terms.level}"
+        return f"<{type(self).__name__} {terms.mechanism}{epsilon}, bundle {terms.bundle[:12]}>"
+
+    def __reduce__(self) -> Any:
+        bundle = self._sanitizer.bundle
+        return _unpickle_sanitizer, (self._folder, bundle.expected_bundle, bundle.is_expected, self._options)
+
+
+def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
+    """Return the columns that a caller gives one by one or in one list; ``()`` gives none.
+
+    Raises:
+        ColumnError: The caller gives no column.
+    """
+    is_list = isinstance(columns, list) or (isinstance(columns, tuple) and not columns)
+    collected = (*(columns if is_list else [columns]), *more)
+    if not collected:
+        raise ColumnError("no column is named: name those that have texts")
+    return collected
+
+
+def _is_missing(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float | np.floating) and bool(cell != cell))
+
+
+@lru_cache(maxsize=4)
+def load_sanitizer(
+    folder: str | None,
+    expect_id: str | None = None,
+    maker: str | None = None,
+    max_bytes: int = MAX_BUNDLE_BYTES,
+    pinned: bool | None = None,
+) -> Sanitizer:
+    """Return the sanitizer of a bundle, one object for all callers."""
+    sanitizer = Sanitizer.load(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
+    return sanitizer if pinned is None else Sanitizer(replace(sanitizer.bundle, is_expected=pinned))
+
+
+def _unpickle_sanitizer(
+    folder: str | None, expected: ExpectedBundle, pinned: bool, options: Options
+) -> ConfiguredSanitizer:
+    """Return a rewriter of the same bundle, for unpickling.
+
+    The content hash is required, so that the bundle is the same. Privacy statements still report whether the user
+    required it.
+    """
+    sanitizer = object.__new__(ConfiguredSanitizer)
+    sanitizer._folder, sanitizer._options = folder, options
+    sanitizer._sanitizer = load_sanitizer(folder, **expected, pinned=pinned)
+    return sanitizer

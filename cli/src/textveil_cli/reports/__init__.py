@@ -1,0 +1,12 @@
+"""Descriptions of bundles, words, epsilons and counts: as text for a person, or as JSON."""
+
+from typing import TYPE_CHECKING
+
+from textveil.lazy import make_lazy_getattr
+
+if TYPE_CHECKING:
+    from textveil_cli.reports.text import format_bound, format_levels_table, format_rate
+
+__all__ = ["format_bound", "format_levels_table", "format_rate"]
+
+__getattr__ = make_lazy_getattr(__name__, __all__, "text")

@@ -1,0 +1,102 @@
+"""Output of corrected counts: a table with the meaning of its columns, or JSON lines."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from textveil.bundle import HeldOutCounts, LabelBundle, layout
+from textveil.errors import ReleaseError
+
+from textveil_cli.aggregation import AggregateCounts, CountEstimate, CountEstimates
+from textveil_cli.console import print_message
+
+#: From this number of texts on, counts are printed as whole numbers.
+_MIN_TEXTS_FOR_INTEGERS = 100
+_DECIDED_HEADING, _LABEL_HEADING = "decided as", "texts of this label"
+
+
+def print_counts(bundle: LabelBundle, counts: AggregateCounts, as_json: bool) -> None:
+    """Print counts.
+
+    Explanations, and reasons for missing counts, go to standard error.
+
+    Args:
+        bundle: The bundle of the devices.
+        counts: The counts.
+        as_json: Whether to print one JSON object for each label, and for each code where codes are not labels.
+
+    Raises:
+        ReleaseError: No count is possible.
+    """
+    decided, of_labels = counts.by_class_label, counts.by_true_label
+    if decided.refusal and of_labels.refusal:
+        raise ReleaseError(decided.refusal)
+    has_cluster_labels = bundle.label_type == layout.CLUSTER_LABELS
+    tables = [("code", [(_DECIDED_HEADING, decided)]), ("label", [(_LABEL_HEADING, of_labels)])]
+    if not has_cluster_labels:
+        tables = [("label", [(_DECIDED_HEADING, decided), (_LABEL_HEADING, of_labels)])]
+    blocks = [
+        _format_json_lines(label_kind, columns) if as_json else _format_table(label_kind, columns)
+        for label_kind, columns in tables
+    ]
+    print(("\n" if as_json else "\n\n").join("\n".join(lines) for lines in blocks if lines), flush=True)
+    if not as_json:
+        for line in _explain_columns(counts, bundle.held_out):
+            print_message(f"textveil: {line}")
+    for name, estimate in ((_DECIDED_HEADING, decided), (_LABEL_HEADING, of_labels)):
+        if estimate.refusal:
+            print_message(f"textveil: {name}: no numbers: {estimate.refusal}")
+        elif not all(count.interval for count in estimate.counts):
+            print_message(
+                f"textveil: {name}: - where the range is wider than from 0 to {counts.texts:,}, or outside of that: "
+                "too few texts, or texts unlike the held-out ones"
+            )
+
+
+def _explain_columns(counts: AggregateCounts, held_out: HeldOutCounts | None) -> list[str]:
+    texts = f"{counts.texts:,} text" + "s" * (counts.texts != 1)
+    lines = [f"{texts}. In brackets: two standard errors on each side, cut to 0 and {counts.texts:,}"]
+    if not counts.by_class_label.refusal:
+        lines.append(
+            f"{_DECIDED_HEADING}: where the model on the devices put them, mistakes included; the range covers the "
+            "noise"
+        )
+    if not counts.by_true_label.refusal and held_out is not None:
+        lines.append(
+            f"{_LABEL_HEADING}: what they are, if texts of a label are like the held-out ones of that label; the range "
+            f"covers the noise, the model's mistakes and the limited number of held-out texts ({held_out.text_count:,})"
+        )
+    return lines
+
+
+def _format_json_lines(label_kind: str, columns: Sequence[tuple[str, CountEstimates]]) -> list[str]:
+    """Return a JSON object for each name in any column."""
+    keys = {_DECIDED_HEADING: "decided_as", _LABEL_HEADING: "texts_of_label"}
+    entries: dict[str, dict[str, Any]] = {}
+    for column, estimate in columns:
+        for count in estimate.counts:
+            entry = entries.setdefault(
+                count.label, {label_kind: count.label, **{keys[name]: None for name, _ in columns}}
+            )
+            entry[keys[column]] = count.to_dict()
+    return [json.dumps(entry, ensure_ascii=False) for entry in entries.values()]
+
+
+def _format_table(label_kind: str, columns: Sequence[tuple[str, CountEstimates]]) -> list[str]:
+    available = [(name, estimate) for name, estimate in columns if estimate.counts]
+    if not available:
+        return []
+    rows = [[label_kind, *(name for name, _ in available)]]
+    for counts in zip(*(estimate.counts for _, estimate in available), strict=True):
+        rows.append([counts[0].label, *map(_format_cell, counts)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
+def _format_cell(count: CountEstimate) -> str:
+    if count.interval is None:
+        return "-"
+    low, high = count.interval
+    middle = min(max(count.count, low), high)
+    digits = 0 if count.texts >= _MIN_TEXTS_FOR_INTEGERS else 1
+    return f"{middle:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"

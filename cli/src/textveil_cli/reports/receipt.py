@@ -1,0 +1,49 @@
+"""``textveil verify --receipt``: check the privacy statement of an output."""
+
+import os
+from pathlib import Path
+
+from textveil.errors import ContentHashMismatch, InputError, ReceiptError
+
+from textveil_cli.console import open_input
+
+_READ_BYTES = 1 << 20
+
+
+def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, expect_id: str | None) -> str:
+    """Check a receipt and return its description.
+
+    Args:
+        receipt: File of the receipt.
+        output: The output that it must describe; ``None`` for no comparison.
+        signed_by: The public key that must have signed it; ``None`` for any key.
+        expect_id: Content hash of the bundle that it must name; ``None`` for any bundle.
+
+    Raises:
+        InputError: The file of the receipt cannot be read.
+        ReceiptError: The file is no receipt, was altered, describes another output, or has another signer; or the
+            output cannot be read.
+        IdentityMismatch: It names another bundle.
+    """
+    from textveil.ledger import MAX_RECEIPT_BYTES, read_receipt
+
+    try:
+        with receipt.open("rb") as file:
+            content = file.read(MAX_RECEIPT_BYTES + 1)
+    except OSError as error:
+        raise InputError("--receipt: no readable file there") from error
+    verified, key = read_receipt(content, expected_key=signed_by)
+    if expect_id is not None and verified.bundle != expect_id:
+        raise ContentHashMismatch("the receipt is of another bundle")
+    signer_note = "is the key that was asked for" if signed_by else "may be anybody's: compare it (--signed-by)"
+    lines = [str(verified), f"bundle {verified.bundle}", f"signed by {key}, which {signer_note}"]
+    if output is None:
+        lines.append("no output was compared (--output)")
+    else:
+        try:
+            with open_input(str(output), "--output") as (descriptor, _):
+                verified.check_output(iter(lambda: os.read(descriptor, _READ_BYTES), b""))
+        except OSError as error:
+            raise ReceiptError("the output cannot be read") from error
+        lines.append("it is of this output")
+    return "\n".join(lines)

@@ -1,0 +1,110 @@
+"""Figures for each epsilon of a bundle's staircase mechanism: guarantee and effect on words.
+
+The staircase mechanism is the extremal mechanism for local DP (Kairouz, Oh, Viswanath 2014).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from textveil.bundle import TextBundle
+from textveil.mechanisms.staircase import SlotStaircases, Staircase
+from textveil.text import StaircasePlanFactory
+
+_CHUNK_WORDS = 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class StaircaseSummary:
+    """Guarantee of one epsilon of the staircase mechanism, and its effect on randomized words.
+
+    Where slots in lower case and other slots differ, ``near``, ``guess_gain`` and the ``kept`` figures are the larger
+    ones.
+
+    Attributes:
+        epsilon: ``L``, epsilon per randomized word.
+        default: Whether it is the default epsilon.
+        share: ``h``, as written in the bundle.
+        near: ``p_near``, probability that a word is sampled from its neighborhood, rounded up.
+        guess_gain: ``C``, the maximum factor by which the probability of a right guess of one word grows on average,
+            rounded up.
+        largest_odds: ``e**L``, rounded up: the maximum factor by which the odds of two words change.
+        kept_median: Probability that a word is replaced by itself, median over the possible outputs.
+        kept_low: The 5 % quantile of this probability.
+        kept_high: The 95 % quantile of this probability.
+        kept_most: The largest probability of any word.
+    """
+
+    epsilon: float
+    default: bool
+    share: str
+    near: float
+    guess_gain: float
+    largest_odds: int
+    kept_median: float
+    kept_low: float
+    kept_high: float
+    kept_most: float
+
+
+def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> list[StaircaseSummary]:
+    """Return a summary of each epsilon of a bundle's staircase mechanism, strictest first.
+
+    Args:
+        bundle: A bundle with a staircase mechanism.
+        protect: The protection mode; the bundle's default if left out.
+
+    Raises:
+        UnknownMechanism: The bundle has no staircase mechanism.
+    """
+    plans = StaircasePlanFactory(bundle)
+    summaries = []
+    for level in bundle.staircase_levels:
+        plan = plans.make_plan({"epsilon": str(level.epsilon), "protect": protect or bundle.default_mode})
+        terms_facts = plan.terms.promise.list_figures(plan.terms)
+        assert isinstance(plan.mechanism, SlotStaircases)
+        kept_probabilities = compute_max_kept_probabilities(plan.mechanism)
+        low, median, high = np.quantile(kept_probabilities, (0.05, 0.5, 0.95), method="inverted_cdf")
+        summaries.append(
+            StaircaseSummary(
+                epsilon=float(level.epsilon),
+                default=level.name == bundle.default_staircase_level,
+                share=str(level.share),
+                near=terms_facts["near"],
+                guess_gain=terms_facts["guess_gain"],
+                largest_odds=terms_facts["largest_odds"],
+                kept_median=float(median),
+                kept_low=float(low),
+                kept_high=float(high),
+                kept_most=float(kept_probabilities.max()),
+            )
+        )
+    return summaries
+
+
+def compute_max_kept_probabilities(slots: SlotStaircases) -> np.ndarray:
+    """Return the probability that a word is replaced by itself, the maximum over slot types.
+
+    Slots are lower case or strict. One value for every possible output of either, shape ``(words,)``.
+    """
+    largest = np.zeros(len(slots.any_case.base))
+    for staircase in {slots.any_case, slots.lower_case}:
+        outputs = np.flatnonzero(staircase.base)
+        largest[outputs] = np.maximum(largest[outputs], compute_kept_probabilities(staircase))
+    return largest[(slots.any_case.base > 0) | (slots.lower_case.base > 0)]
+
+
+def compute_kept_probabilities(staircase: Staircase) -> np.ndarray:
+    """Return the probability that a word is replaced by itself, for every possible output.
+
+    Shape ``(outputs,)``, in the order of the output words.
+    """
+    outputs = np.flatnonzero(staircase.base)
+    probabilities = []
+    for part in np.array_split(outputs, max(1, len(outputs) // _CHUNK_WORDS)):
+        _, budgets = staircase.distribute_budget(part)
+        near_budget, base = budgets.sum(axis=1), staircase.base[part]
+        own_budget = budgets[:, 0] + (staircase.budget - near_budget) / np.maximum(
+            1, staircase.base_sum - near_budget
+        ) * (base - budgets[:, 0])
+        probabilities.append((staircase.unit * base + staircase.factor * own_budget) / staircase.total)
+    return np.concatenate(probabilities)

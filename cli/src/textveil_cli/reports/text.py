@@ -1,0 +1,202 @@
+"""Descriptions of bundles, words and releases for the command line, as text or JSON."""
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from textveil.bundle import TextBundle
+from textveil.bundle.layout import TABLE_MECHANISMS
+from textveil.release import round_up
+from textveil.text import LevelSummary, Options, Sanitizer, format_epsilon, summarize_levels
+
+from textveil_cli.reports.names import describe_names_lists, format_names_table
+from textveil_cli.reports.staircase import describe_staircase, format_staircase_table
+
+_BAR_CELLS = 24
+_COLUMN_EXPLANATION = (
+    "kept: probability that a word comes out as itself: the 5 % quantile of words, the median, the 95 % quantile, and",
+    "the most of any word. entropy: min-entropy in nats of what a word may become, median. 1 release, 10 releases: how",
+    "often a sensitive word is guessed from so many independent releases, by someone who knows this bundle and how",
+    "common words are. A reader of the context guesses more. Of santext+, all this is about sensitive words: no level",
+    "moves the coin that keeps common words, and what it keeps reveals itself.",
+)
+
+
+def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
+    """Describe a text bundle: its properties, guarantees and their limits."""
+    manifest = bundle.manifest
+    level_summaries = {mechanism: summarize_levels(bundle, mechanism) for mechanism in TABLE_MECHANISMS}
+    levels = [
+        {
+            "default": level.name == bundle.default_level,
+            **{mechanism: _describe_level(of[number]) for mechanism, of in level_summaries.items()},
+        }
+        for number, level in enumerate(bundle.santext_levels)
+    ]
+    facts: dict[str, Any] = {
+        "name": manifest.get("name"),
+        "identity": bundle.content_hash,
+        "licence": manifest.get("licence"),
+        "attribution": manifest.get("attribution"),
+        "tokens": bundle.token_type,
+        "symbols": bundle.symbol_count,
+        "default_mechanism": bundle.default_mechanism or None,
+        "staircase": None if bundle.staircase_table is None else describe_staircase(bundle),
+        "names": None if bundle.names_files is None else describe_names_lists(bundle),
+        "neighbours": bundle.table.neighbors.shape[1] if bundle.santext_levels else None,
+        "default_table_mechanism": bundle.default_table_mechanism,
+        "replacement_probability": bundle.default_replacement_probability,
+        "levels": levels,
+    }
+    if as_json:
+        return json.dumps(facts, ensure_ascii=False)
+    tables = f"{facts['symbols']:,} {facts['tokens']}s; {', '.join(bundle.mechanisms)}"
+    lines = [
+        f"{facts['name']}: {tables if bundle.mechanisms else 'lists of the rung names'}",
+        f"identity   {facts['identity']}",
+        f"license    {facts['licence']}. {facts['attribution']}",
+    ]
+    if bundle.mechanisms:
+        lines += ["", format_levels_table(bundle)]
+    if bundle.names_files is not None:
+        lines += ["", *format_names_table(bundle)]
+    if not bundle.santext_levels:
+        return "\n".join(lines)
+    probability = float(bundle.default_replacement_probability)
+    lines += [
+        "",
+        "SanText: two sensitive words at distance d make any output likelier by a factor of at most exp(epsilon d),",
+        "and, whatever their distance, exp(pure LDP). Distance 1 is the median of two words. With santext+ a common",
+        f"word is kept with probability {1 - probability:g} and then reveals itself: no bound. Against a common one",
+        f"the factor is {round_up(1 / probability, 2):g} times larger.",
+        "Not protected: number and order of words, punctuation, case patterns. Names of the vocabulary are drawn like",
+        "other words. Each further release of a word gives more away, within a text too. There is no protection of the",
+        "text as a whole.",
+    ]
+    return "\n".join(lines)
+
+
+def format_levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
+    """Return all epsilons for each mechanism, the default first: guarantees and effects."""
+    mechanisms = sorted(TABLE_MECHANISMS, key=lambda mechanism: mechanism != bundle.default_table_mechanism)
+    if not bundle.santext_levels:
+        bundle.check_mechanism("staircase")
+        return json.dumps(describe_staircase(bundle)) if as_json else "\n".join(format_staircase_table(bundle))
+    tables = [summarize_levels(bundle, mechanism) for mechanism in mechanisms]
+    if as_json:
+        return json.dumps([asdict(level) for levels in tables for level in levels], ensure_ascii=False)
+    lines: list[str] = [] if bundle.staircase_table is None else [*format_staircase_table(bundle), ""]
+    for levels in tables:
+        measures = levels[0].measures
+        prior_guess = (
+            "" if measures is None else f"; guessed without any release: {measures.recovery_without_release:.1%}"
+        )
+        default_mark = " (the default)" if levels[0].mechanism == bundle.default_mechanism else ""
+        lines += [
+            f"{levels[0].mechanism}{default_mark}{prior_guess}",
+            f"{'epsilon':<9}{'kind':<9}{'textbook':>9}{'pure LDP':>9}{'kept 5 %':>10}{'median':>8}"
+            f"{'95 %':>7}{'most':>7}{'entropy':>9}{'1 release':>11}{'10 releases':>12}",
+            *map(_format_level, levels),
+            "",
+        ]
+    if bundle.statistics is None:
+        lines += ["This bundle carries no statistics: textveil-export statistics adds them."]
+        return "\n".join(lines)
+    return "\n".join([*lines, *_COLUMN_EXPLANATION])
+
+
+def describe_word(sanitizer: Sanitizer, word: str, options: Options, count: int, *, as_json: bool = False) -> str:
+    """List the likeliest replacements of a word, with exact probabilities and distances."""
+    distribution = sanitizer.distribution(word, **options)
+    terms = sanitizer.terms(**options)
+    rows = [
+        {
+            "word": output,
+            "probability": share,
+            "distance": _compute_distance(sanitizer, distribution.symbol, output),
+        }
+        for output, share in distribution.list_likeliest(count)
+    ]
+    remaining_probability = max(0.0, 1 - sum(row["probability"] for row in rows))
+    is_entity = (
+        terms.protect is not None
+        and distribution.symbol != "<unk>"
+        and distribution.symbol not in sanitizer.bundle.symbol_ids
+    )
+    statement = terms.statement(0 if is_entity else 1)  # a surrogate of an entity type is not a randomized word
+    other_words = len(distribution.words) - len(rows)
+    if as_json:
+        return json.dumps(
+            {
+                "symbol": distribution.symbol,
+                "statement": statement.to_dict(),
+                "replacements": rows,
+                "others": {"count": other_words, "probability": remaining_probability},
+            },
+            ensure_ascii=False,
+        )
+    header = distribution.symbol
+    if header == "<unk>":
+        header += " (this word is not in the vocabulary)"
+    elif is_entity:
+        header += " (drawn from the public list of this kind, whatever the word is)"
+    width = max(len(row["word"]) for row in rows)
+    lines = [header, statement.format_line(), "", f"{'becomes':<{width}}  probability  distance"]
+    for row in rows:
+        distance = "" if row["distance"] is None else f"{row['distance']:8.2f}"
+        bar = "█" * round(row["probability"] * _BAR_CELLS)
+        lines.append(f"{row['word']:<{width}}  {row['probability']:>11.4%}  {distance}  {bar}".rstrip())
+    if other_words:
+        lines.append(f"and {other_words:,} other words with {remaining_probability:.2%} in all")
+    return "\n".join(lines)
+
+
+def _compute_distance(sanitizer: Sanitizer, symbol: str, output: str) -> float | None:
+    """Return the distance of two symbols, or ``None`` if it is undefined.
+
+    It is undefined without SanText, and for unknown words and entity types.
+    """
+    vocabulary = sanitizer.bundle.symbol_ids
+    if not sanitizer.bundle.santext_levels or symbol not in vocabulary or output not in vocabulary:
+        return None
+    return sanitizer.distance(symbol, output)
+
+
+def format_bound(value: float | None) -> str:
+    """Format a bound with two decimals, rounded up."""
+    return "-" if value is None else f"{round_up(value, 2):.2f}"
+
+
+def format_rate(value: float) -> str:
+    """Format a rate to a tenth of a percent, with ``>99.9%`` instead of 100 %.
+
+    No guess of a word is ever certain.
+    """
+    text = f"{value:.1%}"
+    return ">99.9%" if text == "100.0%" else text
+
+
+def _describe_level(summary: LevelSummary) -> dict[str, Any]:
+    return {
+        "epsilon": summary.epsilon,
+        "epsilon_kind": summary.epsilon_kind,
+        "epsilon_textbook": summary.epsilon_textbook,
+        "epsilon_pure_ldp": summary.epsilon_pure_ldp,
+        "unchanged_median": None if summary.measures is None else summary.measures.unchanged,
+    }
+
+
+def _format_level(summary: LevelSummary) -> str:
+    line = (
+        f"{format_epsilon(summary.epsilon):<9}{summary.epsilon_kind.split()[0]:<9}"
+        f"{summary.epsilon_textbook:>9.4g}{format_bound(summary.epsilon_pure_ldp):>9}"
+    )
+    measures = summary.measures
+    if measures is None:
+        line += f"{'-':>10}{'-':>8}{'-':>7}{'-':>7}{'-':>9}{'-':>11}{'-':>12}"
+    else:
+        line += (
+            f"{measures.unchanged_low:>10.1%}{measures.unchanged:>8.1%}{measures.unchanged_high:>7.1%}{measures.unchanged_most:>7.1%}"
+            f"{measures.min_entropy:>9.2f}{format_rate(measures.recovery[1].rate):>11}{format_rate(measures.recovery[10].rate):>12}"
+        )
+    return line + ("  default" if summary.default else "")

@@ -1,0 +1,120 @@
+"""Arguments of ``textveil sanitize``."""
+
+import os
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from textveil.errors import OptionError
+
+from textveil_cli.options import (
+    BundleOptions,
+    FileRunOptions,
+    InputOptions,
+    LedgerOptions,
+    OutputOptions,
+    ReceiptOptions,
+    RowOptions,
+    TableOptions,
+    TextOptions,
+    refuse_overwriting,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SanitizeArguments:
+    """All arguments of the command line."""
+
+    inputs: InputOptions
+    bundle: BundleOptions
+    text_options: TextOptions
+    rows: RowOptions
+    keep_mapping: Annotated[
+        Path | None,
+        typer.Option(
+            rich_help_panel=RowOptions.heading,
+            help="With --consistent, or --protect names, and one document: write what restores its words here, for its "
+            "owner alone (textveil restore).",
+        ),
+    ] = None
+    table: TableOptions
+    run: FileRunOptions
+    output: OutputOptions
+    ledger: LedgerOptions
+    receipt: ReceiptOptions
+
+    @property
+    def documents(self) -> RowOptions:
+        """Return the document options; the mode ``names`` has a default document.
+
+        The default is a line, or a cell of a table. Other consistent replacements need an explicit document.
+        """
+        if not self.text_options.is_names_mode or self.rows.document is not None or self.rows.document_key is not None:
+            return self.rows
+        return replace(self.rows, document="cell" if self.is_table else "line")
+
+    @property
+    def is_table(self) -> bool:
+        """Return whether the files have columns."""
+        return self.table.format not in (None, "lines")
+
+    @property
+    def is_over_files(self) -> bool:
+        """Return whether files are rewritten one by one.
+
+        That holds for tables, packed files, files in folders, and runs with options for many files.
+        """
+        if self.inputs.text is not None:
+            return False
+        if self.is_table or self.table.columns or self.run.has_any:
+            return True
+        from textveil_cli.files import get_packed_ending
+
+        return any(get_packed_ending(path) or os.path.isdir(path) for path in self.inputs.paths)
+
+    def resolve_format(self) -> "SanitizeArguments":
+        """Return the arguments with the format of the files' endings, unless one is selected."""
+        return replace(self, table=self.table.resolve_format(self.inputs.paths))
+
+    def check_options(self) -> None:
+        """Raise ``OptionError`` for options that contradict each other."""
+        if self.inputs.text is not None and (self.is_table or self.table.columns):
+            raise OptionError("--text and columns exclude each other")
+        choices = (None, "cell", "row") if self.is_table else (None, "line", "file")
+        if self.rows.document not in choices:
+            raise OptionError(f"--document is {choices[1]} or {choices[2]}")
+        if self.keep_mapping is not None and not self.text_options.is_consistent:
+            conflicting = "--corpus-key" if self.text_options.sampling.corpus_key is not None else "--no-consistent"
+            if conflicting == "--corpus-key" or self.text_options.sampling.consistent is False:
+                raise OptionError(f"--keep-mapping does not go with {conflicting}")
+            raise OptionError("--keep-mapping goes with --protect names, or with --consistent")
+        if self.keep_mapping is not None and self.ledger.memo:
+            raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
+        if self.is_over_files and self.keep_mapping is not None:
+            raise OptionError("--keep-mapping is for one document, not for folders or tables")
+        if self.is_over_files and self.ledger.memo:
+            raise OptionError("--memo is for plain text: it stores one whole output, and files are drawn in parts")
+        if not self.is_over_files:
+            self._refuse_unused()
+
+    def _refuse_unused(self) -> None:
+        """Raise ``OptionError`` for options without effect on plain text, instead of ignoring them."""
+        for inputs, group in (("tables", self.table), ("tables", self.rows), ("files", self.run)):
+            for field in fields(group):
+                if field.name not in ("plain", "document") and getattr(group, field.name) != field.default:
+                    name = "no-header" if field.name == "header" else field.name.replace("_", "-")
+                    raise OptionError(f"--{name} is for {inputs}{' and folders' if name == 'max-field' else ''}")
+
+    def refuse_overwriting(self, bundle: Path | None, *written_paths: tuple[str, Path | None]) -> None:
+        """Raise ``OutputError`` if an output would overwrite an input, word list, key or ledger.
+
+        See ``options.refuse_overwriting``.
+        """
+        read_paths = [
+            *self.inputs.paths,
+            self.text_options.protection.deny,
+            self.text_options.protection.allow,
+            self.text_options.protection.draw,
+        ]
+        refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths)

@@ -1,0 +1,167 @@
+"""``textveil encode``: documents to vectors or indices, one line for each."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from textveil.release import format_count
+from textveil.vector import Encoder, LabelRelease, TextLabelEncoder, VectorRelease
+
+from textveil_cli.console import (
+    LineBatch,
+    TextWriter,
+    merge_line_batches,
+    name_inputs,
+    open_input,
+    open_output,
+    print_unless_quiet,
+    read_lines,
+    show_byte_progress,
+)
+from textveil_cli.files import (
+    ColumnSelection,
+    InputStream,
+    get_packed_ending,
+    make_table_refusal,
+    read_cells,
+    refuse_tables_by_name,
+)
+from textveil_cli.options import InputOptions, OutputOptions
+
+if TYPE_CHECKING:
+    from textveil_cli.run_ledger import ReceiptFile, RunLedger
+
+EncoderRelease = VectorRelease | LabelRelease
+# A line takes about ten milliseconds, so a bar is useful for much smaller inputs than with ``sanitize``.
+_BAR_FROM_BYTES = 20_000
+#: Prefix of a line that is a comment on the output and no release.
+COMMENT_PREFIX = "# "
+
+
+@dataclass(frozen=True, kw_only=True)
+class EncoderRun:
+    """The encoder of a run with its options, ledger and receipt.
+
+    Attributes:
+        encoder: The encoder.
+        options: Its options.
+        receipt: The receipt of the output; ``None`` without one.
+        run_ledger: Spends the epsilon of the releases; ``None`` without a ledger.
+        heading: Text of the comment in the first line of the output; empty without such a line.
+    """
+
+    encoder: Encoder | TextLabelEncoder
+    options: dict[str, Any]
+    receipt: "ReceiptFile | None"
+    run_ledger: "RunLedger | None"
+    heading: str = ""
+
+    def encode_texts(self, texts: list[str]) -> Iterator[EncoderRelease]:
+        """Yield one release for each text, in order.
+
+        With a ledger, all of them are spent in one transaction before the first is yielded.
+        """
+        releases: Iterable[EncoderRelease] = (self.encoder.encode(text, **self.options) for text in texts)
+        if self.run_ledger is not None:
+            releases = self.run_ledger.encode(self.encoder, texts, self.options)
+        for release in releases:
+            if self.receipt is not None:
+                self.receipt.add_releases([release])
+            yield release
+
+
+def encode_inputs(
+    run: EncoderRun,
+    inputs: InputOptions,
+    selection: ColumnSelection,
+    output: OutputOptions,
+    *,
+    statement_text: str,
+    refuses_tables: bool,
+    one_request: bool,
+) -> None:
+    """Encode all documents of a run, and print the privacy statement.
+
+    Args:
+        run: The encoder, with ledger and receipt.
+        inputs: The inputs.
+        selection: The column or key of a table; lines for plain text.
+        output: The output, and the choice of messages.
+        statement_text: Text of the privacy statement.
+        refuses_tables: Whether plain text that looks like a table is an error.
+        one_request: Whether all lines of an input are one request to the replay cache.
+
+    Raises:
+        TextveilError: An input cannot be read, an output cannot be written, or a release is refused.
+    """
+    quiet, receipt = output.quiet, run.receipt
+    with open_output(output.output) as write:
+        write = write if receipt is None else receipt.wrap_writer(write)
+        if run.heading and not output.as_json:
+            write(f"{COMMENT_PREFIX}{run.heading}\n")
+        if inputs.text is not None:
+            tally = _ReleaseTally()
+            for release in run.encode_texts([inputs.text]):
+                tally.write_release(release, write, output.as_json)
+            print_unless_quiet(statement_text, quiet)
+            tally.print_notes(quiet)
+        for path, name in name_inputs(inputs.paths):
+            tally, before = _ReleaseTally(), 0
+            if refuses_tables:
+                refuse_tables_by_name(path, name)
+            with (
+                open_input(path, name) as (descriptor, size),
+                show_byte_progress(
+                    "encoding", size, _BAR_FROM_BYTES, quiet=quiet, to_file=output.output is not None
+                ) as advance,
+            ):
+                if selection.format == "lines":
+                    batches = _read_checked_lines(descriptor, name, refuses_tables)
+                else:
+                    batches = read_cells(InputStream(descriptor, name, get_packed_ending(path)), selection, name)
+                for lines, _, consumed in merge_line_batches(batches) if one_request else batches:
+                    for done, release in enumerate(run.encode_texts(lines), 1):
+                        tally.write_release(release, write, output.as_json)
+                        advance(before + (consumed - before) * done // len(lines))
+                    before = consumed
+            print_unless_quiet(f"{name}: {tally}{f'; {statement_text}' if tally.documents else ''}", quiet)
+            tally.print_notes(quiet)
+        if receipt is not None:
+            receipt.write()
+
+
+def _read_checked_lines(descriptor: int, name: str, refuses_tables: bool) -> Iterator[LineBatch]:
+    check_lines = make_table_refusal(name)
+    for batch in read_lines(descriptor, name):
+        if refuses_tables:
+            check_lines(batch[0])
+        yield batch
+
+
+class _ReleaseTally:
+    """Writer and counter of the releases of one input."""
+
+    def __init__(self) -> None:
+        self.documents = self.truncated = self.fixed_points = 0
+
+    def write_release(self, release: EncoderRelease, write: TextWriter, as_json: bool) -> None:
+        self.documents += 1
+        self.truncated += release.notes.is_truncated
+        self.fixed_points += release.notes.is_zero_vector
+        write((json.dumps(release.to_dict(), ensure_ascii=False) if as_json else release.line) + "\n")
+
+    def print_notes(self, quiet: bool) -> None:
+        """Print notes for the owner of this device, separate from the privacy statement."""
+        remarks: list[str] = []
+        if self.truncated:
+            remarks.append(f"{self.truncated:,} longer than the model takes, the end left out")
+        if self.fixed_points:
+            remarks.append(
+                f"{self.fixed_points:,} released as the fixed point: the model failed or gave no finite numbers"
+            )
+        if remarks:
+            print_unless_quiet(f"for this device only: {'; '.join(remarks)}", quiet)
+
+    def __str__(self) -> str:
+        return format_count(self.documents, "document") if self.documents else "no documents"

@@ -1,0 +1,236 @@
+"""``textveil sanitize`` for plain text: each line, or each input, is a document."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textveil.errors import OptionError
+from textveil.release import format_count
+from textveil.text import Options, Result, Sanitizer
+
+from textveil_cli.console import (
+    LineBatch,
+    TextWriter,
+    merge_line_batches,
+    name_inputs,
+    open_input,
+    open_output,
+    print_unless_quiet,
+    read_lines,
+)
+from textveil_cli.options.ledger import check_writable
+from textveil_cli.rewriting.arguments import SanitizeArguments
+
+if TYPE_CHECKING:
+    from textveil.text import PrivacyTerms
+
+    from textveil_cli.rewriting.language_warnings import KeptWordsTally
+
+_ONE_DOCUMENT_ERROR = "--keep-mapping is for one document: give one line, one --text, or --document file"
+_ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --quarantine FILE leaves bad lines out"
+#: Maximum number of characters in one write of a long text.
+_MAX_WRITE_CHARACTERS = 1 << 20
+#: Smaller inputs finish before anyone could read a bar.
+_BAR_FROM_BYTES = 20_000_000
+
+SanitizeLines = Callable[[list[str]], list[Result]]
+LineCheck = Callable[[list[str]], None]
+
+
+def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, options: Options) -> None:
+    """Sanitize plain text by the arguments, and print the privacy statement.
+
+    Args:
+        arguments: The arguments.
+        sanitizer: The sanitizer.
+        options: Options of ``Sanitizer.sanitize``.
+
+    Raises:
+        TextveilError: An input cannot be read, an output cannot be written, or a release is refused.
+    """
+    mapping, output = arguments.keep_mapping, arguments.output.output
+    if mapping is not None and len(arguments.inputs.paths) > 1:
+        raise OptionError(_ONE_DOCUMENT_ERROR)
+    if mapping is not None:
+        check_writable("--keep-mapping", mapping)
+    arguments.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--keep-mapping", mapping))
+    if output is not None:
+        from textveil_cli.files import check_output_ending
+
+        formats = ("jsonl", "json") if arguments.output.as_json else ("lines",)
+        check_output_ending(output, formats, arguments.inputs.paths)
+    receipt = arguments.receipt.open_receipt(sanitizer.terms(**options).statement)
+    run_ledger = arguments.ledger.open_ledger()
+    check_language, tally = (
+        (_skip_warning, None) if arguments.output.quiet else _make_language_checks(sanitizer, options)
+    )
+
+    def sanitize_lines(texts: list[str]) -> list[Result]:
+        if run_ledger is None:
+            results = sanitizer.sanitize_batch(texts, **options)
+        else:
+            results = run_ledger.sanitize(sanitizer, texts, options)
+        if tally is not None:
+            tally.add_results(results)
+        if receipt is not None:
+            receipt.add_releases(results)
+        if mapping is not None:  # first: recovering a text whose mapping is lost would take a second release
+            _write_mapping(mapping, results)
+        return results
+
+    with open_output(output) as write:
+        write = write if receipt is None else receipt.wrap_writer(write)
+        if arguments.inputs.text is not None:
+            _sanitize_text(arguments, arguments.inputs.text, sanitize_lines, check_language, write)
+        else:
+            _sanitize_inputs(arguments, sanitize_lines, check_language, write)
+        if receipt is not None:
+            receipt.write()
+    if tally is not None:
+        tally.print_warning(sanitizer)
+    if run_ledger is not None:
+        run_ledger.print_summary(arguments.output.quiet)
+
+
+def _skip_warning(lines: list[str]) -> None:
+    """Ignore the lines: the run is quiet."""
+
+
+def _make_language_checks(sanitizer: Sanitizer, options: Options) -> "tuple[LineCheck, KeptWordsTally]":
+    """Return the warning about unknown words and the warning about replaced words.
+
+    The caller invokes the first with texts, and the second after the run.
+    """
+    from textveil_cli.rewriting.language_warnings import KeptWordsTally, UnknownWordsWarning
+
+    return UnknownWordsWarning(sanitizer, options), KeptWordsTally()
+
+
+def _sanitize_text(
+    arguments: SanitizeArguments, text: str, sanitize_lines: SanitizeLines, check_language: LineCheck, write: TextWriter
+) -> None:
+    (result,) = sanitize_lines([text])
+    check_language([text])
+    for chunk in _iterate_output([result], arguments.output.as_json, ended=True):
+        write(chunk)
+    print_unless_quiet(arguments.output.format_statement(result.statement), arguments.output.quiet)
+
+
+def _sanitize_inputs(
+    arguments: SanitizeArguments, sanitize_lines: SanitizeLines, check_language: LineCheck, write: TextWriter
+) -> None:
+    from textveil_cli.console import show_byte_progress
+    from textveil_cli.files import make_table_refusal, refuse_tables_by_name
+
+    ended, quiet, is_one_document = True, arguments.output.quiet, arguments.keep_mapping is not None
+    for path, name in name_inputs(arguments.inputs.paths):
+        if not ended:  # the last line of one input and the first of the next are two documents
+            write("\n")
+            ended = True
+        refuse_table = make_table_refusal(name)
+        if not arguments.table.plain:
+            refuse_tables_by_name(path, name)
+        tally, to_file = _StatementTally(), arguments.output.output is not None
+        with (
+            open_input(path, name) as (descriptor, size),
+            show_byte_progress("sanitizing", size, _BAR_FROM_BYTES, quiet=quiet, to_file=to_file) as advance,
+        ):
+            documents = _read_documents(descriptor, name, arguments)
+            for lines, ended, consumed in (
+                merge_line_batches(documents) if is_one_document or arguments.ledger.memo else documents
+            ):
+                if is_one_document and len(lines) > 1:
+                    raise OptionError(_ONE_DOCUMENT_ERROR)
+                if not arguments.table.plain:
+                    refuse_table(lines)
+                check_language(lines)
+                results = sanitize_lines(lines)
+                for chunk in _iterate_output(results, arguments.output.as_json, ended=ended):
+                    write(chunk)
+                tally.add_results(results)
+                advance(consumed)
+        print_unless_quiet(f"{name}: {tally.describe(arguments)}", quiet)
+
+
+class _StatementTally:
+    """Sum of the privacy statements of the documents of one input."""
+
+    def __init__(self) -> None:
+        self.documents = 0
+        self.tokens = self.randomized = 0
+        self.terms: PrivacyTerms | None = None
+
+    def add_results(self, results: Sequence[Result]) -> None:
+        """Count some results, all sanitized under the same terms."""
+        self.documents += len(results)
+        self.tokens += sum(result.tokens for result in results)
+        self.randomized += sum(result.randomized_words for result in results)
+        self.terms = results[0].terms if results else self.terms
+
+    def describe(self, arguments: SanitizeArguments) -> str:
+        """Return the number of documents, and the privacy statement of all of them."""
+        if self.terms is None:
+            return "no documents"
+        statement = arguments.output.format_statement(self.terms.statement(self.tokens, self.randomized))
+        return f"{format_count(self.documents, 'document')}. {statement}"
+
+
+def _write_mapping(path: Path, results: list[Result]) -> None:
+    """Write the mapping of the one document, readable by its owner alone."""
+    for result in results:
+        if result.mapping is not None:
+            with open_output(path, private=True) as write:
+                write(result.mapping.to_json())
+
+
+def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) -> Iterator[LineBatch]:
+    """Yield the documents of one input: its lines, or the whole input."""
+    if arguments.documents.document == "file":
+        batches = list(read_lines(descriptor, name))
+        text = "".join("\n".join(lines) + ("\n" if ended else "") for lines, ended, _ in batches)
+        if text:
+            yield [text.removesuffix("\n")], text.endswith("\n"), batches[-1][2]
+        return
+    lines_read, is_one_document = (
+        0,
+        arguments.keep_mapping is not None or arguments.ledger.memo,
+    )  # no --quarantine there
+    for lines, ended, consumed in read_lines(
+        descriptor, name, _ENCODING_ADVICE if is_one_document else _ENCODING_ADVICE + _REJECTED_ROWS_ADVICE
+    ):
+        lines_read += len(lines)
+        if arguments.text_options.is_consistent and arguments.documents.document is None and lines_read > 1:
+            raise OptionError("--consistent on several lines: say --document line or --document file")
+        yield lines, ended, consumed
+
+
+def _iterate_output(results: list[Result], as_json: bool, *, ended: bool) -> Iterator[str]:
+    """Yield the output text, a long one in parts: in one string it would be held three times."""
+    if all(len(result.text) < _MAX_WRITE_CHARACTERS for result in results):
+        yield _format_output(results, as_json, ended=ended)
+        return
+    for number, result in enumerate(results, 1):
+        chunks = (
+            result.text[start : start + _MAX_WRITE_CHARACTERS]
+            for start in range(0, len(result.text), _MAX_WRITE_CHARACTERS)
+        )
+        if as_json:
+            before, after = _format_json(result, "").split('""', 1)
+            yield before + '"'
+            yield from (json.dumps(piece, ensure_ascii=False)[1:-1] for piece in chunks)
+            yield '"' + after + "\n"
+        else:
+            yield from chunks
+            if ended or number < len(results):
+                yield "\n"
+
+
+def _format_output(results: list[Result], as_json: bool, *, ended: bool) -> str:
+    if as_json:
+        return "\n".join(_format_json(result, result.text) for result in results) + "\n"
+    return "\n".join([result.text for result in results]) + ("\n" if ended else "")
+
+
+def _format_json(result: Result, text: str) -> str:
+    return json.dumps({**result.to_dict(), "text": text}, ensure_ascii=False)

@@ -1,0 +1,165 @@
+"""Privacy spending of one command run: ledger, summary line, and receipt of the output."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textveil.ledger import Budget, Ledger, ReceiptWriter, RecordedRelease
+from textveil.release import ReleaseStatement, format_count
+
+from textveil_cli.console import TextWriter, open_output, print_unless_quiet
+
+if TYPE_CHECKING:
+    from textveil.text import Options, Result, Sanitizer
+    from textveil.vector import Encoder, TextLabelEncoder
+
+    from textveil_cli.files.ledger_writer import BlockLedger
+
+
+class RunLedger:
+    """Privacy spending of one command run, with counts for its summary.
+
+    Args:
+        ledger: The open ledger.
+        scope: Name of the privacy unit of the command line (``--scope``).
+        budget: Limit of every privacy unit of the run; ``None`` sets no limit of its own.
+        named_by: ``"row"`` or ``"request"`` if each of these names its own privacy unit; ``None`` if the run has one
+            unit.
+    """
+
+    def __init__(
+        self, ledger: Ledger, privacy_unit: str, budget: Budget | None, unit_named_by: str | None = None
+    ) -> None:
+        self._ledger, self._privacy_unit, self._budget, self._unit_named_by = (
+            ledger,
+            privacy_unit,
+            budget,
+            unit_named_by,
+        )
+        self._spent_documents = self._released_before = self._replayed_documents = 0
+
+    @property
+    def privacy_unit(self) -> str:
+        """Return the privacy unit of this run, for the manifest of an output folder."""
+        return self._privacy_unit
+
+    def sanitize(
+        self, sanitizer: "Sanitizer", texts: Sequence[str], options: "Options", privacy_unit: str | None = None
+    ) -> "list[Result]":
+        """Sanitize documents and spend their epsilon in ``privacy_unit``.
+
+        ``None`` is the privacy unit of the command line.
+
+        Returns:
+            One result for each text, in their order.
+        """
+        privacy_unit = self._privacy_unit if privacy_unit is None else privacy_unit
+        issued_results = self._ledger.sanitize_batch(
+            sanitizer, texts, privacy_unit=privacy_unit, budget=self._budget, **options
+        )
+        return [self._count_issued(issued) for issued in issued_results]
+
+    def encode(
+        self,
+        encoder: "Encoder | TextLabelEncoder",
+        texts: Sequence[str],
+        options: dict[str, Any],
+        privacy_unit: str | None = None,
+    ) -> list[Any]:
+        """Encode documents and spend their epsilon, as ``sanitize`` does."""
+        privacy_unit = self._privacy_unit if privacy_unit is None else privacy_unit
+        issued_releases = self._ledger.encode_batch(
+            encoder, texts, privacy_unit=privacy_unit, budget=self._budget, **options
+        )
+        return [self._count_issued(issued) for issued in issued_releases]
+
+    @contextmanager
+    def open_block_ledger(self, sanitizer: "Sanitizer", options: "Options") -> "Iterator[BlockLedger]":
+        """Yield the ledger for the blocks of a run over files.
+
+        Where a column names the privacy unit of a row, the row's epsilon is spent there. On exit the counts of the
+        blocks become the counts of this run.
+        """
+        from textveil_cli.files.ledger_writer import BlockLedger
+
+        block_ledger = BlockLedger(
+            self._ledger, sanitizer, options, privacy_unit=self._privacy_unit, budget=self._budget
+        )
+        yield block_ledger
+        self._spent_documents, self._released_before = block_ledger.documents, block_ledger.released_before
+
+    def print_summary(self, quiet: bool) -> None:
+        """Print how much this run spent, on standard error, for the owner of the device."""
+        if self._ledger.was_created:
+            print_unless_quiet(
+                f"a new ledger; its key is {self._ledger.key_path.name}: without it all is forgotten", quiet
+            )
+        spent_in_unit = f"{self._ledger.get_account(self._privacy_unit)} spent in this scope"
+        units_named = f"each in the scope that its {self._unit_named_by} names"
+        documents = format_count(self._spent_documents, "document")
+        remarks = [f"{documents} charged, {spent_in_unit if self._unit_named_by is None else units_named}"]
+        if self._replayed_documents:
+            remarks.append(
+                f"{format_count(self._replayed_documents, 'document')} given again from the memo, at no charge"
+            )
+        if self._released_before:
+            remarks.append(
+                f"{format_count(self._released_before, 'document')} released before: each draw is one more release"
+            )
+        print_unless_quiet(f"ledger: {'; '.join(remarks)}", quiet)
+
+    def _count_issued(self, issued: RecordedRelease[Any]) -> Any:
+        self._spent_documents += not issued.is_replayed
+        self._replayed_documents += issued.is_replayed
+        self._released_before += issued.earlier_releases > 0
+        return issued.release
+
+
+class ReceiptFile:
+    """The file that ``--receipt`` names; it hashes the output as the command writes it.
+
+    Args:
+        path: The file.
+        key: File of the key that signs the receipt.
+        statement_of: Function from a number of tokens to the privacy statement of a document of that length.
+        table: The columns or keys of a table that the command rewrites; ``None`` for plain text.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        key: Path,
+        make_statement: Callable[[int], ReleaseStatement],
+        table: Mapping[str, object] | None = None,
+    ) -> None:
+        self._path, self._make_statement = path, make_statement
+        self._writer = ReceiptWriter(key, make_statement(0), table)
+
+    def add_releases(self, releases: Sequence[Any]) -> None:
+        """Add the privacy statements of released documents."""
+        self._writer.add_statements(release.statement for release in releases)
+
+    def add_token_counts(self, tokens: list[int]) -> None:
+        """Add documents; each number is the count of tokens whose epsilon a document spends."""
+        for tokens_spent, documents in Counter(tokens).items():
+            self._writer.add_statements([self._make_statement(tokens_spent)], documents)
+
+    def update(self, part: str | bytes) -> None:
+        """Add a part of the output to the hash."""
+        self._writer.update(part)
+
+    def wrap_writer(self, write: TextWriter) -> TextWriter:
+        """Return a function that hashes each part of the output and then passes it to ``write``."""
+
+        def hash_and_write(text: str) -> None:
+            self.update(text)
+            write(text)
+
+        return hash_and_write
+
+    def write(self) -> None:
+        """Sign the receipt and write it to its file."""
+        with open_output(self._path) as write:
+            write(self._writer.format_signed())

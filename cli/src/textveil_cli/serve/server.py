@@ -1,0 +1,276 @@
+"""Server of the service: uvicorn with addresses, protection, time limits and shutdown."""
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from pathlib import Path
+from threading import Timer
+from types import FrameType
+from typing import Any, ClassVar
+
+from textveil.bundle import open_atomic_text
+from textveil.errors import ExtraMissing, ServeError
+
+from textveil_cli.serve.access import AccessRule
+from textveil_cli.serve.app import answer_busy
+from textveil_cli.serve.limits import RequestLimits
+
+try:
+    import uvicorn
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+except ImportError as error:
+    raise ExtraMissing.from_extra("serve", "starlette and uvicorn") from error
+
+_TOKEN_CHARACTERS = 32
+_BACKLOG = 512
+#: Seconds that the process may take to end after the responses in progress.
+_END_SECONDS = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServiceAddress:
+    """Address of a service, and its protection.
+
+    Attributes:
+        host: An IP address, or ``localhost``.
+        port: A port; 0 for any free one.
+        names: Names by which clients call the host, if it is not the loopback address.
+        token_file: File of the token, readable by its owner alone; created if missing.
+        certificate: File of a TLS certificate chain, PEM.
+        key: File of its key, PEM, without a pass phrase.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    names: tuple[str, ...] = ()
+    token_file: Path | None = None
+    certificate: Path | None = None
+    key: Path | None = None
+
+    def make_access_rule(self) -> AccessRule:
+        """Return the access rule for requests to this address.
+
+        Raises:
+            ServeError: Off the loopback address a token, TLS or a name is missing; or the token cannot be used.
+        """
+        address = self.ip
+        if (self.certificate is None) != (self.key is None):
+            raise ServeError("give --tls-certificate and --tls-key together")
+        if not address.is_loopback:
+            if self.token_file is None or self.certificate is None:
+                raise ServeError("others can reach this --host: give --token-file, --tls-certificate and --tls-key")
+            if address.is_unspecified and not self.names:
+                raise ServeError("say by which name clients call this host: --name")
+        loopback_names = {"localhost", "127.0.0.1", "[::1]"} if address.is_loopback else set[str]()
+        address_names = {f"[{address}]" if address.version == 6 else str(address)}
+        hosts = frozenset(name.lower() for name in loopback_names | address_names | set(self.names))
+        return AccessRule(hosts, None if self.token_file is None else _load_token(self.token_file))
+
+    @property
+    def ip(self) -> IPv4Address | IPv6Address:
+        """Return the IP address.
+
+        Raises:
+            ServeError: ``host`` is no IP address.
+        """
+        try:
+            return ip_address("127.0.0.1" if self.host == "localhost" else self.host)
+        except ValueError:
+            raise ServeError("--host takes an IP address, or localhost") from None
+
+    def open_socket(self) -> socket.socket:
+        """Return a listening socket.
+
+        Raises:
+            ServeError: The port is taken, or this device does not have the address.
+        """
+        family = socket.AF_INET6 if self.ip.version == 6 else socket.AF_INET
+        # asyncio disables Nagle's delay only for sockets with an explicit protocol; else small responses wait up to 40
+        # ms.
+        bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        try:
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind((str(self.ip), self.port))
+            bound.listen(_BACKLOG)
+        except (OSError, OverflowError):
+            bound.close()
+            raise ServeError("the --port is taken, or the --host is not an address of this device") from None
+        return bound
+
+    def make_tls_context(self) -> ssl.SSLContext | None:
+        """Return the TLS context, or ``None`` without a certificate.
+
+        Raises:
+            ServeError: Certificate and key cannot be used.
+        """
+        if self.certificate is None:
+            return None
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        try:
+            context.load_cert_chain(self.certificate, self.key, password=lambda: b"")  # else it prompts on the terminal
+        except (OSError, ssl.SSLError):
+            raise ServeError("the TLS certificate or its key cannot be used") from None
+        return context
+
+
+class _LimitedProtocol(H11Protocol):
+    """HTTP/1.1 with time limits for clients.
+
+    uvicorn itself waits forever for the end of a head, and for a client that does not read.
+    """
+
+    limits: ClassVar[RequestLimits] = RequestLimits()
+    _head_timer: asyncio.TimerHandle | None = None
+    _write_timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:  # uvicorn's own response has no Retry-After
+            self.app = partial(answer_busy, self.limits)
+        self._update_timer()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._update_timer()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._update_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)  # it resumes writing
+        self._cancel_timer()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self._write_timer is None:
+            self._write_timer = self.loop.call_later(self.limits.seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._update_timer()
+
+    def _update_timer(self) -> None:
+        """Limit the time for the head of a request, and for the last bytes of a closing connection."""
+        is_working = self.cycle is not None and not self.cycle.response_complete
+        is_idle = self.timeout_keep_alive_task is not None
+        if self.transport.is_closing():
+            self._cancel_timer()
+            self._head_timer = self.loop.call_later(self.limits.seconds, self.transport.abort)
+        elif is_working or is_idle:
+            self._cancel_timer()
+        elif self._head_timer is None:
+            self._head_timer = self.loop.call_later(self.limits.head_seconds, self.transport.abort)
+
+    def _cancel_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
+
+
+class _QuietServer(uvicorn.Server):
+    """uvicorn server that shuts down cleanly after a signal instead of raising it again.
+
+    A second signal ends it without waiting. A thread that does not stop delays the end by some seconds at most: the
+    process exits then as it is, which leaves each file either whole or as it was.
+    """
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.force_exit, self.should_exit = self.should_exit, True
+        wait = 0 if self.force_exit else self.config.timeout_graceful_shutdown or 0
+        timer = Timer(wait + _END_SECONDS, os._exit, (0,))
+        timer.daemon = True
+        timer.start()
+
+
+class _ReportHandler(logging.Handler):
+    """Log handler that reports messages of libraries without content of requests.
+
+    It reports uvicorn's own messages, which name no request; of others only logger, module and line.
+    """
+
+    def __init__(self, report: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._report = report
+
+    def emit(self, record: logging.LogRecord) -> None:
+        is_own_message = record.name == "uvicorn.error" and record.exc_info is None
+        self._report(record.getMessage() if is_own_message else f"{record.name}: {record.module} line {record.lineno}")
+
+
+def serve(
+    make_application: Callable[[AccessRule], Any],
+    address: ServiceAddress,
+    limits: RequestLimits,
+    report: Callable[[str], None],
+) -> None:
+    """Run the service until a signal to stop.
+
+    It completes the responses in progress, within the limits.
+
+    Args:
+        make_application: Function from the access rule to the application.
+        address: The address to listen on.
+        limits: Limits of a request.
+        report: Receives the address and errors, in lines without any content of a request.
+
+    Raises:
+        ServeError: The service cannot listen there, or not without protection.
+    """
+    access, context = address.make_access_rule(), address.make_tls_context()
+    config = uvicorn.Config(
+        make_application(access),
+        http=type("Protocol", (_LimitedProtocol,), {"limits": limits}),
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        log_level="warning",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=int(limits.idle_seconds),
+        timeout_graceful_shutdown=int(limits.seconds) + 1,
+    )
+    config.load()
+    config.ssl = context
+    bound = address.open_socket()
+    logging.getLogger().addHandler(_ReportHandler(report))
+    host, port = bound.getsockname()[:2]
+    host_text = f"[{host}]" if ":" in host else host
+    report(f"serving on {'http' if context is None else 'https'}://{host_text}:{port}; Ctrl-C ends")
+    _QuietServer(config).run(sockets=[bound])
+
+
+def _load_token(path: Path) -> str:
+    """Return the token in a file; create the file with a new token if it is missing.
+
+    Raises:
+        ServeError: The file cannot be read, others can read it, or it holds no token.
+    """
+    try:
+        if not path.exists():
+            with open_atomic_text(path, private=True) as write:
+                write(secrets.token_urlsafe(32) + "\n")
+        if os.name == "posix" and path.stat().st_mode & 0o077:
+            raise ServeError("the token file can be read by others: chmod 600")
+        token = path.read_text("ascii").strip()
+    except (OSError, ValueError):
+        raise ServeError("the token file cannot be read") from None
+    if len(token) < _TOKEN_CHARACTERS or not token.isprintable() or " " in token:
+        raise ServeError(f"the token file must hold one token of at least {_TOKEN_CHARACTERS} characters")
+    return token

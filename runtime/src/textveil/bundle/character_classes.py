@@ -1,0 +1,42 @@
+"""Reader of ``characters.json``, the character classes by which text is split.
+
+The classes are data of the bundle, so that all readers split text alike, whatever Unicode version their language has
+(``textveil.text.unicode_compat``).
+"""
+
+import re
+
+from textveil.bundle.files import parse_json
+from textveil.bundle.json_checks import parse_array, parse_integer, parse_record, parse_text
+from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
+from textveil.errors import BundleDamaged
+
+_UNICODE_VERSION = re.compile(r"[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}")
+
+
+def parse_character_classes(content: bytes) -> dict[str, tuple[int, ...]]:
+    """Return the code point ranges of each character class.
+
+    Returns:
+        Per class the first and last code point of each range in turn, in ascending order.
+
+    Raises:
+        BundleDamaged: The file is malformed, a class is missing or empty, or its ranges are not ascending or touch.
+    """
+    parsed = parse_record(parse_json(content, CHARACTERS), {"unicode", "classes"}, CHARACTERS)
+    parse_text(parsed["unicode"], CHARACTERS, _UNICODE_VERSION)  # version of Unicode of the classes
+    return {
+        name: _parse_ranges(value)
+        for name, value in parse_record(parsed["classes"], CHARACTER_CLASSES, CHARACTERS).items()
+    }
+
+
+def _parse_ranges(value: object) -> tuple[int, ...]:
+    numbers = tuple(parse_integer(number, 0, 0x10FFFF, CHARACTERS) for number in parse_array(value, CHARACTERS))
+    starts, ends = numbers[::2], numbers[1::2]
+    if len(starts) != len(ends) or not numbers:
+        raise BundleDamaged(f"{CHARACTERS}: a class is empty, or a range has no end")
+    in_order = all(first <= last for first, last in zip(starts, ends, strict=True))
+    if not in_order or not all(last + 1 < first for last, first in zip(ends, starts[1:], strict=False)):
+        raise BundleDamaged(f"{CHARACTERS}: ranges of a class are out of order, or touch")
+    return numbers

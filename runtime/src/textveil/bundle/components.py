@@ -1,0 +1,184 @@
+"""Parts of a text bundle: the staircase mechanism, SanText, and lists of the mode ``names``.
+
+The classes hold the data of an opened bundle. The reader of SanText's files is imported only for bundles with SanText,
+the parser of the name lists only at the first use of the mode.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from textveil.bundle.files import BundleFiles
+from textveil.bundle.json_checks import parse_array, parse_record, parse_text
+from textveil.bundle.layout import (
+    COMMON_WORDS,
+    ENTITY_LIST,
+    KEPT_CAPITALS,
+    MECHANISM_FILE,
+    RULES,
+    SURROGATE_POOL,
+    SYMBOLS,
+)
+from textveil.errors import BundleDamaged
+
+if TYPE_CHECKING:
+    from textveil.bundle.names_files import NamesLists
+    from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
+    from textveil.mechanisms.metric import WordMetric
+    from textveil.mechanisms.staircase.staircase import StaircaseLevel
+    from textveil.mechanisms.staircase.tables import StaircaseTable
+
+#: Most symbols of a bundle, levels of a mechanism, and entity types of a template.
+MAX_SYMBOLS, MAX_LEVELS, MAX_ENTITY_TYPES = 1 << 31, 64, 256
+_TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
+
+
+class EntityTypeFile(NamedTuple):
+    """One entity type of the template: name, shape (``None`` for a list), bytes of its file."""
+
+    name: str
+    shape: str | None
+    utf_8: bytes
+
+
+class TemplateFiles(NamedTuple):
+    """Public lists that define the template (``textveil.text.skeleton``), in their public order."""
+
+    function_words: str
+    entity_types: tuple[EntityTypeFile, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StaircaseComponent:
+    """Staircase mechanism of a bundle.
+
+    The mechanism is that of Kairouz, Oh, Viswanath 2014 (extremal mechanisms for local differential privacy), not that
+    of Geng and Viswanath for numbers. All fields are empty in a bundle without it.
+
+    Attributes:
+        staircase_table: Neighbors and base weights.
+        staircase_levels: Parameters by epsilon, smallest first.
+        template: Public lists that define the template.
+        default_staircase_level, default_protect: Level and mode of a call without these options.
+    """
+
+    staircase_table: "StaircaseTable | None" = None
+    staircase_levels: "tuple[StaircaseLevel, ...]" = ()
+    template: TemplateFiles | None = None
+    default_staircase_level: str = ""
+    default_mode: str = ""
+
+
+class SanTextLevel(NamedTuple):
+    """One privacy level of SanText: its name, and its parameters by mechanism."""
+
+    name: str
+    parameters: "dict[str, LevelParameters]"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SanTextComponent:
+    """SanText in a bundle; without it the bundle has no levels, no table and no metric.
+
+    Attributes:
+        santext_table: Neighbors, scores and roles.
+        santext_metric: Distances of all inputs.
+        santext_levels: Privacy levels, strictest first.
+        default_table_mechanism, default_level, default_replacement_probability: Values of a call without these options.
+    """
+
+    santext_table: "SanTextTable | None" = None
+    santext_metric: "WordMetric | None" = None
+    santext_levels: tuple[SanTextLevel, ...] = ()
+    default_table_mechanism: str = ""
+    default_level: str = ""
+    default_replacement_probability: str = "1"
+
+
+@dataclass(frozen=True)
+class NamesFiles:
+    """Files of the mode ``names`` before parsing.
+
+    Attributes:
+        entity_types: Entity types with listed members, in their public order.
+        pool_types: Entity types with a surrogate pool.
+        contents: The bytes of the files, by name.
+    """
+
+    entity_types: tuple[str, ...]
+    pool_types: tuple[str, ...]
+    contents: Mapping[str, bytes] = field(repr=False)
+
+    @cached_property
+    def lists(self) -> "NamesLists":
+        """Return the lists, which are parsed at the first access.
+
+        Raises:
+            BundleDamaged: A list is malformed. The message has the file and the line.
+        """
+        from textveil.bundle.names_files import parse_names_lists
+
+        return parse_names_lists(self.entity_types, self.pool_types, self.contents)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NamesComponent:
+    """Lists of the mode ``names_files`` in a bundle.
+
+    Attributes:
+        names_files: The files, or ``None`` if the bundle has none.
+    """
+
+    names_files: NamesFiles | None = None
+
+
+def list_names_files(entry: object) -> list[str]:
+    """Return the names of the files that the entry ``names`` of ``law.json`` implies."""
+    entity_types, pool_types = _parse_entity_types(entry)
+    return [
+        COMMON_WORDS,
+        KEPT_CAPITALS,
+        SYMBOLS,
+        *map(ENTITY_LIST.format, entity_types),
+        *map(SURROGATE_POOL.format, pool_types),
+    ]
+
+
+def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked: bool = False) -> NamesComponent:
+    """Select the files of the mode ``names`` and check their total size; parse none of them.
+
+    Args:
+        contents: The verified bytes of the bundle's files, by name.
+        entry: ``names`` in ``law.json``; its files exist.
+        is_size_checked: Whether the size of the lists was checked before, as for the built-in bundle; no file is read
+            then.
+
+    Raises:
+        BundleDamaged: An entity type has an invalid or a repeated name.
+        BundleTooLarge: The lists exceed the bytes or entries that the size of the bundle allows.
+    """
+    entity_types, pool_types = _parse_entity_types(entry)
+    names = list_names_files(entry)
+    if not is_size_checked:
+        from textveil.bundle.word_lists import check_list_sizes
+
+        check_list_sizes(contents, names)
+    names += [RULES] if RULES in contents else []
+    return NamesComponent(names_files=NamesFiles(entity_types, pool_types, contents.select_files(names)))
+
+
+def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the entity types with listed members, and those with a surrogate pool."""
+    types_by_key = parse_record(entry, {"kinds", "pools"}, MECHANISM_FILE)
+    entity_types, pool_types = (
+        tuple(
+            parse_text(kind, MECHANISM_FILE, _TYPE_NAME)
+            for kind in parse_array(types_by_key[key], MECHANISM_FILE, MAX_ENTITY_TYPES)
+        )
+        for key in ("kinds", "pools")
+    )
+    if len(set(entity_types)) < len(entity_types) or len(set(pool_types)) < len(pool_types):
+        raise BundleDamaged(f"{MECHANISM_FILE}: a kind of names occurs twice")
+    return entity_types, pool_types

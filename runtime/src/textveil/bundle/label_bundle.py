@@ -1,0 +1,260 @@
+"""Bundles whose devices release a class label (docs/encoder-format.md, "An index")."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.bundle.base import BundleBase
+from textveil.bundle.held_out import HeldOutCounts, parse_held_out
+from textveil.bundle.json_checks import (
+    parse_array,
+    parse_choice,
+    parse_distinct_texts,
+    parse_integer,
+    parse_object,
+    parse_record,
+    parse_text,
+)
+from textveil.bundle.layout import (
+    CLASS_LABELS,
+    CLUSTER_LABELS,
+    HELD_OUT,
+    LABEL_CLASSIFIER,
+    MANIFEST,
+    ONNX,
+    RANDOMIZERS,
+    ROWS,
+    SENTENCES,
+    STATIC,
+    WORDS,
+)
+from textveil.bundle.safetensors import FLOAT_TYPES, INTEGER_TYPES, parse_tensors
+from textveil.bundle.vector_bundle import OnnxExtractorData, find_level, parse_onnx_extractor
+from textveil.bundle.word_lists import parse_entry_ids
+from textveil.errors import BundleDamaged, UnknownLevel
+from textveil.mechanisms.staircase.label_staircase import MAX_LABELS, LabelStaircase
+
+_MAX_DIMENSION, _MAX_PAIRS, _MAX_CHARACTERS, _MAX_LEVELS = 4096, 1 << 20, 1_000_000, 32
+#: Most characters of a public sentence.
+MAX_SENTENCE = 500
+_EPSILON = re.compile(r"[0-9]{1,2}(\.[0-9]{1,9})?")
+_RANDOMIZER_NAME = re.compile(r"[a-z]{1,8}")
+_EXTRACTOR_KEYS = {
+    STATIC: {"kind", "dimension", "pairs", "max_characters"},
+    ONNX: {"kind", "dimension", "max_tokens", "lowercase"},
+}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StaticExtractorData:
+    """Data of a static extractor.
+
+    Attributes:
+        words: Row of each listed word; the two rows after the last are for numbers and for unknown words.
+        word_rows: int8, shape ``(words + 2, dimension)``.
+        pair_rows: int8, shape ``(pairs, dimension)``; ``pairs`` is 0 or a power of two.
+        scales: Factors of ``word_rows`` and ``pair_rows``, float32, shape ``(2,)``.
+        max_characters: Most characters of a text; the extractor ignores the rest.
+    """
+
+    words: dict[str, int]
+    word_rows: NDArray[np.int8]
+    pair_rows: NDArray[np.int8]
+    scales: NDArray[np.float32]
+    max_characters: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LabelBundle(BundleBase):
+    """An opened bundle of an index, with the exact epsilon of every randomizer verified.
+
+    Attributes:
+        label_type: ``CLASS_LABELS`` for class labels or ``CLUSTER_LABELS`` for cluster labels.
+        labels: Name of every class label or cluster label.
+        extractor: Data of the extractor, which computes a vector from a text.
+        weight: Matrix from vectors to scores of the labels, float32, shape ``(codes, dimension)``.
+        bias: Bias of the scores, float32, shape ``(codes,)``.
+        randomizers: Mechanisms of every randomizer, by ascending epsilon.
+        default_randomizer: Mechanism of a call without randomizer and epsilon.
+        held_out: Counts of decisions on held-out texts, for the server; ``None`` if the bundle has none.
+        sentences: Public sentences of each label, the same number per label; empty if the bundle has none.
+    """
+
+    KIND: ClassVar[str] = "index"
+
+    label_type: str
+    labels: tuple[str, ...]
+    extractor: StaticExtractorData | OnnxExtractorData
+    weight: NDArray[np.float32]
+    bias: NDArray[np.float32]
+    randomizers: dict[str, tuple[LabelStaircase, ...]]
+    default_randomizer: LabelStaircase
+    held_out: HeldOutCounts | None = None
+    sentences: tuple[tuple[str, ...], ...] = ()
+
+    def get_randomizer(self, randomizer: str | None = None, epsilon: float | str | None = None) -> LabelStaircase:
+        """Return the mechanism of a randomizer and an epsilon per text.
+
+        Args:
+            randomizer: Name of the randomizer; ``None`` is the bundle's default.
+            epsilon: Epsilon per text; ``None`` is the bundle's default.
+
+        Raises:
+            UnknownLevel: The bundle lacks the randomizer or the epsilon. The message lists the supported ones.
+        """
+        if randomizer is not None and randomizer not in self.randomizers:
+            raise UnknownLevel(f"no such channel; this bundle has {', '.join(self.randomizers)}")
+        mechanisms = self.randomizers[randomizer or self.default_randomizer.level.name]
+        by_epsilon = {f"{staircase.level.epsilon:f}": staircase for staircase in mechanisms}
+        return find_level(
+            by_epsilon, f"{self.default_randomizer.level.epsilon:f}" if epsilon is None else epsilon, "channel"
+        )
+
+
+def parse_label_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> LabelBundle:
+    """Parse a bundle of an index from the bytes of its files.
+
+    Raises:
+        BundleDamaged: A file is malformed.
+        BundleTooLarge: A file is larger than allowed.
+        ModelRefused: The model contains something that this package does not run.
+    """
+    keys = {"kind", "codes", "extractor", "channels", "default"}
+    release = parse_record(opened.manifest.get("release"), keys, MANIFEST)
+    label_type = parse_choice(release["kind"], (CLASS_LABELS, CLUSTER_LABELS), MANIFEST)
+    label_count = parse_integer(release["codes"], 2, MAX_LABELS, MANIFEST)
+    labels = parse_distinct_texts(opened.manifest.get("labels"), MANIFEST)
+    if len(labels) != label_count:
+        raise BundleDamaged(f"{MANIFEST}: labels are not one text for each code")
+    class_labels = labels if label_type == CLASS_LABELS else None
+    held_out = parse_held_out(contents[HELD_OUT], label_count, class_labels) if HELD_OUT in contents else None
+    extractor, dimension = _parse_extractor(contents, parse_object(release["extractor"], MANIFEST))
+    weight, bias = _parse_classifier(contents[LABEL_CLASSIFIER], label_count, dimension)
+    randomizers = _parse_randomizers(contents[RANDOMIZERS], parse_object(release["channels"], MANIFEST), label_count)
+    return LabelBundle(
+        **vars(opened),
+        label_type=label_type,
+        labels=labels,
+        extractor=extractor,
+        weight=weight,
+        bias=bias,
+        randomizers=randomizers,
+        default_randomizer=_find_default(randomizers, release["default"]),
+        held_out=held_out,
+        sentences=_parse_sentences(contents, label_count) if SENTENCES in contents else (),
+    )
+
+
+def _parse_sentences(contents: Mapping[str, bytes], label_count: int) -> tuple[tuple[str, ...], ...]:
+    sentences = tuple(parse_entry_ids(contents, SENTENCES))
+    per_label, remainder = divmod(len(sentences), label_count)
+    if remainder:
+        raise BundleDamaged(f"{SENTENCES}: does not have as many sentences of one code as of another")
+    for sentence in sentences:
+        if len(sentence) > MAX_SENTENCE or sentence[0] == "#" or sentence.strip() != sentence or sentence.isdecimal():
+            raise BundleDamaged(
+                f"{SENTENCES}: a sentence is too long, a number, or begins or ends with what it may not"
+            )
+        if not unicodedata.is_normalized("NFC", sentence):
+            raise BundleDamaged(f"{SENTENCES}: a sentence is not in NFC")
+    return tuple(sentences[start : start + per_label] for start in range(0, len(sentences), per_label))
+
+
+def _parse_extractor(
+    contents: Mapping[str, bytes], entry: dict[str, Any]
+) -> tuple[StaticExtractorData | OnnxExtractorData, int]:
+    kind = parse_choice(entry.get("kind"), _EXTRACTOR_KEYS, MANIFEST)
+    dimension = parse_integer(
+        parse_record(entry, _EXTRACTOR_KEYS[kind], MANIFEST)["dimension"], 1, _MAX_DIMENSION, MANIFEST
+    )
+    if kind == STATIC:
+        return _parse_static_extractor(contents, entry, dimension), dimension
+    return parse_onnx_extractor(contents, entry, dimension)[0], dimension
+
+
+def _parse_static_extractor(
+    contents: Mapping[str, bytes], entry: dict[str, Any], dimension: int
+) -> StaticExtractorData:
+    pairs = parse_integer(entry["pairs"], 0, _MAX_PAIRS, MANIFEST)
+    max_characters = parse_integer(entry["max_characters"], 1, _MAX_CHARACTERS, MANIFEST)
+    if pairs & (pairs - 1):
+        raise BundleDamaged(f"{MANIFEST}: the number of pairs is not a power of two")
+    words = parse_entry_ids(contents, WORDS)
+    tensors = parse_tensors(contents[ROWS], ROWS, {"I8": INTEGER_TYPES["I8"], **FLOAT_TYPES})
+    rows, pair_rows, scales = tensors["words"], tensors["pairs"], tensors["scales"]
+    if (
+        set(tensors) != {"words", "pairs", "scales"}
+        or rows.shape != (len(words) + 2, dimension)
+        or pair_rows.shape != (pairs, dimension)
+        or {rows.dtype, pair_rows.dtype} != {np.dtype(np.int8)}
+        or scales.shape != (2,)
+        or scales.dtype != np.float32
+        or not np.isfinite(scales).all()
+    ):
+        raise BundleDamaged(f"{ROWS}: shapes or types are not those of this format")
+    return StaticExtractorData(
+        words=words, word_rows=rows, pair_rows=pair_rows, scales=scales, max_characters=max_characters
+    )
+
+
+def _parse_classifier(
+    content: bytes, label_count: int, dimension: int
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    tensors = parse_tensors(content, LABEL_CLASSIFIER, FLOAT_TYPES)
+    weight, bias = tensors["weight"], tensors["bias"]
+    if set(tensors) != {"weight", "bias"} or weight.shape != (label_count, dimension) or bias.shape != (label_count,):
+        raise BundleDamaged(f"{LABEL_CLASSIFIER}: shapes are not those of this format")
+    if not np.isfinite(weight).all() or not np.isfinite(bias).all():
+        raise BundleDamaged(f"{LABEL_CLASSIFIER}: a number is not finite")
+    return weight, bias
+
+
+def _parse_randomizers(
+    content: bytes, manifest_entry: dict[str, Any], label_count: int
+) -> dict[str, tuple[LabelStaircase, ...]]:
+    tensors = parse_tensors(content, RANDOMIZERS, {"I64": INTEGER_TYPES["I64"]})
+    epsilons_by_name = {
+        parse_text(name, MANIFEST, _RANDOMIZER_NAME): _parse_epsilons(epsilons)
+        for name, epsilons in manifest_entry.items()
+    }
+    array_names = {
+        f"{name}.{epsilon}.{part}"
+        for name in epsilons_by_name
+        for epsilon in epsilons_by_name[name]
+        for part in ("base", "dealt")
+    }
+    if set(tensors) != array_names or not epsilons_by_name:
+        raise BundleDamaged(f"{RANDOMIZERS}: does not have the channels that the manifest lists")
+    randomizers: dict[str, tuple[LabelStaircase, ...]] = {}
+    for name, epsilons in epsilons_by_name.items():
+        randomizers[name] = tuple(
+            LabelStaircase.from_integers(
+                name, Decimal(epsilon), tensors[f"{name}.{epsilon}.base"], tensors[f"{name}.{epsilon}.dealt"]
+            )
+            for epsilon in epsilons
+        )
+        if any(staircase.label_count != label_count for staircase in randomizers[name]):
+            raise BundleDamaged(f"{RANDOMIZERS}: a channel has another number of codes")
+    return randomizers
+
+
+def _parse_epsilons(value: object) -> list[str]:
+    epsilons = [parse_text(epsilon, MANIFEST, _EPSILON) for epsilon in parse_array(value, MANIFEST, _MAX_LEVELS)]
+    exact = [Decimal(epsilon) for epsilon in epsilons]
+    if not epsilons or exact != sorted(set(exact)):
+        raise BundleDamaged(f"{MANIFEST}: levels of a channel are out of order, or there is none")
+    return epsilons
+
+
+def _find_default(randomizers: dict[str, tuple[LabelStaircase, ...]], entry: object) -> LabelStaircase:
+    default = parse_record(entry, {"channel", "epsilon"}, MANIFEST)
+    for staircase in randomizers[parse_choice(default["channel"], randomizers, MANIFEST)]:
+        if f"{staircase.level.epsilon:f}" == default["epsilon"]:
+            return staircase
+    raise BundleDamaged(f"{MANIFEST}: the default level is not one of its channel")

@@ -1,0 +1,55 @@
+"""Signers of bundles: a detached Ed25519 signature of the manifest and its verification.
+
+The signed message is a fixed text and the SHA-256 of ``manifest.json``, which has the hash of every other file. A
+content hash pins one bundle; a signer's key pins all bundles that the owner of the key signs.
+"""
+
+import re
+from pathlib import Path
+
+from textveil.bundle.files import read_file
+from textveil.bundle.layout import SIGNATURE
+from textveil.bundle.signatures import check_cryptography, is_valid_signature
+from textveil.errors import BundleDamaged, OptionError, WrongSigner
+
+_MESSAGE_PREFIX = b"textveil bundle, version 1\n"
+_KEY, _SIGNATURE = re.compile(r"[0-9a-f]{64}"), re.compile(rb"[0-9a-f]{128}\n?")
+_MAX_SIGNATURE_BYTES = 200
+
+
+def make_signed_message(manifest_sha256: str) -> bytes:
+    """Return the message that a signer signs: a fixed purpose and the SHA-256 of the manifest.
+
+    The purpose makes the signature useless in another context.
+
+    Args:
+        manifest_sha256: SHA-256 of the manifest, hexadecimal.
+    """
+    return _MESSAGE_PREFIX + bytes.fromhex(manifest_sha256)
+
+
+def check_signer(path: Path, manifest_sha256: str, key: str) -> None:
+    """Check that the owner of a key signed a bundle.
+
+    Args:
+        path: Folder of the bundle.
+        manifest_sha256: SHA-256 of the manifest's bytes, hexadecimal.
+        key: Public key of the signer, 64 hexadecimal digits.
+
+    Raises:
+        OptionError: ``key`` is not a public key.
+        CryptoUnavailable: The package ``cryptography`` is not installed.
+        NotTheMaker: The bundle has no signature of this manifest by this key.
+    """
+    if not isinstance(key, str) or not _KEY.fullmatch(key.strip().lower()):
+        raise OptionError("maker is a public key: 64 hexadecimal digits, as textveil-export sign prints them")
+    check_cryptography("checking a maker")
+    try:
+        content = read_file(path / SIGNATURE, _MAX_SIGNATURE_BYTES)
+    except BundleDamaged as error:
+        raise WrongSigner(f"the bundle has no signature ({SIGNATURE})") from error
+    signature, message = content.decode("latin-1").strip(), make_signed_message(manifest_sha256)
+    if not _SIGNATURE.fullmatch(content) or not is_valid_signature(
+        bytes.fromhex(key.strip()), bytes.fromhex(signature), message
+    ):
+        raise WrongSigner("the bundle is not signed by this maker, or was changed since")

@@ -1,0 +1,346 @@
+"""Text bundles: staircase mechanism, SanText, lists of the mode ``names``, or several.
+
+``law.json`` and the files that it lists determine the output distributions of the mechanisms (docs/format.md). The
+manifest lists every file with its size and hash, and has license, provenance and the certified epsilons of levels.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textveil.bundle.base import BundleBase
+from textveil.bundle.components import (
+    MAX_SYMBOLS,
+    NamesComponent,
+    SanTextComponent,
+    SanTextLevel,
+    StaircaseComponent,
+    list_names_files,
+    select_names_files,
+)
+from textveil.bundle.files import BundleFiles, parse_json
+from textveil.bundle.json_checks import parse_choice, parse_integer, parse_object, parse_record
+from textveil.bundle.layout import (
+    CERTIFICATE,
+    CERTIFICATE_FORMAT,
+    CERTIFICATE_VERSION,
+    CHARACTERS,
+    EMBEDDINGS,
+    MANIFEST,
+    MECHANISM_FILE,
+    RULES,
+    STAIRCASE,
+    STATISTICS,
+    STATISTICS_FORMAT,
+    STATISTICS_VERSION,
+    TABLE,
+    TABLE_MECHANISMS,
+    VOCABULARY,
+)
+from textveil.bundle.staircase_files import list_template_files, parse_staircase
+from textveil.errors import BundleDamaged, BundleVersion, UnknownMechanism
+
+if TYPE_CHECKING:
+    from textveil.bundle.names_files import NamesLists
+    from textveil.mechanisms.baselines.table import SanTextTable
+    from textveil.mechanisms.metric import WordMetric
+
+TOKEN_TYPES = ("word", "wordpiece")
+#: Folder of SanText's tables, which the built-in bundle lacks.
+SANTEXT_ARTIFACT = "artifacts/english-santext"
+
+_MECHANISM_KEYS = {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}
+_CertifiedEpsilons = dict[tuple[str, str], float | None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponent):
+    """An opened text bundle with the data of its mechanisms.
+
+    Attributes:
+        mechanism_hash: SHA-256 of ``law.json``; certificates and statistics refer to it.
+        token_type: ``"word"`` or ``"wordpiece"``.
+        vocabulary: Printed spelling of each symbol by id, most frequent first; empty without a mechanism.
+        symbol_ids: Id by spelling, with merged spellings.
+        characters_json: The bytes of ``characters.json``, the character classes.
+        default_mechanism: Mechanism of a call without this option; empty if the bundle has no mechanism.
+        certificate: The parsed certificate, or ``None``.
+        statistics: The parsed statistics of the levels, or ``None``.
+        certified_epsilons: Certified epsilon by level and mechanism; ``None`` before certification.
+    """
+
+    KIND: ClassVar[str] = "text"
+
+    mechanism_hash: str
+    token_type: str
+    vocabulary: list[str]
+    symbol_ids: dict[str, int]
+    characters_json: bytes = field(repr=False)
+    default_mechanism: str
+    certificate: dict[str, Any] | None
+    statistics: dict[str, Any] | None
+    certified_epsilons: _CertifiedEpsilons
+
+    @property
+    def symbol_count(self) -> int:
+        """Return the number of symbols, which is also the id of ``<unk>`` as an input."""
+        return len(self.vocabulary)
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """Return the names of the mechanisms whose tables the bundle has."""
+        return _list_mechanisms(self, self)
+
+    def check_mechanism(self, mechanism: str) -> None:
+        """Check that the bundle has the table of a mechanism.
+
+        All mechanisms except ``staircase`` use SanText's table.
+
+        Raises:
+            UnknownMechanism: The bundle lacks the table. The message has a bundle with the table.
+        """
+        available = ", ".join(self.mechanisms) or "the lists of the rung names"
+        if mechanism == "staircase" and self.staircase_table is None:
+            raise UnknownMechanism(f"this bundle carries {available} only; the built-in one has it")
+        if mechanism != "staircase" and self.santext_table is None:
+            raise UnknownMechanism(
+                f"this bundle carries {available} only; the repository has tables of the others: "
+                f"--bundle {SANTEXT_ARTIFACT}"
+            )
+
+    def get_names_lists(self) -> "NamesLists":
+        """Return the lists of the mode ``names``, which are parsed at the first use.
+
+        Raises:
+            UnknownMechanism: The bundle has no such lists.
+            BundleDamaged: A list is malformed. The message has the file and the line.
+        """
+        if self.names_files is None:
+            raise UnknownMechanism("this bundle has no lists for the rung names; the built-in one has them")
+        return self.names_files.lists
+
+    @property
+    def table(self) -> "SanTextTable":
+        """Return neighbors, scores and roles of SanText.
+
+        Raises:
+            UnknownMechanism: The bundle has no SanText.
+        """
+        self.check_mechanism("santext")
+        assert self.santext_table is not None
+        return self.santext_table
+
+    @property
+    def metric(self) -> "WordMetric":
+        """Return the distances of all inputs of SanText.
+
+        Raises:
+            UnknownMechanism: The bundle has no SanText.
+        """
+        self.check_mechanism("santext")
+        assert self.santext_metric is not None
+        return self.santext_metric
+
+    def get_certified_epsilon(self, level: SanTextLevel, mechanism: str) -> float | None:
+        """Return the manifest's certified epsilon of a level; ``None`` before certification."""
+        return self.certified_epsilons[level.name, mechanism]
+
+
+def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
+    """Parse a text bundle from the bytes of its files.
+
+    Raises:
+        BundleDamaged: A file is malformed, or a certified epsilon is below the proven one.
+        BundleTooLarge: A file is larger than allowed.
+        BundleVersion: The certificate or the statistics have another version of their format.
+    """
+    definition = parse_json(contents[MECHANISM_FILE], MECHANISM_FILE)
+    definition = parse_record(definition, _MECHANISM_KEYS | (definition.keys() & {"names"}), MECHANISM_FILE)
+    token_type = parse_choice(definition["tokens"], TOKEN_TYPES, MECHANISM_FILE)
+    parts = {part for part in ("santext", "staircase") if definition[part] is not None}
+    lists = _list_word_files(definition, parts)
+    _check_mechanism_files(definition, lists, opened.manifest["files"])
+    if not opened.is_builtin:  # the tests of this package check the lists of the built-in bundle
+        from textveil.bundle.word_lists import check_list_sizes, decode_list
+
+        check_list_sizes(contents, lists)
+        for name in lists:
+            decode_list(contents, name)
+    vocabulary, ids = _parse_vocabulary(contents[VOCABULARY].decode("utf-8")) if parts else ([], {})
+    if parse_integer(definition["symbols"], 0, MAX_SYMBOLS, MECHANISM_FILE) != len(vocabulary):
+        raise BundleDamaged(f"{MECHANISM_FILE}: does not fit the vocabulary")
+    defaults = parse_record(definition["defaults"], {"mechanism"} | parts, MECHANISM_FILE)
+    if "staircase" in parts and token_type != "word":
+        raise BundleDamaged(f"{MECHANISM_FILE}: the staircase is for words")
+    santext = _parse_santext(contents, definition) if "santext" in parts else SanTextComponent()
+    staircase = parse_staircase(contents, definition) if "staircase" in parts else StaircaseComponent()
+    names = (
+        select_names_files(contents, definition["names"], is_size_checked=opened.is_builtin)
+        if "names" in definition
+        else NamesComponent()
+    )
+    mechanism_hash = opened.manifest["files"][MECHANISM_FILE]["sha256"]
+    certificate = _read_certificate(contents, mechanism_hash)
+    bundle = TextBundle(
+        **vars(opened),
+        **vars(staircase),
+        **vars(santext),
+        **vars(names),
+        mechanism_hash=mechanism_hash,
+        token_type=token_type,
+        vocabulary=vocabulary,
+        symbol_ids=ids,
+        characters_json=contents[CHARACTERS],
+        default_mechanism=_parse_default_mechanism(defaults["mechanism"], _list_mechanisms(staircase, santext)),
+        certificate=certificate,
+        statistics=_read_statistics(contents, mechanism_hash, santext),
+        certified_epsilons=_read_certified_epsilons(opened.manifest, santext, certificate),
+    )
+    if not opened.is_builtin:
+        from textveil.bundle.character_classes import parse_character_classes
+
+        parse_character_classes(bundle.characters_json)
+    return bundle
+
+
+def _parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> SanTextComponent:
+    from textveil.bundle.santext_files import parse_santext
+
+    return parse_santext(contents, definition)
+
+
+def _list_mechanisms(staircase: StaircaseComponent, santext: SanTextComponent) -> tuple[str, ...]:
+    return (("staircase",) if staircase.staircase_table is not None else ()) + (
+        TABLE_MECHANISMS if santext.santext_levels else ()
+    )
+
+
+def _parse_default_mechanism(name: object, mechanisms: tuple[str, ...]) -> str:
+    if mechanisms:
+        return parse_choice(name, mechanisms, MECHANISM_FILE)
+    if name is not None:
+        raise BundleDamaged(f"{MECHANISM_FILE}: a default without a mechanism")
+    return ""
+
+
+def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
+    """Return the names of the word lists of the bundle's mechanisms.
+
+    Raises:
+        BundleDamaged: The parts of ``law.json`` are inconsistent.
+    """
+    if "staircase" in parts:
+        return [VOCABULARY, *list_template_files(definition["skeleton"])]
+    if definition["skeleton"] is not None:
+        raise BundleDamaged(f"{MECHANISM_FILE}: a skeleton without a staircase")
+    if not parts and "names" not in definition:
+        raise BundleDamaged(f"{MECHANISM_FILE}: neither a mechanism nor the lists of the rung names")
+    return [VOCABULARY] if parts else []
+
+
+def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], manifest_files: dict[str, Any]) -> None:
+    """Check that ``law.json`` lists all files of its mechanisms with the manifest's hashes.
+
+    Raises:
+        BundleDamaged: The manifest lacks one of the files, or the two lists differ.
+    """
+    required = [*word_files, CHARACTERS]
+    if definition["santext"] is not None:
+        required += [TABLE, EMBEDDINGS]
+    if definition["staircase"] is not None:
+        required += [STAIRCASE]
+    if "names" in definition:
+        required += [*list_names_files(definition["names"]), *([RULES] if RULES in manifest_files else [])]
+    elif RULES in manifest_files:
+        raise BundleDamaged(f"{MANIFEST}: lists rules without the lists of the rung names")
+    for name in required:
+        if name not in manifest_files:
+            raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")
+    if definition["files"] != {name: manifest_files[name]["sha256"] for name in required} or len(set(required)) != len(
+        required
+    ):
+        raise BundleDamaged(f"{MECHANISM_FILE}: does not belong to the files beside it")
+
+
+def _parse_vocabulary(text: str) -> tuple[list[str], dict[str, int]]:
+    lines = text.split("\n")
+    if lines.pop() != "" or not lines:
+        raise BundleDamaged(f"{VOCABULARY}: the last line is incomplete")
+    ids = dict(zip(lines, range(len(lines)), strict=True))
+    spellings = len(lines)
+    printed = lines
+    if merged := [index for index, line in enumerate(lines) if "\t" in line]:
+        printed = list(lines)
+        for index in merged:
+            ids.pop(lines[index], None)
+            printed[index], *_ = alternatives = lines[index].split("\t")
+            spellings += len(alternatives) - 1
+            ids.update(dict.fromkeys(alternatives, index))
+    if len(ids) != spellings or "" in ids:
+        raise BundleDamaged(f"{VOCABULARY}: a spelling is empty or occurs twice")
+    return printed, ids
+
+
+def _read_certificate(contents: Mapping[str, bytes], mechanism_hash: str) -> dict[str, Any] | None:
+    if CERTIFICATE not in contents:
+        return None
+    certificate = parse_json(contents[CERTIFICATE], CERTIFICATE)
+    _check_header(certificate, CERTIFICATE, (CERTIFICATE_FORMAT, CERTIFICATE_VERSION), mechanism_hash)
+    for mechanisms in parse_object(certificate.get("levels"), CERTIFICATE).values():
+        for proven in parse_object(mechanisms, CERTIFICATE).values():
+            if type(parse_object(proven, CERTIFICATE).get("epsilon_certified")) not in (int, float):
+                raise BundleDamaged(f"{CERTIFICATE}: an epsilon is not a number")
+    return certificate
+
+
+def _read_statistics(
+    contents: Mapping[str, bytes], mechanism_hash: str, santext: SanTextComponent
+) -> dict[str, Any] | None:
+    if STATISTICS not in contents:
+        return None
+    statistics = parse_json(contents[STATISTICS], STATISTICS)
+    _check_header(statistics, STATISTICS, (STATISTICS_FORMAT, STATISTICS_VERSION), mechanism_hash)
+    for level in santext.santext_levels:
+        for mechanism in level.parameters:
+            if not _get_nested(statistics, STATISTICS, "levels", level.name, mechanism):
+                raise BundleDamaged(f"{STATISTICS}: a mechanism has no statistics")
+    return statistics
+
+
+def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str, int], mechanism_hash: str) -> None:
+    """Raise an error unless a file has the expected format and belongs to this ``law.json``.
+
+    Raises:
+        BundleVersion: The file has another format or version.
+        BundleDamaged: The file belongs to another table.
+    """
+    if (header.get("format"), header.get("format_version")) != expected_format:
+        raise BundleVersion(f"{name}: this package reads format version {expected_format[1]} only")
+    if header.get("identity") != mechanism_hash:
+        raise BundleDamaged(f"{name}: belongs to another table")
+
+
+def _read_certified_epsilons(
+    manifest: dict[str, Any], santext: SanTextComponent, certificate: dict[str, Any] | None
+) -> _CertifiedEpsilons:
+    epsilons: _CertifiedEpsilons = {}
+    for level in santext.santext_levels:
+        for mechanism in level.parameters:
+            key = level.name, mechanism
+            epsilons[key] = certified = _get_nested(manifest, MANIFEST, "levels", *key).get("epsilon_certified")
+            if certified is None:
+                continue
+            if type(certified) not in (int, float) or not 0 < certified < 1e6 or certificate is None:
+                raise BundleDamaged(f"{MANIFEST}: a certified epsilon is not a number, or there is no certificate")
+            proven = _get_nested(certificate, CERTIFICATE, "levels", *key).get("epsilon_certified")
+            if proven is None or certified < proven:
+                raise BundleDamaged(f"{MANIFEST}: a level is labeled with less than what was proven")
+            epsilons[key] = float(certified)
+    return epsilons
+
+
+def _get_nested(entries: dict[str, Any], name: str, *keys: str) -> dict[str, Any]:
+    """Return the object under nested keys; an empty one if a key is missing."""
+    for key in keys:
+        entries = parse_object(entries.get(key, {}), name)
+    return entries

@@ -1,0 +1,180 @@
+"""The file of a conversation: encrypted, for its owner alone, with the key stored elsewhere."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from textveil.bundle.atomic import open_atomic_bytes
+from textveil.bundle.kept import is_inside
+from textveil.bundle.signatures import check_cryptography
+from textveil.errors import ConversationChanged, InputError, KeyFileError
+from textveil.ledger import crypto
+from textveil.ledger.keys import read_key
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
+
+#: The first line of a file; also authenticated with the content.
+HEADER = b"textveil-conversation 3\n"
+_OLD_HEADERS = (b"textveil-conversation 1\n", b"textveil-conversation 2\n")
+#: Maximum size of a file.
+_MAX_BYTES = 1 << 28
+#: Number of list entries encoded in one step; size of a conversation that is encoded in one step, in characters.
+_STEP_ENTRIES, _STEP_CHARACTERS = 1 << 10, 1 << 16
+_STAMP_BYTES = len(HEADER) + crypto.NONCE_BYTES
+#: The flags keep a pipe in place of the file from blocking the process.
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_KEY_NAME = "the key of the conversation"
+
+
+def encode_content(content: Mapping[str, Any], size: int | None = None) -> bytes:
+    """Encode the content of a conversation as JSON in many small steps.
+
+    So other threads can run. One call for all of it would hold the interpreter lock for seconds if a conversation has
+    millions of words.
+
+    Args:
+        content: The content.
+        size: Approximate number of characters, if the caller has it; a short content is encoded in one step.
+    """
+    is_short = size is not None and size <= _STEP_CHARACTERS
+    return (json.dumps(content) if is_short else "".join(_iterate_json_parts(content))).encode()
+
+
+def _iterate_json_parts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping) and value:
+        separator = "{"
+        for name, entry in value.items():
+            yield f"{separator}{json.dumps(name)}: "
+            yield from _iterate_json_parts(entry)
+            separator = ", "
+        yield "}"
+    elif isinstance(value, list | tuple) and len(value) > _STEP_ENTRIES:
+        separator = "["
+        for start in range(0, len(value), _STEP_ENTRIES):
+            yield f"{separator}{json.dumps(value[start : start + _STEP_ENTRIES])[1:-1]}"
+            separator = ", "
+        yield "]"
+    elif isinstance(value, list | tuple) and any(
+        isinstance(entry, list | tuple) and len(entry) > _STEP_ENTRIES for entry in value
+    ):
+        yield "["
+        for number, entry in enumerate(value):
+            yield ", " if number else ""
+            yield from _iterate_json_parts(entry)
+        yield "]"
+    else:
+        yield json.dumps(value)
+
+
+def write_conversation(path: Path, key_file: str | Path, content: bytes, stamp: bytes | None) -> bytes:
+    """Write the content of a conversation to its file; see ``Conversation.save``.
+
+    Args:
+        path: The file.
+        key_file: The key. Its lock orders two processes that write the same file.
+        content: The encoded content.
+        stamp: Stamp of the file that this conversation last read or wrote; ``None`` for none.
+
+    Returns:
+        The stamp of the new file.
+
+    Raises:
+        ConversationChanged: The path has another file: replacing it would lose a mapping, and a pipe would block the
+            process.
+    """
+    key = _read_conversation_key(path, key_file, make=True)
+    with _lock_key_file(key_file):
+        _refuse_special_file(path)
+        current_stamp = _read_stamp(path)
+        if current_stamp is not None and current_stamp != stamp:
+            raise ConversationChanged(
+                "the file of the conversation was written by somebody else meanwhile: load it and go on from there, or "
+                "save to another file"
+            )
+        sealed = HEADER + crypto.encrypt_bytes(key, content, HEADER)
+        with open_atomic_bytes(path, private=True) as file:
+            file.write(sealed)
+    return sealed[:_STAMP_BYTES]
+
+
+def _refuse_special_file(path: Path) -> None:
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return
+    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        raise ConversationChanged(
+            "the file of the conversation is no plain file any more: delete it, or save to another file"
+        )
+
+
+def _read_stamp(path: Path) -> bytes | None:
+    """Return the first bytes of a file: the header and the random nonce, unique to each writing.
+
+    The result is ``None`` if there is no readable plain file.
+    """
+    try:
+        with open(os.open(path, _OPEN_FLAGS), "rb") as file:
+            return file.read(_STAMP_BYTES) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else None
+    except OSError:
+        return None
+
+
+@contextmanager
+def _lock_key_file(key_file: str | Path) -> Iterator[None]:
+    if fcntl is None:
+        yield
+        return
+    with open(os.open(key_file, _OPEN_FLAGS), "rb") as file:
+        with suppress(OSError):  # ignore file systems without locks
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX)
+        yield
+
+
+def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
+    """Read the content of a conversation and the stamp of its file; see ``Conversation.load``."""
+    try:
+        with open(os.open(path, _OPEN_FLAGS), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InputError("the conversation: not a plain file; delete it, or begin a new one elsewhere")
+            sealed = file.read(_MAX_BYTES + 1)
+    except OSError as error:
+        raise InputError("the conversation: no readable file there") from error
+    if sealed.startswith(_OLD_HEADERS):
+        raise InputError(
+            "the conversation: saved by an earlier version, which did not store where replies stood; begin a new one"
+        )
+    if not sealed.startswith(HEADER) or len(sealed) > _MAX_BYTES:
+        raise InputError("the conversation: not one of this version that textveil has written")
+    key = _read_conversation_key(path, key_file, make=False)
+    return crypto.decrypt_bytes(key, sealed[len(HEADER) :], HEADER, "the file of the conversation"), sealed[
+        :_STAMP_BYTES
+    ]
+
+
+def conversation_matches_key(path: Path, key_file: str | Path) -> bool:
+    """Return whether the file of a conversation was written with a key and is unaltered.
+
+    Raises:
+        InputError: The file is not a conversation of this version.
+        CryptoUnavailable: The package ``cryptography`` is not installed.
+    """
+    try:
+        read_conversation(path, key_file)
+    except KeyFileError:
+        return False
+    return True
+
+
+def _read_conversation_key(path: Path, key_file: str | Path, *, make: bool) -> bytes:
+    check_cryptography("a conversation that is saved")
+    if is_inside(key_file, Path(os.path.realpath(path)).parent):
+        raise KeyFileError(f"{_KEY_NAME}: not in the folder of the conversation or below: a copy of it would tell all")
+    return read_key(Path(key_file), _KEY_NAME, create=make)

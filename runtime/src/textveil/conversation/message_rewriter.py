@@ -1,0 +1,357 @@
+"""The shapes of messages and the content of their fields; fields on no list are refused.
+
+The shapes are those of OpenAI's chat and responses APIs and of Anthropic's messages API.
+"""
+
+import json
+import re
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from decimal import Decimal
+from typing import Any
+
+from textveil.errors import InputError
+from textveil.work_limits import check_work
+
+#: Content of a field, in this order: an identifier or a flag; a text; a text or parts; JSON in a text; a JSON value;
+#: the output of a tool; calls of tools; the name of a person; nothing; the fields of a call.
+SAME, TEXT, PARTS, ARGUMENTS, VALUE, RESULT, CALLS, NAME, EMPTY, CALL = range(10)
+_MODEL_CONTENTS = frozenset((TEXT, PARTS, ARGUMENTS, VALUE))
+#: For each field with words of the model: the field's class in records of replies.
+_FIELD_CLASSES = {"content": "text", "text": "text", "arguments": "call", "input": "call"}
+#: Fields of a tool definition that contain other definitions.
+_DEFINITION_FIELDS = ("function", "custom", "functionDeclarations", "function_declarations", "tools")
+#: Item type for the settings of a request that are JSON values.
+SETTINGS_TYPE = "textveil_settings"
+_CALL_FIELDS = {"name": SAME, "arguments": ARGUMENTS}
+_MESSAGE_FIELDS = {
+    **dict.fromkeys(("role", "type", "id", "status", "phase", "tool_call_id"), SAME),
+    **dict.fromkeys(("annotations", "audio", "function_call", "stop_reason", "stop_sequence"), EMPTY),
+    **{"content": PARTS, "name": NAME, "tool_calls": CALLS},
+    **dict.fromkeys(("refusal", "reasoning", "reasoning_content"), TEXT),
+}
+_PART_FIELDS = {"type": SAME, "cache_control": SAME, "annotations": EMPTY, "citations": EMPTY, "logprobs": EMPTY}
+#: The fields of each type.
+FIELDS_BY_TYPE: Mapping[str, Mapping[str, int]] = {
+    "message": _MESSAGE_FIELDS,
+    **{name: {**_PART_FIELDS, "text": TEXT} for name in ("text", "input_text", "output_text")},
+    "refusal": {**_PART_FIELDS, "refusal": TEXT},
+    "tool_use": {**_PART_FIELDS, "id": SAME, "name": SAME, "input": VALUE},
+    "tool_result": {**_PART_FIELDS, "tool_use_id": SAME, "content": RESULT, "is_error": SAME},
+    "function": {"type": SAME, "id": SAME, "index": SAME, "function": CALL},
+    "function_call": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), **_CALL_FIELDS},
+    "item_reference": {"type": SAME, "id": SAME},
+    SETTINGS_TYPE: {"type": SAME, "value": VALUE},
+    "function_call_output": {**dict.fromkeys(("type", "id", "call_id", "status"), SAME), "output": RESULT},
+}
+#: Types with content that is not text, or with content signed by the provider.
+_NON_TEXT_TYPES = frozenset(
+    "image_url image input_image input_audio audio input_file file document thinking redacted_thinking reasoning "
+    "video search_result container_upload".split()
+)
+#: Types that the provider signs and expects back unchanged. They contain surrogates: nothing of them is restored.
+SIGNED_TYPES = frozenset(("thinking", "redacted_thinking", "reasoning"))
+_ROLES = frozenset(("user", "assistant", "system", "developer", "tool", "function"))
+_TOOL_ROLES, _MODEL_ROLES = frozenset(("tool", "function")), frozenset(("assistant",))
+_MODEL_TYPES = frozenset(("function_call", "tool_use"))
+#: Parts of messages. A part without a message and a role comes from a reply: no API accepts it as a user's.
+_MODEL_PART_TYPES = frozenset(("text", "input_text", "output_text", "refusal", "function"))
+_CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
+_ID_FIELDS = (*_CALL_IDS, "id")
+_IDENTIFIER = re.compile(r"[\w.:+/=|-]{0,512}", re.ASCII)
+_KEY_PATTERN = re.compile(r"[A-Za-z_$][\w.$-]{0,63}", re.ASCII)
+_INVALID_NAME_CHARACTERS = re.compile(r"[^a-zA-Z0-9_-]+")
+_MAX_DIGITS, _MAX_INTEGER = 300, 1 << 64
+_encode_plain_json = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+#: The same with sorted keys and in ASCII, for hashing.
+encode_sorted_json = json.JSONEncoder(sort_keys=True, allow_nan=False).encode
+
+
+class MessageRewriter:
+    """Rewriter of messages; it refuses unknown types and fields.
+
+    Args:
+        text: Rewrites a text.
+        signed: Returns a signed item as its provider sent it; ``None`` for any other item.
+        find_fields: Returns the keys of an object that are names of fields and stay. Others are rewritten as values.
+        pass_through: Types of parts, and roles, that stay unchanged; ``keys`` lets any JSON key stay.
+        rewrite_key: Rewrites a key that is not the name of a field; by default the function for texts.
+        own: Returns the model's own text for the next field of a class; ``None`` if there is no record of it.
+        of_model: Rewrites content under the model's name, in place of this object.
+        of_result: Returns the rewriter for the result of a call, in place of this object.
+        put_id_back: Returns the upstream's identifier for a replacement that the client got.
+    """
+
+    def __init__(
+        self,
+        rewrite_text: Callable[[str], str],
+        find_signed_item: Callable[[Any], Any],
+        find_fields: Callable[[Collection[str]], Collection[str]],
+        pass_through: Collection[str] = (),
+        *,
+        rewrite_key: Callable[[str], str] | None = None,
+        find_model_value: Callable[[str, Any], Any] = lambda kind, value: None,
+        model_rewriter: "MessageRewriter | None" = None,
+        make_result_rewriter: "Callable[[str], MessageRewriter] | None" = None,
+        put_id_back: Callable[[Any], Any] = lambda value: value,
+    ) -> None:
+        self._rewrite_text, self._find_signed_item, self._find_fields = rewrite_text, find_signed_item, find_fields
+        self._rewrite_key, self._pass_through = rewrite_key or rewrite_text, frozenset(pass_through)
+        self._find_model_value, self._model_rewriter, self._make_result_rewriter = (
+            find_model_value,
+            model_rewriter,
+            make_result_rewriter,
+        )
+        self._put_id_back = put_id_back
+
+    def rewrite_item(self, item: Any, is_by_model: bool = False, outer_role: Any = None) -> Any:
+        """Return a rewritten message, or a rewritten part of one.
+
+        Args:
+            item: The message or part.
+            is_by_model: Whether the part belongs to a message of the model.
+            outer_role: Role of the surrounding message, if any.
+
+        Raises:
+            InputError: It has an unknown shape, type, field or value.
+        """
+        check_work()
+        if not isinstance(item, Mapping):
+            raise InputError("it is not a message, a part or an item: a dictionary is wanted")
+        item_type, role = item.get("type", "message"), item.get("role")
+        if "role" in item:
+            if not isinstance(role, str) or role not in _ROLES:
+                raise InputError("its role is none that is known")
+            is_by_model = role in _MODEL_ROLES
+        elif item_type == "message":
+            raise InputError("it has neither a role nor a type")
+        item_type = item_type if isinstance(item_type, str) else ""
+        if item_type in self._pass_through or role in self._pass_through:
+            return self._pass_item(json.loads(encode_json(item)))
+        if item_type in SIGNED_TYPES and (written := self._find_signed_item(drop_null_fields(item))) is not None:
+            return written
+        if item_type in _NON_TEXT_TYPES:
+            where = f"what has the type {item_type} cannot be rewritten: leave it out, or name it in pass_through"
+            raise InputError(f"{where} (gateway: --pass-through {item_type})")
+        if item_type not in FIELDS_BY_TYPE:
+            raise InputError("it has a type that is not known: leave it out, or name its type in pass_through")
+        is_by_model = is_by_model or item_type in _MODEL_TYPES
+        rewriter = self
+        if is_by_model:
+            rewriter = self._model_rewriter or self
+        elif self._make_result_rewriter is not None and is_result(item):
+            rewriter = self._make_result_rewriter(get_call_id(item))
+        return rewriter._rewrite_fields(item, FIELDS_BY_TYPE[item_type], is_by_model, role or outer_role)
+
+    def _pass_item(self, item: Any) -> Any:
+        """Return an unchanged item, except for the upstream's identifiers of its calls."""
+        if isinstance(item, list):
+            return [self._pass_item(entry) for entry in item]
+        if not isinstance(item, Mapping):
+            return item
+        return {
+            name: self._put_id_back(value)
+            if name in _ID_FIELDS
+            else self._pass_item(value)
+            if name in ("content", "tool_calls")
+            else value
+            for name, value in item.items()
+        }
+
+    def _rewrite_fields(
+        self, item: Mapping[str, Any], fields: Mapping[str, int], is_by_model: bool, role: Any = None
+    ) -> Any:
+        item = {name: value for name, value in item.items() if name in fields or value is not None}
+        unknown = [name for name in item if name not in fields]
+        if unknown:
+            field_names = [name for name in unknown if isinstance(name, str) and self._find_fields([name])]
+            raise InputError("it has a field that is not known" + (f": {field_names[0]}" if field_names else ""))
+        return {name: self._rewrite_field(name, value, fields[name], is_by_model, role) for name, value in item.items()}
+
+    def _rewrite_field(self, name: str, value: Any, content: int, is_by_model: bool, role: Any) -> Any:
+        if value is None or (content == EMPTY and not value):
+            return value
+        if content == SAME or (content == NAME and role in _TOOL_ROLES):
+            return self._put_id_back(_check_identifier(value)) if name in _ID_FIELDS else _check_identifier(value)
+        has_parts = content == PARTS and isinstance(value, list)
+        if (
+            is_by_model
+            and content in _MODEL_CONTENTS
+            and not has_parts
+            and (model_value := self._find_model_value(_FIELD_CLASSES.get(name, name), value)) is not None
+        ):
+            return model_value
+        if content == VALUE:
+            return self._rewrite_value(value)
+        if content == CALL and isinstance(value, Mapping):
+            return self._rewrite_fields(value, _CALL_FIELDS, is_by_model)
+        if content in (PARTS, RESULT, CALLS) and isinstance(value, list):
+            return [self.rewrite_item(part, is_by_model, "tool" if content == RESULT else role) for part in value]
+        if content in (EMPTY, CALL, CALLS) or not isinstance(value, str):
+            raise InputError("a field has a value that is not known, or cannot be rewritten")
+        if content == NAME:
+            return _INVALID_NAME_CHARACTERS.sub("_", self._rewrite_text(value)).strip("_")
+        if content == TEXT and role in _TOOL_ROLES:
+            return self._rewrite_value(value)
+        by_value = parse_json_container(value) if content in (ARGUMENTS, RESULT) or role in _TOOL_ROLES else None
+        return self._rewrite_text(value) if by_value is None else encode_json(self._rewrite_value(by_value))
+
+    def _rewrite_value(self, value: Any) -> Any:
+        """Return a JSON value with every text and number rewritten.
+
+        Names of fields, true, false and null stay.
+        """
+        check_work()
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, str):
+            inside = None
+            with suppress(InputError):  # every word is rewritten if the text cannot stay JSON
+                inside = parse_json_container(value)
+            return self._rewrite_text(value) if inside is None else encode_json(self._rewrite_value(inside))
+        if isinstance(value, int | float):
+            return self._rewrite_number(value)
+        if isinstance(value, list):
+            return [self._rewrite_value(entry) for entry in value]
+        if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
+            raise InputError("it has a value or a key that JSON does not have")
+        return self._rewrite_object(value)
+
+    def _rewrite_object(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return a rewritten JSON object; a key that is not the name of a field is rewritten too."""
+        rewritten: dict[str, Any] = {}
+        fields = value if "keys" in self._pass_through else self._find_fields(value)
+        for name, entry in value.items():
+            key = name if name in fields else self._rewrite_key(name)
+            base_key, number = key, 1
+            while key in rewritten:  # small surrogate pools may give two keys the same surrogate
+                number += 1
+                key = f"{base_key}_{number}"
+            rewritten[key] = self._rewrite_value(entry)
+        return rewritten
+
+    def _rewrite_number(self, value: int | float) -> int | float:
+        """Return a number of the same type and sign; 0 if the style leaves no digits."""
+        if not abs(value) < 10**_MAX_DIGITS:  # the comparison is false for NaN
+            raise InputError("it has a number that is not finite, or too large")
+        digits = self._rewrite_text(format(Decimal(repr(abs(value))), "f")).replace(",", "")
+        try:
+            return type(value)(f"-{digits}" if value < 0 else digits)
+        except ValueError:
+            return type(value)(0)
+
+
+def classify_sender(message: Any, pass_through: Collection[str] = ()) -> str:
+    """Return the sender of a message: ``model``, ``tool`` or ``user``, or ``other``.
+
+    ``other`` is a message that no reply follows.
+    """
+    if not isinstance(message, Mapping):
+        return "other"
+    item_type, role, content = message.get("type", "message"), message.get("role"), message.get("content")
+    if not isinstance(item_type, str) or item_type in pass_through or role in pass_through or item_type in SIGNED_TYPES:
+        return "other"
+    if role in _MODEL_ROLES or item_type in _MODEL_TYPES or ("role" not in message and item_type in _MODEL_PART_TYPES):
+        return "model"
+    if is_result(message) or (isinstance(content, list) and any(map(is_result, content))):
+        return "tool"
+    return "user" if role == "user" else "other"
+
+
+def list_result_call_ids(message: Mapping[str, Any]) -> list[str]:
+    """Return the identifiers of the calls whose results a message contains."""
+    content = message.get("content")
+    entries = [message, *content] if isinstance(content, list) else [message]
+    return [get_call_id(entry) for entry in entries if is_result(entry)]
+
+
+def list_tool_names(tools: Any) -> list[str]:
+    """Return the names in definitions of tools, in the shapes of all APIs."""
+    names, left = list[str](), [tools]
+    while left:
+        entry = left.pop()
+        if isinstance(entry, list):
+            left += reversed(entry)
+        elif isinstance(entry, Mapping):
+            names += [entry["name"]] if isinstance(entry.get("name"), str) else []
+            left += [entry[field] for field in reversed(_DEFINITION_FIELDS) if field in entry]
+    return names
+
+
+def is_result(item: Any) -> bool:
+    """Return whether a message or a part of one is the result of a tool."""
+    return isinstance(item, Mapping) and (
+        item.get("role") in ("tool", "function") or item.get("type") in ("tool_result", "function_call_output")
+    )
+
+
+def get_call_id(item: Mapping[str, Any]) -> str:
+    """Return the identifier of the call that a result belongs to."""
+    return next((str(item[name]) for name in _CALL_IDS if item.get(name) is not None), "")
+
+
+def is_signed(item: Any) -> bool:
+    """Return whether a part of a reply is signed by its provider.
+
+    The provider expects it back unchanged.
+    """
+    item_type = item.get("type") if isinstance(item, Mapping) else None
+    return isinstance(item_type, str) and item_type in SIGNED_TYPES
+
+
+def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a signed item without fields that clients leave empty."""
+    return {name: value for name, value in item.items() if value is not None}
+
+
+def _build_unique_object(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
+    if len(dict(entries)) < len(entries):
+        raise InputError("its JSON has a key twice")
+    return dict(entries)
+
+
+def parse_json_container(text: str, build_object: Callable[[list[tuple[str, Any]]], Any] = _build_unique_object) -> Any:
+    """Return the dictionary or list that a JSON text encodes; ``None`` for any other text.
+
+    Raises:
+        InputError: The JSON has a duplicate key or a number that is not finite: readers decode these differently.
+    """
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text, object_pairs_hook=build_object, parse_constant=_refuse_constant)
+    except InputError:
+        raise
+    except (ValueError, RecursionError):
+        return None
+
+
+def encode_json(value: Any, encode: Callable[[Any], str] = _encode_plain_json) -> str:
+    """Return a value as JSON.
+
+    Raises:
+        InputError: It is not a JSON value.
+    """
+    try:
+        return encode(value)
+    except (TypeError, ValueError, RecursionError):
+        raise InputError("it has a value that JSON does not have, or is nested too deeply") from None
+
+
+def _refuse_constant(constant: str) -> Any:
+    raise InputError("its JSON has a number that is not finite")
+
+
+def _check_identifier(value: Any) -> Any:
+    """Return an identifier, a flag or a small setting unchanged.
+
+    Raises:
+        InputError: The value is none of these.
+    """
+    if isinstance(value, int) and abs(value) <= _MAX_INTEGER:  # some JSON readers do not support larger ones
+        return value
+    if isinstance(value, str) and _IDENTIFIER.fullmatch(value):
+        return value
+    if isinstance(value, Mapping) and len(value) <= 4 and all(map(_KEY_PATTERN.fullmatch, map(str, value))):
+        return {name: _check_identifier(entry) for name, entry in value.items()}
+    raise InputError("what should be an identifier is more than that")

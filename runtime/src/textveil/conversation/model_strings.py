@@ -1,0 +1,140 @@
+"""Strings of the model's own in the arguments of a call, for counting."""
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+from textveil.conversation.message_rewriter import parse_json_container
+from textveil.errors import InputError
+from textveil.text.identifiers import split_identifier
+from textveil.text.inflections import SurrogatePair
+from textveil.text.names.plan import NamesPlan
+from textveil.text.names.read import NamesReader
+from textveil.text.segmentation import fold_word
+
+#: Words and numbers of a hidden string.
+_WORD_PATTERN = re.compile(r"[^\W_]+")
+#: Entity types whose lists contain common words, such as *hope*: a tool that capitalizes them turns them into names.
+_NAME_TYPES = "given family city country state place organization group month weekday".split()
+
+
+def find_hidden_strings(
+    value: Any,
+    reader: NamesReader,
+    plan: NamesPlan,
+    restored: Collection[SurrogatePair],
+    is_field: Callable[[str], bool],
+    max_count: int,
+) -> list[str]:
+    """Return the strings of arguments that the rules hide with visible equality in any context.
+
+    The result has at most ``max_count`` strings. Surrogates that the device restored into the call are not counted: the
+    tool gets the originals. Any other surrogate counts like other strings, since a tool may echo it. Arguments that
+    JSON readers decode differently count as ``max_count``.
+    """
+    outputs = {fold_word(word) for pair in restored for word in (pair.output, *pair.output.split())}
+    tags = [pair.output for pair in restored if pair.output.startswith("[")]
+    strings: dict[str, None] = {}
+    if isinstance(value, str) and "\\" in value and not _is_json(value):  # a lenient JSON reader decodes its escapes
+        return [f"unreadable {number}" for number in range(max_count)]
+    try:
+        for text in _iterate_texts(value, is_field):
+            for tag in tags:
+                text = text.replace(tag, "")
+            strings.update(dict.fromkeys(_iterate_hidden_strings(text, reader, plan, outputs)))
+            if len(strings) >= max_count:
+                break
+    except InputError:  # a duplicate key, or a number that is not finite
+        return [f"unreadable {number}" for number in range(max_count)]
+    return [*strings][:max_count]
+
+
+def _iterate_hidden_strings(text: str, reader: NamesReader, plan: NamesPlan, outputs: Collection[str]) -> Iterator[str]:
+    """Yield the strings of a text that another context may hide, and words of hidden strings.
+
+    Words count one by one because a tool may split the string.
+    """
+    for entry in plan.hide_context_words(reader.stream_text(text)):
+        if isinstance(entry, str):
+            yield from (word for word in _WORD_PATTERN.findall(entry) if word.islower() and _may_be_name(word, plan))
+        for part in () if isinstance(entry, str) else entry.parts:
+            # A capitalized word, such as March or King, is a family name after a first name.
+            may_be_name = len(part.text) > 1 and part.text.isalpha() and not part.text.islower()
+            if (may_be_name or has_equal_surrogates(part.entity_type, part.layout, plan)) and fold_word(
+                part.text
+            ) not in outputs:
+                yield part.folded
+            words = _WORD_PATTERN.findall(part.text)
+            if len(words) > 1:
+                for word in words:
+                    yield from _iterate_hidden_strings(word, reader, plan, outputs)
+
+
+def find_name_strings(name: str, reader: NamesReader, plan: NamesPlan, is_field: Callable[[str], bool]) -> list[str]:
+    """Return the hidden strings of a tool's name, as ``find_hidden_strings`` does for its arguments.
+
+    The name is analyzed as a whole, as clients quote it, and word by word.
+    """
+    texts = [_format_field_name(name)] if is_field(name) else [name, " ".join(split_identifier(name))]
+    return list(dict.fromkeys(string for text in texts for string in _iterate_hidden_strings(text, reader, plan, ())))
+
+
+def _may_be_name(word: str, plan: NamesPlan) -> bool:
+    """Return whether a lowercase common word is a name if capitalized, with visible equality."""
+    return word not in plan.allowed and any(
+        word in plan.lists.members_by_type.get(entity_type, ()) and has_equal_surrogates(entity_type, "", plan)
+        for entity_type in _NAME_TYPES
+    )
+
+
+def list_model_words(value: Any, restored: Collection[SurrogatePair]) -> list[str]:
+    """Return the folded words of arguments, without those of the surrogates restored in them."""
+    outputs = {word.casefold() for pair in restored for word in _WORD_PATTERN.findall(pair.output)}
+    try:
+        texts = [*_iterate_texts(value, lambda name: False)]
+    except InputError:  # the value that a tool gets depends on its JSON reader
+        texts = [value] if isinstance(value, str) else []
+    words = dict.fromkeys(word.casefold() for text in texts for word in _WORD_PATTERN.findall(text))
+    return [word for word in words if word not in outputs]
+
+
+def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool:
+    """Return whether equal strings of an entity type have equal outputs in a conversation."""
+    return plan.style.tags or bool(plan.style.tag) or plan.surrogates.get_size_and_consistency(entity_type, layout)[1]
+
+
+def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]:
+    """Yield all texts, numbers and keys of arguments."""
+    if isinstance(value, str):
+        inside = parse_json_container(value)
+        if inside is None:
+            yield value
+        else:
+            yield from _iterate_texts(inside, is_field)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _iterate_texts(entry, is_field)
+    elif isinstance(value, Mapping):
+        for name, entry in value.items():
+            yield _format_field_name(str(name)) if is_field(str(name)) else str(name)
+            yield from _iterate_texts(entry, is_field)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield json.dumps(abs(value))
+
+
+def _format_field_name(name: str) -> str:
+    """Return the name of a field as a text.
+
+    An object keeps the name, but a tool may write it into a context where it would be hidden.
+    """
+    words = split_identifier(name)
+    return name if len(words) == 1 else " ".join(words).lower()
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -1,0 +1,274 @@
+"""Restoring of a model's replies: whole texts and messages, or a text while it arrives."""
+
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from textveil.conversation.message_rewriter import (
+    ARGUMENTS,
+    CALL,
+    CALLS,
+    FIELDS_BY_TYPE,
+    PARTS,
+    SIGNED_TYPES,
+    TEXT,
+    VALUE,
+    drop_null_fields,
+    encode_json,
+    parse_json_container,
+)
+from textveil.conversation.reply_view import ReplyView, find_displayed_texts
+from textveil.errors import InputError
+from textveil.text.inflections import SurrogatePair
+from textveil.text.reply_matcher import FormIndex, StreamRestorer
+from textveil.text.restore import Restorer
+from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy
+from textveil.text.restored import ReportProperties, RestoreReport
+from textveil.work_limits import check_work
+
+#: Fields of a message that some clients show before its answer; the content of fields that this module restores.
+_THOUGHT_FIELDS = frozenset(("reasoning", "reasoning_content"))
+_RESTORED_CONTENTS = frozenset((TEXT, PARTS, CALLS, CALL, ARGUMENTS, VALUE))
+#: Number of characters that are restored between two checks of the time.
+_MAX_STEP_CHARACTERS = 1 << 14
+#: Callback with three arguments: a restored text or value of a reply, its original form, and the pairs used.
+RestoredCallback = Callable[[Any, Any, list[SurrogatePair]], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoredReply(ReportProperties):
+    """A reply with the originals in place of surrogates.
+
+    Attributes:
+        reply: The restored reply, in the shape of the argument. It is as private as the messages.
+        report: What was restored, and what was not, with reasons.
+        tools: Names of tools whose arguments stayed as the model wrote them.
+    """
+
+    reply: Any = field(repr=False)
+    report: RestoreReport = field(default_factory=RestoreReport)
+    tools: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return the reply, if it is a text."""
+        return self.reply if isinstance(self.reply, str) else repr(self)
+
+    @property
+    def restored(self) -> tuple[str, ...]:
+        """Surrogates that were replaced by their originals, as spelled in the reply."""
+        return self.report.restored
+
+
+class ReplyRestorer:
+    """Restorer of one reply.
+
+    Args:
+        restorer: Restores texts.
+        remember: See ``RestoredCallback``.
+        restore_tools: Tools whose arguments are restored, everywhere in them.
+        policy: Places of texts in which originals are restored.
+        find_known_numbers: Returns the numbers of all sent messages.
+    """
+
+    def __init__(
+        self,
+        restorer: Restorer,
+        on_restored: RestoredCallback,
+        restore_tools: Collection[str],
+        policy: RestorePolicy = PROSE_POLICY,
+        find_known_numbers: Callable[[], Collection[str]] = frozenset,
+    ) -> None:
+        self._restorer, self._on_restored, self._restore_tools = restorer, on_restored, restore_tools
+        self._find_known_numbers = find_known_numbers
+        self._policy = policy
+        self._streams = [StreamRestorer(restorer.index)]
+        self._unrestored_tools: dict[str, None] = {}
+        self._view, self._thought_view = ReplyView(policy), ReplyView(policy)
+
+    def restore(self, reply: Any, other_parts: Any = None) -> RestoredReply:
+        """Return a restored reply: a text, a message, or a list of its parts or items.
+
+        Args:
+            reply: The reply.
+            other_parts: Other parts of the reply that a client may show; they stay unchanged.
+        """
+        self._track_unchanged(other_parts)
+        restored = self._restore_text(reply) if isinstance(reply, str) else self._restore_item(reply)
+        return RestoredReply(
+            reply=restored,
+            report=RestoreReport.join_reports(stream.report for stream in self._streams),
+            tools=tuple(self._unrestored_tools),
+        )
+
+    def _restore_item(self, reply: Any) -> Any:
+        if isinstance(reply, list):
+            return [self._restore_item(item) for item in reply]
+        if not isinstance(reply, Mapping) or ("role" not in reply and "type" not in reply):
+            raise InputError("a reply is a text, a message with its role, or a list of its parts: dictionaries")
+        item_type = reply.get("type", "message")
+        if isinstance(item_type, str) and item_type in SIGNED_TYPES:
+            self._on_restored(drop_null_fields(reply), dict(reply), [])
+        fields = FIELDS_BY_TYPE.get(item_type, {}) if isinstance(item_type, str) else {}
+        self._track_unchanged(
+            {name: value for name, value in reply.items() if fields.get(name) not in _RESTORED_CONTENTS}
+        )
+        restored = dict(reply)
+        for name in sorted(reply, key=lambda name: name not in _THOUGHT_FIELDS):
+            restored[name] = self._restore_field(
+                reply[name], fields.get(name), reply, is_thought=name in _THOUGHT_FIELDS
+            )
+        return restored
+
+    def _track_unchanged(self, value: Any) -> None:
+        """Track texts that a client may show and that stay unchanged."""
+        for text in find_displayed_texts(value):
+            self._view.pass_text(text)
+
+    def _restore_field(
+        self, value: Any, content: int | None, owner: Mapping[str, Any], *, is_thought: bool = False
+    ) -> Any:
+        if isinstance(value, str) and content in (TEXT, PARTS):
+            if content == PARTS:  # a message of one text
+                self._view.mark_separated()
+            return self._restore_text(value, is_thought=is_thought)
+        if isinstance(value, list) and content == PARTS:
+            return [self._restore_item(item) for item in value]
+        if isinstance(value, list) and content == CALLS:  # entries that are not calls stay
+            is_call = [isinstance(item, Mapping) and item.get("type") == "function" for item in value]
+            return [self._restore_item(item) if call else item for item, call in zip(value, is_call, strict=True)]
+        if content == CALL and isinstance(value, Mapping):
+            return {name: self._restore_arguments(v, value) if name == "arguments" else v for name, v in value.items()}
+        return self._restore_arguments(value, owner) if content in (ARGUMENTS, VALUE) else value
+
+    def _restore_arguments(self, value: Any, call: Mapping[str, Any]) -> Any:
+        """Return the arguments of a call, restored by value for the tools of ``restore_tools``.
+
+        The use that a tool makes of its arguments is unknown here.
+        """
+        name, start, values = call.get("name"), len(self._streams), None
+        if isinstance(name, str) and name in self._restore_tools:
+            with suppress(InputError):  # a duplicate key: the value that the tool uses is unknown
+                values = parse_json_container(value) if isinstance(value, str) else value
+        restored = value
+        if values is None:
+            self._unrestored_tools[str(name)] = None
+        else:
+            self._streams.append(StreamRestorer(self._restorer.index))
+            restored = self._restore_value(values)
+            restored = encode_json(restored) if isinstance(value, str) else restored
+        self._on_restored(restored, value, [pair for stream in self._streams[start:] for pair in stream.used_pairs])
+        return restored
+
+    def _restore_key(self, name: str) -> str:
+        """Return a JSON key, restored if it is a surrogate."""
+        original = self._restorer.restore_value(name)
+        if original is None:
+            return name
+        self._streams[-1].restored.append(name)
+        self._streams[-1].used_pairs.append(SurrogatePair(name, original))
+        return original
+
+    def _restore_value(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self._restore_value(entry) for entry in value]
+        if isinstance(value, Mapping):
+            return {self._restore_key(name): self._restore_value(entry) for name, entry in value.items()}
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            return value
+        written = str(abs(value)) if isinstance(value, int | float) else value
+        original = self._restorer.restore_value(written)
+        if original is None:
+            return self._restore_string(value, EVERYWHERE_POLICY, is_argument=True) if isinstance(value, str) else value
+        if not isinstance(value, str):
+            try:
+                original = type(value)(original.replace(",", "")) * (-1 if value < 0 else 1)
+            except ValueError:
+                return value
+        self._streams[-1].restored.append(written)
+        self._streams[-1].used_pairs.append(
+            SurrogatePair(written, str(abs(original)) if not isinstance(original, str) else original)
+        )
+        return original
+
+    def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
+        """Restore a text after the others that clients may show with it."""
+        if text and not is_thought:
+            self._thought_view.stop_restoring()
+        restored = self._restore_string(text, self._policy, self._thought_view if is_thought else self._view)
+        if is_thought:
+            self._view.pass_text(text)
+        self._on_restored(restored, text, self._streams[-1].used_pairs)
+        return restored
+
+    def _restore_string(
+        self, text: str, policy: RestorePolicy, view: ReplyView | None = None, *, is_argument: bool = False
+    ) -> str:
+        # The result of the call would hide a restored letter, but not the letters that the model wrote beside it.
+        index = self._restorer.index.without_quotations if is_argument else self._restorer.index
+        stream = StreamRestorer(index, policy, self._find_known_numbers)
+        if view is not None:
+            view.begin_text(stream)
+        self._streams.append(stream)
+        parts: list[str] = []
+        for start in range(0, len(text), _MAX_STEP_CHARACTERS):  # the result does not depend on the division into parts
+            check_work()
+            parts.append(stream.feed(text[start : start + _MAX_STEP_CHARACTERS]))
+        parts.append(stream.close())
+        if view is not None:
+            view.end_text(stream)
+        return "".join(parts)
+
+
+class RecordedReplyStream(StreamRestorer):
+    """Restorer of a text that arrives in parts; the result does not depend on the division.
+
+    Args:
+        index: The surrogates to find, with their originals.
+        remember: Called at the end; see ``RestoredCallback``.
+        policy: Places in which originals are restored.
+        find_known_numbers: Returns the numbers of all sent messages.
+
+    Attributes:
+        result: The result of ``Conversation.incoming`` for the whole text, after the stream is closed.
+        model_text: The text as the model wrote it, after the stream is closed.
+    """
+
+    def __init__(
+        self,
+        index: FormIndex,
+        on_restored: RestoredCallback,
+        policy: RestorePolicy = PROSE_POLICY,
+        find_known_numbers: Callable[[], Collection[str]] = frozenset,
+    ) -> None:
+        super().__init__(index, policy, find_known_numbers)
+        self._on_restored = on_restored
+        self._model_parts: list[str] = []
+        self._restored_parts: list[str] = []
+        self.result: RestoredReply | None = None
+        self.model_text = ""
+
+    def feed(self, delta: str) -> str:
+        """Process the next part, and return the finished text.
+
+        The stream holds back at most a form, a character and an open chunk.
+
+        Raises:
+            InputError: The part is not a string, or the stream is closed.
+        """
+        if not isinstance(delta, str) or self.result is not None:
+            raise InputError("a part of a reply is a string, and none comes after the end")
+        self._model_parts.append(delta)
+        self._restored_parts.append(super().feed(delta))
+        return self._restored_parts[-1]
+
+    def close(self) -> str:
+        """Return the rest of the text; an empty string on a second call."""
+        if self.result is not None:
+            return ""
+        rest = super().close()
+        restored = "".join(self._restored_parts) + rest
+        self.model_text = "".join(self._model_parts)
+        self._on_restored(restored, self.model_text, self.used_pairs)
+        self.result = RestoredReply(reply=restored, report=self.report)
+        return rest

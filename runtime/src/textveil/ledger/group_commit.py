@@ -1,0 +1,88 @@
+"""Group commit: one transaction for the spends of several threads.
+
+Flushing to the disk dominates the cost of a spend, and one flush serves a hundred spends. While one thread writes,
+others wait; then one of them writes for all. Each call returns when its spend is on the disk, as without other threads.
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+ResultType = TypeVar("ResultType")
+
+
+@dataclass(eq=False)
+class _WaitingCall(Generic[ResultType]):
+    """Work of one thread and its result.
+
+    ``results`` holds the result after the commit. If ``is_settled`` is true and ``results`` is empty, the group failed
+    and the thread runs its work alone.
+    """
+
+    work: Callable[[sqlite3.Connection], ResultType]
+    results: list[ResultType] = field(default_factory=list[ResultType])
+    is_settled: bool = False
+
+
+@dataclass(eq=False, kw_only=True)
+class _CallQueue(Generic[ResultType]):
+    """Waiting threads of one process. A fork starts a new queue, without the work of its parent."""
+
+    process_id: int = field(default_factory=os.getpid)
+    condition: threading.Condition = field(default_factory=threading.Condition)
+    calls: list[_WaitingCall[ResultType]] = field(default_factory=list[_WaitingCall[ResultType]])
+    is_writing: bool = False
+
+
+class GroupCommit(Generic[ResultType]):
+    """Queue of writes of all threads to one ledger.
+
+    Args:
+        transaction: Opens a transaction for writing.
+    """
+
+    def __init__(self, open_transaction: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> None:
+        self._open_transaction = open_transaction
+        self._queue: _CallQueue[ResultType] = _CallQueue()
+
+    def run(self, work: Callable[[sqlite3.Connection], ResultType]) -> ResultType:
+        """Run ``work`` in a transaction, with the work of waiting threads; return its result.
+
+        The result is on the disk when this method returns.
+
+        Raises:
+            Exception: Any error of the transaction or of ``work``. If a group of several threads fails, nothing of it
+                is written, and each thread runs its work alone.
+        """
+        if self._queue.process_id != os.getpid():
+            self._queue = _CallQueue()
+        queue, call = self._queue, _WaitingCall(work)
+        with queue.condition:
+            queue.calls.append(call)
+            queue.condition.wait_for(lambda: call.is_settled or not queue.is_writing)
+            group = [] if call.is_settled else queue.calls
+            if group:
+                queue.calls, queue.is_writing = [], True
+        if group:
+            try:
+                with suppress(Exception) if len(group) > 1 else nullcontext():
+                    self._write_group(group)
+            finally:
+                with queue.condition:
+                    queue.is_writing = False
+                    for each in group:
+                        each.is_settled = True
+                    queue.condition.notify_all()
+        if not call.results:
+            self._write_group([call])
+        return call.results[0]
+
+    def _write_group(self, group: Sequence[_WaitingCall[ResultType]]) -> None:
+        with self._open_transaction() as connection:
+            results = [each.work(connection) for each in group]
+        for each, outcome in zip(group, results, strict=True):
+            each.results.append(outcome)

@@ -1,0 +1,171 @@
+"""Queries for the rows of the ledger's database; each runs in a transaction of the caller."""
+
+import sqlite3
+from typing import Any
+
+from textveil.errors import LedgerDamaged
+from textveil.ledger.account import Account, Budget, format_exact
+from textveil.release import DELTA_UNITS, EPSILON_UNITS
+
+#: Cache of verified sums: by tag of the privacy unit the number of the ledger's last release at that time, and the
+#: sums of epsilon, delta and unbounded releases of the privacy unit up to it.
+VerifiedSums = dict[bytes, tuple[int, int, int, int]]
+_MAX_VERIFIED, _ZERO_SUMS = 10_000, (0, 0, 0, 0)
+_WRONG_SUMS = "the sums of a scope are not those of its releases: put back an earlier copy of the ledger"
+_SUMS_QUERY = (
+    "SELECT (SELECT coalesce(max(number), 0) FROM releases), coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), "
+    "count(*) - count(epsilon) FROM releases WHERE {} = ? AND number > ?"
+)
+#: With more than a tenth of all rows, a scan of the table is faster than a lookup of each row by the index.
+_LARGE_SHARE_QUERY = (
+    "SELECT 10 * (SELECT count(*) FROM releases WHERE scope = ?) > (SELECT coalesce(max(number), 0) FROM releases)"
+)
+_ACCOUNTS_QUERY = "SELECT scope, epsilon, delta, unbounded, budget, delta_budget FROM scopes"
+#: A row of the table ``releases``: day (2026-01-31), tags of privacy unit and request, mechanism, epsilon and delta in
+#: units, encrypted output, and tag of the cache entry.
+ReleaseRow = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes | None]
+
+
+def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
+    """Return the check values of the device key and of the replay cache's key.
+
+    A check value (``LedgerTags.checks``) identifies a key without revealing it. ``None`` means that the ledger has no
+    such key yet.
+    """
+    row = connection.execute("SELECT device_check, memo_check FROM keys").fetchone()
+    return (None, None) if row is None else row
+
+
+def write_key_checks(connection: sqlite3.Connection, device_check: bytes, cache_check: bytes | None) -> None:
+    """Store the check values that the ledger lacks; existing values stay."""
+    if read_key_checks(connection)[0] is None:
+        connection.execute("INSERT INTO keys (device_check) VALUES (?)", (device_check,))
+    connection.execute(
+        "UPDATE keys SET memo_check = ? WHERE memo_check IS NULL AND ? IS NOT NULL", (cache_check, cache_check)
+    )
+
+
+def read_account(connection: sqlite3.Connection, unit_tag: bytes) -> Account:
+    """Return the account of a privacy unit; it is empty for an unknown tag."""
+    row = connection.execute(_ACCOUNTS_QUERY + " WHERE scope = ?", (unit_tag,)).fetchone()
+    return Account(unit_tag=unit_tag) if row is None else _parse_account(row)
+
+
+def read_accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
+    """Return all accounts, ordered by tag, each with its number of releases.
+
+    Raises:
+        LedgerDamaged: The sums of an account differ from those of its releases, or a release has no account.
+    """
+    counted_accounts: list[tuple[Account, int]] = []
+    for row in connection.execute(_ACCOUNTS_QUERY + " ORDER BY scope").fetchall():
+        parsed = _parse_account(row)
+        check_sums(connection, parsed, {})
+        number = connection.execute("SELECT count(*) FROM releases WHERE scope = ?", (parsed.unit_tag,)).fetchone()[0]
+        counted_accounts.append((parsed, number))
+    if (
+        sum(number for _, number in counted_accounts)
+        != connection.execute("SELECT count(*) FROM releases").fetchone()[0]
+    ):
+        raise LedgerDamaged(_WRONG_SUMS)
+    return counted_accounts
+
+
+def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: VerifiedSums) -> None:
+    """Check that the sums of an account equal those of its releases.
+
+    Releases are normally only added. If the cached sums plus the releases since then equal the sums of the account, the
+    older releases are not read again; otherwise all are.
+
+    Args:
+        connection: An open transaction.
+        account: The account.
+        verified_sums: Cache of verified sums by tag; this function updates it.
+
+    Raises:
+        LedgerDamaged: The sums differ.
+    """
+    expected = (account.epsilon_units, account.delta_units, account.unbounded_releases)
+    for last, *cached in (verified_sums.pop(account.unit_tag, _ZERO_SUMS), _ZERO_SUMS):
+        is_large_share = bool(last) or connection.execute(_LARGE_SHARE_QUERY, (account.unit_tag,)).fetchone()[0]
+        column = "+scope" if is_large_share else "scope"  # the plus disables the index: SQLite scans the rows in order
+        last, *added = connection.execute(_SUMS_QUERY.format(column), (account.unit_tag, last)).fetchone()
+        if tuple(map(sum, zip(cached, added, strict=True))) == expected:
+            if len(verified_sums) >= _MAX_VERIFIED:
+                verified_sums.clear()
+            verified_sums[account.unit_tag] = (last, *expected)
+            return
+    raise LedgerDamaged(_WRONG_SUMS)
+
+
+def write_account(connection: sqlite3.Connection, account: Account) -> None:
+    """Insert or update an account."""
+    budget = (None, None) if account.budget is None else account.budget.units
+    connection.execute(
+        "INSERT INTO scopes (scope, epsilon, delta, unbounded, budget, delta_budget) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (scope) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta, "
+        "unbounded = excluded.unbounded, budget = excluded.budget, delta_budget = excluded.delta_budget",
+        (account.unit_tag, account.epsilon_units, account.delta_units, account.unbounded_releases, *budget),
+    )
+
+
+def insert_release(connection: sqlite3.Connection, release: ReleaseRow) -> None:
+    """Insert a release."""
+    connection.execute(
+        "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta, output, whole) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        release,
+    )
+
+
+def count_releases(connection: sqlite3.Connection, unit_tag: bytes, request: bytes) -> int:
+    """Return the number of releases of a request in a privacy unit."""
+    query = "SELECT count(*) FROM releases WHERE scope = ? AND request = ?"
+    return connection.execute(query, (unit_tag, request)).fetchone()[0]
+
+
+def read_output(connection: sqlite3.Connection, unit_tag: bytes, cache_tag: bytes) -> bytes | None:
+    """Return the stored, encrypted output of a cache entry, or ``None``."""
+    query = "SELECT output FROM releases WHERE scope = ? AND whole = ? AND output IS NOT NULL LIMIT 1"
+    row = connection.execute(query, (unit_tag, cache_tag)).fetchone()
+    return None if row is None else row[0]
+
+
+def read_releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """Return all releases without their stored outputs, in order, as plain values for JSON."""
+    query = "SELECT day, scope, request, mechanism, epsilon, delta, output IS NOT NULL FROM releases ORDER BY number"
+    return [
+        {
+            "day": day,
+            "scope": scope.hex(),
+            "request": request.hex(),
+            "mechanism": mechanism,
+            "nats": None if epsilon is None else format_exact(epsilon, EPSILON_UNITS),
+            "delta": format_exact(delta, DELTA_UNITS),
+            "stored": bool(stored),
+        }
+        for day, scope, request, mechanism, epsilon, delta, stored in connection.execute(query).fetchall()
+    ]
+
+
+def delete_privacy_unit(connection: sqlite3.Connection, unit_tag: bytes) -> bool:
+    """Delete a privacy unit with its releases; return whether it existed."""
+    return connection.execute("DELETE FROM scopes WHERE scope = ?", (unit_tag,)).rowcount > 0
+
+
+def delete_outputs(connection: sqlite3.Connection) -> None:
+    """Delete the stored outputs and the check value of their key; spends stay."""
+    connection.execute("UPDATE releases SET output = NULL, whole = NULL")
+    connection.execute("UPDATE keys SET memo_check = NULL")
+
+
+def delete_all_rows(connection: sqlite3.Connection) -> None:
+    """Delete all rows of all tables."""
+    for table in ("releases", "scopes", "keys"):
+        connection.execute(f"DELETE FROM {table}")
+
+
+def _parse_account(row: tuple[Any, ...]) -> Account:
+    scope, epsilon, delta, unbounded, budget, delta_budget = row
+    limit = None if budget is None else Budget.from_units(budget, delta_budget)
+    return Account(unit_tag=scope, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded, budget=limit)

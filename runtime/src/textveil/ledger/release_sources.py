@@ -1,0 +1,164 @@
+"""Releases that a privacy ledger records (texts, vectors, indices); equality of requests."""
+
+import hashlib
+import json
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+
+from textveil.errors import OptionError
+from textveil.sequences import check_string, list_items
+
+if TYPE_CHECKING:
+    from textveil.release import ReleaseStatement
+    from textveil.text.options import Options
+    from textveil.text.sanitizer import Sanitizer
+    from textveil.text.statement import Result
+    from textveil.vector.encoder import Encoder
+    from textveil.vector.label_encoder import TextLabelEncoder
+
+
+class StatedRelease(Protocol):
+    """A release with a privacy statement."""
+
+    @property
+    def statement(self) -> "ReleaseStatement":
+        """Return the privacy statement of the release."""
+        ...
+
+
+ReleaseType = TypeVar("ReleaseType", bound=StatedRelease)
+
+
+@dataclass(frozen=True)
+class RecordedRelease(Generic[ReleaseType]):
+    """A release together with its record in the privacy ledger.
+
+    Attributes:
+        release: The release.
+        earlier_releases: Number of earlier releases of an equal request in its privacy unit. Private to the device.
+        is_replayed: Whether the replay cache returned it without a new spend. Private to the device.
+    """
+
+    release: ReleaseType
+    earlier_releases: int
+    is_replayed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseSource(Generic[ReleaseType]):
+    """Functions that make and serialize one kind of release.
+
+    Attributes:
+        options: All parameters of the output distribution, with the content hash of the bundle.
+        draw_releases: Draw one release per text.
+        pack: Serialize a release as plain values for JSON.
+        unpack: Restore a release from the result of ``pack``.
+    """
+
+    options: dict[str, Any]
+    draw_releases: Callable[[Sequence[str]], Sequence[ReleaseType]]
+    pack: Callable[[ReleaseType], Any]
+    unpack: Callable[[Any], ReleaseType]
+
+
+def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSource[Result]":
+    """Return the ``Source`` of sanitized texts.
+
+    ``pack`` serializes text and tokens, but never a mapping: a mapping holds words of the original text.
+    """
+
+    def unpack(packed: Any) -> "Result":
+        from textveil.text.statement import Result
+
+        return Result(
+            text=packed["text"],
+            tokens=packed["tokens"],
+            terms=sanitizer.terms(**options),
+            randomized_words=packed.get("drawn", 0),
+            replaced_words=packed.get("replaced_words", 0),
+        )
+
+    return ReleaseSource(
+        options={"kind": "text", **sanitizer.canonical_options(**options)},
+        draw_releases=lambda texts: sanitizer.sanitize_batch(texts, **options),
+        pack=lambda made: {
+            "text": made.text,
+            "tokens": made.tokens,
+            "drawn": made.randomized_words,
+            "replaced_words": made.replaced_words,
+        },
+        unpack=unpack,
+    )
+
+
+def make_encoder_source(encoder: "Encoder | TextLabelEncoder", options: Mapping[str, Any]) -> ReleaseSource[Any]:
+    """Return the ``Source`` of vectors or indices."""
+    return ReleaseSource(
+        options={"kind": encoder.kind, **encoder.canonical_options(**options)},
+        draw_releases=lambda texts: encoder.encode_batch(texts, **options),
+        pack=encoder.pack,
+        unpack=lambda packed: encoder.unpack(packed, **options),
+    )
+
+
+def serialize_options(options: Mapping[str, Any]) -> bytes:
+    """Serialize options so that only equal options have equal bytes."""
+    return json.dumps(options, sort_keys=True, default=_serialize_value).encode()  # ASCII with escapes: no null byte
+
+
+def serialize_request(options: bytes, text: str) -> bytes:
+    """Return the bytes of a request; equal only for equal options and equal texts in NFC."""
+    return options + b"\0" + unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
+
+
+def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
+    """Return the bytes of a request of several texts; they never equal those of one text.
+
+    With one text, the result is that of ``request_bytes``.
+    """
+    if len(texts) == 1:
+        return serialize_request(options, texts[0])
+    return options + b"\1" + json.dumps([unicodedata.normalize("NFC", text) for text in texts]).encode()
+
+
+def make_cache_keys(privacy_units: Sequence[str], requests: Sequence[bytes]) -> list[bytes]:
+    """Return one cache key per request of a call; equal only for equal positions of equal calls.
+
+    Each key has the number of requests, a SHA-256 of all privacy units and requests, and the position of the request. A
+    cache of single texts would reveal which texts of a call are equal: with one word per text, the result would be a
+    substitution cipher.
+    """
+    digest = hashlib.sha256()
+    for part in (*(scope.encode("utf-8", "surrogatepass") for scope in privacy_units), *requests):
+        digest.update(len(part).to_bytes(8, "big"))
+        digest.update(part)
+    prefix = len(requests).to_bytes(8, "big") + digest.digest()
+    return [prefix + place.to_bytes(8, "big") for place in range(len(requests))]
+
+
+def list_privacy_units(texts: Sequence[str], privacy_unit: str | Sequence[str]) -> Sequence[str]:
+    """Return the name of the privacy unit of each text.
+
+    Raises:
+        InputError: A text is not a string.
+        OptionError: The numbers of names and texts differ, or a name is not a string.
+    """
+    for number, text in enumerate(texts, 1):
+        check_string(text, f"text {number} of {len(texts)}")
+    privacy_units = [privacy_unit] * len(texts) if isinstance(privacy_unit, str) else list_items(privacy_unit, "scopes")
+    if len(privacy_units) != len(texts):
+        raise OptionError("there is one scope for all texts, or one for each")
+    if not all(isinstance(name, str) for name in privacy_units):
+        raise OptionError("the name of a scope is a string")
+    return privacy_units
+
+
+def _serialize_value(value: Any) -> str | list[Any]:
+    if isinstance(value, Decimal):
+        return f"{value.normalize():f}"
+    if isinstance(value, frozenset):
+        return sorted(cast("frozenset[str]", value))
+    raise TypeError(type(value).__name__)

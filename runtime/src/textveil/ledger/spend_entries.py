@@ -1,0 +1,42 @@
+"""Requests to record a spend, and their results."""
+
+from dataclasses import dataclass, field
+
+from textveil.release import Spend
+
+
+@dataclass(frozen=True, kw_only=True)
+class SpendEntry:
+    """One release whose spend a privacy ledger records.
+
+    Attributes:
+        privacy_unit: Name of the privacy unit.
+        request: Canonical bytes of options and text (``request_bytes``): equal requests have equal bytes. As private as
+            the text.
+        mechanism: Name of the mechanism.
+        spend: Spend of the release.
+        output: Output that the replay cache stores, or ``None`` without a replay cache.
+        cache_key: Lookup key of the replay cache: hash of the whole call, and position of this text in it. As private
+            as the texts.
+    """
+
+    privacy_unit: str = field(repr=False)
+    request: bytes = field(repr=False)
+    mechanism: str
+    spend: Spend
+    output: bytes | None = field(default=None, repr=False)
+    cache_key: bytes = field(default=b"", repr=False)
+
+
+@dataclass(frozen=True)
+class SpendOutcome:
+    """Result of recording one ``Entry``.
+
+    Attributes:
+        earlier_releases: Number of earlier releases of an equal request in the privacy unit; 0 if ``stored_output`` is
+            not ``None``.
+        stored_output: Output of the replay cache. Release it in place of the new output; the ledger recorded no spend.
+    """
+
+    earlier_releases: int
+    stored_output: bytes | None = field(default=None, repr=False)

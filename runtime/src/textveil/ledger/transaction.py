@@ -1,0 +1,161 @@
+"""Recording of spends inside one transaction: in groups, each group whole or not at all."""
+
+import sqlite3
+import time
+from collections.abc import Sequence
+from functools import cache
+
+from textveil.errors import BudgetError
+from textveil.ledger import queries
+from textveil.ledger.account import Account, Budget
+from textveil.ledger.spend_entries import SpendEntry, SpendOutcome
+from textveil.ledger.tags import LedgerTags
+
+
+def record_in_transaction(
+    connection: sqlite3.Connection,
+    tags: LedgerTags,
+    groups: Sequence[Sequence[SpendEntry]],
+    budget: Budget | None,
+    verified_sums: queries.VerifiedSums,
+    *,
+    all_or_none: bool,
+) -> list[list[SpendOutcome] | BudgetError]:
+    """Record the spends of groups in order, inside an open transaction: ``Ledger.post_groups``.
+
+    Args:
+        connection: The open transaction.
+        tags: Tags and encryption of the ledger.
+        groups: The releases of each group.
+        budget: Budget of each privacy unit of the call. It is written even if groups are refused.
+        verified_sums: Cache of verified sums (``rows.verify``); updated.
+        all_or_none: Whether the refusal of one group also prevents the spends of all others.
+
+    Returns:
+        Per group the result of each release, or the error.
+    """
+    pending = _PendingSpends(connection, tags, budget, verified_sums)
+    outcomes: list[list[SpendOutcome] | BudgetError] = []
+    for group in groups:
+        try:
+            outcomes.append(pending.add_group(group, all_or_none))
+        except BudgetError as error:
+            outcomes.append(error.with_traceback(None))  # its frames hold private requests
+    is_refused = all_or_none and any(isinstance(outcome, BudgetError) for outcome in outcomes)
+    pending.write_rows(sums=not is_refused)
+    return outcomes
+
+
+class _PendingSpends:
+    """Spends of one transaction in memory; ``write_rows`` stores all of them, or only the budgets."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        tags: LedgerTags,
+        budget: Budget | None,
+        verified_sums: queries.VerifiedSums,
+    ) -> None:
+        self._connection, self._tags, self._budget, self._verified_sums = connection, tags, budget, verified_sums
+        self._day = time.strftime("%Y-%m-%d", time.gmtime())
+        self._get_unit_tag = cache(tags.tag_unit)
+        self._loaded_accounts: dict[bytes, Account] = {}
+        self._budgeted_accounts: dict[bytes, Account] = {}
+        self._updated_accounts: dict[bytes, Account] = {}
+        self._releases: list[queries.ReleaseRow] = []
+        self._new_outputs: dict[tuple[bytes, bytes], bytes] = {}
+        self._release_counts: dict[bytes, int] = {}
+
+    def add_group(self, group: Sequence[SpendEntry], all_or_none: bool) -> list[SpendOutcome]:
+        """Add a group whole or not at all.
+
+        Args:
+            group: Its releases.
+            all_or_none: Whether error messages report the spend before the first group, not before this one.
+
+        Raises:
+            BudgetError: A budget does not cover a release of the group, or is larger than the budget of its privacy
+                unit.
+        """
+        lookups = [(entry, *self._look_up(entry)) for entry in group]
+        unit_names = {
+            unit_tag: entry.privacy_unit for entry, unit_tag, _, stored_output in lookups if stored_output is None
+        }
+        errors = [error for scope, name in unit_names.items() if (error := self._load_account(scope, name)) is not None]
+        for error in errors:
+            raise error
+        accounts: dict[bytes, Account] = {}
+        for entry, scope, _, given in lookups:
+            if given is None:
+                before = self._updated_accounts.get(scope, self._budgeted_accounts[scope])
+                call_start = self._budgeted_accounts[scope] if all_or_none else before
+                try:
+                    accounts[scope] = accounts.get(scope, before).add_spend(entry.spend, entry.mechanism, call_start)
+                except BudgetError as error:
+                    error.privacy_unit = entry.privacy_unit
+                    raise
+        self._updated_accounts |= accounts
+        return [
+            SpendOutcome(0, given) if given is not None else self._add_release(entry, scope, place)
+            for entry, scope, place, given in lookups
+        ]
+
+    def write_rows(self, *, sums: bool) -> None:
+        """Write the budgets, and with ``sums`` also the sums and the releases."""
+        updated = self._updated_accounts if sums else {}
+        for unit_tag, budgeted in self._budgeted_accounts.items():
+            if unit_tag in updated or budgeted != self._loaded_accounts[unit_tag]:
+                queries.write_account(self._connection, updated.get(unit_tag, budgeted))
+        for release in self._releases if sums else ():
+            queries.insert_release(self._connection, release)
+
+    def _load_account(self, unit_tag: bytes, name: str) -> BudgetError | None:
+        """Load, verify and limit the account of a privacy unit at its first use; return the refusal."""
+        if unit_tag in self._budgeted_accounts:
+            return None
+        if (account := self._loaded_accounts.get(unit_tag)) is None:
+            queries.check_sums(
+                self._connection, account := queries.read_account(self._connection, unit_tag), self._verified_sums
+            )
+            self._loaded_accounts[unit_tag] = account
+        try:
+            self._budgeted_accounts[unit_tag] = account if self._budget is None else account.apply_budget(self._budget)
+        except BudgetError as error:
+            error.privacy_unit = name
+            return error
+        return None
+
+    def _look_up(self, entry: SpendEntry) -> tuple[bytes, bytes | None, bytes | None]:
+        """Return the tags of the privacy unit and the cache entry, and the stored output.
+
+        The last two are ``None`` without a replay cache; the output is ``None`` if the entry does not exist.
+        """
+        unit_tag = self._get_unit_tag(entry.privacy_unit)
+        if entry.output is None:
+            return unit_tag, None, None
+        cache_tag = self._tags.tag_cache_entry(unit_tag, entry.cache_key)
+        if (unit_tag, cache_tag) in self._new_outputs:
+            return unit_tag, cache_tag, self._new_outputs[unit_tag, cache_tag]
+        return unit_tag, cache_tag, find_stored_output(self._connection, self._tags, unit_tag, entry.cache_key)
+
+    def _add_release(self, entry: SpendEntry, unit_tag: bytes, cache_tag: bytes | None) -> SpendOutcome:
+        request = self._tags.tag_request(unit_tag, entry.request)
+        if request not in self._release_counts:
+            self._release_counts[request] = queries.count_releases(self._connection, unit_tag, request)
+        before = self._release_counts[request]
+        self._release_counts[request] += 1
+        output = None if cache_tag is None else self._tags.encrypt_output(entry.output or b"", unit_tag + cache_tag)
+        if cache_tag is not None and output is not None:
+            self._new_outputs[unit_tag, cache_tag] = entry.output or b""
+        units = (entry.spend.epsilon_units, entry.spend.delta_units)
+        self._releases.append((self._day, unit_tag, request, entry.mechanism, *units, output, cache_tag))
+        return SpendOutcome(before)
+
+
+def find_stored_output(
+    connection: sqlite3.Connection, tags: LedgerTags, unit_tag: bytes, cache_key: bytes
+) -> bytes | None:
+    """Return the decrypted output of a cache entry; ``None`` if nothing is stored."""
+    cache_tag = tags.tag_cache_entry(unit_tag, cache_key)
+    encrypted = queries.read_output(connection, unit_tag, cache_tag) if tags.has_replay_cache else None
+    return None if encrypted is None else tags.decrypt_output(encrypted, unit_tag + cache_tag)

@@ -1,0 +1,193 @@
+"""``Randomizer``: the output distribution ``Pr[M(x) = y]`` of a mechanism.
+
+It returns rows, columns and logarithms.
+
+Audits, certificates, leakage statistics, attacks and training read the distribution only from here.
+There are two kinds: ``ScoreRandomizer`` below, and the one of the staircase mechanism
+(``textveil.mechanisms.staircase.staircase_randomizer``).
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.metric import Floats
+from textveil.mechanisms.scores import BLOCK, Ids, PairScoring
+
+
+class Randomizer(ABC):
+    """The output distribution of one mechanism for every input.
+
+    Inputs are the symbols, by id, then ``<unk>``.
+
+    Attributes:
+        base: Base measure of every symbol, 0 for symbols that the mechanism never samples, shape ``(symbol_count,)``.
+    """
+
+    base: Integers
+
+    @property
+    @abstractmethod
+    def symbol_count(self) -> int:
+        """The number of symbols; also the id of ``<unk>`` as an input."""
+
+    @abstractmethod
+    def compute_rows(self, inputs: Ids) -> Floats:
+        """Return ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``.
+
+        Each row sums to 1.
+        """
+
+    @abstractmethod
+    def compute_columns(self, outputs: Ids) -> Floats:
+        """Return ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+
+    @abstractmethod
+    def compute_exact_row(self, token: int) -> list[int]:
+        """Return the exact weight of every symbol as the output of one input: integers of any size."""
+
+    @property
+    def without_coin(self) -> "Randomizer":
+        """The output distribution without the coin, for inputs that the mechanism never keeps."""
+        return self
+
+    @property
+    def input_count(self) -> int:
+        """The number of inputs: every symbol, and ``<unk>``."""
+        return self.symbol_count + 1
+
+    @cached_property
+    def output_ids(self) -> Ids:
+        """Ids of the symbols that the mechanism samples, ascending."""
+        return np.flatnonzero(self.base)
+
+    def compute_log_rows(self, inputs: Ids) -> Floats:
+        """Return ``ln Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``.
+
+        The value is -inf for a probability of 0.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.compute_rows(inputs))
+
+    def iterate_column_blocks(self, outputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
+        """Yield blocks of some outputs, in order, and their ``columns``."""
+        for start in range(0, len(outputs), size):
+            yield outputs[start : start + size], self.compute_columns(outputs[start : start + size])
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreRandomizer(Randomizer):
+    """The output distribution of a mechanism with integer weights that depend on scores.
+
+        Pr[M(x) = y] = q(y) W[c(x, y)] / Z(x),    Z(x) = sum over y of q(y) W[c(x, y)],
+
+    with a base measure ``q``, a look-up ``W`` from scores to integer weights, and a score ``c(x, y)``
+    (``textveil.mechanisms.scores``). SanText+ keeps some inputs with a probability and samples otherwise; this class
+    includes that mixture (docs/proofs/santext-plus.md, "The channel").
+
+    Attributes:
+        scores: The scores ``c(x, y)``.
+        score_weights: ``W``, at least 1 each, shape ``(scores,)``; a score past the end has the last weight.
+        base: ``q``, shape ``(symbol_count,)``, 0 for symbols that the mechanism never samples.
+        is_keepable: True for inputs that the mechanism may keep without sampling, ``<unk>`` last, shape
+            ``(symbol_count + 1,)``; ``None`` for none.
+        keep_threshold: Probability that the mechanism keeps a keepable input without sampling, in units of 2**-64.
+    """
+
+    scores: PairScoring
+    score_weights: Integers
+    base: Integers
+    is_keepable: NDArray[np.bool_] | None = None
+    keep_threshold: int = 0
+
+    @property
+    def symbol_count(self) -> int:
+        """The number of symbols; also the id of ``<unk>`` as an input."""
+        return self.scores.symbol_count
+
+    @property
+    def without_coin(self) -> "ScoreRandomizer":
+        """The output distribution without the coin, for inputs that the mechanism never keeps."""
+        if not self.keep_threshold:
+            return self
+        randomizer = replace(self, is_keepable=None, keep_threshold=0)
+        if "totals" in vars(self):  # the totals do not depend on the coin: reuse them
+            vars(randomizer)["totals"] = self.totals
+        return randomizer
+
+    @cached_property
+    def weights(self) -> Integers:
+        """``W`` for every possible score, shape ``(scores.max_score + 1,)`` or longer."""
+        beyond = max(0, self.scores.max_score + 1 - len(self.score_weights))
+        return np.pad(self.score_weights, (0, beyond), mode="edge")
+
+    @cached_property
+    def log_weights(self) -> Floats:
+        """``ln W`` for every possible score, same shape as ``weights``."""
+        return np.log(self.weights.astype(np.float64))
+
+    @cached_property
+    def totals(self) -> Integers:
+        """``Z(x)`` of every input, exact, shape ``(inputs,)``."""
+        return self.scores.compute_totals(self.weights, self.base)
+
+    @cached_property
+    def log_totals(self) -> Floats:
+        """``ln Z(x)``, shape ``(inputs,)``."""
+        return np.log(self.totals.astype(np.float64))
+
+    @cached_property
+    def keep_probabilities(self) -> Floats:
+        """The probability that the mechanism keeps each input without sampling, shape ``(inputs,)``."""
+        if self.is_keepable is None:
+            return np.zeros(self.input_count)
+        return np.where(self.is_keepable, self.keep_threshold / 2**64, 0.0)
+
+    def compute_input_weights(self, inputs: Ids) -> Integers:
+        """Return the exact sampling weights ``q(y) W[c(x, y)]``, one row per input.
+
+        Returns:
+            Shape ``(n, symbols)``.
+        """
+        weights = np.take(self.weights, self.scores.score_inputs(inputs))
+        weights *= self.base
+        return weights
+
+    def compute_output_weights(self, outputs: Ids) -> Integers:
+        """Return the exact sampling weights, one row per output, shape ``(n, inputs)``."""
+        weights = np.take(self.weights, self.scores.score_outputs(outputs))
+        weights *= self.base[outputs, None]
+        return weights
+
+    def compute_rows(self, inputs: Ids) -> Floats:
+        """Return ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``.
+
+        Each row sums to 1.
+        """
+        weights = self.compute_input_weights(inputs)
+        # The sum of the computed row is enough: `totals` would compute the weights of all inputs.
+        probabilities = weights * ((1 - self.keep_probabilities[inputs]) / weights.sum(axis=1))[:, None]
+        own = np.flatnonzero(inputs < self.scores.symbol_count)
+        probabilities[own, inputs[own]] += self.keep_probabilities[inputs[own]]
+        return probabilities
+
+    def compute_columns(self, outputs: Ids) -> Floats:
+        """Return ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        probabilities = self.compute_output_weights(outputs) * ((1 - self.keep_probabilities) / self.totals)
+        probabilities[np.arange(len(outputs)), outputs] += self.keep_probabilities[outputs]
+        return probabilities
+
+    def compute_exact_row(self, token: int) -> list[int]:
+        """Return the exact weight of every symbol as the output of one input: integers of any size."""
+        weights = [int(weight) for weight in self.compute_input_weights(np.array([token]))[0]]
+        if self.is_keepable is None or not self.is_keepable[token] or not self.keep_threshold:
+            return weights
+        total = sum(weights)
+        weights = [weight * (2**64 - self.keep_threshold) for weight in weights]
+        weights[token] += total * self.keep_threshold
+        return weights

@@ -1,0 +1,77 @@
+"""The output distribution of a staircase mechanism, for analysis; sampling does not use it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from textveil.mechanisms.integer_sampling import Integers
+from textveil.mechanisms.metric import Floats
+from textveil.mechanisms.randomizer import Randomizer
+from textveil.mechanisms.scores import Ids
+from textveil.mechanisms.staircase.staircase import Staircase
+
+
+@dataclass(frozen=True, eq=False)
+class StaircaseRandomizer(Randomizer):
+    """The output distribution of a staircase mechanism.
+
+    Attributes:
+        base: ``b``, the public base weights, shape ``(symbol_count,)``.
+        staircase: The mechanism.
+    """
+
+    base: Integers
+    staircase: Staircase
+
+    @property
+    def symbol_count(self) -> int:
+        """The number of symbols; also the id of ``<unk>`` as an input."""
+        return self.staircase.table.symbol_count
+
+    def compute_exact_row(self, token: int) -> list[int]:
+        """Return the exact weights of one input."""
+        return self.staircase.compute_exact_row(token)
+
+    def compute_rows(self, inputs: Ids) -> Floats:
+        """Return ``Pr[M(x) = y]`` of some inputs to all symbols, shape ``(n, symbols)``."""
+        staircase = self.staircase
+        stored, budgets = staircase.distribute_budget(inputs)
+        a = np.zeros((len(inputs), self.symbol_count))
+        np.put_along_axis(a, stored, budgets.astype(np.float64), axis=1)
+        dealt = budgets.sum(axis=1)[:, None]
+        spread = (staircase.budget - dealt) / np.maximum(1, staircase.base_sum - dealt)
+        a += spread * (staircase.base - a)
+        return (staircase.unit * staircase.base + staircase.factor * a) / staircase.total
+
+    def compute_columns(self, outputs: Ids) -> Floats:
+        """Return ``Pr[M(x) = y]`` of all inputs to some outputs, shape ``(n, inputs)``."""
+        staircase, (inputs, values, starts, spread) = self.staircase, self._by_output
+        base = staircase.base[outputs].astype(np.float64)
+        a = np.zeros((len(outputs), self.input_count))
+        for number, output in enumerate(outputs):
+            entries = slice(starts[output], starts[output + 1])
+            a[number, inputs[entries]] = values[entries]
+        a += spread * (base[:, None] - a)
+        return (staircase.unit * base[:, None] + staircase.factor * a) / staircase.total
+
+    @cached_property
+    def _by_output(self) -> tuple[Integers, Integers, Integers, Floats]:
+        """The positive entries of ``a`` sorted by output, and the spread of every input.
+
+        The tuple contains the inputs of the entries, the values of ``a``, the offset of each output's first entry, and
+        the spread.
+        """
+        stored, budgets = self.staircase.distribute_budget(np.arange(self.input_count))
+        dealt = budgets.sum(axis=1)
+        row, place = np.nonzero(budgets)
+        order = np.argsort(stored[row, place], kind="stable")
+        outputs = stored[row, place][order]
+        starts = np.searchsorted(outputs, np.arange(self.symbol_count + 1))
+        spread = (self.staircase.budget - dealt) / np.maximum(1, self.staircase.base_sum - dealt)
+        return row[order], budgets[row, place][order], starts, spread
+
+
+def make_staircase_randomizer(staircase: Staircase) -> StaircaseRandomizer:
+    """Return the output distribution of every input of a staircase mechanism."""
+    return StaircaseRandomizer(staircase.base, staircase)

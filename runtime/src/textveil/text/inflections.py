@@ -1,0 +1,238 @@
+"""Forms in which a reply may mention a surrogate, and the original in the same form.
+
+Forms are plurals, grouped digits, telephone numbers, dates in five notations, initials of a person, and tags in other
+brackets.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from textveil.bundle.layout import RULES
+from textveil.lazy import load_data
+from textveil.text.segmentation import TITLE, UPPER, apply_case, find_case_pattern, fold_word, is_string
+
+#: A number: whole part, with or without commas between groups of three digits, and optional decimals.
+_NUMBER = re.compile(r"(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?")
+_MONTHS = load_data(RULES)["months"]["names"]
+_MONTH_BY_NAME = {name[:length].lower(): place for place, name in enumerate(_MONTHS, 1) for length in (3, len(name))}
+_MONTH_BY_NAME |= load_data(RULES)["months"]["short"]
+_PHONE = re.compile(r"(\d{3})-(\d{3})-(\d{4})")
+_ISO = re.compile(r"(?P<y>\d{4})-(?P<m>\d\d?)-(?P<d>\d\d?)")
+_DAY_FIRST = re.compile(r"(?P<d>\d\d?) (?P<month>[a-z]+)\.?(?: (?P<y>\d{4}))?", re.IGNORECASE)
+_MONTH_FIRST = re.compile(r"(?P<month>[a-z]+)\.? (?P<d>\d\d?)(?:,? (?P<y>\d{4}))?", re.IGNORECASE)
+#: Date notations with a year, and (``_SHORT_DATES``) without one.
+_WHOLE_DATES = {
+    "iso": "{y:04d}-{m:02d}-{d:02d}",
+    "day first": "{d} {month} {y}",
+    "month first": "{month} {d}, {y}",
+    "numeric": "{m}/{d}/{y}",
+    "numeric, padded": "{m:02d}/{d:02d}/{y}",
+}
+_SHORT_DATES = {"day first": "{d} {month}", "month first": "{month} {d}"}
+_MIN_PLURAL_LENGTH, _GROUP_DIGITS = 3, 3
+_MIN_NAME_WORDS = 2
+#: A tag, and the other brackets and separators in which replies write one. Without brackets, ``person 1`` may be a
+#: phrase of the reply itself.
+_TAG = re.compile(r"\[([\w-]+) (\d+)\]")
+_TAG_NOTATIONS = ("[{}{}]", "[{}_{}]", "[{}-{}]", "({} {})", "({}{})", "({}_{})", "{{{} {}}}", "{{{}{}}}", "{{{}_{}}}")
+TAG, BARE_TAG = "tag", "bare tag"
+#: Notations of a person with initials. Initials depend on the person, so the original gets its own initials.
+_INITIALS_NOTATIONS = {
+    "initial": "{first}. {last}",
+    "initial without dot": "{first} {last}",
+    "initials": "{all}. {last}",
+    "initials without blanks": "{tight}. {last}",
+    "initial last": "{last}, {first}.",
+    "initial after Dear": "Dear {first}.,",
+    "initial after Hi": "Hi {first}.,",
+}
+_WORD_BEFORE = re.compile(r"(\w[\w'\u2019]*)[^\w$\u20ac\u00a3\u00a5#]{1,3}\Z|([$\u20ac\u00a3\u00a5#])\Z")
+#: Number of characters before a position that are kept in memory to find the word before it.
+LOOKBEHIND_CHARACTERS = 48
+
+
+class SurrogatePair(NamedTuple):
+    """A surrogate of a sanitized text and the original that it replaces.
+
+    Attributes:
+        output: The surrogate as spelled; in lower case if its case carries no information.
+        original: The original text.
+        lead: Number of leading characters of ``output`` that replace ``original``; the rest is context. 0 means all.
+        weak: Whether the surrogate is so short that only context distinguishes it from other words of a reply.
+        before: Folded word or sign that must precede a weak surrogate; empty if none does.
+        after: Text after the surrogate in the sanitized text, where ``before`` is the text before it: a reply that
+            repeats both quotes the passage (see ``surroundings``). ``None`` for pairs that apply at any position.
+    """
+
+    output: str
+    original: str
+    lead: int = 0
+    weak: bool = False
+    before: str = ""
+    after: str | None = None
+
+
+#: A form of a surrogate: its pair, and the name of the notation; empty where the form is the surrogate as sent.
+SurrogateForm = tuple[SurrogatePair, str]
+
+
+def inflect_original(form: SurrogateForm, written: str) -> str:
+    """Return the original in the notation of ``form`` and in the case of ``written``."""
+    pair, notation = form
+    output, original = pair.output[: pair.lead or None], pair.original
+    if notation == TAG:
+        return original
+    if notation in _INITIALS_NOTATIONS:
+        shortened = _write_initials(original)[notation] if original.split() else original
+        return shortened.upper() if written.isupper() else shortened
+    if notation == "plural":
+        return match_case(written, _make_plural(output), _make_plural(original))
+    if notation == "number":
+        return _match_number_notation(written, output, original)
+    date = _parse_date(original) if notation else None
+    return match_case(written, output, original) if date is None else _format_date(date).get(notation, original)
+
+
+def fold_text(text: str) -> str:
+    """Return ``text`` case folded, in the form NFKD and with straight apostrophes.
+
+    The length may change: callers that need positions fold one character at a time.
+    """
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold()).replace("\u2019", "'")
+
+
+def iterate_forms(pair: SurrogatePair) -> Iterator[tuple[str, str]]:
+    """Yield each form of a surrogate, folded, with the name of its notation.
+
+    The unchanged form is the first, with an empty name.
+    """
+    output = pair.output
+    yield " ".join(fold_text(output).split()), ""
+    if pair.lead or pair.weak:
+        return
+    if output[:1] == "[" and (tag := _TAG.fullmatch(output)) is not None:
+        for written in _TAG_NOTATIONS:
+            yield fold_text(written.format(*tag.groups())), TAG
+        yield fold_text(" ".join(tag.groups())), BARE_TAG
+        return
+    if " " in output:
+        for way, written in _find_initials(output).items():
+            yield fold_text(written), way
+    if output.replace(" ", "").isalpha():
+        if len(output) >= _MIN_PLURAL_LENGTH:
+            simple, plural = f"{output}s", _make_plural(output)
+            yield fold_text(simple), "plural"
+            if plural != simple:
+                yield fold_text(plural), "plural"
+        return
+    if (number := _NUMBER.fullmatch(output)) is not None:
+        whole, decimals = number[1].replace(",", ""), number[2] or ""
+        is_short = len(whole) <= _GROUP_DIGITS and whole.isascii()
+        grouped = whole if is_short or whole[0] == "0" else f"{int(whole):,}"
+        for written in (whole,) if grouped == whole else (whole, grouped):
+            yield written + decimals, "number"
+            if not decimals:
+                yield written + ".00", "number"
+    elif (phone := _PHONE.fullmatch(output)) is not None:
+        for way in ("({}) {}-{}", "{}.{}.{}", "{} {} {}", "{}{}{}"):
+            yield way.format(*phone.groups()), way
+    elif (date := _parse_date(output)) is not None:
+        for way, written in _format_date(date).items():
+            yield fold_text(written), way
+
+
+def _find_initials(name: str) -> dict[str, str]:
+    """Return the forms of a name with initials, by notation.
+
+    The result is empty unless the name has two or more capitalized words.
+    """
+    words = name.split(" ")
+    if len(words) < _MIN_NAME_WORDS or not all(word[:1].isupper() and word.rstrip(".").isalpha() for word in words):
+        return {}
+    return _write_initials(name)
+
+
+def _write_initials(name: str) -> dict[str, str]:
+    words = name.split()
+    given = [word[0].upper() for word in words[:-1] or words if word[0].isalpha()] or ["?"]
+    letters = {"first": given[0], "all": ". ".join(given), "tight": ".".join(given), "last": words[-1]}
+    return {way: written.format(**letters) for way, written in _INITIALS_NOTATIONS.items()}
+
+
+def match_case(written: str, output: str, original: str) -> str:
+    """Return the original with the case that ``written`` implies.
+
+    The original keeps its own spelling if ``written`` has the case pattern of the surrogate ``output``, or if original
+    or surrogate is a string such as an address or a number; otherwise it gets the case pattern of ``written``.
+    """
+    pattern, sent_pattern = find_case_pattern(written), find_case_pattern(output)
+    if pattern == sent_pattern and any(map(str.isupper, output)):
+        return original
+    if is_string(original) or is_string(output) or not any(map(str.isalpha, written)) or written.startswith("["):
+        return original
+    original_pattern = find_case_pattern(original)
+    if original_pattern == pattern or (
+        pattern == TITLE and (sent_pattern == UPPER or apply_case(fold_word(original), original_pattern) != original)
+    ):
+        return original  # some words have their own case
+    if pattern == TITLE or " " in original:
+        return original.upper() if pattern == UPPER else original[:1].upper() + original[1:] if pattern else original
+    return apply_case(fold_word(original), pattern)
+
+
+def _make_plural(word: str) -> str:
+    small = word.lower()
+    if small.endswith(("s", "x", "z", "ch", "sh")):
+        end = "es"
+    elif word == small and small.endswith("y") and small[-2:-1] not in "aeiou":
+        return word[:-1] + "ies"
+    else:
+        end = "s"
+    return word + (end.upper() if len(word) > 1 and word.isupper() else end)
+
+
+def _match_number_notation(written: str, output: str, original: str) -> str:
+    """Return the original number in the notation of ``written``.
+
+    The result has commas or ``.00`` where ``written`` has them and the surrogate ``output`` does not.
+    """
+    original_number = _NUMBER.fullmatch(original)
+    if original_number is None or original_number[1][0] == "0":
+        return original
+    whole, decimals = original_number[1].replace(",", ""), original_number[2] or ""
+    if "," in written:
+        whole = f"{int(whole):,}"
+    elif "," not in output:
+        whole = original_number[1]
+    return whole + (decimals or (".00" if written.endswith(".00") and "." not in output else ""))
+
+
+def _parse_date(text: str) -> tuple[int | None, int, int] | None:
+    """Return year (or ``None``), month and day of a date in an unambiguous order."""
+    match = _ISO.fullmatch(text) or _DAY_FIRST.fullmatch(text) or _MONTH_FIRST.fullmatch(text)
+    if match is None:
+        return None
+    fields = match.groupdict()
+    month = int(fields["m"]) if "m" in fields else _MONTH_BY_NAME.get(fields["month"].lower(), 0)
+    if not (1 <= month <= 12 and 1 <= int(fields["d"]) <= 31):
+        return None
+    return int(fields["y"]) if fields["y"] else None, month, int(fields["d"])
+
+
+def _format_date(date: tuple[int | None, int, int]) -> dict[str, str]:
+    year, month, day = date
+    notations = _SHORT_DATES if year is None else _WHOLE_DATES
+    return {way: form.format(y=year, m=month, d=day, month=_MONTHS[month - 1]) for way, form in notations.items()}
+
+
+def find_word_before(text: str) -> str:
+    """Return the folded word, currency sign or number sign at the end of ``text``.
+
+    One to three marks or blanks must follow the word; a sign must be the last character. Otherwise the result is empty.
+    """
+    match = _WORD_BEFORE.search(text[-LOOKBEHIND_CHARACTERS:])
+    return "" if match is None else fold_text(match[1] or match[2])

@@ -1,0 +1,426 @@
+"""Classifier of slots by entity type (pass 3 of the mode ``names``).
+
+It reads the string of the slot and the public template before the slot. The type is a part of the template. The lists
+of names therefore decide only the type of a surrogate, never whether a string is replaced.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from textveil.bundle.rules import Rules
+from textveil.lazy import ENTITY_TYPES, load_data
+from textveil.text.names.entity_spans import AFTER_TITLE, CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL, EntitySpan
+from textveil.text.names.lexicon import find_ending
+from textveil.text.names.string_types import MIN_CARD_DIGITS, classify_number
+from textveil.text.names.tokens import (
+    BEGINS_DOTTED_NAME,
+    INITIAL,
+    INITIALS,
+    KEPT_AT_SENTENCE,
+    RANDOMIZED,
+    NamesToken,
+    create_tuple,
+)
+from textveil.text.segmentation import UPPER, find_case_pattern, fold_word
+
+#: Lists of whole names, in order of precedence: the first list that contains a run gives its type.
+_TYPES = load_data(ENTITY_TYPES)
+_NAME_LISTS = tuple(_TYPES["whole"])
+#: Lists of words that end a name, each with the type of such a name.
+_NAME_ENDING_LISTS = tuple((name, kind) for name, kind in _TYPES["last"])
+_MAX_ACRONYM_LENGTH = 5
+#: A common word in capitals that is shorter has the type ``acronym``, for example "WHO".
+_MIN_COMMON_WORD_LENGTH = 4
+#: List of first names that only this module reads. It affects the type of a slot, never whether a string is replaced.
+_FOREIGN_GIVEN_LIST = _TYPES["first_names_only"]
+#: Lists of whole names that exclude persons: a run with a word of one of them names no person.
+_NON_PERSON_LISTS = frozenset(_TYPES["no_persons"])
+#: Lists of the first and the last word of a run that may equally be the name of a person.
+_PERSON_LIST_PAIRS = frozenset((("given", "given"), ("given", "family")))
+#: Replacement types for names in a document without capitals. Surrogates of ``organization`` and ``place`` may consist
+#: of common words, which a second pass over the output would keep.
+_TYPES_WITHOUT_CAPITALS = _TYPES["without_capitals"]
+#: Types of runs that name a person. Common words before the name belong to none of their parts.
+_PERSON_TYPES = ("person", "given", "family")
+#: Types without a list of members. An unlisted string may be a name, so ``keep`` never covers these types.
+UNLISTED_TYPES = frozenset(_TYPES["unlisted"])
+_NON_DIGITS = re.compile(r"[^0-9]+")
+#: Types that a caller may assign to a whole text.
+ASSIGNABLE_TYPES = frozenset(("person", "city", "organization", "group", "word"))
+#: Name of each type in tags and options: one name for the types of personal names, and for types that a reader need not
+#: distinguish. Types that are not in this table keep their own name.
+PUBLIC_TYPE_NAMES: dict[str, str] = _TYPES["called"]
+
+
+class MentionPart(NamedTuple):
+    """A part of a slot with a surrogate of its own.
+
+    ``entity_type`` is its type, ``layout`` the public part of its layout, ``folded`` its case-folded string and
+    ``text`` its spelling.
+    """
+
+    entity_type: str
+    layout: str
+    folded: str
+    text: str
+
+
+class EntityMention(NamedTuple):
+    """A slot with its type.
+
+    The template contains the types, the case pattern and which parts are equal. ``named`` is the string of the slot
+    without the common words before the name of a person.
+    """
+
+    entity_type: str
+    case: int
+    parts: tuple[MentionPart, ...]
+    span: EntitySpan
+    name_text: str
+
+    @property
+    def template_entry(self) -> tuple[object, ...]:
+        """Public part of the mention, as the template contains it."""
+        span = self.span
+        parts = ((part.entity_type, part.layout) for part in self.parts)
+        return (
+            self.entity_type,
+            self.case,
+            span.layout if span.entity_type == CAPITALIZED_RUN else "",
+            span.title_case_words,
+            span.preceding_word,
+            *parts,
+        )
+
+    @property
+    def equality_key(self) -> tuple[tuple[str, ...], ...]:
+        """Key of the tag of a mention; two mentions with equal keys share a tag.
+
+        It has the type, the layout and the folded string of each part, in order.
+        """
+        return tuple(part[:3] for part in self.parts)
+
+
+def convert_to_given_name(mention: EntityMention) -> EntityMention:
+    """Return the mention of a family name as the mention of a first name."""
+    (part,) = mention.parts
+    return mention._replace(entity_type="given", parts=(part._replace(entity_type="given"),))
+
+
+class GivenNameLinker:
+    """Tracker that links single names to the first names of persons earlier in a document."""
+
+    def __init__(self) -> None:
+        self._given, self._family = set[str](), set[str]()
+
+    def link_names(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
+        """Yield the entries with single family names linked to earlier first names.
+
+        A single family name becomes a first name if the same string was a first name, and no family name, earlier in
+        the document.
+        """
+        for entry in entries:
+            if isinstance(entry, str) or entry.entity_type not in _PERSON_TYPES:
+                yield entry
+                continue
+            name = entry.parts[0].folded
+            is_linked = entry.entity_type == "family" and name in self._given and name not in self._family
+            linked_mention = convert_to_given_name(entry) if is_linked else entry
+            for part in linked_mention.parts:
+                if part.entity_type != "initial":
+                    (self._given if part.entity_type == "given" else self._family).add(part.folded)
+            yield linked_mention
+
+
+class RewrittenElement(NamedTuple):
+    """A part of a text: its output, its original and its mention (``None`` for kept text).
+
+    ``parts`` has the surrogate of each part of the mention. It is empty if the output is a tag or empty.
+    """
+
+    output: str
+    original: str
+    mention: EntityMention | None = None
+    parts: tuple[str, ...] = ()
+
+
+def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
+    """Return a non-blank text as one mention of the given type, without reading the text.
+
+    ``entity_type`` is one of ``ASSIGNABLE_TYPES``. The text only gives the case pattern and, for a person, the number
+    of parts.
+    """
+    words = text.split() if entity_type == "person" else [text]
+    part_types = ["given"] * (len(words) - 1) + ["family"] if entity_type == "person" else [entity_type]
+    parts = tuple(MentionPart(kind, "", fold_word(word), word) for kind, word in zip(part_types, words, strict=True))
+    case = find_case_pattern(text)
+    return EntityMention(
+        entity_type if len(parts) > 1 else part_types[0], case, parts, EntitySpan(entity_type, case, "", (), text), text
+    )
+
+
+class EntityClassifier:
+    """Classifier that assigns entity types to slots.
+
+    Args:
+        kinds: Members of each type, by name of the list.
+        common: Words of the public list, without the denied words.
+        rules: Rules of the language.
+        keep: Types whose listed members are kept, named as in tags.
+        told: Types that stay the same in a document without capitals (no replacement by ``_SMALL``).
+        denied: Words that are always replaced.
+    """
+
+    def __init__(
+        self,
+        name_lists: Mapping[str, frozenset[str]],
+        common: Collection[str],
+        rules: Rules,
+        kept_types: Collection[str] = (),
+        unchanged_types: Collection[str] = (),
+        denied: frozenset[str] = frozenset(),
+    ) -> None:
+        self._rules, self._place_before = rules, rules.place_prepositions
+        self._common, self._kept_types, self._unchanged_types, self._denied = (
+            common,
+            kept_types,
+            unchanged_types,
+            denied,
+        )
+        self._name_lists, self._foreign_given = name_lists, name_lists[_FOREIGN_GIVEN_LIST]
+        self._given = name_lists["given"] | name_lists[_FOREIGN_GIVEN_LIST]
+        self._type_by_name = {entry: name for name in reversed(_NAME_LISTS) for entry in name_lists[name]}
+        self._type_by_end_word = {
+            entry: kind for name, kind in reversed(_NAME_ENDING_LISTS) for entry in name_lists[name]
+        }
+
+    @cached_property
+    def _kept_names(self) -> frozenset[str]:
+        """Names that are only on lists of types that ``keep`` names."""
+        lists = [
+            (PUBLIC_TYPE_NAMES.get(name, name) in self._kept_types, self._name_lists[name]) for name in _NAME_LISTS
+        ]
+        lists += [("person" in self._kept_types, self._name_lists["particle"] | self._rules.also_persons)]
+        kept_names, hidden = (
+            frozenset[str]().union(*(of for kept, of in lists if kept == way)) for way in (True, False)
+        )
+        return kept_names - hidden
+
+    def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
+        """Return the slot as a mention, with its type.
+
+        Args:
+            slot: The slot.
+            capitals: Whether the document has a capital letter. Without one, names look like other words.
+        """
+        provisional_type, tokens = span.entity_type, span.tokens
+        if (
+            provisional_type == DIGIT_GROUP and len(tokens) >= MIN_CARD_DIGITS
+        ):  # same result as ``number_kind``, without scanning megabytes
+            return self._make_mention(span, "card", "")
+        if provisional_type == DIGIT_GROUP:
+            entity_type, layout = classify_number(_NON_DIGITS.sub("-", span.text.strip("+(")), self._rules.patterns)
+            return self._make_mention(span, entity_type, layout)
+        if provisional_type == LONE_INITIAL:
+            return self._make_mention(span, "initial", "")
+        if provisional_type != CAPITALIZED_RUN and (has_capitals or provisional_type != "word"):
+            return self._make_mention(span, provisional_type, span.layout)
+        folded = tokens[0].key if len(tokens) == 1 else " ".join([token.key for token in tokens])
+        entity_type = self._type_by_name.get(folded)
+        if provisional_type != CAPITALIZED_RUN:
+            is_classified_word = all(token.layout != RANDOMIZED for token in tokens)
+            if entity_type is not None and is_classified_word:
+                return self._make_mention(
+                    span,
+                    entity_type
+                    if entity_type in self._unchanged_types
+                    else _TYPES_WITHOUT_CAPITALS.get(entity_type, entity_type),
+                    "",
+                )
+            return self._make_mention(span, span.entity_type, span.layout)
+        if entity_type is None:
+            entity_type = self._classify_run(span) if len(tokens) > 1 else self._classify_word(span, folded)
+        if entity_type == "family" and span.preceding_word in self._place_before:
+            entity_type = "city"
+        name_start = self._find_name_start(span) if entity_type in _PERSON_TYPES else 0
+        if entity_type not in ("person", "given") and not name_start:
+            return self._make_mention(
+                span, entity_type, find_ending(folded, self._rules) if entity_type == "word" else "", folded
+            )
+        parts = (
+            self._split_person_name(span, name_start)
+            if entity_type == "person"
+            else [_make_part(span, entity_type, name_start)]
+        )
+        case = (
+            UPPER if all(part.entity_type == "initial" for part in parts) else span.case
+        )  # the case of an omitted word
+        return EntityMention(entity_type, case, tuple(parts), span, _get_text_from(span, name_start))
+
+    def merge_kept(self, entries: Iterator[str | EntityMention]) -> Iterator[str | EntityMention]:
+        """Yield kept text and mentions in turn, with each mention that ``keep`` covers merged."""
+        if not self._kept_types:
+            yield from entries
+            return
+        kept_texts: list[str] = []
+        for entry in entries:
+            if isinstance(entry, str):
+                kept_texts.append(entry)
+            elif self._is_kept(entry):
+                kept_texts.append(entry.span.text)
+            else:
+                yield "".join(kept_texts)
+                yield entry
+                kept_texts = []
+        yield "".join(kept_texts)
+
+    def _is_kept(self, mention: EntityMention) -> bool:
+        """Return whether ``keep`` covers the mention by a list or its shape, and not as a name."""
+        entity_type, span, kept_types = mention.entity_type, mention.span, self._kept_types
+        keys = [token.key for token in span.tokens]
+        is_randomized = mention.parts[0].layout == RANDOMIZED
+        if (
+            PUBLIC_TYPE_NAMES.get(entity_type, entity_type) not in kept_types
+            or is_randomized
+            or not self._denied.isdisjoint(keys)
+        ):
+            return False
+        if entity_type in _PERSON_TYPES:
+            return all(
+                _is_initial(token) or token.key in self._kept_names
+                for token in span.tokens[self._find_name_start(span) :]
+            )
+        if entity_type not in _NAME_LISTS:
+            return entity_type != "word" or " ".join(keys) in self._common
+        ends = self._type_by_name.get(keys[0]), self._type_by_name.get(keys[-1])
+        if "person" not in kept_types and ends in _PERSON_LIST_PAIRS and len(keys) > 1:
+            return False
+        return span.preceding_word != AFTER_TITLE and " ".join(keys) in self._kept_names
+
+    def _make_mention(
+        self, span: EntitySpan, entity_type: str, layout: str, folded: str | None = None
+    ) -> EntityMention:
+        if folded is None:
+            folded = span.tokens[0].key if len(span.tokens) == 1 else span.text.lower()
+        return create_tuple(
+            EntityMention,
+            (
+                entity_type,
+                span.case,
+                (create_tuple(MentionPart, (entity_type, layout, folded, span.text)),),
+                span,
+                span.text,
+            ),
+        )
+
+    def _classify_word(self, span: EntitySpan, folded: str) -> str:
+        if span.preceding_word == AFTER_TITLE:
+            return "given" if folded in self._foreign_given else "family"
+        if folded in self._common and folded.isalpha() and len(folded) >= _MIN_COMMON_WORD_LENGTH:
+            return "word"
+        if span.case == UPPER and len(folded) <= _MAX_ACRONYM_LENGTH:
+            return "acronym"
+        return "given" if folded in self._foreign_given else "family"
+
+    def _classify_run(self, span: EntitySpan) -> str:
+        tokens = span.tokens
+        keys = [token.key for token in tokens]
+        if tokens[0].entity_type == "particle":
+            return "family"
+        name_start = self._find_name_start(span)
+        person_type = "person" if name_start < len(keys) - 1 else "given"
+        if span.preceding_word == AFTER_TITLE:
+            return person_type
+        first = "place" if tokens[0].flags & BEGINS_DOTTED_NAME else self._type_by_end_word.get(keys[0])
+        entity_type = self._type_by_end_word.get(keys[-1]) or first
+        if entity_type is not None:
+            return entity_type
+        if _is_initial(tokens[name_start]) or keys[name_start] in self._name_lists["given"]:
+            return person_type
+        first, last = self._type_by_name.get(keys[name_start]), self._type_by_name.get(keys[-1])
+        if len(keys) - name_start == 2 and last == "family" and first in (None, "family"):
+            return "person"
+        is_foreign_given = keys[name_start] in self._foreign_given
+        if not is_foreign_given and span.preceding_word in self._place_before:
+            return "city"
+        if self._names_organization(span, name_start):
+            return "organization"
+        return person_type if is_foreign_given or person_type == "person" else "family"
+
+    def _names_organization(self, span: EntitySpan, name_start: int) -> bool:
+        """Return whether a run, from one of its words on, contains a word that excludes a person.
+
+        A single common word after a listed first name that is no place may be a family name.
+        """
+        tokens = span.tokens[name_start:]
+        listed_types = [self._type_by_name.get(token.key) for token in tokens]
+        if "&" in span.text or (len(tokens) == 1 and listed_types[0] == "city"):
+            return True
+        is_foreign_given = tokens[0].key in self._foreign_given
+        may_be_common = is_foreign_given and len(tokens) == 2 and listed_types[0] in (None, "family")
+        for token, kind in zip(tokens[is_foreign_given:], listed_types[is_foreign_given:], strict=True):
+            if token.entity_type == "particle" or _is_initial(token):
+                continue
+            if (
+                token.key in self._type_by_end_word
+                or kind in _NON_PERSON_LISTS
+                or (token.case == UPPER and span.case != UPPER)
+            ):
+                return True
+            if token.key in self._common and kind not in ("given", "family") and not may_be_common:
+                return True
+        return False
+
+    def _find_name_start(self, span: EntitySpan) -> int:
+        """Return the index of the word at which the name of a person begins in a run.
+
+        Words that may start a sentence can precede the name (``Ask Anna``). The name begins at the first given name or
+        initial. If there is none, it begins after all such words. The result is 0 if no word but these exists, and for
+        a name after a title or a lone initial.
+        """
+        last = len(span.tokens) - 1
+        for index, token in enumerate(span.tokens):
+            is_initial = _is_initial(token)
+            if token.key in self._given or (is_initial and index < last):
+                return index
+            if not token.flags & KEPT_AT_SENTENCE:
+                return 0 if is_initial or span.preceding_word == AFTER_TITLE else index
+        return 0
+
+    def _split_person_name(self, span: EntitySpan, name_start: int) -> list[MentionPart]:
+        """Return the parts of the name of a person: initials, given names and one final family name.
+
+        Particles belong to the family name.
+        """
+        parts: list[MentionPart] = []
+        for index, token in enumerate(span.tokens[name_start:], name_start):
+            if token.token_class == INITIAL or (_is_initial(token) and index < len(span.tokens) - 1):
+                parts.append(MentionPart("initial", "", token.key, token.text))
+            elif index == len(span.tokens) - 1 or (index > name_start and token.key not in self._given):
+                parts.append(_make_part(span, "family", index))
+                break
+            else:
+                parts.append(MentionPart("given", "", token.key, token.text))
+        return parts
+
+
+def _is_initial(token: NamesToken) -> bool:
+    """Return whether a word of a run is an initial, or several initials with dots."""
+    return token.token_class == INITIAL or token.flags & INITIALS > 0
+
+
+def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
+    """Return the part of a run from one of its words to its end."""
+    return MentionPart(
+        entity_type, "", " ".join(token.key for token in span.tokens[first:]), _get_text_from(span, first)
+    )
+
+
+def _get_text_from(span: EntitySpan, first: int) -> str:
+    """Return the spelling of a slot from one of its words to its end."""
+    end = 0
+    for token in span.tokens[:first]:
+        end = span.text.index(token.text, end) + len(token.text)
+    return span.text[span.text.index(span.tokens[first].text, end) :]

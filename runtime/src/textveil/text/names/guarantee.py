@@ -1,0 +1,163 @@
+"""Guarantees of the mode ``names``.
+
+Replaced words reveal only the public template. Kept words have no bound.
+"""
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from textveil.lazy import STATEMENTS, load_data
+from textveil.release import UNBOUNDED_SPEND, PrivacyLoss, Spend, format_count
+from textveil.text.names.rewrite import ReplacementStyle
+from textveil.text.statement import PrivacyTerms
+
+_TEXTS = load_data(STATEMENTS)["names"]
+NOTION: str = _TEXTS["notion"]
+
+
+@dataclass(frozen=True)
+class RandomizedListFigures:
+    """Data of a randomized list: number of words, epsilon per word, and gain of a guess.
+
+    ``nats`` is epsilon per word. ``guess_gain`` is the factor by which a guess of a word improves.
+    """
+
+    words: int
+    nats: Decimal
+    guess_gain: float
+
+    def __str__(self) -> str:
+        return f"{self.nats.normalize():f} nat{'' if self.nats == 1 else 's'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamesGuarantee:
+    """Guarantee of the mode ``names``.
+
+    Two texts with one template have the same output distribution: a privacy loss of 0. Texts with different templates
+    have no bound, so a text has no finite epsilon, and statements give none.
+
+    Attributes:
+        style: Options for the replacement of slots.
+        allow: Whether words of the user's own list are kept.
+        deny: Whether words of the user's own list are replaced.
+        also: Whether an outside detector hides further parts of the output.
+        draw: Data of the randomized words of a public list, or ``None``.
+    """
+
+    style: ReplacementStyle
+    allow: bool = False
+    deny: bool = False
+    also: bool = False
+    draw: RandomizedListFigures | None = None
+
+    @property
+    def epsilon(self) -> float:
+        """Epsilon as in ``Promise.epsilon``: infinite, since no bound holds for all pairs of texts."""
+        return math.inf
+
+    @property
+    def epsilon_kind(self) -> str:
+        """Implementation of ``Promise.epsilon_kind``."""
+        return _TEXTS["epsilon_kind"]
+
+    @property
+    def losses(self) -> tuple[PrivacyLoss, ...]:
+        """Implementation of ``Promise.losses``: none is finite."""
+        return ()
+
+    def compute_spend(self, tokens: int) -> Spend:
+        """Return the spend as in ``Promise.charge``: no finite one bounds kept words."""
+        return UNBOUNDED_SPEND
+
+    def name_privacy_unit(self, terms: PrivacyTerms) -> str:
+        """Return the unit as in ``Promise.unit``."""
+        return _TEXTS["unit"]
+
+    def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
+        """Return the facts as in ``Promise.facts``; ``nats`` is null, never 0."""
+        draw = self.draw
+        return {
+            "protect": terms.protect,
+            "nats": None,
+            "promise": self.epsilon_kind,
+            "notion": NOTION if draw is None else f"{NOTION}; {draw} for each drawn word that differs",
+            "style": "tag" if self.style.tags else "surrogate",
+            "consistent": "corpus" if self.style.linked else self.style.consistent,
+            "consistent_cap": self.style.effective_cap,
+            "keep": sorted(self.style.keep),
+            "tag": sorted(self.style.tag),
+            "drop": sorted(self.style.drop),
+            "allow": self.allow,
+            "deny": self.deny,
+            "also": self.also,
+            "draw": draw and {"words": draw.words, "nats": float(draw.nats), "guess_gain": draw.guess_gain},
+        }
+
+    def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
+        """Return the totals as in ``Promise.totals``."""
+        return {"shown_words": tokens} | ({} if self.draw is None else {"drawn_words": randomized_words})
+
+    def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
+        """Return the exclusions as in ``Promise.not_protected``."""
+        items = [*_TEXTS["not_protected"]]
+        if self.style.keep:
+            items.append(_TEXTS["kept"].format(kinds=", ".join(sorted(self.style.keep))))
+        if self.allow:
+            items.append(_TEXTS["allowed"])
+        if self.draw is not None:
+            items.append("that a word of the list stood where a drawn one comes out, and what the words around it tell")
+        if self.style.linked:
+            items.append("which strings of all documents under one key are equal; the key undoes the protection")
+        elif self.style.consistent:
+            items.append(_TEXTS["equal"])
+        return tuple(items)
+
+    def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
+        """Return the privacy statement as in ``Promise.line``."""
+        kept_types = sorted(self.style.keep)
+        kept_phrase = (
+            _TEXTS["kept_types" if len(kept_types) > 1 else "kept_type"].format(kinds=", ".join(kept_types))
+            if kept_types
+            else ""
+        )
+        kept_phrase += _TEXTS["allowed_words"] if self.allow else ""
+        linked_phrase = " Documents under one key are linked." if self.style.linked else ""
+        draw = self.draw
+        randomized_phrase = ""
+        if draw is not None:
+            randomized_phrase = (
+                f"{format_count(randomized_words, 'word')} of a public list of {draw.words:,} drawn at {draw} each. "
+            )
+        return (
+            _TEXTS["line"].format(more=kept_phrase, drawn=randomized_phrase, others=self._replacement_phrase)
+            + linked_phrase
+        )
+
+    @property
+    def _replacement_phrase(self) -> str:
+        """Description of the replacement of a word that is neither kept nor randomized."""
+        style = self.style
+        types_by_treatment = {"tags": () if style.tags else style.tag, "left out": style.drop}
+        exceptions = "; ".join(
+            f"{way}: {', '.join(sorted(kinds))}" for way, kinds in types_by_treatment.items() if kinds
+        )
+        return _TEXTS["tags" if style.tags else "surrogates"] + (f" ({exceptions})" if exceptions else "")
+
+    def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
+        """Return the summary as in ``Promise.summary``: one paragraph."""
+        equality_phrase, kept_phrase = (
+            _TEXTS["equal_strings"] if self.style.consistent else "",
+            format_count(tokens, _TEXTS["unit"]),
+        )
+        cap_phrase = (
+            "" if self.style.effective_cap is None else _TEXTS["beyond_cap"].format(cap=f"{self.style.effective_cap:,}")
+        )
+        return (
+            _TEXTS["summary"].format(
+                line=self.format_line(terms, tokens, randomized_words), equal=equality_phrase, shown=kept_phrase
+            )
+            + cap_phrase
+        )

@@ -1,0 +1,55 @@
+"""Strict rules, which hide words that only their context keeps.
+
+They apply to texts that a model wrote and another party changed. The context rules keep ``<3``, ``&#79;`` or a common
+word at the start of a sentence. Whoever writes a surrogate into such a context learns from the result which type of
+string the original is. Under the strict rules only the string itself decides.
+"""
+
+from collections.abc import Iterable, Iterator
+
+import regex
+
+from textveil.text.names.entity_spans import EntitySpan
+from textveil.text.names.entity_types import EntityMention, MentionPart
+from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.string_types import classify_number
+from textveil.text.names.tokens import KEPT
+from textveil.text.segmentation import APOSTROPHES, LOWER, find_case_pattern, fold_word
+
+_WORD_OR_NUMBER = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}++")
+
+
+def hide_context_words(elements: Iterable[str | EntityMention], lexicon: Lexicon) -> Iterator[str | EntityMention]:
+    """Hide every number and every word that is not kept in all contexts, besides hidden slots.
+
+    The function yields the entries of a text lazily.
+
+    Privacy:
+        The result is a function of the text and of public lists. Nothing that ``read`` hides is kept.
+    """
+    for element in elements:
+        if not isinstance(element, str):
+            yield element
+            continue
+        position = 0
+        for match in _WORD_OR_NUMBER.finditer(element):
+            word = match[0].rstrip(APOSTROPHES)
+            if not _is_always_kept(word, lexicon):
+                yield element[position : match.start()]
+                yield _make_mention(word)
+                position = match.start() + len(word)
+        yield element[position:]
+
+
+def _is_always_kept(word: str, lexicon: Lexicon) -> bool:
+    return not word[0].isnumeric() and all(token.token_class == KEPT for token in lexicon.classify_word(word))
+
+
+def _make_mention(word: str) -> EntityMention:
+    entity_type, layout, case = "word", "", find_case_pattern(word)
+    if word[0].isnumeric():
+        entity_type, layout = classify_number(word) if word.isascii() else ("symbol", "")
+    elif len(word) == 1:
+        entity_type = "letter" if case == LOWER else "initial"
+    part = MentionPart(entity_type, layout, fold_word(word), word)
+    return EntityMention(entity_type, case, (part,), EntitySpan(entity_type, case, layout, (), word), word)

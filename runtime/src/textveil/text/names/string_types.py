@@ -1,0 +1,168 @@
+"""Types of strings.
+
+Each string of more than letters has exactly one type, which is a function of the string. No check digit affects the
+type: a type of valid card numbers alone would reveal that a number is valid.
+"""
+
+import re
+
+import regex
+
+from textveil.bundle.rules import Patterns, english_rules
+from textveil.text.names.tokens import INWARD, OUTWARD
+
+#: Number of digits from which a number without group marks is an identifier.
+MIN_IDENTIFIER_DIGITS = 7
+#: Number of digits from which several groups of digits are a card number.
+MIN_CARD_DIGITS = 13
+
+_AM_OR_PM = re.compile(r"([ap])(\.?m)", re.IGNORECASE)
+_ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
+_WORDLIKE = regex.compile(r"[\p{L}\p{M}\p{N}_-]+")
+#: Length from which a string of letters and digits has the type of a key or a password.
+_MIN_KEY_LENGTH = 12
+#: Marks before decimals.
+_MARKS = frozenset(".,")
+#: Patterns of English.
+ENGLISH = english_rules().patterns
+
+
+def classify_string(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
+    """Return the type and the layout of a string that does not consist of letters alone.
+
+    Args:
+        string: A chunk without the marks at its ends.
+        patterns: Patterns of the language.
+
+    Returns:
+        The type, and the public layout: the digits of a number, an empty string for most types.
+    """
+    if not string.isascii():
+        return _classify_non_ascii(string, patterns)
+    if patterns.plain_number.fullmatch(string):
+        return classify_number(string, patterns)
+    if "@" in string:
+        return ("handle" if string[0] == "@" else "email" if patterns.email.fullmatch(string) else "key"), ""
+    if string[0] == "#":
+        return "hashtag", ""
+    for entity_type in ("mac", "ip", "time", "date", "ordinal"):
+        if getattr(patterns, entity_type).fullmatch(string):
+            return entity_type, make_time_layout(string, patterns) if entity_type == "time" else ""
+    if patterns.time_range.fullmatch(string):
+        return "time", make_time_layout(string, patterns)
+    if patterns.decade.fullmatch(string):
+        return "decade", ""
+    if "." in string or ":" in string:
+        if patterns.url.fullmatch(string):
+            return "url", ""
+        if patterns.email.fullmatch(string):
+            return "email", ""
+    if patterns.digit_groups.fullmatch(string) or patterns.number.fullmatch(string):
+        return classify_number(string, patterns)
+    if patterns.file.fullmatch(string):
+        return "file", ""
+    if patterns.path.fullmatch(string):
+        return "path", ""
+    if patterns.email.fullmatch(string):
+        return "email", ""
+    return _classify_identifier(string, patterns), ""
+
+
+def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
+    """Return the type and the layout of digits with marks between them.
+
+    The string may also be several groups of digits, with hyphens in place of the blanks between them.
+    """
+    if patterns.year.fullmatch(string):
+        return "year", ""
+    years = patterns.year_range.fullmatch(string)
+    if years is not None:
+        return "year-range", years[1]
+    season = patterns.season.fullmatch(string)
+    if season is not None and _is_next(season[1] or "", season[3] or ""):
+        return "season", season[2]
+    plain_number = patterns.number.fullmatch(string)
+    if plain_number is not None and (plain_number[2] or ".") in _MARKS:
+        return _classify_plain_number(plain_number[1] or "", plain_number[2], plain_number[3] or "")
+    digits = sum(map(str.isdigit, string))
+    if patterns.ssn.fullmatch(string):
+        return "ssn", ""
+    if digits >= MIN_CARD_DIGITS:
+        return "card", ""
+    if digits >= MIN_IDENTIFIER_DIGITS:
+        return "phone", ""
+    return "digits", re.sub(r"\d", "0", string)
+
+
+def _is_next(year: str, end: str) -> bool:
+    """Return whether a year ends in the digits before ``end``."""
+    digits = year + end
+    return year.isdigit() and end.isdigit() and digits.isascii() and (int(year) + 1) % 100 == int(end)
+
+
+def _classify_plain_number(whole: str, mark: str | None, decimals: str) -> tuple[str, str]:
+    digits = len(whole) - whole.count(",")
+    if digits >= MIN_IDENTIFIER_DIGITS and "," not in whole:
+        return "account", ""
+    size = str(digits) if digits < 5 else "5" if digits < 7 else "7" if digits < 10 else "10"
+    grouped = "g" if "," in whole else ""
+    return "number", size + grouped + (f"{mark}{min(3, len(decimals))}" if decimals else "")
+
+
+def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:
+    """Return the layout of a time or a time range: zeros for digits, ``pm`` for either ending.
+
+    An ending whose last letter is a capital becomes ``PM``. An hour without minutes becomes one zero, so that ``7pm``
+    and ``11pm`` have one layout.
+    """
+    if (dash := patterns.dash.search(string)) is not None:
+        parts = string[: dash.start()], string[dash.end() :]
+        return dash[0].join(make_time_layout(part, patterns) for part in parts)
+    ending = _AM_OR_PM.search(string)
+    layout = re.sub("[0-9]", "0", string[: ending.start()] if ending else string)
+    suffix = "" if ending is None else f"p{ending[2].lower()}"
+    return ("0" if layout == "00" else layout) + (suffix.upper() if string[-1] == "M" else suffix)
+
+
+def find_postcode_half(string: str, patterns: Patterns = ENGLISH) -> int:
+    """Return which half of a postal code an identifier may be: a bit of its token, or 0."""
+    if patterns.postcode_start.fullmatch(string):
+        return OUTWARD
+    return INWARD if patterns.postcode_end.fullmatch(string) else 0
+
+
+def split_unit(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str] | None:
+    """Split a number from a unit attached to it, as in ``5kg``; return ``None`` if it has none."""
+    # A look-alike of an ASCII letter is no unit.
+    match = patterns.number_with_unit.fullmatch(string) if string.isascii() else None
+    if match is None or patterns.time.fullmatch(string) or patterns.decade.fullmatch(string):
+        return None
+    return match[1], match[2]
+
+
+def _classify_identifier(string: str, patterns: Patterns) -> str:
+    if patterns.iban.fullmatch(string):  # most IBANs have letters beyond A to F, which no hash has
+        return "iban"
+    if patterns.uuid.fullmatch(string) or patterns.hash.fullmatch(string):
+        return "hash"
+    if len(string) >= _MIN_KEY_LENGTH or not _WORDLIKE.fullmatch(string):
+        return "key"
+    return "id"
+
+
+def _classify_non_ascii(string: str, patterns: Patterns) -> tuple[str, str]:
+    if "@" in string or "＠" in string:
+        return ("handle" if string[0] in "@＠" else "email"), ""
+    if string[0] == "#":
+        return "hashtag", ""
+    if not any(map(str.isalnum, string)):
+        return "symbol", ""
+    if "." in string and patterns.url.fullmatch(string):
+        return "url", ""
+    if not _ASCII_DIGITS.fullmatch(string):
+        return "key", ""
+    if patterns.time_range.fullmatch(string):
+        return "time", make_time_layout(string, patterns)
+    if patterns.digit_groups.fullmatch(string):
+        return classify_number(string, patterns)
+    return "key", ""

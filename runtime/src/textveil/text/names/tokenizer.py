@@ -1,0 +1,379 @@
+"""Tokenizer of chunks, the strings between two blanks (pass 1).
+
+Each chunk is read alone, so no token depends on another chunk. The marks at the ends of a chunk are gaps. The core
+between them is either letters with single marks between them, which are cut at the marks, or one string, which is
+replaced as a whole: no part of a string reveals where it ends.
+"""
+
+import re
+from collections.abc import Sequence
+from string import punctuation
+
+import regex
+
+from textveil.bundle.rules import Patterns
+from textveil.lazy import CHARACTERS, load_data
+from textveil.text.names.emoji import classify_sequence, find_sequences
+from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.spelled_tokens import MIN_SPELLED
+from textveil.text.names.string_types import classify_string, find_postcode_half, split_unit
+from textveil.text.names.tokens import (
+    CAPITALIZED,
+    DIGITS,
+    GAP,
+    INITIALS,
+    KEPT,
+    KEPT_AT_START,
+    NUMBER_WORD,
+    REPLACED,
+    NamesToken,
+    create_tuple,
+)
+from textveil.text.segmentation import LOWER, MAX_WORD_LENGTH, TITLE, UPPER, find_case_pattern, fold_word
+from textveil.work_limits import STEPS_PER_CHECK, check_work
+
+_PATTERNS = load_data(CHARACTERS)["patterns"]
+_EMOTICON = re.compile(_PATTERNS["emoticon"])
+_ASCII_DIGITS = frozenset("0123456789")
+_PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
+#: HTML entities, and their remains without marks. By number only marks are kept, since other numbers spell letters.
+_HTML_ENTITY = re.compile(rf"{_PATTERNS['entity']}|\b(?:{_PATTERNS['entity_name']})")
+_NUMERIC_ENTITY = re.compile(r"#[0-9]+;")
+_LETTERS = regex.compile(r"\p{L}[\p{L}\p{M}'\u2019\u2018]*+")
+_WORD_OR_MARKS = regex.compile(r"(\p{L}[\p{L}\p{M}'\u2019\u2018]*+)|([^\p{L}]+)")
+#: Marks that join two separate words.
+_JOINER = regex.compile(r"[-\u2010-\u2015\u2026,;:!?/+*\"“”«»()\[\]{}\u2018\u2019'|]+|\.{2,}|\\")
+#: Marks of which a path has several.
+_SLASHES = re.compile(r"[/\\]")
+_DOTTED = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:\.\p{L}[\p{L}\p{M}]*+)+")
+_INITIALS = regex.compile(r"(?:\p{Lu}\.-?)+\p{Lu}")
+_HYPHENATED_PART = r"(?:[0-9]{1,4}|\p{L}[\p{L}\p{M}'\u2019\u2018]*+)"
+_WITH_HYPHENS = regex.compile(rf"(?=.*\p{{L}}){_HYPHENATED_PART}(?:-{_HYPHENATED_PART})+")
+#: Words with marks between them, a separator, and the rest: ``user=`` and a name, the cells of a row.
+_SEPARATED = regex.compile(
+    r"([-\u2010-\u2015\u2026!+*\"“”«»()\[\]{}\u2018\u2019']*+\p{L}[-\u2010-\u2015\u2026!+*“”«»()\[\]{}\u2018\u2019'\p{L}\p{M}]*+)"
+    r"(\"*[=,;|]+|\"+:)(.+)",
+    regex.DOTALL,
+)
+_SEPARATORS = frozenset("=,;|:")
+#: Brackets, and other marks that only source code has inside a word. In a chunk with one of them each code mark ends a
+#: string.
+_BRACKETS = frozenset('()[]{}=<>"`')
+_CODE_MARKS = re.compile(r"((?:</|/>|[()\[\]{}=<>;,|&*!\"`])+)")
+#: Marks that make a chunk with code marks one string: an address or a path.
+_WHOLE_CHUNK_MARKS = frozenset("@\uff20\\/")
+#: Conversions of format strings, with marks only: ``%s,``, ``{:.2f}``. The letter of a conversion affects no decision.
+_FORMAT = r"(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)\})"
+_MAX_FORMATS_LENGTH = 40
+_FORMATS = re.compile(rf"(?:[!-/:-@\[-`{{-~]*?{_FORMAT}){{1,4}}[!-/:-@\[-`{{-~]*")
+_AMPERSAND_WORDS = regex.compile(r"\p{L}[\p{L}\p{M}]*+(?:&\p{L}[\p{L}\p{M}]*+)+")
+
+
+class ChunkTokenizer:
+    """Tokenizer of chunks.
+
+    Args:
+        lexicon: The class of each word.
+
+    Attributes:
+        plain: Function that returns the token of a plainly kept common word.
+        listed: Cached results for words of the public list, which all calls share.
+
+    Privacy:
+        The object stores no text of the user: ``listed`` has public words only.
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon, self.find_plain_token, self.listed_tokens = (
+            lexicon,
+            lexicon.find_plain_token,
+            lexicon.listed_tokens,
+        )
+        rules = lexicon.rules
+        self._patterns, self._kept_whole, self._clitics = rules.patterns, rules.kept_whole, rules.clitics.pieces
+        #: A clitic after a blank, as tokenizers write it (``they 're``), and the marks after it.
+        after = "|".join(sorted(re.escape(clitic[1:]) for clitic in rules.clitics.after)) or "(?!)"
+        self._lone_clitic = re.compile(rf"(['\u2019\u2018](?:{after}))([.,;:!?\")]*)")
+
+    def tokenize_word(self, chunk: str) -> tuple[str, Sequence[NamesToken], str] | None:
+        """Return the marks before a word or number, its tokens and the marks after it.
+
+        The result is ``None`` for any other chunk.
+        """
+        if chunk.isalpha() and len(chunk) <= MAX_WORD_LENGTH:
+            return "", self._lexicon.classify_word(chunk), ""
+        if chunk[:1] in _ASCII_DIGITS:  # same result as ``read``, without a dozen patterns
+            core = chunk.rstrip(_PLAIN_MARKS)
+            if len(core) <= MAX_WORD_LENGTH and self._patterns.plain_number.fullmatch(core):
+                return "", (self._tokenize_number(core),), chunk[len(core) :]
+        lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
+        core = chunk[lead:].rstrip(_PLAIN_MARKS)
+        letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").isalpha())
+        if not letters or len(core) > MAX_WORD_LENGTH or ";" in chunk:  # a semicolon may end an HTML entity
+            return None
+        return chunk[:lead], self._lexicon.classify_word(core), chunk[lead + len(core) :]
+
+    def is_listed(self, chunk: str) -> bool:
+        """Return whether a chunk is a public word with at most one mark after it.
+
+        ``Lexicon.is_public`` defines public words.
+        """
+        return self._lexicon.is_public(chunk[:-1] if chunk[-1:] in _PLAIN_MARKS else chunk)
+
+    def tokenize(self, chunk: str) -> Sequence[NamesToken]:
+        """Return the tokens of a chunk. Their texts concatenate to the chunk."""
+        if chunk.isalpha() and len(chunk) <= MAX_WORD_LENGTH:
+            return self._lexicon.classify_word(chunk)
+        return self._tokenize_with_entities(chunk)
+
+    def _tokenize_with_entities(self, chunk: str) -> Sequence[NamesToken]:
+        if _EMOTICON.fullmatch(chunk):
+            return (make_gap_token(chunk),)
+        if (clitic := self._lone_clitic.fullmatch(chunk)) and not self._lexicon.is_denied(clitic[1][1:]):
+            return (NamesToken(KEPT, clitic[1], fold_word(clitic[1])), *map(make_gap_token, clitic[2] and (clitic[2],)))
+        if "#" in chunk and _NUMERIC_ENTITY.search(_HTML_ENTITY.sub("", chunk)):
+            return (NamesToken(REPLACED, chunk, fold_word(chunk), LOWER, "key"),)
+        position, tokens = 0, list[NamesToken]()
+        for count, entity in enumerate(_HTML_ENTITY.finditer(chunk) if ";" in chunk else ()):
+            if not count % STEPS_PER_CHECK:
+                check_work()
+            tokens += [*self._tokenize_without_entities(chunk[position : entity.start()]), make_gap_token(entity[0])]
+            position = entity.end()
+        rest = chunk[position:]
+        end = len(rest.rstrip(_PLAIN_MARKS)) if position else 0
+        if rest[:end].lower() in self._clitics:
+            tokens.append(NamesToken(KEPT, rest[:end], rest[:end].lower()))
+            rest = rest[end:]
+        return [*tokens, *self._tokenize_without_entities(rest)]
+
+    def _tokenize_without_entities(self, chunk: str) -> Sequence[NamesToken]:
+        """Return the tokens of a chunk without entities, including the marks at its ends."""
+        if not chunk:
+            return ()
+        if not chunk.isascii() and (pieces := _split_at_emoji(chunk)):
+            return [
+                token
+                for piece in pieces
+                for token in ((piece,) if type(piece) is NamesToken else self._tokenize_without_entities(piece))
+            ]
+        if ("%" in chunk or "{" in chunk) and len(chunk) <= _MAX_FORMATS_LENGTH and _FORMATS.fullmatch(chunk):
+            return (make_gap_token(chunk),)
+        core = chunk.rstrip(_PLAIN_MARKS)
+        if core.isalpha() and len(core) <= MAX_WORD_LENGTH:
+            start, end = 0, len(core)
+            tokens = self._lexicon.classify_word(core)
+        else:
+            start, end = self._find_core(chunk)
+            if start == end:
+                return (make_gap_token(chunk),)
+            tokens = self._tokenize_core(chunk[start:end])
+        return [
+            *map(make_gap_token, chunk[:start] and (chunk[:start],)),
+            *tokens,
+            *map(make_gap_token, chunk[end:] and (chunk[end:],)),
+        ]
+
+    def _find_core(self, chunk: str) -> tuple[int, int]:
+        """Return the start and the end of the core of a chunk between its marks.
+
+        Both are equal if the chunk consists of marks alone.
+        """
+        if chunk.isascii():  # ASCII punctuation is marks, and no other ASCII is
+            start, end = len(chunk) - len(chunk.lstrip(punctuation)), len(chunk.rstrip(punctuation))
+            return (start - _count_prefix_marks(chunk, start), end) if end else (start, start)
+        lead = self._lexicon.gap_pattern.match(chunk)
+        start = lead.end() if lead else 0
+        if start == len(chunk):
+            return start, start
+        start -= _count_prefix_marks(chunk, start)
+        tail = self._lexicon.final_gap_pattern.search(chunk, start)
+        return start, tail.start() if tail else len(chunk)
+
+    def _tokenize_core(self, core: str) -> Sequence[NamesToken]:
+        """Return the tokens of a chunk without the marks at its ends."""
+        if len(core) > MAX_WORD_LENGTH:
+            return (NamesToken(REPLACED, core, fold_word(core), LOWER, "other"),)
+        if self._patterns.plain_number.fullmatch(core):
+            return (self._tokenize_number(core),)
+        if core.replace("'", "").isalpha() and core[0] != "'" if core.isascii() else _LETTERS.fullmatch(core):
+            return self._lexicon.classify_word(core)
+        if core[0].isalpha() or core[0].isdigit():
+            if core.isascii() and core.lower() in self._kept_whole and not self._lexicon.is_denied(core.lower()):
+                return (NamesToken(KEPT, core, core.lower(), find_case_pattern(core)),)
+            words = core.split(mark := "-" if "-" in core else "\\")
+            if core.isascii() and all(map(str.isalpha, words)) and (mark == "-" or len(words) == 2):
+                return self._tokenize_joined_words([piece for word in words for piece in (word, mark)][:-1])
+            if "." in core and _INITIALS.fullmatch(core):
+                return (NamesToken(CAPITALIZED, core, fold_word(core), UPPER, flags=INITIALS),)
+            if "&" in core and _AMPERSAND_WORDS.fullmatch(core):
+                return (NamesToken(CAPITALIZED, core, fold_word(core), UPPER if core.isupper() else TITLE),)
+            if "." in core and _DOTTED.fullmatch(core) and (kept_tokens := self._tokenize_dotted(core)):
+                return kept_tokens
+            if not _SEPARATORS.isdisjoint(core) and _SEPARATED.fullmatch(core):
+                return self._tokenize_separated(core)
+            if (pieces := _split_at_code_marks(core, self._patterns)) is not None:
+                return [token for piece in pieces for token in self._tokenize_without_entities(piece)]
+            if any(map(str.isdigit, core)):
+                return self._tokenize_with_digits(core)
+            if len(_SLASHES.findall(core)) < 2 and (pieces := _split_words_and_marks(core)) is not None:
+                return self._tokenize_joined_words(pieces)
+        return (_make_string_token(core, self._patterns),)
+
+    def _tokenize_number(self, core: str) -> NamesToken:
+        """Return the token of a plain number; an expression such as ``24/7`` is kept."""
+        if core in self._kept_whole and not self._lexicon.is_denied(core):
+            return create_tuple(NamesToken, (KEPT, core, core, LOWER, "", "", 0))
+        return make_number_token(core, self._patterns)
+
+    def _tokenize_joined_words(self, words_and_marks: Sequence[str]) -> Sequence[NamesToken]:
+        tokens: list[NamesToken] = []
+        for index, part in enumerate(words_and_marks):
+            if index % 2:
+                tokens.append(make_gap_token(part))
+            else:
+                tokens += self._lexicon.classify_word(part)
+        return tokens
+
+    def _tokenize_separated(self, core: str) -> Sequence[NamesToken]:
+        """Return the tokens of alternating words and separators, and of the rest as a chunk."""
+        tokens: list[NamesToken] = []
+        while match := _SEPARATED.fullmatch(core):
+            tokens += [*self._tokenize_without_entities(match[1]), make_gap_token(match[2])]
+            core = match[3]
+        return [*tokens, *self._tokenize_without_entities(core)]
+
+    def _tokenize_dotted(self, core: str) -> Sequence[NamesToken]:
+        """Return the tokens of words with full stops between them, if all are kept.
+
+        Otherwise the result is empty and the core is one string.
+        """
+        if classify_string(core, self._patterns)[0] in ("url", "file"):
+            return ()
+        kept_tokens: list[NamesToken] = []
+        words = core.split(".")
+        if len(words) >= MIN_SPELLED and all(
+            token.flags & NUMBER_WORD for word in words for token in self._lexicon.classify_word(word)
+        ):
+            return self._tokenize_joined_words([piece for word in words for piece in (word, ".")][:-1])
+        for word in words:
+            tokens = self._lexicon.classify_word(word)
+            if not all(token.token_class == KEPT or token.flags & KEPT_AT_START for token in tokens):
+                return ()
+            kept_tokens += [make_gap_token(".")] if kept_tokens else []
+            # No word of the string may begin a slot: the rest would be another string.
+            kept_tokens += [token._replace(token_class=KEPT, entity_type="", flags=0) for token in tokens]
+        return kept_tokens
+
+    def _tokenize_with_digits(self, core: str) -> Sequence[NamesToken]:
+        split = split_unit(core, self._patterns)
+        if split is not None and not self._lexicon.is_denied(split[1].lower()):
+            return make_number_token(split[0], self._patterns), NamesToken(KEPT, split[1], split[1].lower())
+        if _WITH_HYPHENS.fullmatch(core):
+            parts = core.split("-")
+            read = [
+                (make_number_token(part, self._patterns),) if part.isdigit() else self._lexicon.classify_word(part)
+                for part in parts
+            ]
+            spelled = all(
+                token.token_class == DIGITS or token.flags & NUMBER_WORD for tokens in read for token in tokens
+            )
+            if _is_code(parts) and not spelled:
+                return (_make_string_token(core, self._patterns),)
+            return [token for tokens in read for token in (make_gap_token("-"), *tokens)][1:]
+        return (_make_string_token(core, self._patterns),)
+
+
+def _is_code(parts: Sequence[str]) -> bool:
+    """Return whether hyphens join letters and digits to a code.
+
+    A code has a part in capitals, or digits between letters.
+    """
+    kinds = "".join("0" if part.isdigit() else "A" if part.isupper() else "a" for part in parts)
+    return "A" in kinds or "a0a" in kinds
+
+
+def make_gap_token(text: str) -> NamesToken:
+    """Return the token of a gap."""
+    return create_tuple(NamesToken, (GAP, text, text, LOWER, "", "", 0))
+
+
+def make_number_token(digits: str, patterns: Patterns) -> NamesToken:
+    """Return the token of a number."""
+    entity_type, layout = classify_string(digits, patterns)
+    joins_digits = digits.isdigit() or entity_type in ("account", "digits", "phone", "card", "ssn")
+    return NamesToken(DIGITS if joins_digits else REPLACED, digits, digits, LOWER, entity_type, layout)
+
+
+def _make_string_token(core: str, patterns: Patterns) -> NamesToken:
+    entity_type, layout = classify_string(core, patterns)
+    if entity_type in ("number", "year", "account", "digits", "phone", "card", "ssn"):
+        return make_number_token(core, patterns)
+    return NamesToken(
+        REPLACED,
+        core,
+        fold_word(core),
+        LOWER,
+        entity_type,
+        layout,
+        find_postcode_half(core, patterns) if entity_type == "id" else 0,
+    )
+
+
+def _count_prefix_marks(chunk: str, start: int) -> int:
+    """Return how many of the marks before a core belong to it: of a handle, a hashtag or a path."""
+    before, first = chunk[:start], chunk[start]
+    if before.endswith(("@", "＠", "\\")) or (before.endswith("#") and not first.isdigit()):
+        return 1
+    if before.endswith("~/"):
+        return 2
+    return 1 if before.endswith("/") else 0
+
+
+def _split_at_code_marks(core: str, patterns: Patterns) -> list[str] | None:
+    """Cut a chunk at its code marks.
+
+    Only marks, and which pieces are addresses or files, affect the decision. The result is ``None`` if the chunk has no
+    code marks, or is an address, a path or a file.
+    """
+    if _BRACKETS.isdisjoint(core):
+        return None
+    pieces = _CODE_MARKS.split(core)
+    if any(not _WHOLE_CHUNK_MARKS.isdisjoint(p) for p in pieces[::2]):
+        return None
+    entity_type = classify_string(core, patterns)[0]
+    is_file = entity_type == "file" and (len(pieces[-1]) < 2 or classify_string(pieces[-1], patterns)[0] != "file")
+    return None if is_file or entity_type in ("url", "email") else [piece for piece in pieces if piece]
+
+
+def _split_at_emoji(chunk: str) -> list[str | NamesToken]:
+    """Cut a chunk at its emoji sequences.
+
+    Returns:
+        A token for each sequence, and the strings before, between and after them. Empty if the chunk has no sequence.
+    """
+    parts: list[str | NamesToken] = []
+    position = 0
+    for count, match in enumerate(find_sequences(chunk)):
+        if not count % STEPS_PER_CHECK:
+            check_work()
+        sequence, start = match[0], match.start()
+        if start > position:
+            parts.append(chunk[position:start])
+        entity_type, layout = classify_sequence(sequence)
+        parts.append(
+            NamesToken(REPLACED, sequence, sequence, LOWER, entity_type, layout)
+            if entity_type
+            else make_gap_token(sequence)
+        )
+        position = match.end()
+    if parts and position < len(chunk):
+        parts.append(chunk[position:])
+    return parts
+
+
+def _split_words_and_marks(core: str) -> list[str] | None:
+    """Return alternating words and marks of a core; ``None`` if it contains anything else."""
+    parts = _WORD_OR_MARKS.findall(core)
+    if any(mark and not _JOINER.fullmatch(mark) for _, mark in parts) or (parts and parts[-1][1]):
+        return None
+    return [word or mark for word, mark in parts]

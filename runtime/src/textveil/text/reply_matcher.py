@@ -1,0 +1,602 @@
+"""Incremental search for surrogates in a reply, and their replacement by originals.
+
+All replies, whole or streamed, use this engine. The decision at a position depends on the characters from it on until
+no longer form can match, on the characters before it, and on the rest of its chunk between blanks. So, apart from
+active content, the result does not depend on how a stream is split. The engine delays at most one form and one
+character, and, from the first surrogate of a chunk on, the chunk's at most 1,024 characters.
+"""
+
+import json
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+
+from textveil.text.active_content import ActiveContentDetector
+from textveil.text.inflections import (
+    BARE_TAG,
+    LOOKBEHIND_CHARACTERS,
+    SurrogateForm,
+    SurrogatePair,
+    find_word_before,
+    fold_text,
+    inflect_original,
+)
+from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_before, is_separate_word
+from textveil.text.regions import JsonRole, Region, RegionScanner
+from textveil.text.reply_chunk import ReplyChunk, is_address_like
+from textveil.text.reply_numbers import NumberFinder
+from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy, SkipReason
+from textveil.text.restored import NotRestored, ReportProperties, RestoreReport
+
+#: A form may begin at the start of a word or at a mark.
+_START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
+#: Start of JSON, in a reply or in a fenced block of code; the first ``_HEAD`` characters decide.
+_JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
+#: Blanks, line ends and quotation marks of Markdown between two words of a form.
+_MAX_BLANKS = 6
+_BLANKS = re.compile(r"\s[\s>]*")
+_DIGIT = re.compile("[0-9]")
+#: Characters that end a chunk: no other blank ends an address for every Markdown reader.
+_SEPARATORS = " \t\r\n"
+_SEPARATOR = re.compile(r"[ \t\r\n]")
+#: Marks of TeX math that belong to no word.
+_MATH_MARKS = frozenset("{}[]^=\\&<>")
+#: Starts of addresses: for a reader of plain text such an address continues into the next JSON strings.
+_ADDRESS_STARTS = ("//", "www.")
+_PREFIX_LENGTH = 3
+_WORD = re.compile(r"[a-zA-Z0-9]{3}")
+
+
+class FormIndex:
+    """Index of all forms of all surrogates.
+
+    Args:
+        forms: Forms by their folded text; ``None`` for a text that has several originals.
+        quoted: Pairs that apply only inside their surroundings.
+
+    Attributes:
+        forms: The argument ``forms``.
+        quotations: Index of the surroundings.
+        has_numbers: Whether some surrogates are numbers that replace other numbers.
+    """
+
+    def __init__(self, forms: Mapping[str, SurrogateForm | None], quoted_pairs: Iterable[SurrogatePair] = ()) -> None:
+        self.quotations = QuotationIndex(quoted_pairs)
+        pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
+        self.has_numbers = any(map(_replaces_number, pairs))
+        self.forms, self._sorted_forms = forms, sorted(forms)
+        prefixes = shorter = {text[:_PREFIX_LENGTH] for text in forms}
+        for end in reversed(range(1, _PREFIX_LENGTH)):  # fast: few forms differ in their first characters
+            shorter = {text[:end] for text in shorter}
+            prefixes = prefixes | shorter
+        self._prefixes = prefixes
+
+    @cached_property
+    def without_quotations(self) -> "FormIndex":
+        """The same forms without surroundings: a single letter that a reply quotes is not restored."""
+        index = copy(self)
+        index.quotations = QuotationIndex(())
+        return index
+
+    def may_begin(self, text: str, index: int) -> bool:
+        """Return whether a form may begin at position ``place`` of ``text``."""
+        prefix = text[index : index + _PREFIX_LENGTH]
+        if _WORD.fullmatch(prefix) is None:
+            return fold_text(text[index]) in self._prefixes
+        prefix = prefix.lower()  # sufficient at most positions
+        return prefix in self._prefixes or not self.quotations.short_joined.isdisjoint((prefix[:1], prefix[:2]))
+
+    def is_prefix(self, text: str) -> bool:
+        """Return whether some form begins with ``text``."""
+        if len(text) <= _PREFIX_LENGTH:  # most calls; a set of longer prefixes costs more than it saves
+            return text in self._prefixes
+        at = bisect_left(self._sorted_forms, text)
+        return at < len(self._sorted_forms) and self._sorted_forms[at].startswith(text)
+
+
+#: A matched form, the end of the part that replaces the original, and the pair whose surroundings the reply repeats.
+_FormMatch = tuple[SurrogateForm | None, int, SurrogatePair | None]
+_NEEDS_MORE: _FormMatch = None, 0, None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _PendingSurrogate:
+    """Surrogate in a chunk that has not ended yet.
+
+    Attributes:
+        written: The surrogate as written in the reply.
+        original: Its original, in the same form.
+        pair: The pair of surrogate and original.
+        reason: Why its region forbids restoring; ``None`` where the region permits it.
+        in_chunk: Whether the decision also depends on the rest of the chunk.
+        place: Number of characters of the chunk before it.
+    """
+
+    written: str
+    original: str
+    pair: SurrogatePair
+    reason: SkipReason | None
+    in_chunk: bool
+    place: int
+
+
+class StreamRestorer(ReportProperties):
+    """Restoring of one reply that arrives in parts: replaces surrogates by originals.
+
+    Args:
+        index: The forms of all surrogates.
+        policy: Regions in which originals are restored; running text alone by default.
+        find_known_numbers: Function that returns the numbers of the sanitized text.
+
+    Attributes:
+        placed: Surrogates that were replaced, as written in the reply.
+        used: Their pairs.
+        not_restored: Surrogates that were not restored, as written in the reply, each with the reason.
+    """
+
+    def __init__(
+        self,
+        index: FormIndex,
+        policy: RestorePolicy = PROSE_POLICY,
+        find_known_numbers: Callable[[], Collection[str]] = frozenset,
+    ) -> None:
+        self._numbers = NumberFinder(find_known_numbers) if index.has_numbers else None
+        self._index, self._held, self._behind, self._code_block = index, "", "", ""
+        self._policy, self._scanner = policy, RegionScanner()
+        self._active, self._chunk = ActiveContentDetector(), ReplyChunk()
+        self._joined_scanner: RegionScanner | None = None
+        self._continued, self._last_characters, self._in_address = False, "", False
+        self._is_cut = False
+        self._last_chunk = self._chunk
+        self._closed_reason: SkipReason | None = None
+        self._pending: list[str | _PendingSurrogate] = []
+        self._output: list[str] = []
+        self._region: Region | None = None
+        self.restored: list[str] = []
+        self.used_pairs: list[SurrogatePair] = []
+        self.not_restored: list[NotRestored] = []
+
+    @property
+    def report(self) -> RestoreReport:
+        """Report on the text that has been read so far."""
+        return RestoreReport(
+            restored=tuple(self.restored),
+            not_restored=tuple(self.not_restored),
+            unknown_numbers=() if self._numbers is None else self._numbers.find_unknown(),
+        )
+
+    def feed(self, delta: str) -> str:
+        """Read the next part of a reply and return the newly decided text."""
+        if not self._policy.permits_everything:
+            self._active.feed(delta)
+        return self._release_decided(self._held + delta, False)
+
+    @property
+    def is_neutral(self) -> bool:
+        """Whether no region is open at the end, for this text alone and after the earlier texts."""
+        return self._scanner.is_neutral and (self._joined_scanner is None or self._joined_scanner.is_neutral)
+
+    @property
+    def has_separable_end(self) -> bool:
+        """Whether the last chunk of a closed stream forms no address with the text after it."""
+        return self._last_chunk.is_separable
+
+    @property
+    def has_active_content(self) -> bool:
+        """Whether this text, or a text before it, contains active content."""
+        return self._active.detected
+
+    def stop_restoring(self, reason: SkipReason) -> None:
+        """Restore no further surrogate of this stream; report ``reason`` for each."""
+        self._closed_reason = reason
+
+    def spoil_chunk(self) -> None:
+        """Restore no surrogate of the current chunk."""
+        self._chunk.spoil()
+
+    def follow_stream(self, previous: "StreamRestorer", *, is_apart: bool = False) -> None:
+        """Link this stream to an earlier text that clients may display directly before this one.
+
+        After this call a surrogate is restored only if both views permit it: the text alone, and the text after the
+        earlier one. So no link, tag or block of code can be split over two texts.
+
+        Args:
+            previous: Stream of the earlier text, after its ``close`` and before the first ``feed`` of this one.
+            is_apart: Whether this text begins a new chunk.
+        """
+        self._joined_scanner = previous._joined_scanner or previous._scanner
+        self._active = previous._active
+        if is_apart:
+            return
+        self._chunk = previous._last_chunk
+        if self._chunk.restored:  # a space separates text that would extend its original to an address
+            self._continued = True
+            self._pending.append("")
+
+    def look_ahead(self, text: str) -> None:
+        """Check text for active content before it is fed.
+
+        Active content then forbids restoring in the parts before it too.
+        """
+        if not self._policy.permits_everything:
+            self._active.feed(text)
+
+    def close(self) -> str:
+        """End the reply and return the rest of the text."""
+        return self._release_decided(self._held, True)
+
+    def _release_decided(self, undecided: str, is_final: bool) -> str:
+        text, position = self._behind + undecided, len(self._behind)
+        done = position
+        while (match := _START.search(text, position)) is not None:
+            index = match.start()
+            if not self._index.may_begin(text, index):
+                position = index + 1
+                continue
+            match_found = self._find_longest_form(text, index, is_final)
+            if match_found is _NEEDS_MORE:
+                break
+            position = index + 1
+            if match_found is not None:
+                self._read_text(text[done:index])
+                self._read_form(text, index, match_found)
+                done = position = match_found[1]
+        else:
+            index = len(text)
+        self._read_text(text[done:index])
+        if is_final:
+            if self._numbers is not None:
+                self._numbers.end_text()
+            self._last_chunk = self._chunk
+            self._end_chunk()
+        self._code_block = self._find_code_block(text[len(self._behind) : index])
+        self._is_cut = self._is_cut or index > LOOKBEHIND_CHARACTERS
+        self._behind, self._held = text[max(0, index - LOOKBEHIND_CHARACTERS) : index], text[index:]
+        out, self._output = "".join(self._output), []
+        return out
+
+    def _read_text(self, text: str) -> None:
+        """Read text that contains no surrogate."""
+        if self._numbers is not None:
+            self._numbers.feed(text)
+        if any(scanner.awaits_outcome for scanner in self._scanners):  # a blank ends the chunk, which decides
+            blank = _SEPARATOR.search(text)
+            end = len(text) if blank is None else blank.end()
+            self._read_parts(text[:end])
+            text = text[end:]
+        self._read_parts(text)
+
+    def _read_parts(self, text: str) -> None:
+        """Read text without a surrogate, all of it by one view of the regions."""
+        if self._joined_scanner is not None:
+            self._joined_scanner.feed(text)
+        if self._policy.permits_everything:
+            self._output.append(text)
+        elif self._policy.places:
+            for character in text:
+                region = self._scanner.read_character(character)
+                mark = (region is Region.MATH and character in _MATH_MARKS) or (
+                    region is Region.CODE and character == "`"
+                )
+                self._note_address(character)
+                self._read_character(character, JsonRole.IGNORED if mark else self._scanner.role)
+        elif text:
+            self._scanner.feed(text)
+            blank = _SEPARATOR.search(text)
+            if blank is None:
+                self._add_to_chunk(text)
+                return
+            end = 1 + max(map(text.rfind, _SEPARATORS))
+            self._add_to_chunk(text[: blank.start()])
+            self._end_chunk()
+            self._output.append(text[blank.start() : end])
+            self._chunk.behind_tab = text[end - 1] == "\t"
+            self._add_to_chunk(text[end:])
+
+    def _note_address(self, character: str) -> None:
+        """Update whether the current chunk begins an address for a reader of plain text."""
+        if character in _SEPARATORS:
+            self._last_characters, self._in_address = "", False
+        elif character != "\\":  # a backslash may be an escape of JSON
+            self._last_characters = (self._last_characters + character.lower())[-4:]
+            self._in_address = self._in_address or self._last_characters.endswith(_ADDRESS_STARTS)
+
+    def _read_character(self, character: str, role: JsonRole) -> None:
+        """Read one character under a policy with regions, where marks of JSON end chunks too."""
+        if character in _SEPARATORS or role is JsonRole.SEPARATOR:
+            self._end_chunk()
+            self._chunk.behind_tab = character == "\t"
+            self._output.append(character)
+        elif role is JsonRole.IGNORED:
+            self._append(character)
+        else:
+            self._add_to_chunk(character)
+            if role is JsonRole.SPOILER:
+                self._chunk.spoil()
+        if self._chunk.spoiled:
+            self._give_up_chunk()
+
+    def _add_to_chunk(self, text: str) -> None:
+        if text:
+            self._append(text)
+            self._chunk.add_text(text)
+            if self._chunk.spoiled:
+                self._give_up_chunk()
+
+    def _append(self, text: str) -> None:
+        if self._policy.hosts:
+            self._chunk.remember(text)
+        (self._pending if self._pending else self._output).append(text)
+
+    def _give_up_chunk(self) -> None:
+        """Write out a spoiled chunk early, unless it may be an address of a permitted host."""
+        self._settle_tags(is_replaced=False)
+        if self._pending and (not self._policy.hosts or self._chunk.is_too_long):
+            self._flush_chunk()
+
+    @property
+    def _scanners(self) -> list[RegionScanner]:
+        """Scanners of this text: of it alone, and of it after the earlier texts."""
+        return [self._scanner] if self._joined_scanner is None else [self._scanner, self._joined_scanner]
+
+    def _settle_tags(self, *, is_replaced: bool) -> None:
+        """Inform the scanners whether the chunk restores its tags."""
+        for scanner in self._scanners:
+            if scanner.awaits_outcome:
+                scanner.settle_tag(is_replaced=is_replaced)
+
+    def _end_chunk(self) -> None:
+        if not self._chunk.length:
+            return
+        self._chunk.end()
+        if self._pending:
+            self._flush_chunk()
+        else:
+            self._settle_tags(is_replaced=not self._chunk.spoiled)
+        self._chunk = ReplyChunk()
+
+    def _flush_chunk(self) -> None:
+        if self._continued and self._chunk.spoiled and self._pending != [""]:
+            self._output.append(" ")
+            self._chunk.restored = False
+        self._continued, path = False, None
+        if self._policy.hosts and not self._chunk.is_too_long:
+            path = self._policy.find_bare_path("".join(self._chunk.text))
+        blocked, kept = self._find_blocked(), len(self.not_restored)
+        for at, part in enumerate(self._pending):
+            self._output.append(part if isinstance(part, str) else self._settle_surrogate(part, path, at in blocked))
+        self._pending.clear()
+        self._settle_tags(is_replaced=len(self.not_restored) == kept)
+
+    def _find_blocked(self) -> set[int]:
+        """Return the pending surrogates, by index, that an address in their chunk forbids to restore.
+
+        An original that looks like an address must be the only original of its chunk.
+        """
+        if self._chunk.spoiled or self._active.detected:
+            return set()
+        restorable = {
+            at: is_address_like(part.original)
+            for at, part in enumerate(self._pending)
+            if not isinstance(part, str) and part.reason is None and part.in_chunk
+        }
+        addresses = [at for at, is_address in restorable.items() if is_address]
+        if self._chunk.has_address:
+            return set(restorable)
+        if self._chunk.has_original:
+            return set(addresses)
+        self._chunk.has_original, self._chunk.has_address = bool(restorable), bool(addresses)
+        return set(restorable) - {addresses[0]} if addresses else set()
+
+    def _settle_surrogate(self, candidate: _PendingSurrogate, path: tuple[int, int] | None, is_blocked: bool) -> str:
+        """Return the original of a pending surrogate; or the surrogate, with a record of the reason."""
+        reason = SkipReason.ACTIVE if self._active.detected else self._closed_reason or candidate.reason
+        if reason is None and is_blocked:
+            reason = SkipReason.CHUNK
+        if reason is None and candidate.in_chunk and self._chunk.spoiled:
+            in_path = path is not None and path[0] <= candidate.place < path[1]
+            reason = None if in_path else SkipReason.CHUNK
+        if reason is not None:
+            self.not_restored.append(NotRestored(candidate.written, reason))
+            return candidate.written
+        self._chunk.restored = True
+        self.restored.append(candidate.written)
+        self.used_pairs.append(candidate.pair)
+        return candidate.original
+
+    def _read_form(self, text: str, index: int, form_match: _FormMatch) -> None:
+        """Read a matched form: restore it, or add it to the pending chunk."""
+        form, end, quoted = form_match
+        pair = quoted or (None if form is None else form[0])
+        written = text[index:end]
+        if self._numbers is not None:
+            self._numbers.end_text()
+        if self._policy.permits_everything:
+            original = self._make_original(text, index, form_match)
+            if original is not None and pair is not None:
+                self.restored.append(written)
+                self.used_pairs.append(pair)
+            self._output.append(written if original is None else original)
+            return
+        first_region, self._region, reason, roles = self._read_regions(self._scanner, written)
+        prose_scanners = [self._scanner] if first_region is Region.PROSE else []
+        if self._joined_scanner is not None:
+            joined_first, _, joined_reason, _ = self._read_regions(self._joined_scanner, written)
+            reason = reason or joined_reason
+            prose_scanners += [self._joined_scanner] if joined_first is Region.PROSE else []
+        original = self._make_original(text, index, form_match)
+        if original is None or pair is None:
+            for character, role in zip(written, roles, strict=True):
+                self._read_character(character, role)
+            return
+        in_chunk = first_region is not Region.CODE or not self._scanner.is_in_certain_fence
+        in_chunk = in_chunk and not (first_region is Region.LINK and reason is None)
+        self._pending.append(
+            _PendingSurrogate(
+                written=written,
+                original=original,
+                pair=pair,
+                reason=reason,
+                in_chunk=in_chunk,
+                place=self._chunk.length,
+            )
+        )
+        if self._policy.hosts:
+            self._chunk.remember(written)
+        self._chunk.add_surrogate(len(written))
+        if JsonRole.SPOILER in roles or (self._in_address and first_region is Region.JSON):
+            self._chunk.spoil()
+        if self._chunk.spoiled:
+            self._give_up_chunk()
+        elif reason is None and written[-1] == "]" and original[-1:] != "]":
+            for scanner in prose_scanners:
+                scanner.mark_tag()
+
+    def _read_regions(
+        self, scanner: RegionScanner, written: str
+    ) -> tuple[Region, Region, SkipReason | None, list[JsonRole]]:
+        """Read a surrogate through a scanner.
+
+        Returns:
+            The region of its first character, the region that decides, the reason not to restore it or ``None``, and
+            the role of each character.
+        """
+        roles, enclosure = [JsonRole.TEXT] * len(written), scanner.enclosure
+        enclosed = None if enclosure is None else SkipReason(enclosure)
+        if scanner.read_prose(written):
+            scanner.mark_surrogate()
+            return Region.PROSE, Region.PROSE, enclosed, roles
+        if written[0] == "[":
+            scanner.begin_tag()
+        first = scanner.read_character(written[0])
+        destination, roles[0] = scanner.destination, scanner.role
+        regions = [first]
+        for at, character in enumerate(written[1:], 1):
+            regions.append(scanner.read_character(character))
+            roles[at] = scanner.role
+        scanner.mark_surrogate()
+        places = self._policy.places
+        sealed = scanner.is_sealed
+        closed = [region for region in regions if region is not Region.PROSE and (sealed or region not in places)]
+        reason = SkipReason(closed[0]) if closed else enclosed
+        if first is Region.LINK and self._policy.allows_link(_remove_last_character(destination, written)):
+            reason = None
+        return first, closed[0] if closed else first, reason, roles
+
+    def _find_longest_form(self, text: str, index: int, final: bool) -> _FormMatch | None:
+        """Return the longest form that begins at ``place`` and ends at the end of a word.
+
+        Returns:
+            The form with its end; ``None`` if none matches; ``_NEEDS_MORE`` if the decision needs more of the reply.
+        """
+        begins, forms = self._index.is_prefix, self._index.forms
+        read, blanks, at, found = "", 0, index, []
+        ends = [index]
+        while at < len(text):
+            character = text[at]
+            if blanks and (character.isspace() or character == ">"):
+                blanks += 1
+                if blanks > _MAX_BLANKS:
+                    break
+                at += 1
+                ends[-1] = at
+                continue
+            blanks = int(character.isspace())
+            step = " " if blanks else fold_text(character)
+            if not begins(read + step):
+                break
+            read, at = read + step, at + 1
+            ends += [at] * len(step)
+            if read in forms:
+                found.append((forms[read], at, read))
+        else:
+            if not final:
+                return _NEEDS_MORE
+        alone: _FormMatch | None = None
+        for form, end, written in reversed(found):
+            if end + 1 >= len(text) and not final:  # the character after a mark is not available yet
+                return _NEEDS_MORE
+            is_alone = is_separate_word(text, index, end)
+            if written in self._index.quotations:
+                before = cut_before(
+                    text[max(0, index - LOOKBEHIND_CHARACTERS) : index],
+                    is_start=not self._is_cut and index <= LOOKBEHIND_CHARACTERS,
+                )
+                rest = text[end : end + LOOKAHEAD_CHARACTERS + 1]
+                quotation = self._index.quotations.find_quotation(
+                    written, before, rest, is_end=final, is_alone=is_alone
+                )
+                if quotation.needs_more:
+                    return _NEEDS_MORE
+                if quotation.pair is not None:
+                    return form, end, quotation.pair
+            if alone is None and is_alone:
+                lead = 0 if form is None else len(fold_text(form[0].output[: form[0].lead]))
+                alone = form, ends[lead] if lead else end, None
+                if form is not None and not (form[0].lead or form[0].weak):
+                    break
+        return alone
+
+    def _find_code_block(self, text: str) -> str:
+        """Return the start of the block of code, or of the text outside one, in which ``text`` ends."""
+        if len(self._code_block) > _HEAD_CHARACTERS and "`" not in text and self._code_block[-1] != "`":
+            return self._code_block  # fast path for most deltas
+        block = f"{self._code_block}{text}".rpartition(_FENCE)[2].lstrip("`")
+        return block if len(block) <= _HEAD_CHARACTERS else f"{block[:_HEAD_CHARACTERS]}\0{block[-len(_FENCE) :]}"
+
+    def _make_original(self, text: str, index: int, form_match: _FormMatch) -> str | None:
+        """Return the original in the form of the surrogate, or ``None`` after recording a reason.
+
+        The reasons are that the form has several originals, or that it may be a word of the reply itself.
+        """
+        form, end, quoted_pair = form_match
+        written = text[index:end]
+        if quoted_pair is not None:
+            form = quoted_pair, ""
+        elif form is None:
+            self.not_restored.append(NotRestored(written, SkipReason.AMBIGUOUS))
+            return None
+        pair = form[0]
+        if form[1] == BARE_TAG:
+            self.not_restored.append(NotRestored(written, SkipReason.WORD))
+            return None
+        is_ordinary_word = written.isalpha() and written.islower() and not pair.output.islower()
+        if quoted_pair is None and (
+            is_ordinary_word or (pair.weak and not pair.before == find_word_before(text[:index]) != "")
+        ):
+            self.not_restored.append(NotRestored(written, SkipReason.WORD))
+            return None
+        original = inflect_original(form, _BLANKS.sub(" ", written))
+        blanks, words = _BLANKS.findall(written), original.split(" ")
+        if ("\\" in original or '"' in original) and self._is_in_json(text, index):
+            original = json.dumps(original, ensure_ascii=False)[1:-1]
+            words = original.split(" ")
+        if len(words) != 1 + len(blanks):
+            return original
+        return "".join(word + blank for word, blank in zip(words, [*blanks, ""], strict=True))
+
+    def _is_in_json(self, text: str, index: int) -> bool:
+        """Return whether the last surrogate is in JSON, or in a block of code that begins like JSON."""
+        if self._region in (None, Region.CODE):
+            return _JSON.match(self._find_code_block(text[len(self._behind) : index])) is not None
+        return self._region is Region.JSON
+
+
+def _replaces_number(pair: SurrogatePair) -> bool:
+    """Return whether a pair replaces a number by another one.
+
+    Only ASCII digits count: they are the same in all versions of Unicode.
+    """
+    is_tag = pair.output.startswith("[")
+    return not is_tag and all(_DIGIT.search(text) is not None for text in (pair.output, pair.original))
+
+
+def _remove_last_character(destination: str | None, written: str) -> str | None:
+    """Return a link destination without the first character of a surrogate.
+
+    The scanner has already read that character.
+    """
+    return None if destination is None else destination[:-1] if destination[-1:] == written[0] else destination

@@ -1,0 +1,313 @@
+"""Entity types: names, places, numbers, addresses and others.
+
+The output reveals the type of an entity and nothing else about it.
+
+The shape of a string or a public list of words determines the type of a token. The surrogates of a type are drawn from
+a public list, independently of the token. Every string has exactly one shape (``shape_of``). Strings that the
+segmentation recognizes in different ways have different shapes, so any string of a type may replace any other one.
+"""
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from functools import partial
+from struct import Struct
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.errors import BundleDamaged
+from textveil.lazy import LazyPattern
+from textveil.text import segmentation
+from textveil.text.segmentation import LOWER, strings
+
+#: Marks of a list entry: the entry counts in Title case and ALL CAPS only; the entry is recognized but is no surrogate.
+#: ``outputs`` recognizes the second mark by its last letter, with a tab or a comma right before its length: no other
+#: text after an entry ends so.
+CAPITALIZED, RECOGNIZED_ONLY = "capitalized", "member-only"
+#: Permitted text after an entry.
+_KNOWN_MARKS = ("", f"\t{RECOGNIZED_ONLY}", f"\t{CAPITALIZED}", f"\t{CAPITALIZED},{RECOGNIZED_ONLY}")
+_CAPITALIZED_MARK = f"\t{CAPITALIZED}".encode()
+#: Hash code of an entry: the XOR of its first eight bytes and its next eight, as big-endian integers.
+_HALF_BYTES = 8
+_HEAD, _HALVES = Struct(f"{2 * _HALF_BYTES}s"), Struct(">QQ")
+_TAB, _LINE_FEED = b"\t\n"
+#: Number of entries that one batch checks: batches are fast, and one batch of a whole list would need several copies.
+_CHECKED_ENTRIES = 1 << 8
+
+_EMAIL = LazyPattern(re.compile, r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
+_PATH = LazyPattern(re.compile, r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
+_TIME, _DATE = strings.make_time_pattern(), strings.make_date_pattern("-/.‐‑–")
+_YEARS = LazyPattern(re.compile, r"\d{4}[-/‐‑–]\d{4}")
+_PHONE = LazyPattern(re.compile, r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
+_GROUPED = LazyPattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
+
+
+def classify_shape(string: str) -> str:
+    """Return the shape of a string of ``segmentation.segments``: exactly one name of ``SHAPES``."""
+    if strings.is_numeric(string):
+        return _classify_numeric_shape(string)
+    if string[0] in "@＠﹫":
+        return "handle"
+    if strings.is_url(string):
+        return "url"
+    if strings.is_emoticon(string):
+        return "other"
+    if _EMAIL.fullmatch(string):
+        return "email"
+    for name, pattern in (("time", _TIME), ("ordinal-number", strings.ORDINAL)):
+        if pattern.fullmatch(string):
+            return name
+    return "path" if _PATH.match(string) else "other"
+
+
+def _classify_numeric_shape(string: str) -> str:
+    """Return the shape of a number or of numbers in groups.
+
+    Grouped numbers have one of these shapes alone: they join their neighbors, which no other string does.
+    """
+    if strings.YEAR.fullmatch(string):
+        return "year"
+    if _DATE.fullmatch(string):
+        return "date"
+    digits = sum(map(str.isdecimal, string))
+    if 7 <= digits <= 15 and _PHONE.fullmatch(string) and _GROUPED.search(string) and not _YEARS.fullmatch(string):
+        return "phone"
+    return "number"
+
+
+def _has_shape(name: str, string: str) -> bool:
+    return classify_shape(string) == name
+
+
+#: Shapes that an entity type may have. ``other`` is every string that has none of the other shapes.
+SHAPES: dict[str, Callable[[str], bool]] = {
+    name: partial(_has_shape, name)
+    for name in "email url handle path date time phone year number ordinal-number other".split()
+}
+
+
+class EntityType(NamedTuple):
+    """One entity type.
+
+    Attributes:
+        name: Its name, as printed.
+        shape: A name of ``SHAPES`` for a type of strings; ``None`` for a type by list.
+        lines: Bytes of the list file: folded words, each followed by its marks; empty for a type by shape.
+        outputs: Folded surrogates, each with the same probability.
+    """
+
+    name: str
+    shape: str | None
+    lines: bytes
+    surrogates: tuple[str, ...]
+
+
+class EntityTypes:
+    """Entity types of a bundle in their public order; the first type that lists a word applies.
+
+    Args:
+        entity_types: Any number of types, with all shapes or none: if one shape were missing, its strings would differ
+            from others in their effect on their neighbors.
+
+    Raises:
+        BundleDamaged: Two types share a name or a shape, or some shapes are missing.
+    """
+
+    def __init__(self, entity_types: Sequence[EntityType]) -> None:
+        self.entity_types: tuple[EntityType, ...] = tuple(entity_types)
+        shapes = [kind.shape for kind in entity_types if kind.shape is not None]
+        if len({kind.name for kind in entity_types}) < len(entity_types) or len(set(shapes)) < len(shapes):
+            raise BundleDamaged("a kind is there twice")
+        if shapes and set(shapes) != SHAPES.keys():
+            raise BundleDamaged("the kinds by shape are not those of the format")
+        self._shapes = {kind.shape: index for index, kind in enumerate(entity_types) if kind.shape is not None}
+        self._word_index = ListedWordIndex([kind.lines for kind in entity_types])
+
+    def find_string_type(self, string: str) -> int | None:
+        """Return the index of the type of a string, or ``None`` if the bundle has no types by shape."""
+        return self._shapes[classify_shape(string)] if self._shapes else None
+
+    def find_word_type(self, key: str, case: int) -> int | None:
+        """Return the index of the first type that lists a word in its case pattern, or ``None``."""
+        return self._word_index.find_list(key, case)
+
+    def find_word_types(self, keys: Sequence[str], cases: Sequence[int]) -> list[int | None]:
+        """Return the result of ``of_word`` for many words; fast where no type lists most of them."""
+        return self._word_index.find_lists(keys, cases)
+
+
+def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked: bool = False) -> EntityType:
+    """Parse the content of ``kind.NAME.txt``.
+
+    Args:
+        name: Name of the type.
+        shape: Its shape; ``None`` for a type by list.
+        utf_8: Content of the file: one entry per line, optionally a tab and its marks.
+        checked: Whether the entries need no check. The tests of this package have checked the lists of the built-in
+            bundle, which its content hash identifies.
+
+    Raises:
+        BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown mark; or the
+            shape is unknown.
+    """
+    if shape is not None and shape not in SHAPES:
+        raise BundleDamaged("a kind has an unknown shape")
+    lines = utf_8 if utf_8.endswith(b"\n") else utf_8 + b"\n"
+    if not is_checked:
+        _check_lines(lines[:-1].decode("utf-8").split("\n"), shape)
+    surrogates = list_surrogates(lines)
+    if not surrogates:
+        raise BundleDamaged("a kind has no outputs")
+    return EntityType(name, shape, lines if shape is None else b"", surrogates)
+
+
+def _check_lines(lines: Sequence[str], shape: str | None) -> None:
+    entries = [line.partition("\t")[0] for line in lines]
+    known = _KNOWN_MARKS if shape is None else ("",)
+    for number, (line, entry) in enumerate(zip(lines, entries, strict=True), 1):
+        if line[len(entry) :] not in known:
+            raise BundleDamaged(f"line {number} of a kind has an unknown mark")
+    wrong = _find_first_invalid(entries, shape)
+    if wrong is None and len(set(entries)) < len(entries):
+        first = {entry: n for n, entry in reversed([*enumerate(entries)])}
+        wrong = next(n for n, entry in enumerate(entries) if first[entry] < n)
+    if wrong is not None:
+        raise BundleDamaged(
+            f"line {wrong + 1} of a kind is there twice or is not an entry of it (entries are in lower case)"
+        )
+
+
+def _find_first_invalid(entries: Sequence[str], shape: str | None) -> int | None:
+    """Return the index of the first invalid entry of a list, or of a type of this shape."""
+    if shape is not None:
+        return next((n for n, entry in enumerate(entries) if not _is_surrogate(entry, shape)), None)
+    for start in range(0, len(entries), _CHECKED_ENTRIES):
+        block = entries[start : start + _CHECKED_ENTRIES]
+        for n in _find_suspicious(block):
+            if not _is_listable(block[n]):
+                return start + n
+    return None
+
+
+def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
+    """Return the indices of entries that need a full check.
+
+    Folded entries of letters only need none.
+    """
+    together = "\n".join(entries)  # A line feed is its own folded form, and combines with no character.
+    if not (all(entries) and segmentation.is_folded(together)):
+        return range(len(entries))
+    marks = {mark for mark in set(together) if not strings.is_letters(mark)} - {"\n"}
+    return [n for n, entry in enumerate(entries) if not marks.isdisjoint(entry)] if marks else []
+
+
+def _is_listable(entry: str) -> bool:
+    """Return whether an entry is one folded word without a clitic.
+
+    Otherwise no token of a text could match it.
+    """
+    if not entry or segmentation.fold_word(entry) != entry:
+        return False
+    if strings.is_letters(entry):
+        return True
+    if segmentation.split_text(entry) != [entry]:
+        return False
+    return not (strings.is_string(entry) or strings.is_gap(entry)) and segmentation.split_clitic(entry) is None
+
+
+def _is_surrogate(entry: str, shape: str) -> bool:
+    """Return whether an entry is one folded string of a shape.
+
+    Emoticons occur between blanks only, so they are no surrogates.
+    """
+    if not entry or segmentation.fold_word(entry) != entry:
+        return False
+    if strings.is_solid(entry):
+        return classify_shape(entry) == shape
+    if segmentation.split_text(entry) != [entry]:
+        return False
+    return strings.is_string(entry) and not strings.is_emoticon(entry) and classify_shape(entry) == shape
+
+
+class ListedWordIndex:
+    """Index of the words of several lists over the bytes of their files.
+
+    As Python objects the words would need five times the memory. The index sorts lines by the hash code of their entry;
+    few entries share a code, and a comparison decides between them.
+
+    Args:
+        lists: Each in UTF-8, one entry per line, optionally a tab and its marks. The last line ends with a line feed.
+    """
+
+    def __init__(self, lists: Sequence[bytes]) -> None:
+        starts = [_find_lines(lines)[0] for lines in lists]
+        hashes = np.concatenate([np.empty(0, np.uint64), *map(_hash_entries, lists, starts)])
+        order, lengths = np.argsort(hashes, kind="stable"), np.array([len(found) for found in starts], np.intp)
+        self._lists = lists
+        self._hashes = array("Q", hashes[order].tobytes())
+        self._numbers = array("I", np.repeat(np.arange(len(lists), dtype=np.uint32), lengths)[order].tobytes())
+        self._starts = array("I", np.concatenate([np.empty(0, np.uint32), *starts])[order].tobytes())
+
+    def find_list(self, word: str, case: int) -> int | None:
+        """Return the index of the first list that contains a word in its case pattern, or ``None``."""
+        entry, hashes = word.encode("utf-8", "surrogatepass"), self._hashes
+        first, second = _HALVES.unpack(_HEAD.pack(entry))
+        entry_hash = first ^ second
+        index = bisect_left(hashes, entry_hash)
+        return (
+            self._find_first_list(index, entry, case) if index < len(hashes) and hashes[index] == entry_hash else None
+        )
+
+    def find_lists(self, words: Sequence[str], cases: Sequence[int]) -> list[int | None]:
+        """Return the result of ``find`` for each word."""
+        entries = [word.encode("utf-8", "surrogatepass") for word in words]
+        halves, listed = np.array(entries, f"S{2 * _HALF_BYTES}").view(">u8"), np.frombuffer(self._hashes, np.uint64)
+        hashes = halves[::2] ^ halves[1::2]
+        places = np.searchsorted(listed, hashes)
+        hits = np.flatnonzero(listed.take(places, mode="clip") == hashes) if len(listed) else np.empty(0, np.intp)
+        list_numbers: list[int | None] = [None] * len(words)
+        for number, index in zip(hits.tolist(), places[hits].tolist(), strict=True):
+            list_numbers[number] = self._find_first_list(index, entries[number], cases[number])
+        return list_numbers
+
+    def _find_first_list(self, index: int, entry: bytes, case: int) -> int | None:
+        """Return the result of ``find``, given the first position of the entry's hash code."""
+        hashes, entry_hash = self._hashes, self._hashes[index]
+        while index < len(hashes) and hashes[index] == entry_hash:
+            number, start = self._numbers[index], self._starts[index]
+            lines, stop = self._lists[number], start + len(entry)
+            is_it = lines.startswith(entry, start) and lines[stop] in (_TAB, _LINE_FEED)  # the entry ends here
+            if is_it and (case != LOWER or not lines.startswith(_CAPITALIZED_MARK, stop)):
+                return number
+            index += 1
+        return None
+
+
+def list_surrogates(lines: bytes) -> tuple[str, ...]:
+    """Return the entries of a list without those marked as member-only."""
+    starts, ends = _find_lines(lines)
+    letters = np.frombuffer(lines, np.uint8)
+    before = letters[ends - np.minimum(ends, len(RECOGNIZED_ONLY) + 1)]
+    is_output = (letters[ends - 1] != ord(RECOGNIZED_ONLY[-1])) | ((before != _TAB) & (before != ord(",")))
+    printed = letters[np.repeat(is_output, ends - starts + 1)].tobytes().decode("utf-8")
+    return tuple(printed.replace(f"\t{CAPITALIZED}", "").split("\n")[:-1])
+
+
+def _find_lines(lines: bytes) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return start and end of every line of a list, each of shape ``(lines,)``."""
+    ends = np.flatnonzero(np.frombuffer(lines, np.uint8) == _LINE_FEED).astype(np.uint32)
+    return np.insert(ends[:-1] + 1, 0, 0)[: len(ends)], ends
+
+
+def _hash_entries(lines: bytes, starts: NDArray[np.uint32]) -> NDArray[np.uint64]:
+    """Return the hash code of every entry, shape ``(lines,)``."""
+    letters = np.frombuffer(lines + bytes(2 * _HALF_BYTES), np.uint8)
+    hashes, inside = np.zeros(len(starts), np.uint64), np.ones(len(starts), np.bool_)
+    for index in range(2 * _HALF_BYTES):
+        letter = letters[starts + np.uint32(index)]
+        inside &= letter > _LINE_FEED  # no entry has control characters
+        hashes = (hashes << np.uint64(8) | hashes >> np.uint64(56)) ^ np.where(inside, letter, 0)
+    return hashes

@@ -1,0 +1,185 @@
+"""Rule of the SanText family, which randomizes every token: it keeps and replaces none.
+
+A segment that is not a gap becomes one or more tokens. The rule looks words up by their key. A word outside the
+vocabulary becomes ``<unk>``, and no path leads from its spelling to the output (docs/format-santext.md, "From words to
+inputs").
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from textveil.errors import OptionError
+from textveil.text import segmentation
+from textveil.text.segmentation import (
+    AUXILIARIES,
+    CLITICS,
+    LOWER,
+    NOT_CLITIC,
+    UPPER,
+    find_case_pattern,
+    is_gap,
+    is_string,
+)
+from textveil.text.skeleton.entity_types import EntityType
+from textveil.text.skeleton.rule import RANDOMIZED_BY_KEY, ClassifiedToken, ClassifiedTokens, TokenRole
+from textveil.text.wordpiece import WordPiece
+
+
+@dataclass(frozen=True)
+class EveryWordRule:
+    """Rule that randomizes every word by its spelling in a vocabulary of words.
+
+    Attributes:
+        ids: Input id by spelling.
+    """
+
+    ids: Mapping[str, int] = field(repr=False)
+
+    @property
+    def entity_types(self) -> Sequence[EntityType]:
+        """Entity types of ``TokenRule.lists``: none."""
+        return ()
+
+    @property
+    def keeps_clitics(self) -> bool:
+        """Whether clitics are kept (``TokenRule.keeps_clitics``): never."""
+        return False
+
+    def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
+        """Return the decision for each plain word, as ``TokenRule.plain``: randomize all of them by key."""
+        return [RANDOMIZED_BY_KEY] * len(keys)
+
+    def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
+        """Return the tokens of a segment, as ``TokenRule.tokens``: one word, or a stem and its clitic."""
+        case = find_case_pattern(segment)
+        if is_string(segment):
+            return [(segment, ClassifiedToken(TokenRole.DRAWN, case, is_whole=False))]
+        key = segmentation.fold_word(segment)
+        if key in self.ids:
+            return [(segment, ClassifiedToken(TokenRole.DRAWN, case, key))]
+        parts = segmentation.split_clitic(key)
+        if parts is None:
+            return [(segment, ClassifiedToken(TokenRole.DRAWN, case, is_whole=False))]
+        stem, clitic = parts
+        spelled = segment[: len(stem)]
+        case = find_case_pattern(spelled)
+        of_clitic = UPPER if case == UPPER else LOWER
+        return [
+            (spelled, ClassifiedToken(TokenRole.DRAWN, case, stem)),
+            (segment[len(stem) :], ClassifiedToken(TokenRole.DRAWN, of_clitic, clitic)),
+        ]
+
+    def classify_mark(self, mark: str) -> ClassifiedToken:
+        """Return the token of a mark, as ``TokenRule.mark``: the key is the mark itself."""
+        return ClassifiedToken(TokenRole.DRAWN, LOWER, mark, is_whole=False)
+
+    def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
+        """Join outputs, as ``TokenRule.join_outputs``, with a space between two unless the second is a clitic."""
+        if apart:
+            return " ".join(words)
+        written = [words[0]]
+        for before, word in pairwise(words):
+            written.append(_format_after(before, word))
+        return "".join(written)
+
+    def classify_alone(self, word: str) -> ClassifiedToken:
+        """Return the token of one word, as ``TokenRule.alone``.
+
+        An entry of the vocabulary may be several words, or a mark.
+
+        Raises:
+            OptionError: The word is not one token.
+        """
+        segments = segmentation.split_text(word)
+        key = segmentation.fold_word(word)
+        if key in self.ids and not any(map(is_string, segments)):
+            return ClassifiedToken(TokenRole.DRAWN, LOWER, key, is_whole=not is_gap(word))
+        tokens = self._classify_all(segments)
+        if len(tokens) != 1:
+            raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")
+        return tokens[0]
+
+    def list_keys(self, entry: str) -> list[str | None]:
+        """Return the keys of a denied entry: one spelling, or a text of any number of words."""
+        entry = entry.removeprefix(segmentation.BYTE_ORDER_MARK)
+        for spelling in (entry, segmentation.fold_word(entry)):
+            if spelling in self.ids:
+                return [spelling]
+        return [token.key for token in self._classify_all(filter_words(segmentation.split_text(entry)))]
+
+    def _classify_all(self, segments: Sequence[str]) -> list[ClassifiedToken]:
+        tokens: list[ClassifiedToken] = []
+        for segment in segments:
+            if is_gap(segment):
+                tokens += [self.classify_mark(mark) for mark in segment if not mark.isspace()]
+            else:
+                tokens += [token for _, token in self.classify_token(segment)]
+        return tokens
+
+
+@dataclass(frozen=True)
+class EveryWordPieceRule(EveryWordRule):
+    """Rule that randomizes every WordPiece of every word.
+
+    Attributes:
+        vocabulary: Pieces by id.
+        tokenizer: Tokenizer that splits words into pieces of the vocabulary.
+    """
+
+    vocabulary: Sequence[str] = field(repr=False)
+    tokenizer: WordPiece = field(repr=False)
+
+    @classmethod
+    def from_vocabulary(cls, vocabulary: Sequence[str], ids: Mapping[str, int]) -> "EveryWordPieceRule":
+        """Return the rule for a vocabulary."""
+        return cls(ids, vocabulary, WordPiece(ids, lowercase=True))
+
+    @property
+    def keeps_clitics(self) -> bool:
+        """Whether clitics are kept (``TokenRule.keeps_clitics``): never."""
+        return False
+
+    def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
+        """Return ``None`` for each word, as ``TokenRule.plain``: any word may have several pieces."""
+        return [None] * len(keys)
+
+    def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
+        """Return the pieces of a word, as ``TokenRule.tokens``.
+
+        Only the piece of a one-piece word is whole.
+        """
+        case = find_case_pattern(segment)
+        keys: list[str | None] = []
+        if not is_string(segment):
+            for word in self.tokenizer.split_basic_tokens(segment):
+                keys += [self.vocabulary[piece] for piece in self.tokenizer.find_pieces(word) or ()] or [None]
+        # BERT removes control characters. Here they become unknown tokens, as everything that is not a gap.
+        first, *others = keys or [None]
+        later = UPPER if case == UPPER else LOWER
+        return [
+            (segment, ClassifiedToken(TokenRole.DRAWN, case, first, is_whole=not others)),
+            *(("", ClassifiedToken(TokenRole.DRAWN, later, key, is_whole=False)) for key in others),
+        ]
+
+    def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
+        """Join the pieces of a word, as ``TokenRule.join_outputs``, without anything between them."""
+        return "".join(words)
+
+
+def filter_words(segments: Sequence[str]) -> list[str]:
+    """Return the segments that are not gaps."""
+    return [segment for segment in segments if not is_gap(segment)]
+
+
+def _format_after(before: str, token: str) -> str:
+    """Return an output as printed after another one, with a space before it where one is due.
+
+    ``n't`` becomes ``not`` unless an auxiliary precedes it.
+    """
+    spelled = token.lower()
+    if spelled not in CLITICS:
+        return " " + token
+    if spelled == NOT_CLITIC and before.strip().lower() not in AUXILIARIES:
+        return " NOT" if token.isupper() else " not"
+    return token

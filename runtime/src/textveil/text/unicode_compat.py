@@ -1,0 +1,150 @@
+"""Replacement of characters that Python and the bundle classify differently.
+
+The text code uses the character classes of Python and of the library ``regex``, which are fast; ``characters.json`` of
+the bundle is authoritative. They differ on characters newer than one side's Unicode version. For these a call reads
+other characters of the bundle's classes, and the output gets the original characters again.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+import regex
+
+from textveil.bundle.character_classes import parse_character_classes
+from textveil.bundle.layout import CHARACTER_CLASSES
+from textveil.errors import EngineFailed
+from textveil.lazy import LazyPattern
+
+#: All other characters have the same classes in every Unicode version and every bundle (docs/format.md). Most texts
+#: contain no others.
+_MAY_DIFFER = re.compile("[^\0-\u036f\u0400-\u052f\u2000-\u2064\u20ac\u2212\ufe0f\ufe6b\ufeff\uff20]")
+_PATTERNS = {name: LazyPattern(regex.compile, found, regex.V1) for name, found in CHARACTER_CLASSES.items()}
+#: The last ideograph of Unicode 15, and the last private-use character, which has no classes.
+_LAST_IDEOGRAPH, _LAST_PRIVATE = 0x2EBE0, 0xFFFFD
+
+
+class CharacterSwap:
+    """Reversible exchange of characters for one call.
+
+    Args:
+        there: Replacement of each character.
+    """
+
+    def __init__(self, replacements: Mapping[str, str]) -> None:
+        self._replacements, self._originals = (
+            str.maketrans(dict(replacements)),
+            str.maketrans({new: old for old, new in replacements.items()}),
+        )
+
+    def replace_characters(self, text: str) -> str:
+        """Return a text with each such character replaced."""
+        return text.translate(self._replacements) if self._replacements else text
+
+    def restore_characters(self, text: str) -> str:
+        """Return a text with the original characters."""
+        return text.translate(self._originals) if self._originals else text
+
+    def replace_in_options(self, options: Mapping[str, Any]) -> Any:
+        """Return the options with replaced characters in their lists of words."""
+        lists = {
+            name: [*map(self.replace_characters, options[name])]
+            for name in ("deny", "allow")
+            if options.get(name) is not None
+        }
+        return {**options, **lists}
+
+    def restore_rows(self, rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a rewriter with the original characters in texts and mappings."""
+        for texts, tokens, mapping, *counts in rows:
+            yield (
+                [*map(self.restore_characters, texts)],
+                tokens,
+                mapping and mapping.map_originals(self.restore_characters),
+                *counts,
+            )
+
+
+NO_SWAP = CharacterSwap({})
+
+
+def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
+    """Return the exchange of characters that a call needs, or ``None``.
+
+    Args:
+        classes: Content of the bundle's ``characters.json``.
+        texts: All texts and words of the call. A replacement is a character that occurs in none of them.
+
+    Raises:
+        EngineFailed: This Python has no free character of the classes that the bundle has for a character.
+    """
+    disputed: set[str] = set()
+    for text in texts:
+        if not text.isascii() and _MAY_DIFFER.search(text):
+            disputed.update(filter(_MAY_DIFFER.match, set(text)))  # a list of all matches may be as long as the text
+    replacements: dict[str, str] = {}
+    free: dict[frozenset[str], Iterator[str]] = {}
+    for character in sorted(disputed):
+        if _differs(classes, character):
+            bundle_classes = _get_bundle_classes(classes, character)
+            others = free.setdefault(bundle_classes, _iterate_free(classes, bundle_classes))
+            replacements[character] = next((other for other in others if other not in disputed), "")
+            if not replacements[character]:
+                raise EngineFailed("this Python has no character of the classes that the bundle has for one of a text")
+    return CharacterSwap(replacements) if replacements else None
+
+
+def check_settled_characters(classes: bytes) -> None:
+    """Check that bundle and Python agree on all characters whose classes may not differ.
+
+    Raises:
+        EngineFailed: They differ.
+    """
+    if any(_differs(classes, chr(place)) for place in range(0xFFFF) if not _MAY_DIFFER.match(chr(place))):
+        raise EngineFailed("the bundle's classes of characters that every Unicode has are not those of this Python")
+
+
+def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[str]:
+    """Yield caseless, non-combining characters of these classes, in bundle and engines alike."""
+    ranges = next(
+        (v for name, v in _read_ranges(classes).items() if name in wanted_classes), (_LAST_IDEOGRAPH + 1, _LAST_PRIVATE)
+    )
+    for first, last in zip(ranges[-2::-2], ranges[::-2], strict=True):
+        for index in range(min(last, _LAST_IDEOGRAPH if wanted_classes else _LAST_PRIVATE), first - 1, -1):
+            other = chr(index)
+            if _get_bundle_classes(classes, other) == wanted_classes == _get_engine_classes(
+                other
+            ) and _MAY_DIFFER.match(other):
+                same = {other.lower(), other.upper(), other.title(), unicodedata.normalize("NFKC", other)} == {other}
+                if same and not unicodedata.combining(other):
+                    yield other
+
+
+@lru_cache(1 << 16)
+def _differs(classes: bytes, character: str) -> bool:
+    return _get_engine_classes(character) != _get_bundle_classes(classes, character)
+
+
+@lru_cache(8)
+def _read_ranges(classes: bytes) -> dict[str, tuple[int, ...]]:
+    return parse_character_classes(classes)
+
+
+def _get_bundle_classes(classes: bytes, character: str) -> frozenset[str]:
+    places = ((name, ranges, bisect_left(ranges, ord(character))) for name, ranges in _read_ranges(classes).items())
+    return frozenset(name for name, ranges, at in places if at % 2 or ranges[at : at + 1] == (ord(character),))
+
+
+@lru_cache(1 << 16)
+def _get_engine_classes(character: str) -> frozenset[str] | None:
+    """Return the classes of a character by ``regex``; ``None`` where Python disagrees."""
+    engine_classes = frozenset(name for name, pattern in _PATTERNS.items() if pattern.match(character))
+    python_classes = character.isalpha(), character.isdecimal(), character.isalnum()
+    return (
+        engine_classes
+        if python_classes == ("L" in engine_classes, "Nd" in engine_classes, not engine_classes.isdisjoint("LN"))
+        else None
+    )

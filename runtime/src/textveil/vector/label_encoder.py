@@ -1,0 +1,251 @@
+"""The public class ``TextLabelEncoder``, which turns a text into one randomized class label.
+
+A bundle with a static extractor needs only numpy.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+
+from textveil.bundle.base import ExpectedBundle
+from textveil.bundle.defaults import DEFAULT_ENCODER_ID, find_default_encoder
+from textveil.bundle.label_bundle import LabelBundle
+from textveil.bundle.open import open_bundle
+from textveil.bundle.vector_bundle import OnnxExtractorData
+from textveil.errors import OptionError
+from textveil.mechanisms import entropy
+from textveil.mechanisms.distribution import OutputDistribution
+from textveil.mechanisms.integer_sampling import draw_uniform_below
+from textveil.mechanisms.staircase import make_staircase_randomizer
+from textveil.sequences import check_string
+from textveil.vector.batch import release_texts
+from textveil.vector.extractor import EncodingNotes, make_extractor
+from textveil.vector.label_statement import LabelStatement
+from textveil.vector.onnx_session import check_expected
+
+#: Digits of the bundle's content hash in a released line.
+HASH_DIGITS = 12
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class LabelRelease:
+    """A released class label with its privacy statement.
+
+    Attributes:
+        label_id: The randomized class label or cluster label, from 0.
+        statement: Epsilon per text, and limits of the protection.
+        notes: Remarks for the device alone; never part of the release.
+        sentence: The public sentence to release in place of the index; ``None`` to release the index itself.
+    """
+
+    label_id: int
+    statement: LabelStatement
+    notes: EncodingNotes
+    sentence: str | None = None
+
+    @property
+    def line(self) -> str:
+        """Return the line to send: index or sentence, bundle, epsilon and randomizer, with tabs.
+
+        The bundle is given by the first ``IDENTITY_DIGITS`` digits of its content hash. With an index the line has at
+        most 60 bytes.
+        """
+        said = self.statement
+        released = self.label_id if self.sentence is None else self.sentence
+        return f"{released}\t{said.bundle[:HASH_DIGITS]}\t{said.epsilon}\t{said.randomizer}"
+
+    def __str__(self) -> str:
+        """Return the line to send."""
+        return self.line
+
+    def __repr__(self) -> str:
+        """Return mechanism and epsilon on one line, without the released index and the notes."""
+        return f"<{type(self).__name__}, {self.statement.mechanism}: {self.statement.whole_text}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON; the notes are left out."""
+        sentence = {} if self.sentence is None else {"sentence": self.sentence}
+        return {"index": self.label_id, **sentence, "line": self.line, "statement": self.statement.to_dict()}
+
+
+class TextLabelEncoder:
+    """Offline encoder of text as class labels under local differential privacy.
+
+    Instances hold no random state and are safe to share between threads. After a fork, load a new one.
+
+    Args:
+        bundle: An opened bundle of an index. A bundle with a model must be pinned, since the encoder runs the model.
+
+    Raises:
+        EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
+        ModelNotPinned: The bundle has a model, and the caller pinned neither its content hash nor its signer.
+    """
+
+    kind: ClassVar[str] = "index"
+
+    def __init__(self, bundle: LabelBundle) -> None:
+        if isinstance(bundle.extractor, OnnxExtractorData):
+            check_expected(bundle)
+        self.bundle = bundle
+        self._extractor = make_extractor(bundle.extractor)
+
+    @classmethod
+    def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "TextLabelEncoder":
+        """Open a bundle of an index; check every file and every randomizer.
+
+        A bundle with a model requires a pin: ``expect_id`` or ``maker``. A bundle with a static extractor does not.
+
+        Args:
+            path: Folder of the bundle; by default the repository's default encoder, whose content hash is pinned.
+            pins: Requirements on the bundle (``ExpectedBundle``).
+
+        Raises:
+            BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
+                unusable.
+            IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
+            ModelNotPinned: The bundle has a model, and neither ``expect_id`` nor ``maker`` is given; the message has
+                the content hash.
+            CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
+            EncoderUnavailable, EncoderFailed: See the class.
+        """
+        if path is None and pins.get("expect_id") is None:
+            pins = {**pins, "expect_id": DEFAULT_ENCODER_ID}
+        bundle = open_bundle(find_default_encoder() if path is None else Path(path), LabelBundle, **pins)
+        return cls(bundle)
+
+    def encode(
+        self, text: str, *, epsilon: float | str | None = None, randomizer: str | None = None, as_text: bool = False
+    ) -> LabelRelease:
+        """Release one randomized class label for one text.
+
+        The extractor computes a vector ``v``; the text's class label is the position of the largest entry of ``W v +
+        c``. The index is drawn from the row of that label in the randomizer's matrix.
+
+        Args:
+            text: Any string; may be empty.
+            epsilon: Epsilon per text, exactly one of the randomizer's; by default the bundle's default.
+            randomizer: Randomizer, ``counts`` or ``accuracy``; by default the bundle's default.
+            as_text: Whether to release a uniformly drawn public sentence of the index in its place.
+
+        Returns:
+            The index with its privacy statement.
+
+        Raises:
+            UnknownLevel: The bundle lacks this randomizer or epsilon.
+            OptionError: ``as_text`` is true, and the bundle has no sentences.
+            InputError: ``text`` is not a string.
+
+        Privacy:
+            For any two texts, the probabilities of every index differ by a factor of at most ``exp(epsilon)``. Empty
+            and too long texts, and texts on which the extractor fails, also have a class label and a release, because a
+            missing release would distinguish them from all others. Every call draws anew, and epsilons add up. A
+            sentence is a function of the index and of new randomness: the same epsilon holds for the choice among all
+            sentences.
+        """
+        check_string(text)
+        statement = self.statement(epsilon=epsilon, randomizer=randomizer, as_text=as_text)
+        code, notes = self._compute_label(text)
+        index = int(statement.staircase.draw_symbols(np.array([code]), entropy.random_uint64)[0])
+        return LabelRelease(
+            label_id=index, statement=statement, notes=notes, sentence=self._draw_sentence(index) if as_text else None
+        )
+
+    def encode_batch(
+        self,
+        texts: Sequence[str],
+        *,
+        epsilon: float | str | None = None,
+        randomizer: str | None = None,
+        as_text: bool = False,
+        progress: Callable[[int], None] | None = None,
+    ) -> list[LabelRelease]:
+        """Release one index per text; other arguments, errors and privacy are those of ``encode``.
+
+        Args:
+            texts: The texts.
+            epsilon: As in ``encode``.
+            randomizer: As in ``encode``.
+            as_text: As in ``encode``.
+            progress: Called after each text with the number of finished texts.
+        """
+        options: dict[str, Any] = {"epsilon": epsilon, "randomizer": randomizer, "as_text": as_text}
+        return release_texts(texts, lambda text: self.encode(text, **options), progress)
+
+    def statement(
+        self, *, epsilon: float | str | None = None, randomizer: str | None = None, as_text: bool = False
+    ) -> LabelStatement:
+        """Return the privacy statement of a call with these options, without drawing.
+
+        Raises:
+            UnknownLevel: The bundle lacks this randomizer or epsilon.
+            OptionError: ``as_text`` is true, and the bundle has no sentences.
+        """
+        level, sentences = self.bundle.get_randomizer(randomizer, epsilon), sum(map(len, self.bundle.sentences))
+        if as_text and not sentences:
+            raise OptionError("this bundle has no sentences: textveil-export sentences makes one that has")
+        return LabelStatement(level, self.bundle.content_hash, sentences if as_text else 0)
+
+    def canonical_options(self, *, as_text: bool = False, **options: Any) -> dict[str, Any]:
+        """Return all parameters of the output distribution, with the bundle's content hash."""
+        statement = self.statement(as_text=as_text, **options)
+        text = {"as_text": True} if as_text else {}
+        return {"channel": statement.randomizer, "epsilon": statement.epsilon, "bundle": statement.bundle, **text}
+
+    def distribution(
+        self, label: str, *, epsilon: float | str | None = None, randomizer: str | None = None
+    ) -> OutputDistribution:
+        """Return the exact output distribution of texts with one class label, without drawing.
+
+        Args:
+            label: Name of the class label.
+            epsilon: As in ``encode``.
+            randomizer: As in ``encode``.
+
+        Raises:
+            OptionError: The bundle has no class label of this name.
+            UnknownLevel: The bundle lacks this randomizer or epsilon.
+        """
+        labels = self.bundle.labels
+        if label not in labels:
+            raise OptionError("no code has that label")
+        staircase = self.bundle.get_randomizer(randomizer, epsilon)
+        return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
+
+    def pack(self, release: LabelRelease) -> dict[str, Any]:
+        """Serialize a release as plain values for JSON; ``unpack`` restores it."""
+        return {"index": release.label_id, "notes": list(astuple(release.notes)), "sentence": release.sentence}
+
+    def unpack(self, packed: dict[str, Any], **options: Any) -> LabelRelease:
+        """Restore a release from the result of ``pack`` and the options of its call."""
+        notes = EncodingNotes(*packed["notes"])
+        return LabelRelease(
+            label_id=packed["index"], statement=self.statement(**options), notes=notes, sentence=packed.get("sentence")
+        )
+
+    def compute_true_label(self, text: str) -> int:
+        """Return the class label of a text before randomization, for measurements on public text.
+
+        Raises:
+            InputError: ``text`` is not a string.
+
+        Privacy:
+            The result has no protection.
+        """
+        check_string(text)
+        return self._compute_label(text)[0]
+
+    def _draw_sentence(self, index: int) -> str:
+        """Draw one of the sentences of an index, independently of the text."""
+        sentences = self.bundle.sentences[index]
+        return sentences[int(draw_uniform_below(np.array([len(sentences)]), entropy.random_uint64)[0])]
+
+    def _compute_label(self, text: str) -> tuple[int, EncodingNotes]:
+        with np.errstate(all="ignore"):  # a warning would reveal information about the text
+            extracted = self._extractor.extract_vector(text)
+            notes = extracted.notes
+            vector = np.zeros_like(extracted.vector) if notes.is_zero_vector else extracted.vector
+            scores = self.bundle.weight @ vector + self.bundle.bias
+        return int(np.argmax(scores)), notes

@@ -1,0 +1,109 @@
+"""Privacy statement of a released class label: one epsilon per text.
+
+The proof is in docs/proofs/index-staircase.md.
+"""
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from textveil.lazy import STATEMENTS, load_data
+from textveil.mechanisms.staircase.label_staircase import LabelStaircase
+from textveil.release import PrivacyLoss, ReleaseStatement, Spend, WholeText, compute_largest_odds, round_up
+
+_TEXTS = load_data(STATEMENTS)["index"]
+
+
+@dataclass(frozen=True)
+class LabelStatement(ReleaseStatement):
+    """Privacy statement of one released index: a function of public parameters, safe to publish.
+
+    Attributes:
+        staircase: The mechanism for the randomizer and the epsilon.
+        bundle: Content hash of the bundle.
+        sentences: Number of public sentences of which one is released in place of the index; 0 for the index itself.
+    """
+
+    staircase: LabelStaircase
+    bundle: str
+    sentences: int = 0
+
+    @property
+    def sentence_description(self) -> str:
+        """Return a description of a released sentence for its readers."""
+        return _TEXTS["sentences"].format(sentences=self.sentences)
+
+    @property
+    def randomizer(self) -> str:
+        """Return the name of the randomizer."""
+        return self.staircase.level.name
+
+    @property
+    def epsilon(self) -> str:
+        """Return the epsilon per text, spelled as in the bundle."""
+        return f"{self.staircase.level.epsilon:f}"
+
+    @property
+    def whole_text(self) -> WholeText:
+        """Return the guarantee: epsilon for any two texts."""
+        return WholeText(self.staircase.level.epsilon)
+
+    @property
+    def guess_gain(self) -> Decimal:
+        """Return ``C``: the chance of a right guess of the class label grows at most ``C``-fold.
+
+        The bound is for the average over releases and for any observer. It is rounded up to two decimals.
+        """
+        return Decimal(str(round_up(self.staircase.guess_gain, 2)))
+
+    @property
+    def bundle_hash(self) -> str:
+        """Return the content hash of the bundle."""
+        return self.bundle
+
+    @property
+    def mechanism(self) -> str:
+        """Return the name of the mechanism: ``index`` and the randomizer."""
+        return f"index {self.randomizer}"
+
+    @property
+    def spend(self) -> Spend:
+        """Return the spend: the epsilon of the whole text."""
+        return Spend.from_loss(self.whole_text)
+
+    @property
+    def losses(self) -> tuple[PrivacyLoss, ...]:
+        """Return the privacy loss of the whole text."""
+        return (self.whole_text,)
+
+    @property
+    def not_protected(self) -> tuple[str, ...]:
+        """Return the limits of the protection in plain words."""
+        return tuple(_TEXTS["not_protected"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        text = {"sentences": self.sentences, "kind_of_text": self.sentence_description} if self.sentences else {}
+        return text | {
+            "channel": self.randomizer,
+            "indices": self.staircase.label_count,
+            "epsilon_whole_text": float(self.whole_text.epsilon),
+            "delta_whole_text": 0.0,
+            "guess_gain": float(self.guess_gain),
+            "bundle": self.bundle,
+            "not_protected": list(self.not_protected),
+        }
+
+    def summary(self) -> str:
+        """Return the summary: one line for a terminal."""
+        indices = _TEXTS["indices"].format(indices=self.staircase.label_count)
+        return _TEXTS["summary"].format(
+            released=self.sentence_description if self.sentences else indices,
+            channel=self.randomizer,
+            epsilon=f"{self.whole_text.epsilon.normalize():f}",
+            odds=f"{compute_largest_odds(self.whole_text.epsilon):,}",
+        )
+
+    def _list_details(self) -> tuple[str, ...]:
+        guess = _TEXTS["guess"].format(gain=self.guess_gain)
+        return (guess, _TEXTS["fixed"]) if self.sentences else (guess,)

@@ -1,0 +1,61 @@
+"""Tokenizer of static extractors: rows of the words of a text, buckets of adjacent words.
+
+It needs only numpy and the standard library. Training uses the same functions (docs/encoder-format.md, "Words").
+"""
+
+import re
+import unicodedata
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TOKEN = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+|[^\w\s]|_")
+_CLITIC = re.compile(r"(.+?)(n't|'(?:s|m|d|re|ve|ll))")
+
+
+def find_word_rows(text: str, words: dict[str, int]) -> NDArray[np.int64]:
+    """Return the table rows of a text's words, in order.
+
+    The text, in NFKC and lower case with ``'`` for U+2019, is split into runs of letters with apostrophes inside, runs
+    of digits, and single other characters except white space. A listed word has its own row. An unlisted word is split
+    into stem and clitic (``don't`` into ``do`` and ``n't``). A number has row ``len(words)``, any other token
+    ``len(words) + 1``.
+
+    Args:
+        text: Any string.
+        words: Table row of each listed word.
+
+    Returns:
+        int64, shape ``(number of tokens,)``.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text).replace("\u2019", "'")
+    number, unknown = len(words), len(words) + 1
+    ids: list[int] = []
+    for token in _TOKEN.findall(text.lower()):
+        row = words.get(token)
+        if row is not None:
+            ids.append(row)
+        elif token[0].isdecimal():
+            ids.append(number)
+        elif (match := _CLITIC.fullmatch(token)) is not None:
+            ids += [words.get(match[1], unknown), words.get(match[2], unknown)]
+        else:
+            ids.append(unknown)
+    return np.array(ids, dtype=np.int64)
+
+
+def compute_pair_buckets(ids: NDArray[np.int64], buckets: int) -> NDArray[np.int64]:
+    """Return the hash bucket of each pair of adjacent words.
+
+    The bucket of rows ``i, j`` is the first ``log2(buckets)`` bits of ``(2654435761 i + 2246822519 j) mod 2^32``.
+
+    Args:
+        ids: Rows of the words, shape ``(n,)``.
+        buckets: Number of buckets: a power of two, at most ``2^32``.
+
+    Returns:
+        int64, shape ``(max(0, n - 1),)``.
+    """
+    mixed = (ids[:-1] * 2654435761 + ids[1:] * 2246822519) & 0xFFFFFFFF
+    return mixed >> (33 - buckets.bit_length())

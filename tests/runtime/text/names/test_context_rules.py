@@ -1,0 +1,91 @@
+"""What is asked of a word where it stands, on the rung ``names``."""
+
+import pytest
+from textveil import Sanitizer
+from textveil.text.names.plan import NamesPlanFactory
+
+
+@pytest.fixture(scope="module")
+def plans() -> NamesPlanFactory:
+    return NamesPlanFactory(Sanitizer.load().bundle)
+
+
+def slots(plans: NamesPlanFactory, text: str) -> str:
+    """A text with the kinds of its slots in the place of these."""
+    (read,) = plans.make_plan({}).make_reader().read_texts([text])
+    return "".join(entry if isinstance(entry, str) else f"<{entry.entity_type}>" for entry in read.elements)
+
+
+@pytest.mark.parametrize("apostrophe", ["\u2019", "\u2018", "\u02bc"])
+def test_every_apostrophe_keeps_the_same_words(plans: NamesPlanFactory, apostrophe: str) -> None:
+    """Phones and word processors write other apostrophes than keyboards do; each keeps its own character."""
+    words = [word for word in plans._lists.common_words if "'" in word[1:-1]]
+    assert len(words) > 70
+    texts = ["I'm sure we'll see, don't go.", "They'Re here and It'S Anna's", "Zorbl's dog, zorbl's dog"]
+    for word in [*words, *plans._lists.kept_capitals]:
+        texts += (f"so {word} is", f"{word.capitalize()} it is so", f"We see {word.upper()} now", f"{word} so")
+    reader = plans.make_plan({}).make_reader()  # each reads the lists anew
+    for text in texts:
+        straight, other = (
+            "".join(
+                entry if isinstance(entry, str) else f"<{entry.entity_type}>"
+                for entry in reader.read_texts([spelled])[0].elements
+            )
+            for spelled in (text, text.replace("'", apostrophe))
+        )
+        assert other == straight.replace("'", apostrophe)
+
+
+@pytest.mark.parametrize("end", ["", " ", "-", ".", " on"])
+def test_years_without_old_are_no_age(plans: NamesPlanFactory, end: str) -> None:
+    """Also where the text ends after a blank or a hyphen: there is no word to look at."""
+    assert slots(plans, f"he was there 45 years{end}") == f"he was there <number> years{end}"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("he left\nNotes: none", "he left\nNotes: none"),
+        ("he left\n\nNotes none", "he left\n\nNotes none"),
+        ("he left\nNotes none", "he left\n<word> none"),
+        ("he left, Notes: none", "he left, <word>: none"),
+        ("he has it. Notes none", "he has it. Notes none"),
+        ("he left. (Notes none)", "he left. (Notes none)"),
+        ("he left.) -Notes none", "he left.) -<word> none"),
+        ("he and i. Notes none", "he and i. <word> none"),
+    ],
+)
+def test_where_a_sentence_starts(plans: NamesPlanFactory, text: str, expected: str) -> None:
+    """Where one starts, a common word may have its capital."""
+    assert slots(plans, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("she lives at SW1A 1AA, or m1 1ae.", "she lives at <postcode>, or <postcode>."),
+        ("room SW1A or 1AA here", "room <id> or <id> here"),
+        ("Zorbl Ltd. answered Zorbl, Inc., and left", "<organization> answered <organization>, and left"),
+        ("he saw Zorbl Co. Ltd. Novak left", "he saw <organization>. <family> left"),
+        ("the 5, Ltd, is", "the <number>, <organization>, is"),
+        ("LONDON (AP) it said", "<city> (<acronym>) it said"),
+        ("he likes Marks & Spencer", "he likes <organization>"),
+        ("he works at google in europe", "he works at <acronym> in <city>"),
+    ],
+)
+def test_kinds_of_codes_and_firms(plans: NamesPlanFactory, text: str, expected: str) -> None:
+    assert slots(plans, text) == expected
+
+
+@pytest.mark.parametrize("apostrophe", ["'", "\u2019", "\u2018", "\u02bc"])
+def test_a_lone_clitic_is_a_word(plans: NamesPlanFactory, apostrophe: str) -> None:
+    """Tokenizers write a blank before it; marks stand behind it or apart."""
+    for text in ("they 're here , we 'll see, i 've .", "it 's late, i 'm so, he 'd go 've", "they do n't go"):
+        spelled = text.replace("'", apostrophe)
+        assert slots(plans, spelled) == spelled
+
+
+def test_a_quoted_word_is_no_clitic(plans: NamesPlanFactory) -> None:
+    assert slots(plans, "the 'zorbl' and 'red' and 'M. Novak") == "the '<word>' and 'red' and '<person>"
+    (read,) = plans.make_plan({"deny": ["re"]}).make_reader().read_texts(["they 're here"])
+    assert [entry.entity_type for entry in read.elements if not isinstance(entry, str)] == ["word"]

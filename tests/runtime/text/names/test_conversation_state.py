@@ -1,0 +1,37 @@
+"""The draws of a conversation: tags go on with their numbers, and what looks like one is not restored."""
+
+import json
+import re
+
+import pytest
+from textveil import Sanitizer
+from textveil.text.names.conversation_state import ConversationDraws
+from textveil.text.names.plan import NamesPlan, NamesPlanFactory
+
+
+@pytest.fixture(scope="module")
+def plans() -> NamesPlanFactory:
+    return NamesPlanFactory(Sanitizer.load().bundle)
+
+
+def said(plan: NamesPlan, running: ConversationDraws, text: str) -> str:
+    (read,) = plan.make_reader().read_texts([text])
+    return "".join(piece.output for piece in running.rewrite(read))
+
+
+def made(plan: NamesPlan) -> ConversationDraws:
+    return ConversationDraws(plan.style, plan.surrogates, plan.lists.common_words)
+
+
+def test_tags_go_on_where_a_state_was_taken(plans: NamesPlanFactory) -> None:
+    plan = plans.make_plan({"style": "tag"})
+    first, second = made(plan), made(plan)
+    assert said(plan, first, "he met Zobbel and Zaddik") == "he met [person 1] and [person 2]"
+    second.restore_state(json.loads(json.dumps(first.export_state())))
+    assert said(plan, second, "Zikkur met Zaddik") == "[person 3] met [person 2]"
+
+
+def test_what_a_number_makes_look_like_a_tag_is_not_one(plans: NamesPlanFactory) -> None:
+    """The mark is in what is shown, and the number in what comes out for the slot behind it."""
+    plan = plans.make_plan({})
+    assert re.fullmatch(r"see \[ person \d+\] there", said(plan, made(plan), "see [person 1] there"))

@@ -1,0 +1,104 @@
+"""Chunks: what is read the short way, as most are, has the tokens that it has the long way."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import pytest
+from textveil import Sanitizer
+from textveil.bundle.rules import Patterns
+from textveil.lazy import LazyPattern
+from textveil.text.names import string_types
+from textveil.text.names import tokenizer as module
+from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.tokenizer import ChunkTokenizer
+from textveil.text.names.tokens import GAP, KEPT
+
+WORDS = (
+    "the Nurse ANNA I o'clock don't Anna's it's O'Neil 's Jürgen ﬁne nurse\u2019s quot D o_O x-ray 5kg 70 a1 "
+    "1,234.5 3-4 12/5 \u0663"
+).split()
+
+
+def read() -> ChunkTokenizer:
+    return ChunkTokenizer(
+        Lexicon(Sanitizer.load().bundle.get_names_lists(), allowed=["anna"], denied=["nurse", "kg", "p.m", "mail"])
+    )
+
+
+@pytest.mark.parametrize(
+    ("chunk", "shown"), [("5kg", ""), ("5cm", "cm"), ("p.m", ""), ("a.m", "a.m"), ("e-mail", ""), ("x-ray", "x-ray")]
+)
+def test_what_is_denied_is_not_shown_behind_a_number_or_with_marks(chunk: str, shown: str) -> None:
+    assert "".join(token.text for token in read().tokenize(chunk) if token.token_class == KEPT) == shown
+
+
+def test_a_chunk_of_one_word_is_read_as_any_other() -> None:
+    chunks = read()
+    found_some = 0
+    for lead, word, tail in product(
+        ["", '"', "((", "'", ":", "'("], [*WORDS, "a" * 1001], ["", ".", "',", ";", '")!', "…", ":)"]
+    ):
+        chunk = f"{lead}{word}{tail}"
+        found = chunks.tokenize_word(chunk)
+        if found is not None:
+            before, tokens, after = found
+            long_way = tuple(chunks._tokenize_with_entities(chunk))
+            assert tuple(tokens) == tuple(token for token in long_way if token.token_class != GAP), chunk
+            assert (before, after) == (lead, tail)
+            assert "".join(token.text for token in long_way) == chunk
+            assert [token.text for token in (long_way[0], long_way[-1]) if token.token_class == GAP] == [
+                *filter(None, (lead, tail))
+            ]
+            found_some += 1
+    assert found_some > 100
+
+
+def test_a_word_that_is_plainly_shown_is_read_as_any_other() -> None:
+    chunks = read()
+    lists = Sanitizer.load().bundle.get_names_lists()
+    plain = [word for word in (*lists.common_words, *WORDS) if chunks.find_plain_token(word)]
+    assert all(
+        (chunks.find_plain_token(word),) == chunks._lexicon.classify_word(word) == chunks.tokenize(word)
+        for word in plain
+    )
+    assert "nurse" not in plain
+    assert len(plain) > 50_000
+
+
+def differences(patterns: Patterns = string_types.ENGLISH) -> Iterator[str]:
+    """Chunks of ASCII of which a short way says another thing than the pattern whose place it takes."""
+    chunks, slow = read(), replace(patterns, plain_number=LazyPattern(re.compile, "(?!)"))
+    chunks._patterns = patterns
+    short = [*map("".join, product("a1-.,'\\/:oO3=<^_; ", repeat=3)), *map("".join, product("12-.,/", repeat=4))]
+    for chunk in filter(
+        str.strip, [*short, "a-b-c", "a\\b\\c", "12,345", "1,234.5", "1,2345", "a--b", "a-b's", "1-2-12", "1.2.1.2"]
+    ):
+        lead, tail = chunks._lexicon.gap_pattern.match(chunk), chunks._lexicon.final_gap_pattern.search(chunk)
+        start, end = chunks._find_core(chunk)
+        begins = lead.end() if lead else 0
+        if begins == len(chunk) or start == end:
+            if (begins == len(chunk)) != (start == end):
+                yield chunk
+        elif (start, end) != (begins - module._count_prefix_marks(chunk, begins), tail.start() if tail else len(chunk)):
+            yield chunk
+        if patterns.plain_number.fullmatch(chunk):
+            told = string_types.classify_string(chunk, patterns), [*chunks._tokenize_core(chunk)]
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(chunks, "_patterns", slow)
+                if (string_types.classify_string(chunk, slow), [*chunks._tokenize_core(chunk)]) != told:
+                    yield chunk
+        if chunk[0].isalpha() and set(chunk).isdisjoint("1.,;:=&") and len(module._SLASHES.findall(chunk)) < 2:
+            pieces = module._split_words_and_marks(chunk)
+            if pieces is not None and [*chunks._tokenize_core(chunk)] != [*chunks._tokenize_joined_words(pieces)]:
+                yield chunk
+
+
+def test_short_ways_say_what_the_patterns_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert [*differences()] == []
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "punctuation", "!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~")
+        assert [*differences()] != []
+    wrong = LazyPattern(re.compile, "[0-9]+(?:[-./,][0-9]+)*")
+    assert [*differences(replace(string_types.ENGLISH, plain_number=wrong))] != []
