@@ -64,3 +64,51 @@ def test_docstrings_open_with_a_verb(wheel: str) -> None:
 )
 def test_a_planted_fault_is_found(source: str, found: int) -> None:
     assert len([*wrong(Path("module.py"), source)]) == found
+
+
+def names_of(node: ast.ClassDef | ast.FunctionDef) -> set[str]:
+    """The parameters of a function; for a class those of ``__init__``, its attributes and its methods."""
+    if isinstance(node, ast.FunctionDef):
+        given = node.args
+        return {each.arg for each in ast.walk(given) if isinstance(each, ast.arg)}
+    methods = [each for each in node.body if isinstance(each, ast.FunctionDef)]
+    within = [inner for each in methods for inner in ast.walk(each) if isinstance(inner, ast.Attribute)]
+    fields = {each.id for item in node.body if isinstance(item, ast.Assign | ast.AnnAssign) for each in ast.walk(item)
+              if isinstance(each, ast.Name)}  # fmt: skip
+    made = set[str]().union(*(names_of(each) for each in methods if each.name in ("__init__", "__new__")))
+    return made | fields | {each.name for each in methods} | {each.attr for each in within}
+
+
+def unknown_arguments(file: str, source: str) -> Iterator[str]:
+    """Entries under ``Args`` and ``Attributes`` of docstrings that the class or function does not have."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef):
+            for section in re.findall(
+                r"^(?:Args|Attributes):\n((?:    .*\n?|\n)*)", ast.get_docstring(node) or "", re.M
+            ):
+                entries = re.findall(r"^    \*{0,2}(\w+(?:, \*{0,2}\w+)*):", section, re.M)
+                listed = {name.strip("* ") for entry in entries for name in entry.split(",")}
+                yield from (f"{file}: {node.name}: {name}" for name in sorted(listed - names_of(node)))
+
+
+@pytest.mark.parametrize("wheel", WHEELS)
+def test_docstrings_describe_arguments_of_their_names(wheel: str) -> None:
+    root = ROOT / wheel / "src"
+    sources = {str(file.relative_to(root)): file.read_text("utf-8") for file in root.rglob("*.py")}
+    assert [problem for file, source in sources.items() for problem in unknown_arguments(file, source)] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('def f(a, *b):\n    """Return.\n\n    Args:\n        a: One.\n        *b: Others.\n    """', []),
+        ('def f(a):\n    """Return.\n\n    Args:\n        b: One.\n    """', ["x.py: f: b"]),
+        (
+            'class C:\n    """A.\n\n    Args:\n        a: One.\n        z: One.\n\n    Attributes:\n        y: T.\n'
+            '    """\n    def __init__(self, a):\n        self.y = a',
+            ["x.py: C: z"],
+        ),
+    ],
+)
+def test_arguments_of_other_names_are_found(source: str, found: list[str]) -> None:
+    assert list(unknown_arguments("x.py", source)) == found

@@ -23,10 +23,10 @@ class RunLedger:
 
     Args:
         ledger: The open ledger.
-        scope: Name of the privacy unit of the command line (``--scope``).
+        privacy_unit: Name of the privacy unit of the command line (``--scope``).
         budget: Limit of every privacy unit of the run; ``None`` sets no limit of its own.
-        named_by: ``"row"`` or ``"request"`` if each of these names its own privacy unit; ``None`` if the run has one
-            unit.
+        unit_named_by: ``"row"`` or ``"request"`` if each of these names its own privacy unit; ``None`` if the run has
+            one unit.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class ReceiptFile:
     Args:
         path: The file.
         key: File of the key that signs the receipt.
-        statement_of: Function from a number of tokens to the privacy statement of a document of that length.
+        make_statement: Function from a number of tokens to the privacy statement of a document of that length.
         table: The columns or keys of a table that the command rewrites; ``None`` for plain text.
     """
 

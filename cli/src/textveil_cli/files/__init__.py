@@ -3,7 +3,7 @@
 Inputs are files or folders. Cells outside the selection keep their bytes. Each output appears complete or not at all.
 
 ``ColumnSelection`` has the columns and formats of a run, ``find_source_files`` lists the files and their outputs, a
-``BlockSanitizer`` rewrites texts, ``sanitize_files`` runs over all files, and ``Record`` lists the finished ones.
+``BlockSanitizer`` rewrites texts, ``sanitize_files`` runs over all files, and ``RunManifest`` lists the finished ones.
 """
 
 from typing import TYPE_CHECKING

@@ -39,8 +39,8 @@ def refuse_tables_by_name(path: str, name: str, remedy: str = "") -> None:
 def make_table_refusal(name: str, remedy: str = "") -> Callable[[Sequence[str]], None]:
     """Return a function that checks successive lines and raises if they look like a table.
 
-    It examines the first ``MAX_EXAMINED_LINES`` lines and skips those above ``LONGEST_ROW`` characters, which are no
-    evidence either way. The error is ``LooksStructured``.
+    It examines the first ``MAX_EXAMINED_LINES`` lines and skips those above ``MAX_EXAMINED_CHARACTERS`` characters,
+    which are no evidence either way. The error is ``LooksStructured``.
 
     Args:
         name: Name of the text in errors.

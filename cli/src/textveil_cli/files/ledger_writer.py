@@ -30,7 +30,7 @@ class BlockLedger:
         ledger: The ledger.
         sanitizer: The sanitizer of the documents.
         options: Options of ``Sanitizer.sanitize``.
-        scope: The privacy unit of rows without a unit of their own.
+        privacy_unit: The privacy unit of rows without a unit of their own.
         budget: Budget of every privacy unit of the run: its first budget, or a smaller one.
 
     Attributes:

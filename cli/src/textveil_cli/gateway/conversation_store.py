@@ -98,7 +98,7 @@ class ConversationStore:
         make: Function that creates a conversation.
         load: Function that loads a conversation from a file with a key file.
         unpack: Function that restores a packed conversation.
-        keeping: Retention of mappings.
+        retention: Retention of mappings.
         key: Key of the marks.
         options: Options of rewriting. The same name under other options is another conversation.
         clock: Monotonic clock in seconds.
@@ -351,7 +351,7 @@ class ConversationStore:
             for one in same_file:
                 await stack.enter_async_context(one.lock)
             existed = bool(stored.conversation or stored.packed)
-            if path is not None:  # before ``forget``: new requests wait for the lock
+            if path is not None:  # before ``forget_conversation``: new requests wait for the lock
                 existed = await run(_delete_file, path) or existed
             for one in same_file:
                 one.path, one.conversation = None, None

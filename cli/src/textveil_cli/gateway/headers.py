@@ -56,9 +56,9 @@ def get_conversation_name(request: Request) -> str | None:
 def build_target(request: Request) -> str:
     """Return path and query for the upstream, built from checked parts.
 
-    A path of ``PATHS`` is sent unchanged; after ``/v1/models`` the segments of an id may follow. Each segment is
-    decoded once. A segment that then has a percent sign, a backslash or a semicolon, or is a dot segment, is refused,
-    since servers disagree on the meaning of such a path.
+    A path of ``FIELDS_BY_PATH`` is sent unchanged; after ``/v1/models`` the segments of an id may follow. Each segment
+    is decoded once. A segment that then has a percent sign, a backslash or a semicolon, or is a dot segment, is
+    refused, since servers disagree on the meaning of such a path.
 
     Raises:
         Refusal: Path or query have other parts than names and settings.

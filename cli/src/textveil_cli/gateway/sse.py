@@ -41,7 +41,7 @@ class EventReader:
     """Reader of events.
 
     Args:
-        most: The longest event, in bytes.
+        max_bytes: The longest event, in bytes.
     """
 
     def __init__(self, max_bytes: int) -> None:

@@ -125,7 +125,7 @@ class UpstreamClient:
         port: The port.
         path: Path before ``/v1``.
         context: TLS context that verifies certificates; ``None`` without TLS.
-        most: The longest reply, in bytes.
+        max_bytes: The longest reply, in bytes.
     """
 
     def __init__(self, host: str, port: int, *, path: str, context: ssl.SSLContext | None, max_bytes: int) -> None:
@@ -174,7 +174,7 @@ class UpstreamClient:
     async def send_request(
         self, method: str, target: str, headers: Headers, body: bytes = b""
     ) -> AsyncIterator[UpstreamReply]:
-        """Send a request and return its ``Reply`` as a context manager.
+        """Send a request and return its ``UpstreamReply`` as a context manager.
 
         A connection whose reply is not read fully is dropped.
 

@@ -180,8 +180,8 @@ class RequestAdmission:
     """Limit of active requests: above it a request is refused at once, before it is stored.
 
     Args:
-        requests: The most requests.
-        bytes: The most bytes of their bodies, in total. A single body is always admitted.
+        max_requests: The most requests.
+        max_bytes: The most bytes of their bodies, in total. A single body is always admitted.
     """
 
     def __init__(self, max_requests: int = _MAX_REQUESTS, max_bytes: int = _MAX_BYTES) -> None:

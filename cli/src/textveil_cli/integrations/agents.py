@@ -72,7 +72,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         restore_hosts: Hosts in links to which replies are restored.
         traced: Whether handlers of the agent may receive the text. LangSmith is such a handler, and receives it with
             the input of the agent.
-        most: The most conversations in memory. A removed conversation continues under another mapping.
+        max_conversations: The most conversations in memory. A removed conversation continues under another mapping.
         options: As for ``Conversation``.
 
     Raises:

@@ -26,7 +26,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.from_extra("langchain", "langchain-core") from error
 
-#: Fields of ``Incoming`` in the report of a reply; ``skipped`` has pairs of a surrogate and the reason.
+#: Fields of ``RestoredReply`` in the report of a reply; ``skipped`` has pairs of a surrogate and the reason.
 _NOT_RESTORED_VIEWS = {
     "unplaced": "not_restored_words",
     "ambiguous": "ambiguous",

@@ -61,7 +61,7 @@ class StaircaseComponent:
         staircase_table: Neighbors and base weights.
         staircase_levels: Parameters by epsilon, smallest first.
         template: Public lists that define the template.
-        default_staircase_level, default_protect: Level and mode of a call without these options.
+        default_staircase_level, default_mode: Level and mode of a call without these options.
     """
 
     staircase_table: "StaircaseTable | None" = None

@@ -11,8 +11,8 @@ from textveil.bundle.layout import MAX_LINE_BYTES
 from textveil.errors import BundleDamaged, BundleTooLarge
 
 #: Most entries of all lists of a bundle together (entries end at a line feed or a tab), and most bytes. A bundle with
-#: large tables may have longer lists: one more entry per ``BYTES_OF_AN_ENTRY`` bytes of the bundle, and one more byte
-#: per ``BYTES_OF_A_BYTE``.
+#: large tables may have longer lists: one more entry per ``BYTES_PER_ENTRY`` bytes of the bundle, and one more byte
+#: per ``BYTES_PER_LIST_BYTE``.
 MAX_LIST_ENTRIES, MAX_LIST_BYTES = 1 << 18, 8_000_000
 BYTES_PER_ENTRY, BYTES_PER_LIST_BYTE = 256, 16
 
@@ -63,7 +63,7 @@ def parse_entry_ids(contents: Mapping[str, bytes], name: str) -> dict[str, int]:
 
     Raises:
         BundleDamaged: An entry is empty or occurs twice, the last line is incomplete, or the list is empty.
-        BundleTooLarge: As ``check_list_sizes`` and ``read_list``.
+        BundleTooLarge: As ``check_list_sizes`` and ``decode_list``.
     """
     check_list_sizes(contents, [name])
     lines = decode_list(contents, name, allow_tabs=False).split("\n")

@@ -560,7 +560,7 @@ class Conversation:
         return conversation
 
     def pack(self) -> bytes:
-        """Return the conversation compressed to a tenth of its memory, for ``unpacked``.
+        """Return the conversation compressed to a tenth of its memory, for ``unpack``.
 
         Privacy:
             The bytes are not encrypted.

@@ -29,8 +29,8 @@ class OriginalMasks:
     Args:
         pairs: The pairs that restored its arguments.
         plan: The rules.
-        own: Words that the model itself wrote into the call. They are hidden too: otherwise the hidden words would
-            reveal which of them belong to an original.
+        model_words: Words that the model itself wrote into the call. They are hidden too: otherwise the hidden words
+            would reveal which of them belong to an original.
         is_linked: Whether the result shares the mapping.
 
     Attributes:

@@ -71,14 +71,15 @@ class MessageRewriter:
     """Rewriter of messages; it refuses unknown types and fields.
 
     Args:
-        text: Rewrites a text.
-        signed: Returns a signed item as its provider sent it; ``None`` for any other item.
+        rewrite_text: Rewrites a text.
+        find_signed_item: Returns a signed item as its provider sent it; ``None`` for any other item.
         find_fields: Returns the keys of an object that are names of fields and stay. Others are rewritten as values.
         pass_through: Types of parts, and roles, that stay unchanged; ``keys`` lets any JSON key stay.
         rewrite_key: Rewrites a key that is not the name of a field; by default the function for texts.
-        own: Returns the model's own text for the next field of a class; ``None`` if there is no record of it.
-        of_model: Rewrites content under the model's name, in place of this object.
-        of_result: Returns the rewriter for the result of a call, in place of this object.
+        find_model_value: Returns the model's own text for the next field of a class; ``None`` if there is no record of
+            it.
+        model_rewriter: Rewrites content under the model's name, in place of this object.
+        make_result_rewriter: Returns the rewriter for the result of a call, in place of this object.
         put_id_back: Returns the upstream's identifier for a replacement that the client got.
     """
 

@@ -65,7 +65,7 @@ class ReplyRestorer:
 
     Args:
         restorer: Restores texts.
-        remember: See ``RestoredCallback``.
+        on_restored: See ``RestoredCallback``.
         restore_tools: Tools whose arguments are restored, everywhere in them.
         policy: Places of texts in which originals are restored.
         find_known_numbers: Returns the numbers of all sent messages.
@@ -225,7 +225,7 @@ class RecordedReplyStream(StreamRestorer):
 
     Args:
         index: The surrogates to find, with their originals.
-        remember: Called at the end; see ``RestoredCallback``.
+        on_restored: Called at the end; see ``RestoredCallback``.
         policy: Places in which originals are restored.
         find_known_numbers: Returns the numbers of all sent messages.
 

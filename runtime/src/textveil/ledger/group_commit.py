@@ -42,7 +42,7 @@ class GroupCommit(Generic[ResultType]):
     """Queue of writes of all threads to one ledger.
 
     Args:
-        transaction: Opens a transaction for writing.
+        open_transaction: Opens a transaction for writing.
     """
 
     def __init__(self, open_transaction: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> None:

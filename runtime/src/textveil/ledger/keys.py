@@ -88,8 +88,8 @@ def check_replaceable_key(path: Path, check: bytes | None) -> None:
 
     Args:
         path: Path of the new key.
-        check: Check value of the ledger's key (``LedgerTags.checks``); ``None`` skips the comparison, so that any key
-            file may be replaced.
+        check: Check value of the ledger's key (``LedgerTags.key_checks``); ``None`` skips the comparison, so that any
+            key file may be replaced.
 
     Raises:
         KeyFileError: The existing file is not a key, or is the key of another ledger.

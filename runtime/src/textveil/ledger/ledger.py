@@ -56,7 +56,7 @@ class Ledger:
         path: The database file; created at first use, private to its owner.
         key: File of the device key, which derives the tags; by default ``path`` with the suffix ``.key``. Created at
             the first use of the ledger. Without this file the ledger is unusable.
-        memo_key: File of the key of the replay cache, created at first use, outside the ledger's folder and its
+        replay_cache_key: File of the key of the replay cache, created at first use, outside the ledger's folder and its
             subfolders. With it the ledger stores encrypted outputs, and a call with equal options, privacy units and
             texts (all of them) returns the stored outputs without a new spend. Needs the extra ``crypto``.
         wait_s: Seconds to wait for other processes.

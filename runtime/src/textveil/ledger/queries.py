@@ -29,8 +29,8 @@ ReleaseRow = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes 
 def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes | None]:
     """Return the check values of the device key and of the replay cache's key.
 
-    A check value (``LedgerTags.checks``) identifies a key without revealing it. ``None`` means that the ledger has no
-    such key yet.
+    A check value (``LedgerTags.key_checks``) identifies a key without revealing it. ``None`` means that the ledger has
+    no such key yet.
     """
     row = connection.execute("SELECT device_check, memo_check FROM keys").fetchone()
     return (None, None) if row is None else row

@@ -111,7 +111,7 @@ class ReceiptWriter:
 
     Args:
         key: File of the secret key, 32 bytes; created if missing. Use one per recipient.
-        promised: A privacy statement with the same options; its counts are ignored.
+        statement: A privacy statement with the same options; its counts are ignored.
         table: For a table its format and the sanitized columns or keys; ``None`` for other outputs.
 
     Raises:

@@ -65,7 +65,7 @@ class ReleaseSource(Generic[ReleaseType]):
 
 
 def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSource[Result]":
-    """Return the ``Source`` of sanitized texts.
+    """Return the ``ReleaseSource`` of sanitized texts.
 
     ``pack`` serializes text and tokens, but never a mapping: a mapping holds words of the original text.
     """
@@ -95,7 +95,7 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
 
 
 def make_encoder_source(encoder: "Encoder | TextLabelEncoder", options: Mapping[str, Any]) -> ReleaseSource[Any]:
-    """Return the ``Source`` of vectors or indices."""
+    """Return the ``ReleaseSource`` of vectors or indices."""
     return ReleaseSource(
         options={"kind": encoder.kind, **encoder.canonical_options(**options)},
         draw_releases=lambda texts: encoder.encode_batch(texts, **options),
@@ -117,7 +117,7 @@ def serialize_request(options: bytes, text: str) -> bytes:
 def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
     """Return the bytes of a request of several texts; they never equal those of one text.
 
-    With one text, the result is that of ``request_bytes``.
+    With one text, the result is that of ``serialize_request``.
     """
     if len(texts) == 1:
         return serialize_request(options, texts[0])

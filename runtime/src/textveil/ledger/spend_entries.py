@@ -11,8 +11,8 @@ class SpendEntry:
 
     Attributes:
         privacy_unit: Name of the privacy unit.
-        request: Canonical bytes of options and text (``request_bytes``): equal requests have equal bytes. As private as
-            the text.
+        request: Canonical bytes of options and text (``serialize_request``): equal requests have equal bytes. As
+            private as the text.
         mechanism: Name of the mechanism.
         spend: Spend of the release.
         output: Output that the replay cache stores, or ``None`` without a replay cache.
@@ -30,7 +30,7 @@ class SpendEntry:
 
 @dataclass(frozen=True)
 class SpendOutcome:
-    """Result of recording one ``Entry``.
+    """Result of recording one ``SpendEntry``.
 
     Attributes:
         earlier_releases: Number of earlier releases of an equal request in the privacy unit; 0 if ``stored_output`` is

@@ -13,7 +13,7 @@ class LedgerTags:
 
     Args:
         key: The device key.
-        memo_key: Encryption key of the replay cache; ``None`` without a replay cache.
+        replay_cache_key: Encryption key of the replay cache; ``None`` without a replay cache.
     """
 
     def __init__(self, key: bytes, replay_cache_key: bytes | None) -> None:

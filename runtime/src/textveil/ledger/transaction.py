@@ -21,14 +21,14 @@ def record_in_transaction(
     *,
     all_or_none: bool,
 ) -> list[list[SpendOutcome] | BudgetError]:
-    """Record the spends of groups in order, inside an open transaction: ``Ledger.post_groups``.
+    """Record the spends of groups in order, inside an open transaction: ``Ledger.record_groups``.
 
     Args:
         connection: The open transaction.
         tags: Tags and encryption of the ledger.
         groups: The releases of each group.
         budget: Budget of each privacy unit of the call. It is written even if groups are refused.
-        verified_sums: Cache of verified sums (``rows.verify``); updated.
+        verified_sums: Cache of verified sums (``check_sums``); updated.
         all_or_none: Whether the refusal of one group also prevents the spends of all others.
 
     Returns:

@@ -74,7 +74,7 @@ class WordMetric:
 
     @cached_property
     def _all_rows(self) -> tuple[Any, Integers]:
-        """All rows in the form of ``_prepared``, cached since callers query a few inputs at a time."""
+        """All rows in the form of ``_prepare_candidates``, cached since callers query a few inputs at a time."""
         return _prepare_candidates(self.rows)
 
     def compute_scores(self, squared: Integers) -> Integers:

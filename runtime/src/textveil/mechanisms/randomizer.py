@@ -75,7 +75,7 @@ class Randomizer(ABC):
             return np.log(self.compute_rows(inputs))
 
     def iterate_column_blocks(self, outputs: Ids, size: int = BLOCK) -> Iterator[tuple[Ids, Floats]]:
-        """Yield blocks of some outputs, in order, and their ``columns``."""
+        """Yield blocks of some outputs, in order, and their columns (``compute_columns``)."""
         for start in range(0, len(outputs), size):
             yield outputs[start : start + size], self.compute_columns(outputs[start : start + size])
 

@@ -75,7 +75,7 @@ class MetricScores(PairScoring):
             self._score_by_squared = metric.compute_scores(np.arange(largest + 1, dtype=np.int64)).astype(np.int32)
 
     def score_inputs(self, inputs: Ids) -> NDArray[Any]:
-        """Implement ``PairScoring.from_inputs``."""
+        """Implement ``PairScoring.score_inputs``."""
         if len(inputs) <= _MAX_DIRECT_INPUTS:  # a query for single words on a device: avoid a copy of all rows
             first, second = np.repeat(inputs, self.symbol_count), np.tile(np.arange(self.symbol_count), len(inputs))
             return self._look_up_scores(self.metric.compute_squared(first, second)).reshape(
@@ -86,7 +86,7 @@ class MetricScores(PairScoring):
         )
 
     def score_outputs(self, outputs: Ids) -> NDArray[Any]:
-        """Implement ``PairScoring.to_outputs``."""
+        """Implement ``PairScoring.score_outputs``."""
         if not len(outputs):
             return np.empty((0, self.symbol_count + 1), dtype=np.int64)
         return np.concatenate(
@@ -112,11 +112,11 @@ class EqualityScores(PairScoring):
         self.symbol_count = symbols
 
     def score_inputs(self, inputs: Ids) -> Ids:
-        """Implement ``PairScoring.from_inputs``."""
+        """Implement ``PairScoring.score_inputs``."""
         return (inputs[:, None] != np.arange(self.symbol_count)).astype(np.intp)
 
     def score_outputs(self, outputs: Ids) -> Ids:
-        """Implement ``PairScoring.to_outputs``."""
+        """Implement ``PairScoring.score_outputs``."""
         return (np.arange(self.symbol_count + 1) != outputs[:, None]).astype(np.intp)
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:

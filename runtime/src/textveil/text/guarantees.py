@@ -105,11 +105,11 @@ class TokenGuarantee:
         return UNBOUNDED_SPEND if self.pure_level is None else Spend.from_loss(PerToken(self.pure_level), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the privacy unit, for ``Promise.unit``."""
+        """Return the privacy unit, for ``PrivacyGuarantee.name_privacy_unit``."""
         return "token"
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the figures of the guarantee, for ``Promise.facts``."""
+        """Return the figures of the guarantee, for ``PrivacyGuarantee.list_figures``."""
         return {
             "epsilon": self.epsilon,
             "epsilon_kind": self.epsilon_kind,
@@ -120,7 +120,7 @@ class TokenGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the token count and the summed losses of a document, for ``Promise.totals``."""
+        """Return the token count and the summed losses of a document, for ``PrivacyGuarantee.list_totals``."""
         return {
             "tokens": tokens,
             "epsilon_document": tokens * self.epsilon,
@@ -128,7 +128,7 @@ class TokenGuarantee:
         }
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return the sentences on unprotected information, for ``Promise.not_protected``."""
+        """Return the sentences on unprotected information, for ``PrivacyGuarantee.list_unprotected``."""
         revealed: list[str] = list(_ALWAYS_REVEALED)
         if not terms.sanitize_punctuation:
             revealed.append(_GAPS_REVEALED)
@@ -145,7 +145,7 @@ class TokenGuarantee:
         return (*revealed, _REPETITION_NOTE)
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the summary paragraph, for ``Promise.summary``."""
+        """Return the summary paragraph, for ``PrivacyGuarantee.summary``."""
         token_count = format_count(tokens, "token")
         if self.epsilon == 0:
             return f"{terms.mechanism}: every token is replaced by a uniform draw; {token_count}"
@@ -160,7 +160,7 @@ class TokenGuarantee:
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the one-line summary, for ``Promise.line``."""
+        """Return the one-line summary, for ``PrivacyGuarantee.format_line``."""
         kept = [] if terms.sanitize_punctuation else ["punctuation"]
         kept += ["common words that a coin keeps"] if self.replacement_probability is not None else []
         opening = f"Shown: {', '.join(kept) or _WORD_ORDER_PHRASE}. {format_count(tokens, 'token')} drawn"
@@ -206,12 +206,12 @@ class StaircaseGuarantee:
 
     @property
     def epsilon_kind(self) -> str:
-        """Kind of the epsilon, for ``Promise.epsilon_kind``."""
+        """Kind of the epsilon, for ``PrivacyGuarantee.epsilon_kind``."""
         return PURE_LDP
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """Losses, for ``Promise.losses``."""
+        """Losses, for ``PrivacyGuarantee.losses``."""
         return (PerToken(self.epsilon),)
 
     @property
@@ -224,11 +224,11 @@ class StaircaseGuarantee:
         return Spend.from_loss(PerToken(self.epsilon), tokens)
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the privacy unit, for ``Promise.unit``."""
+        """Return the privacy unit, for ``PrivacyGuarantee.name_privacy_unit``."""
         return _TEXTS["consistent_unit" if terms.consistent else "unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the figures of the guarantee, for ``Promise.facts``."""
+        """Return the figures of the guarantee, for ``PrivacyGuarantee.list_figures``."""
         return {
             "epsilon": float(self.epsilon),
             "epsilon_kind": PURE_LDP,
@@ -243,11 +243,11 @@ class StaircaseGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the word count and the summed epsilon of a document, for ``Promise.totals``."""
+        """Return the word count and the summed epsilon of a document, for ``PrivacyGuarantee.list_totals``."""
         return {"mentions": tokens, "epsilon_document": float(tokens * self.epsilon)}
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return the sentences on unprotected information, for ``Promise.not_protected``."""
+        """Return the sentences on unprotected information, for ``PrivacyGuarantee.list_unprotected``."""
         visible = ", ".join(terms.revealed_parts)
         *items, last = (item.format(visible=visible) for item in _TEXTS["not_protected"])
         if terms.protect == "words":
@@ -257,7 +257,7 @@ class StaircaseGuarantee:
         return (*items, last)
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the summary paragraph, for ``Promise.summary``."""
+        """Return the summary paragraph, for ``PrivacyGuarantee.summary``."""
         return _TEXTS["summary"].format(
             epsilon=_with_unit(self.epsilon),
             unit=terms.privacy_unit,
@@ -268,7 +268,7 @@ class StaircaseGuarantee:
         )
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the one-line summary, for ``Promise.line``."""
+        """Return the one-line summary, for ``PrivacyGuarantee.format_line``."""
         line = _TEXTS["lines"][f"{terms.protect}_bare" if terms.sanitize_punctuation else terms.protect]
         words = format_count(tokens, _TEXTS["other_distinct" if terms.consistent else "other"])
         return line.format(words=words, epsilon=_with_unit(self.epsilon), each=_format_each(tokens))

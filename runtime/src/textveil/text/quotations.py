@@ -162,7 +162,7 @@ def _remove_blanks(text: str) -> str:
 def _count_shared(one: str, other: str) -> int:
     """Return the number of characters that two surroundings share, beginning at the surrogate.
 
-    Only whole words count, without blanks; a shared start or end of the text counts ``_EDGE``.
+    Only whole words count, without blanks; a shared start or end of the text counts ``_EDGE_WEIGHT``.
     """
     shared = 0
     for character, expected in zip(one, other, strict=False):

@@ -118,7 +118,7 @@ class RegionScanner:
 
     Attributes:
         region: Region of the last character.
-        role: Role of the last character in JSON; ``Role.TEXT`` elsewhere.
+        role: Role of the last character in JSON; ``JsonRole.TEXT`` elsewhere.
     """
 
     def __init__(self, *, _inside_string: bool = False) -> None:

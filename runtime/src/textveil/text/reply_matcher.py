@@ -33,7 +33,7 @@ from textveil.text.restored import NotRestored, ReportProperties, RestoreReport
 
 #: A form may begin at the start of a word or at a mark.
 _START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
-#: Start of JSON, in a reply or in a fenced block of code; the first ``_HEAD`` characters decide.
+#: Start of JSON, in a reply or in a fenced block of code; the first ``_HEAD_CHARACTERS`` characters decide.
 _JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
 #: Blanks, line ends and quotation marks of Markdown between two words of a form.
 _MAX_BLANKS = 6
@@ -55,7 +55,7 @@ class FormIndex:
 
     Args:
         forms: Forms by their folded text; ``None`` for a text that has several originals.
-        quoted: Pairs that apply only inside their surroundings.
+        quoted_pairs: Pairs that apply only inside their surroundings.
 
     Attributes:
         forms: The argument ``forms``.
@@ -132,8 +132,8 @@ class StreamRestorer(ReportProperties):
         find_known_numbers: Function that returns the numbers of the sanitized text.
 
     Attributes:
-        placed: Surrogates that were replaced, as written in the reply.
-        used: Their pairs.
+        restored: Surrogates that were replaced, as written in the reply.
+        used_pairs: Their pairs.
         not_restored: Surrogates that were not restored, as written in the reply, each with the reason.
     """
 

@@ -54,8 +54,8 @@ class RestorePolicy:
         """Return the policy for the options ``restore_places`` and ``restore_hosts``.
 
         Args:
-            restore_places: Any of ``code``, ``json`` and ``math``; or ``all``, for a reply that nothing displays or
-                fetches: it permits links too.
+            restore_places: Any of ``code``, ``json`` and ``math``; or ``all``, for a reply that nothing displays
+                or fetches, since it permits links too.
             restore_hosts: Host names such as ``docs.example.com`` or ``localhost:8080``.
 
         Raises:

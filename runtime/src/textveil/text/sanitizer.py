@@ -37,8 +37,8 @@ class Sanitizer:
 
     Args:
         bundle: An opened bundle.
-        also: Additional detector for the mode ``names``: reads each output, and returns start and end of further spans
-            to hide.
+        detector: Additional detector for the mode ``names``: reads each output, and returns start and end of further
+            spans to hide.
     """
 
     def __init__(self, bundle: TextBundle, detector: "SpanDetector | None" = None) -> None:
@@ -257,7 +257,7 @@ class PlanFactory:
 
     Args:
         bundle: The bundle.
-        also: Additional detector for the outputs of the mode ``names_plans``.
+        detector: Additional detector for the outputs of the mode ``names_plans``.
     """
 
     def __init__(self, bundle: TextBundle, detector: "SpanDetector | None" = None) -> None:

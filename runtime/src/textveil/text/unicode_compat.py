@@ -31,7 +31,7 @@ class CharacterSwap:
     """Reversible exchange of characters for one call.
 
     Args:
-        there: Replacement of each character.
+        replacements: Replacement of each character.
     """
 
     def __init__(self, replacements: Mapping[str, str]) -> None:

@@ -199,7 +199,7 @@ class WordPiece:
         """Yield the ids of each word: all pieces of one basic token, or ``unknown_id`` alone.
 
         Args:
-            tokens: Elements of ``basic_tokens``, all of them or some.
+            tokens: Elements of ``split_basic_tokens``, all of them or some.
 
         Yields:
             At least one id for each token.

@@ -1,7 +1,7 @@
 """Extractors, which compute the vector of a text before randomization.
 
 ``StaticExtractor`` needs only numpy; ``OnnxExtractor`` runs a model with onnxruntime. Both have one interface,
-``Extractor``.
+``TextExtractor``.
 """
 
 from collections.abc import Callable
@@ -131,7 +131,7 @@ class OnnxExtractor:
 
         Args:
             text: Any string.
-            draw_dropped: As in ``extract``.
+            draw_dropped: As in ``extract_vector``.
         """
         vocabulary, room = self._parts.vocabulary, self._parts.max_tokens - 2
         words = self._wordpiece.split_basic_tokens(text)

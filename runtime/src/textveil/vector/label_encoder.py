@@ -50,7 +50,7 @@ class LabelRelease:
     def line(self) -> str:
         """Return the line to send: index or sentence, bundle, epsilon and randomizer, with tabs.
 
-        The bundle is given by the first ``IDENTITY_DIGITS`` digits of its content hash. With an index the line has at
+        The bundle is given by the first ``HASH_DIGITS`` digits of its content hash. With an index the line has at
         most 60 bytes.
         """
         said = self.statement

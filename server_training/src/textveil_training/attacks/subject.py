@@ -22,7 +22,7 @@ class AttackedMechanism:
     Attributes:
         bundle: The opened bundle.
         plan: What the options resolve to; ``plan.terms`` is what a statement says.
-        channel: The channel from token to token; None under the staircase, whose skeleton is not a token's own.
+        randomizer: The randomizer of single tokens; None under the staircase, whose skeleton is not a token's own.
 
     Raises:
         BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.

@@ -139,7 +139,7 @@ class TrainingNoise:
     Args:
         mode: ``l1``, ``l2`` or ``box``.
         dimension: Numbers in a vector, k.
-        levels: Whole-text epsilons.
+        epsilons: Whole-text epsilons.
         delta: Delta of ``l2``, else 0.
     """
 

@@ -42,7 +42,7 @@ def convert_to_uniform(words: NDArray[np.uint64]) -> Floats:
 
 
 def count_words_per_point(dimension: int) -> int:
-    """Count the random words of one point of ``laplace_noise``.
+    """Count the random words of one point of ``draw_laplace_noise``.
 
     A pair of Gaussians takes two words, an exponential one.
     """

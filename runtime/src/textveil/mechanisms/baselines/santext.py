@@ -32,7 +32,8 @@ class SanText:
 
     ``weight(x, y) = q(y) W[s(x, y)]`` with ``s(x, y) = floor(grid d(x, y))``. Sampling proposes from the stored row,
     in which every word without a stored score has the weight of the last stored one, and thins that tail: words without
-    a stored score are not nearer, so ``W[s(x, y)] <= W[s_k]``. It is ``2 alpha d``-metric-DP up to ``rounding_slack``.
+    a stored score are not nearer, so ``W[s(x, y)] <= W[s_k]``. It is ``2 alpha d``-metric-DP up to
+    ``bound_rounding_slack``.
 
     Attributes:
         table: Neighbors and scores.

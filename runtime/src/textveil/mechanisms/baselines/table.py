@@ -30,7 +30,7 @@ class LevelParameters:
     Attributes:
         exponent: ``alpha`` per unit of scaled distance; the textbook bound is ``2 alpha``.
         weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, at
-            least ``SMALLEST_WEIGHT``; a score past the end has the last weight.
+            least ``MIN_WEIGHT``; a score past the end has the last weight.
         base: Base measure of every symbol, shape ``(symbols,)``, or ``None`` if it is uniform.
     """
 
@@ -47,7 +47,7 @@ class SanTextTable:
         neighbors: Ids of the ``k`` nearest candidate outputs of each input, nearest first, including the input itself
             if it is a candidate; shape ``(symbol_count + 1, k)``.
         scores: Their scores ``floor(grid * d)``, same shape, non-decreasing along a row.
-        roles: Bit masks ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT`` of each symbol, shape
+        roles: Bit masks ``SANTEXT_OUTPUT_ROLE``, ``SANTEXT_PLUS_OUTPUT_ROLE`` and ``KEPT_ROLE`` of each symbol, shape
             ``(symbol_count,)``.
         grid: Score steps per unit of scaled distance.
         tensors: All arrays of the file, by name; each level refers to its arrays by name.

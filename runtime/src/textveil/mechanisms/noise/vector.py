@@ -112,7 +112,7 @@ class VectorReleaser:
         """Build the noise.
 
         Raises:
-            OptionError: See ``noise_for``.
+            OptionError: See ``build_noise``.
         """
         self.parameters = parameters
         self.noise: ReleaseNoise = build_noise(parameters)

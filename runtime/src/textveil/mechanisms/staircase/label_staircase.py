@@ -50,7 +50,7 @@ class LabelStaircase(Staircase):
         Args:
             name: Name of the randomizer.
             epsilon: Epsilon between any two codes, in ``(0, 16]``.
-            base: ``b``, int64, shape ``(n,)``, ``n`` from 2 to ``MAX_CODES``.
+            base: ``b``, int64, shape ``(n,)``, ``n`` from 2 to ``MAX_LABELS``.
             budget_matrix: ``a``, int64, shape ``(n, n)``.
             unit: ``G``; small in exhaustive tests.
 

@@ -1,6 +1,6 @@
 """Mode ``names``: keeps words of a public list and replaces all others.
 
-Each replaced string gets a surrogate of its type, and the draw of a surrogate never reads the original. ``chunks`` cuts
-a text into tokens. ``places`` decides which tokens are kept and which form one slot, ``kinds`` assigns the type of each
-slot, and ``rewrite`` draws and writes the surrogates.
+Each replaced string gets a surrogate of its type, and the draw of a surrogate never reads the original. ``tokenizer``
+cuts a text into tokens. ``spans`` decides which tokens are kept and which form one slot, ``entity_types`` assigns the
+type of each slot, and ``rewrite`` draws and writes the surrogates.
 """

@@ -43,7 +43,7 @@ class ContextRules:
     Args:
         words: Tokens of the text that are not gaps.
         gaps: The gap before each word, and the gap at the end.
-        capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
+        has_capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
             replaced.
         rules: Rules of the language.
     """

@@ -251,7 +251,7 @@ class ConversationDraws(_DocumentDraws):
 def _escape_like_tag(element: RewrittenElement, next_character: str) -> RewrittenElement:
     """Escape kept text that resembles a tag, which must not be restored.
 
-    The number of the tag may be in the next piece, of which ``next_one`` is the first character.
+    The number of the tag may be in the next piece, of which ``next_character`` is the first character.
     """
     if element.mention is not None or "[" not in element.output:
         return element

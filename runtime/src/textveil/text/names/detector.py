@@ -25,7 +25,7 @@ def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[
     Args:
         text: The output of one release.
         detector: Finder of further spans to hide.
-        kept: Spans that stay, in order: surrogates that are restored later.
+        kept_spans: Spans that stay, in order: surrogates that are restored later.
 
     Raises:
         DetectorFailed: The detector raised an error, or returned anything but spans of the text. Nothing is released.

@@ -165,11 +165,12 @@ class EntityClassifier:
     """Classifier that assigns entity types to slots.
 
     Args:
-        kinds: Members of each type, by name of the list.
+        name_lists: Members of each type, by name of the list.
         common: Words of the public list, without the denied words.
         rules: Rules of the language.
-        keep: Types whose listed members are kept, named as in tags.
-        told: Types that stay the same in a document without capitals (no replacement by ``_SMALL``).
+        kept_types: Types whose listed members are kept, named as in tags.
+        unchanged_types: Types that stay the same in a document without capitals (no replacement by
+            ``_TYPES_WITHOUT_CAPITALS``).
         denied: Words that are always replaced.
     """
 
@@ -212,13 +213,13 @@ class EntityClassifier:
         """Return the slot as a mention, with its type.
 
         Args:
-            slot: The slot.
-            capitals: Whether the document has a capital letter. Without one, names look like other words.
+            span: The slot.
+            has_capitals: Whether the document has a capital letter. Without one, names look like other words.
         """
         provisional_type, tokens = span.entity_type, span.tokens
         if (
             provisional_type == DIGIT_GROUP and len(tokens) >= MIN_CARD_DIGITS
-        ):  # same result as ``number_kind``, without scanning megabytes
+        ):  # same result as ``classify_number``, without scanning megabytes
             return self._make_mention(span, "card", "")
         if provisional_type == DIGIT_GROUP:
             entity_type, layout = classify_number(_NON_DIGITS.sub("-", span.text.strip("+(")), self._rules.patterns)

@@ -55,29 +55,29 @@ class NamesGuarantee:
 
     @property
     def epsilon(self) -> float:
-        """Epsilon as in ``Promise.epsilon``: infinite, since no bound holds for all pairs of texts."""
+        """Epsilon as in ``PrivacyGuarantee.epsilon``: infinite, since no bound holds for all pairs of texts."""
         return math.inf
 
     @property
     def epsilon_kind(self) -> str:
-        """Implementation of ``Promise.epsilon_kind``."""
+        """Implementation of ``PrivacyGuarantee.epsilon_kind``."""
         return _TEXTS["epsilon_kind"]
 
     @property
     def losses(self) -> tuple[PrivacyLoss, ...]:
-        """Implementation of ``Promise.losses``: none is finite."""
+        """Implementation of ``PrivacyGuarantee.losses``: none is finite."""
         return ()
 
     def compute_spend(self, tokens: int) -> Spend:
-        """Return the spend as in ``Promise.charge``: no finite one bounds kept words."""
+        """Return the spend as in ``PrivacyGuarantee.compute_spend``: no finite one bounds kept words."""
         return UNBOUNDED_SPEND
 
     def name_privacy_unit(self, terms: PrivacyTerms) -> str:
-        """Return the unit as in ``Promise.unit``."""
+        """Return the unit as in ``PrivacyGuarantee.name_privacy_unit``."""
         return _TEXTS["unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the facts as in ``Promise.facts``; ``nats`` is null, never 0."""
+        """Return the facts as in ``PrivacyGuarantee.list_figures``; ``nats`` is null, never 0."""
         draw = self.draw
         return {
             "protect": terms.protect,
@@ -97,11 +97,11 @@ class NamesGuarantee:
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
-        """Return the totals as in ``Promise.totals``."""
+        """Return the totals as in ``PrivacyGuarantee.list_totals``."""
         return {"shown_words": tokens} | ({} if self.draw is None else {"drawn_words": randomized_words})
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
-        """Return the exclusions as in ``Promise.not_protected``."""
+        """Return the exclusions as in ``PrivacyGuarantee.list_unprotected``."""
         items = [*_TEXTS["not_protected"]]
         if self.style.keep:
             items.append(_TEXTS["kept"].format(kinds=", ".join(sorted(self.style.keep))))
@@ -116,7 +116,7 @@ class NamesGuarantee:
         return tuple(items)
 
     def format_line(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the privacy statement as in ``Promise.line``."""
+        """Return the privacy statement as in ``PrivacyGuarantee.format_line``."""
         kept_types = sorted(self.style.keep)
         kept_phrase = (
             _TEXTS["kept_types" if len(kept_types) > 1 else "kept_type"].format(kinds=", ".join(kept_types))
@@ -147,7 +147,7 @@ class NamesGuarantee:
         return _TEXTS["tags" if style.tags else "surrogates"] + (f" ({exceptions})" if exceptions else "")
 
     def summary(self, terms: PrivacyTerms, tokens: int, randomized_words: int = 0) -> str:
-        """Return the summary as in ``Promise.summary``: one paragraph."""
+        """Return the summary as in ``PrivacyGuarantee.summary``: one paragraph."""
         equality_phrase, kept_phrase = (
             _TEXTS["equal_strings"] if self.style.consistent else "",
             format_count(tokens, _TEXTS["unit"]),

@@ -64,7 +64,7 @@ class Lexicon:
         lists: The lists of the bundle.
         allowed: Keys that are kept in any case pattern.
         denied: Keys that are replaced as unlisted words, whatever list has them.
-        drawn: Keys that are randomized in lower case; none is denied.
+        randomized: Keys that are randomized in lower case; none is denied.
 
     Attributes:
         rules: Rules of the language.
@@ -212,7 +212,7 @@ class Lexicon:
     def _find_noun_role(self, word: str, marks: int) -> str:
         """Return the role that a kept word may have after a name in lower case.
 
-        It is ``NAME``, ``NOUN_ROLE`` or empty. Most verbs have none.
+        It is ``NAME_ROLE``, ``NOUN_ROLE`` or empty. Most verbs have none.
         """
         if marks & (FUNCTION | OPENER) or word[-1] == "s" or find_ending(word, self.rules) or word in self.rules.verbs:
             return ""

@@ -138,7 +138,7 @@ class NamesPlanFactory:
 
     Args:
         bundle: A bundle with the lists of the mode.
-        also: Detector that hides further parts of the output.
+        detector: Detector that hides further parts of the output.
 
     Raises:
         UnknownMechanism: The bundle has no such lists.

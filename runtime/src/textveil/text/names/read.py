@@ -66,11 +66,11 @@ class ReadText(NamedTuple):
 
 
 class ReadTextStream:
-    """Lazily read entries of a text. The counts are complete after the last entry.
+    """Elements of a text that are read lazily. The counts are complete after the last element.
 
     Args:
-        counted: The text, or a list with the numbers of kept words so far.
-        entries: Kept texts and mentions, in order.
+        counter: The finder of spans, or a list with the numbers of kept words so far.
+        elements: Kept texts and mentions, in order.
 
     Attributes:
         replaced_words: Number of replaced unlisted words so far, as in ``ReadText``.
@@ -80,7 +80,7 @@ class ReadTextStream:
         self._counter, self._elements, self.replaced_words = counter, elements, 0
 
     def __iter__(self) -> Iterator[str | EntityMention]:
-        """Yield the entries, once."""
+        """Yield the elements, once."""
         for entry in self._elements:
             self.replaced_words += _is_replaced_word(entry)
             yield entry
@@ -99,8 +99,8 @@ class NamesReader:
     """Reader that splits texts into kept text and mentions.
 
     Args:
-        chunks: Reader of chunks.
-        kinds: Classifier of slots.
+        tokenizer: Reader of chunks.
+        classifier: Classifier of slots.
         rules: Rules of the language.
 
     Privacy:

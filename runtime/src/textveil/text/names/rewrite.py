@@ -88,7 +88,7 @@ class _DocumentDraws:
     """Draws of one document: their bounds, and which mentions share a draw.
 
     Args:
-        read: The texts of the document, as read.
+        texts: The texts of the document, as read.
         style: Options for the replacement of slots.
         surrogates: The surrogate pools.
         key: Secret key that links equal strings of all documents.
@@ -299,9 +299,9 @@ class NamesRewriter:
         reader: Reader of texts.
         surrogates: The surrogate pools.
         style: Options for the replacement of slots.
-        also: Detector that hides further parts of the output.
+        detector: Detector that hides further parts of the output.
         key: Secret key that links equal strings of all documents, if they are linked.
-        words: Randomizer of the words of a public list.
+        word_list: Randomizer of the words of a public list.
 
     Privacy:
         The object holds the original texts. It must not outlive the call.

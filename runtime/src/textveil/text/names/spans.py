@@ -70,13 +70,13 @@ class SpanFinder(ContextRules):
 
     Args:
         windows: Tokens of the text.
-        breaks: Whether the text has a line break.
-        capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
+        has_breaks: Whether the text has a line break.
+        has_capitals: Whether any text of the document has a capital letter. If none has, words that may be names are
             replaced.
         rules: Rules of the language.
 
     Attributes:
-        shown: Number of kept words; final after the last of ``entries``.
+        kept_count: Number of kept words; final after the last of ``iterate_elements``.
     """
 
     def __init__(self, windows: Iterable[TokenWindow], *, has_breaks: bool, has_capitals: bool, rules: Rules) -> None:
@@ -181,8 +181,8 @@ class SpanFinder(ContextRules):
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
         """Return the words of a line with a capital, and the particles before them.
 
-        The method changes the class of these particles to ``CAPITAL``. Every other particle becomes an unlisted word,
-        so a run has the same slots with a particle before it or without.
+        The method changes the class of these particles to ``CAPITALIZED``. Every other particle becomes an unlisted
+        word, so a run has the same slots with a particle before it or without.
         """
         words, capitalized = self._words, []
         for index in reversed(special):

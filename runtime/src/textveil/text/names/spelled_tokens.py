@@ -53,7 +53,7 @@ _NAME_JOINS, _INITIAL_JOINS = frozenset(_GAPS["joins"]), frozenset(_GAPS["joins_
 class _SpelledSpan:
     """Tokens to merge.
 
-    ``start`` and ``stop`` are the range of the span. ``places`` has the indices of the counted elements, and for
+    ``start`` and ``stop`` are the range of the span. ``indices`` has the indices of the counted elements, and for
     numbers ``classes`` has their element classes.
     """
 
@@ -72,8 +72,8 @@ def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices
 
     Args:
         words: Tokens of the text that are not gaps.
-        spelled: The gap before each token and its text, in turn, and the gap at the end.
-        special: Indices of the tokens that are not plainly kept.
+        spellings: The gap before each token and its text, in turn, and the gap at the end.
+        special_indices: Indices of the tokens that are not plainly kept.
         rules: Rules of the language.
     """
     has_numbers = any(words[at].flags & NUMBER_WORD for at in special_indices)
@@ -81,7 +81,10 @@ def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices
     if not has_numbers and not has_letters:
         return
     finder = _SpelledSpanFinder(words, spellings, rules)
-    new_special, special_done = array("I"), 0  # the new ``special``, and the number of its old entries that are done
+    new_special, special_done = (
+        array("I"),
+        0,
+    )  # the new ``special_indices``, and the number of its old entries that are done
     last, filled, position = spellings[-1], 0, 0  # tokens before ``position`` have moved to the range before ``filled``
     for span in chain(finder.iterate_spans(special_indices, has_numbers=has_numbers, has_letters=has_letters), (None,)):
         stop = len(words) if span is None else span.start

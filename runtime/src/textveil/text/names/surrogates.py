@@ -82,7 +82,7 @@ class SurrogatePools:
         return entity_type not in _INCONSISTENT_TYPES and self.get_size(entity_type, layout) >= MIN_CONSISTENT_POOL
 
     def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
-        """Return the results of ``size`` and ``consistent``."""
+        """Return the results of ``get_size`` and ``is_consistent``."""
         cached = self._cached_sizes.get((entity_type, layout))
         return (
             (self.get_size(entity_type, layout), self.is_consistent(entity_type, layout)) if cached is None else cached
@@ -90,7 +90,7 @@ class SurrogatePools:
 
     @cached_property
     def _cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
-        """Results of ``of`` for all types but those with too many layouts, such as numbers."""
+        """Results of ``get_size_and_consistency`` for all types but those with too many layouts, such as numbers."""
         types_and_layouts = [
             (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_LAYOUT_PREFIXES) else (name, "")
             for name in (*self._pools, *self._generated_sizes)

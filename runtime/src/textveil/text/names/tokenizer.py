@@ -76,11 +76,11 @@ class ChunkTokenizer:
         lexicon: The class of each word.
 
     Attributes:
-        plain: Function that returns the token of a plainly kept common word.
-        listed: Cached results for words of the public list, which all calls share.
+        find_plain_token: Function that returns the token of a plainly kept common word.
+        listed_tokens: Cached results for words of the public list, which all calls share.
 
     Privacy:
-        The object stores no text of the user: ``listed`` has public words only.
+        The object stores no text of the user: ``listed_tokens`` has public words only.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:

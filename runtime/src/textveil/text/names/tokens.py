@@ -1,6 +1,6 @@
 """Tokens of the mode ``names``, and their finite classes.
 
-Pass 1 classifies a token from its own string and the options. Pass 2 (``places``) reads classes, case patterns and
+Pass 1 classifies a token from its own string and the options. Pass 2 (``spans``) reads classes, case patterns and
 gaps, and of kept words their keys. Its decisions are therefore the same for all strings of a class.
 """
 
@@ -50,11 +50,11 @@ class NamesToken(NamedTuple):
         text: Spelling.
         key: Folded spelling. Pass 2 may read it only for kept words.
         case: Case pattern.
-        entity_type: For ``ALONE`` and ``DIGITS`` the entity type. For ``SHOWN`` the role after a name (``NOUN_ROLE``,
-            ``NAME`` or empty).
+        entity_type: For ``REPLACED`` and ``DIGITS`` the entity type. For ``KEPT`` the role after a name (``NOUN_ROLE``,
+            ``NAME_ROLE`` or empty).
         layout: Public layout of a number, or the ending of a word.
-        flags: For ``CAPITAL`` and ``ALONE`` the contexts in which it is kept. For ``SHOWN`` and ``CAPITAL`` the spans
-            that it may begin.
+        flags: For ``CAPITALIZED`` and ``REPLACED`` the contexts in which it is kept. For ``KEPT`` and ``CAPITALIZED``
+            the spans that it may begin.
     """
 
     token_class: int

@@ -53,8 +53,8 @@ class WordListRandomizer:
         """Restrict the staircase mechanism of a bundle to a list, without the denied words.
 
         Raises:
-            OptionError: Fewer than ``LEAST`` words can be randomized, or an entry is unfit. The message has the numbers
-                of unfit entries.
+            OptionError: Fewer than ``MIN_WORDS`` words can be randomized, or an entry is unfit. The message has the
+                numbers of unfit entries.
         """
         assert bundle.staircase_table is not None
         _check_entries(list(entries), bundle)

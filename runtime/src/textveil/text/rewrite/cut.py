@@ -215,9 +215,6 @@ class SegmentReader:
     Args:
         plan: The plan of the call.
 
-    Attributes:
-        segments: The distinct segments of the call.
-
     Privacy:
         As for ``SegmentTable``.
     """

@@ -35,7 +35,7 @@ class DrawSlots(NamedTuple):
 
     @property
     def is_whole(self) -> NDArray[np.bool_]:
-        """Whether each token is a word in one piece (``Slots.whole``)."""
+        """Whether each token is a word in one piece (``Slots.is_whole``)."""
         return self.tokens.whole[self.tokens.draws.first[self.randomized]]
 
 
@@ -45,7 +45,7 @@ def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) 
     Args:
         tokens: The tokens.
         lower: For each new draw whether all of its slots are in lower case, where ``tokens`` contains only a part of
-        them.
+            them.
 
     Returns:
         Indices of the plan's words, shape ``(tokens,)``.

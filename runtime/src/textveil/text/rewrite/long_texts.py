@@ -1,7 +1,7 @@
 """Sanitizing of a document that is too long for arrays of all its tokens, in chunks.
 
-Each chunk gets the state of the chunks before it (``Carried``). So the output distribution and the spend are those of
-the document in one piece: functions of its template. Only the order of random words differs.
+Each chunk gets the state of the chunks before it (``CarriedState``). So the output distribution and the spend are those
+of the document in one piece: functions of its template. Only the order of random words differs.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

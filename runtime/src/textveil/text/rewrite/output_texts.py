@@ -40,8 +40,8 @@ def write_texts(tokens: TokenArrays, outputs: Integers) -> RewrittenTexts:
     """Return the texts with the sampled words between the original gaps.
 
     Args:
-        read: The tokens.
-        outputs: Output of each token, an index of the plan's ``words``; ignored for ``SHOWN`` tokens.
+        tokens: The tokens.
+        outputs: Output of each token, an index of the plan's ``words``; ignored for ``KEPT`` tokens.
     """
     words = tokens.plan.words.print_words(outputs, tokens.cases)
     shown = np.flatnonzero(tokens.roles == KEPT)

@@ -84,7 +84,7 @@ class DocumentRewriter:
 
 
 def _iterate_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequence[str]]]:
-    """Yield batches of about ``BATCH_CHARACTERS``; a long document is a batch of its own."""
+    """Yield batches of about ``MAX_BATCH_CHARACTERS``; a long document is a batch of its own."""
     batch: list[Sequence[str]] = []
     characters = 0
     for texts in documents:

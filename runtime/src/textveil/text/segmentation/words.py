@@ -44,7 +44,7 @@ def fold_apostrophes(word: str) -> str:
 def fold_word(word: str) -> str:
     """Return the look-up key of a word: NFKC, lower case, apostrophes as U+0027.
 
-    A word of more than ``LONGEST_WORD`` characters is its own key.
+    A word of more than ``MAX_WORD_LENGTH`` characters is its own key.
     """
     if len(word) > MAX_WORD_LENGTH:
         return word

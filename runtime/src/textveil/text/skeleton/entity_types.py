@@ -3,7 +3,7 @@
 The output reveals the type of an entity and nothing else about it.
 
 The shape of a string or a public list of words determines the type of a token. The surrogates of a type are drawn from
-a public list, independently of the token. Every string has exactly one shape (``shape_of``). Strings that the
+a public list, independently of the token. Every string has exactly one shape (``classify_shape``). Strings that the
 segmentation recognizes in different ways have different shapes, so any string of a type may replace any other one.
 """
 
@@ -96,7 +96,7 @@ class EntityType(NamedTuple):
         name: Its name, as printed.
         shape: A name of ``SHAPES`` for a type of strings; ``None`` for a type by list.
         lines: Bytes of the list file: folded words, each followed by its marks; empty for a type by shape.
-        outputs: Folded surrogates, each with the same probability.
+        surrogates: Folded surrogates, each with the same probability.
     """
 
     name: str
@@ -135,7 +135,7 @@ class EntityTypes:
         return self._word_index.find_list(key, case)
 
     def find_word_types(self, keys: Sequence[str], cases: Sequence[int]) -> list[int | None]:
-        """Return the result of ``of_word`` for many words; fast where no type lists most of them."""
+        """Return the result of ``find_word_type`` for many words; fast where no type lists most of them."""
         return self._word_index.find_lists(keys, cases)
 
 
@@ -146,7 +146,7 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
         name: Name of the type.
         shape: Its shape; ``None`` for a type by list.
         utf_8: Content of the file: one entry per line, optionally a tab and its marks.
-        checked: Whether the entries need no check. The tests of this package have checked the lists of the built-in
+        is_checked: Whether the entries need no check. The tests of this package have checked the lists of the built-in
             bundle, which its content hash identifies.
 
     Raises:
@@ -262,7 +262,7 @@ class ListedWordIndex:
         )
 
     def find_lists(self, words: Sequence[str], cases: Sequence[int]) -> list[int | None]:
-        """Return the result of ``find`` for each word."""
+        """Return the result of ``find_list`` for each word."""
         entries = [word.encode("utf-8", "surrogatepass") for word in words]
         halves, listed = np.array(entries, f"S{2 * _HALF_BYTES}").view(">u8"), np.frombuffer(self._hashes, np.uint64)
         hashes = halves[::2] ^ halves[1::2]
@@ -274,7 +274,7 @@ class ListedWordIndex:
         return list_numbers
 
     def _find_first_list(self, index: int, entry: bytes, case: int) -> int | None:
-        """Return the result of ``find``, given the first position of the entry's hash code."""
+        """Return the result of ``find_list``, given the first position of the entry's hash code."""
         hashes, entry_hash = self._hashes, self._hashes[index]
         while index < len(hashes) and hashes[index] == entry_hash:
             number, start = self._numbers[index], self._starts[index]

@@ -38,7 +38,7 @@ class EveryWordRule:
 
     @property
     def entity_types(self) -> Sequence[EntityType]:
-        """Entity types of ``TokenRule.lists``: none."""
+        """Entity types of ``TokenRule.entity_types``: none."""
         return ()
 
     @property
@@ -47,11 +47,11 @@ class EveryWordRule:
         return False
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return the decision for each plain word, as ``TokenRule.plain``: randomize all of them by key."""
+        """Return the decision for each plain word, as ``TokenRule.classify_plain``: randomize all of them by key."""
         return [RANDOMIZED_BY_KEY] * len(keys)
 
     def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
-        """Return the tokens of a segment, as ``TokenRule.tokens``: one word, or a stem and its clitic."""
+        """Return the tokens of a segment, as ``TokenRule.classify_token``: one word, or a stem and its clitic."""
         case = find_case_pattern(segment)
         if is_string(segment):
             return [(segment, ClassifiedToken(TokenRole.DRAWN, case, is_whole=False))]
@@ -71,7 +71,7 @@ class EveryWordRule:
         ]
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a mark, as ``TokenRule.mark``: the key is the mark itself."""
+        """Return the token of a mark, as ``TokenRule.classify_mark``: the key is the mark itself."""
         return ClassifiedToken(TokenRole.DRAWN, LOWER, mark, is_whole=False)
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
@@ -84,7 +84,7 @@ class EveryWordRule:
         return "".join(written)
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of one word, as ``TokenRule.alone``.
+        """Return the token of one word, as ``TokenRule.classify_alone``.
 
         An entry of the vocabulary may be several words, or a mark.
 
@@ -141,11 +141,11 @@ class EveryWordPieceRule(EveryWordRule):
         return False
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return ``None`` for each word, as ``TokenRule.plain``: any word may have several pieces."""
+        """Return ``None`` for each word, as ``TokenRule.classify_plain``: any word may have several pieces."""
         return [None] * len(keys)
 
     def classify_token(self, segment: str, *, starts_sentence: bool = False) -> ClassifiedTokens:
-        """Return the pieces of a word, as ``TokenRule.tokens``.
+        """Return the pieces of a word, as ``TokenRule.classify_token``.
 
         Only the piece of a one-piece word is whole.
         """

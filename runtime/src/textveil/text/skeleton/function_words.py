@@ -66,7 +66,7 @@ class TemplateRule:
             a name in Title case, even at the start of a sentence.
         listed_types: The entity types.
         keeps_function_words: Whether function words are kept; otherwise they are randomized.
-        denied: Keys that count as unknown words in this call (see ``denied_keys``). Private.
+        denied: Keys that count as unknown words in this call (see ``collect_denied_keys``). Private.
     """
 
     function_words: Mapping[str, bool]
@@ -85,7 +85,7 @@ class TemplateRule:
         return self.keeps_function_words
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return the decision for each plain word, as ``TokenRule.plain``.
+        """Return the decision for each plain word, as ``TokenRule.classify_plain``.
 
         Such a word has no clitic, and its position in the sentence does not matter; function words and denied words get
         ``None``.
@@ -96,7 +96,7 @@ class TemplateRule:
         ]
 
     def classify_token(self, segment: str, *, starts_sentence: bool) -> ClassifiedTokens:
-        """Return the tokens of a segment, as ``TokenRule.tokens``; denied words become unknown words."""
+        """Return the tokens of a segment, as ``TokenRule.classify_token``; denied words become unknown words."""
         first, *clitics = self.split_and_classify(segment, starts_sentence=starts_sentence)
         if not clitics and not self.denied:
             return [(segment, first)]
@@ -117,18 +117,18 @@ class TemplateRule:
         return tokens
 
     def classify_mark(self, mark: str) -> ClassifiedToken:
-        """Return the token of a mark, as ``TokenRule.mark``, which is the same for every mark."""
+        """Return the token of a mark, as ``TokenRule.classify_mark``, which is the same for every mark."""
         return ClassifiedToken(TokenRole.REPLACED, LOWER, type_index=len(self.listed_types.entity_types))
 
     def join_outputs(self, words: Sequence[str], kept: Sequence[bool], *, apart: bool) -> str:
-        """Join outputs, as ``TokenRule.joined``, with a space before randomized tokens only."""
+        """Join outputs, as ``TokenRule.join_outputs``, with a space before randomized tokens only."""
         written = words[0]
         for word, is_shown in zip(words[1:], kept[1:], strict=True):
             written += word if is_shown and not apart else " " + word
         return written
 
     def classify_alone(self, word: str) -> ClassifiedToken:
-        """Return the token of one word, as ``TokenRule.alone``.
+        """Return the token of one word, as ``TokenRule.classify_alone``.
 
         Raises:
             OptionError: The text is not one token, or the rule keeps the word, so that it has no distribution.

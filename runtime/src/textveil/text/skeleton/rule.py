@@ -70,7 +70,7 @@ class TokenRule(Protocol):
         ...
 
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
-        """Return the decisions for words of ASCII letters of at most ``LONGEST_WORD`` characters.
+        """Return the decisions for words of ASCII letters of at most ``MAX_WORD_LENGTH`` characters.
 
         This is the fast path for most words.
 
@@ -80,7 +80,7 @@ class TokenRule(Protocol):
 
         Returns:
             For each word the index of its type if it is replaced, ``RANDOMIZED_BY_KEY``, or ``None`` if the caller must
-            call ``tokens``.
+            call ``classify_token``.
         """
         ...
 
