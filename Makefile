@@ -1,4 +1,4 @@
-.PHONY: check lint quick test full fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser names
+.PHONY: check lint test full nightly fuzz mutants integrations lock wheels site bundle results docs docs-check sbom release-check browser names
 
 PYTEST = .venv/bin/pytest -q -n 2 --dist loadfile
 RESULTS = benchmarks/results
@@ -6,16 +6,12 @@ EXTRAS = presidio spacy datasets pandas langchain agents mcp sklearn serve gatew
 CLIENTS = openai anthropic langchain-openai langchain-anthropic cryptography
 NODE_CLIENTS = ai@6 @ai-sdk/openai@3 @ai-sdk/anthropic@3
 
-# What CI checks of Python, in the environment that is there: `bash .ci/run` starts from nothing, tries every Python there
-# is, and checks web/ too (.ci/web); `make browser` is a job of its own.
-check: lint test
+# Before each commit, in the existing environment: lint, and the tests that take moments. `bash .ci/run` decides on a push.
+check: lint
+	$(PYTEST) --hypothesis-profile quick -m "not full and not slow and not statistical"
 
 lint:
 	.ci/lint
-
-# A bit of everything: with `make lint` three minutes on two cores.
-quick:
-	$(PYTEST) --hypothesis-profile quick -m "not full and not slow and not statistical"
 
 # The default run: the README's second command, without the installation; about a quarter of an hour of processor time.
 test:
@@ -24,6 +20,13 @@ test:
 # The default run and what is too long for it; random search is `make fuzz`.
 full:
 	{ date -u +%F; git rev-parse HEAD; $(PYTEST) --hypothesis-profile full -m "full or not full" --durations 20; } > $(RESULTS)/full.txt; tail -n 1 $(RESULTS)/full.txt
+
+# Everything that a push does not wait for: all tests, every Python on this machine, 50,000 texts in both languages, the
+# mutants and each extra in its own environment. Hours on two cores.
+nightly: full
+	.ci/each-python all
+	TEXTS=50000 .ci/web
+	$(MAKE) mutants integrations
 
 # Random examples, many of them: never the same twice.
 fuzz:
