@@ -124,7 +124,7 @@ def test_what_may_come_out_is_what_the_rule_allows(bundle):
         for symbol in range(0, bundle.symbol_count, 23):
             word = bundle.vocabulary[symbol]
             allowed = word not in never and rule.is_output_allowed(word, lower=lower)
-            assert bool(bundle.staircase.roles[symbol] & bit) == allowed
+            assert bool(bundle.staircase_table.roles[symbol] & bit) == allowed
 
 
 def test_words_that_firms_are_called_by_come_out_in_lower_case_only(bundle):
@@ -187,12 +187,12 @@ def test_the_staircase_can_be_built_again_from_what_is_in_the_repository(bundle,
         words=bundle.vocabulary, vectors=np.ones((bundle.symbol_count, 2), np.float32), tokens="word", provenance={}
     )
     part = build_staircase(source, recipe)
-    assert (part.tensors["base"] == bundle.staircase.base).all()
+    assert (part.tensors["base"] == bundle.staircase_table.base).all()
     told = (
         np.uint8(compute_output_role(function_words_kept=True) | compute_output_role(function_words_kept=False)) * 17
     )  # and in lower case
-    assert (part.tensors["roles"] == bundle.staircase.roles & told).all()
-    assert (part.tensors["neighbours"] == bundle.staircase.neighbors)[symbols].mean() > 0.999
+    assert (part.tensors["roles"] == bundle.staircase_table.roles & told).all()
+    assert (part.tensors["neighbours"] == bundle.staircase_table.neighbors)[symbols].mean() > 0.999
     law = json.loads((DEFAULT_BUNDLE / MECHANISM_FILE).read_text(encoding="utf-8"))
     assert (law["staircase"], law["skeleton"]) == (part.law["staircase"], part.law["skeleton"])
     for name, content in part.texts.items():

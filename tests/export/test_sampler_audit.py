@@ -105,10 +105,10 @@ def of_larger_factor(more: float) -> Callable[..., Any]:
 
 #: What is planted where, in which sampler, and what the audit says. A stream that a fork repeats is always seen.
 FAULTS: dict[str, tuple[object, str, Any, Callable[[], Staircase], str]] = {
-    "a wrong tail": (Staircase, "_select", wrong_tail, scarce, "outputs occur"),
+    "a wrong tail": (Staircase, "_select_outputs", wrong_tail, scarce, "outputs occur"),
     "three times the factor": (Staircase, "draw_symbols", of_larger_factor(3), made, "exceeds the promised"),
     "1.5 times the factor": (Staircase, "draw_symbols", of_larger_factor(1.5), made, "outputs occur"),
-    "floating point of 24 bits": (audit, "uniform_below", floating, made, "too few random bits"),
+    "floating point of 24 bits": (audit, "draw_uniform_below", floating, made, "too few random bits"),
 }
 _RUNS = 60
 

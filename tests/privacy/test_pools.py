@@ -69,7 +69,7 @@ def distribution(plan: NamesPlan, kinds: str, is_consistent: bool, skips: str = 
         drawn = ConversationDraws(plan.style, pools, skips)
         parts = [MentionPart("first" if kind == "1" else "second", "", f"{n}", "") for n, kind in enumerate(kinds)]
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(conversation_state, "_draw_below", branch)
+            patch.setattr(conversation_state, "_sample_all_below", branch)
             drawn._sample_ahead(parts[:1])
             out = "".join(
                 "-" if member is None else pools.spell_surrogate(part.entity_type, "", member, 0)
@@ -98,8 +98,8 @@ def expected(kinds: str, is_consistent: bool, skips: str = "") -> dict[str, Frac
 
 @pytest.fixture(autouse=True)
 def _few_tries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conversation_state, "_TRIES", 1)
-    monkeypatch.setattr(conversation_state, "_DRAWS", 1)
+    monkeypatch.setattr(conversation_state, "_MAX_TRIES", 1)
+    monkeypatch.setattr(conversation_state, "_DRAWS_PER_CALL", 1)
 
 
 KINDS = ["1", "11", "111", "1111", "12", "112", "2121"]
@@ -118,7 +118,7 @@ def test_words_to_skip_never_come_out(plan: NamesPlan) -> None:
 @pytest.mark.parametrize("draws", [2, 3])
 def test_draws_that_are_left_over_stay_uniform(plan: NamesPlan, draws: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """They are uniform below an earlier, larger number, and those above the present one are passed over."""
-    monkeypatch.setattr(conversation_state, "_DRAWS", draws)
+    monkeypatch.setattr(conversation_state, "_DRAWS_PER_CALL", draws)
     assert distribution(plan, "111", False) == expected("111", False)
 
 
@@ -138,7 +138,7 @@ FAULTS = {
 def test_planted_faults(plan: NamesPlan, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     name, change = FAULTS[fault]
     monkeypatch.setattr(ConversationDraws, name, planted(getattr(ConversationDraws, name), change))
-    monkeypatch.setattr(conversation_state, "_DRAWS", 2)
+    monkeypatch.setattr(conversation_state, "_DRAWS_PER_CALL", 2)
     assert any(distribution(plan, kinds, False) != expected(kinds, False) for kinds in KINDS[:4])
 
 
@@ -158,8 +158,8 @@ def test_a_mention_of_a_used_up_pool_costs_the_same_as_any_other(
         counts["spellings"] += 1
         return take(*given)
 
-    monkeypatch.setattr(conversation_state, "_draw_below", count_draws)
-    monkeypatch.setattr(ConversationDraws, "_take", count_spellings)
+    monkeypatch.setattr(conversation_state, "_sample_all_below", count_draws)
+    monkeypatch.setattr(ConversationDraws, "_mark_used", count_spellings)
     for unit in ("x y ", "4711 and ", "5 May 2020 "):
         counts.update(draws=0, spellings=0)
         plan = sanitizer.names_plan(protect="names")

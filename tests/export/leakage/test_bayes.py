@@ -36,29 +36,29 @@ def test_one_release_is_exact(built, geometry, k, base):
     for level, mechanism, rows in laws:
         rates = found[level, mechanism]
         shares = plain.prior(bundle, plain.candidates(bundle, mechanism))
-        expected = sum(max(shares[x] * rows[x][y] for x in shares) for y in range(bundle.symbols))
+        expected = sum(max(shares[x] * rows[x][y] for x in shares) for y in range(bundle.symbol_count))
         assert rates["bayes_recovery"]["1"] == {"rate": pytest.approx(float(expected), abs=6e-7)}
         if mechanism == "santext":
             assert "bayes_recovery_with_kept_words" not in rates
             continue
         kept = {x for x, role in enumerate(bundle.table.roles.tolist()) if role & 4}
-        everybody = plain.prior(bundle, list(range(bundle.symbols + 1)))
+        everybody = plain.prior(bundle, list(range(bundle.symbol_count + 1)))
         whole = [
             [(COIN if x in kept else 1) * share + (1 - COIN) * (x in kept and x == y) for y, share in enumerate(row)]
             for x, row in enumerate(rows)
         ]
         assert all(sum(row) == 1 for row in whole)
-        expected = sum(max(everybody[x] * whole[x][y] for x in everybody) for y in range(bundle.symbols))
+        expected = sum(max(everybody[x] * whole[x][y] for x in everybody) for y in range(bundle.symbol_count))
         with_kept = rates["bayes_recovery_with_kept_words"]
         assert with_kept == {"1": {"rate": pytest.approx(float(expected), abs=6e-7)}}
 
 
-_COLUMNS = "channel.columns(outputs)"
+_COLUMNS = "channel.compute_columns(outputs)"
 RATE_FAULTS = {
     "the mean posterior": ("joint[np.arange(len(outputs)), guesses]", "joint.mean(axis=1)"),
     "the prior of other words": ("columns * prior", "columns * prior[::-1]"),
     "no base measure": (_COLUMNS, f"{_COLUMNS} / np.maximum(channel.base[outputs, None], 1)"),
-    "no coin": (_COLUMNS, "channel.drawn.columns(outputs)"),
+    "no coin": (_COLUMNS, "channel.without_coin.compute_columns(outputs)"),
 }
 
 

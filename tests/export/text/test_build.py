@@ -43,7 +43,7 @@ def contents(source):
 
 def median_unchanged(bundle, exponent):
     """Median over SanText+'s outputs of the probability to stay unchanged, from the integers of an exponent."""
-    largest_score = len(bundle.levels[0].parameters["santext+"].weights) - 1
+    largest_score = len(bundle.santext_levels[0].parameters["santext+"].weights) - 1
     law = level_weights.make_level_parameters(bundle.table, LevelSetting(exponent), largest_score)
     channel = SanText.from_table(bundle.table, bundle.metric, "santext+", law).randomizer
     words = channel.output_ids

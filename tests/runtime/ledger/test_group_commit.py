@@ -114,14 +114,14 @@ def charge(what):
 for group in range(2):
     threads = [threading.Thread(target=charge, args=(b"%d" % (3 * group + number),)) for number in range(3)]
     queue = ledger._group_commit._queue
-    queue.is_written = True
+    queue.is_writing = True
     for waiting, thread in enumerate(threads, 1):
         thread.start()
-        while len(queue.waiters) < waiting:
+        while len(queue.calls) < waiting:
             pass
-    with queue.changed:
-        queue.is_written = False
-        queue.changed.notify_all()
+    with queue.condition:
+        queue.is_writing = False
+        queue.condition.notify_all()
     for thread in threads:
         thread.join()
 """

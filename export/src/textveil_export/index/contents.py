@@ -53,7 +53,7 @@ class IndexContents:
         ...     name="tiny", labels=("no", "yes"), extractor=parts, weight=weight, bias=bias, channels={},
         ...     default=("counts", "2"),
         ... )
-        >>> contents.kind == layout.DECISION
+        >>> contents.kind == layout.CLASS_LABELS
         True
     """
 

@@ -57,7 +57,7 @@ def make_integer_randomizer(name: str, channel: ArrayLike, epsilon: str) -> Labe
 
     Example:
         >>> randomizer = make_integer_randomizer("counts", [[0.75, 0.25], [0.25, 0.75]], "2")
-        >>> randomizer.matrix.round(3).tolist()
+        >>> randomizer.probability_matrix.round(3).tolist()
         [[0.75, 0.25], [0.25, 0.75]]
     """
     rows = _normalize_rows(np.asarray(channel, dtype=np.float64))

@@ -111,7 +111,7 @@ def guess_from_one_release(
         >>> import numpy as np
         >>> from types import SimpleNamespace
         >>> rows = np.array([[0.9, 0.1], [0.2, 0.8]])  # Pr[M(x) = y], a row per input
-        >>> channel = SimpleNamespace(symbols=2, columns=lambda outputs: rows.T[outputs])
+        >>> channel = SimpleNamespace(symbol_count=2, compute_columns=lambda outputs: rows.T[outputs])
         >>> guesses = guess_from_one_release(channel, {"even": np.array([0.5, 0.5])})["even"]
         >>> round(guesses.rate, 6), guesses.inputs.tolist()
         (0.85, [0, 1])

@@ -172,5 +172,5 @@ def test_a_season_that_shows_its_years_is_found(
     fault = planted(
         string_types.classify_number, ('return "season", season[2]', f'return "season", season[2] * (1 + {shown})')
     )
-    monkeypatch.setattr(string_types, "number_kind", fault)
+    monkeypatch.setattr(string_types, "classify_number", fault)
     assert _seasons_differ(sanitizer)
