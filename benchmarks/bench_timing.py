@@ -149,7 +149,7 @@ def main() -> None:
     sanitizer, tables = Sanitizer.load(), Sanitizer.load(find_artifact("english-santext"))
     staircase, ids = staircase_of(sanitizer), sanitizer.bundle.symbol_ids
     plan: Any = tables._get_plan({"mechanism": "santext"})
-    exact = plan.mechanism.law
+    exact = plan.mechanism.sampler
     middle = {word: np.median([timed(exact, ids[word])(0) for _ in range(200)]) for word in ("the", "doctor", "zebra")}
     fast, slow = min(middle, key=middle.__getitem__), max(middle, key=middle.__getitem__)
     doctor = ids["doctor"]

@@ -172,7 +172,7 @@ class TestCommand:
     """``--certified-epsilon``: exponents whose proven epsilon meets the target."""
 
     def test_levels_are_labeled_with_their_targets(self, dialed):
-        labels = {level.name: dialed.certified_epsilon(level, "santext+") for level in dialed.santext_levels}
+        labels = {level.name: dialed.get_certified_epsilon(level, "santext+") for level in dialed.santext_levels}
         assert labels == {"6": 6, "9.5": 9.5, "12": 12}
 
     @pytest.mark.parametrize("targets", ["x", "a=3", "9,8", "6,6", "-1", "nan", ""])

@@ -109,7 +109,7 @@ class SlotlessMechanism:
     make_randomizer: "Callable[[], Randomizer] | None"
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Implement ``Mechanism.draw``; the result does not depend on the slots."""
+        """Implement ``Mechanism.draw_symbols``; the result does not depend on the slots."""
         return self.sampler.draw_symbols(inputs, random_uint64)
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":

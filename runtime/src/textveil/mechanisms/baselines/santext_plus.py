@@ -45,7 +45,7 @@ class SanTextPlus:
     is_keepable: NDArray[np.bool_]
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Implement ``Mechanism.draw``; only whole words may be kept.
+        """Implement ``Mechanism.draw_symbols``; only whole words may be kept.
 
         Otherwise the output could keep a secret part by part, if the tokenizer splits it into frequent parts.
 

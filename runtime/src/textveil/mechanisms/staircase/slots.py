@@ -43,10 +43,10 @@ class SlotStaircases:
         return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
     def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
-        """Implement ``Mechanism.draw``: sample each slot by the staircase of its case.
+        """Implement ``Mechanism.draw_symbols``: sample each slot by the staircase of its case.
 
         Privacy:
-            As ``Staircase.draw``. The grouping of the samples depends on ``slots.lower`` alone.
+            As ``Staircase.draw_symbols``. The grouping of the samples depends on ``slots.lower`` alone.
         """
         if self.lower_case is self.any_case:
             return self.any_case.draw_symbols(inputs, random_uint64)
