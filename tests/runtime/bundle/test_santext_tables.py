@@ -183,6 +183,6 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
             law = sanitizer._get_plan({"mechanism": mechanism, "epsilon": epsilon}).mechanism.sampler  # type: ignore[attr-defined]
             for row in range(bundle.symbol_count + 1):
                 rows = law.compute_proposals(np.array([row]))
-                weights = rows.weights(0)
+                weights = rows.compute_weights(0)
                 assert 0 < sum(map(int, weights)) == int(rows.totals[0]) < 1 << 62
                 assert ((weights > 0) == ((bundle.table.roles & bit) != 0)).all()
