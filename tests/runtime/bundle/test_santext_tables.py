@@ -180,7 +180,8 @@ def test_a_signed_table_with_any_one_number_changed_stays_in_range(
     sanitizer = Sanitizer(bundle)
     for mechanism, bit in (("santext", 1), ("santext+", 2)):
         for epsilon in (4, 16):
-            law = sanitizer._get_plan({"mechanism": mechanism, "epsilon": epsilon}).mechanism.sampler  # type: ignore[attr-defined]
+            plan: Any = sanitizer._get_plan({"mechanism": mechanism, "epsilon": epsilon})
+            law = plan.mechanism.santext if mechanism == "santext+" else plan.mechanism.sampler
             for row in range(bundle.symbol_count + 1):
                 rows = law.compute_proposals(np.array([row]))
                 weights = rows.compute_weights(0)
