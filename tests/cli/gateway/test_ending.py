@@ -46,7 +46,7 @@ def compute(conversation, *arguments):
     while True:
         pass
 
-Conversation.exchange = compute
+Conversation.start_exchange = compute
 from textveil_cli.main import main
 main()
 """
