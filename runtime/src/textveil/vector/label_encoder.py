@@ -39,6 +39,14 @@ class LabelRelease:
         statement: Epsilon per text, and limits of the protection.
         notes: Remarks for the device alone; never part of the release.
         sentence: The public sentence to release in place of the index; ``None`` to release the index itself.
+
+    Example:
+        >>> release = TextLabelEncoder.load().encode("Stocks fell on Friday.", epsilon=4)
+        >>> release
+        <LabelRelease, index counts: epsilon 4 for the whole text, whatever it says>
+        >>> label_id, bundle, epsilon, randomizer = release.line.split()
+        >>> epsilon, randomizer
+        ('4', 'counts')
     """
 
     label_id: int
@@ -82,6 +90,16 @@ class TextLabelEncoder:
     Raises:
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
         ModelNotPinned: The bundle has a model, and the caller pinned neither its content hash nor its signer.
+
+    Example:
+        >>> encoder = TextLabelEncoder.load()
+        >>> encoder.bundle.labels
+        ('Business', 'Sci/Tech', 'Sports', 'World')
+        >>> release = encoder.encode("Stocks fell on Friday.", epsilon=4)
+        >>> release.label_id in range(4)
+        True
+        >>> print(release.statement.whole_text)
+        epsilon 4 for the whole text, whatever it says
     """
 
     kind: ClassVar[str] = "index"
