@@ -58,6 +58,11 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
         IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
         CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
         ModelRefused: The model contains something that this package does not run.
+
+    Example:
+        >>> from textveil.bundle import DEFAULT_BUNDLE
+        >>> type(open_bundle(DEFAULT_BUNDLE)).__name__
+        'TextBundle'
     """
     if not pins.keys() <= ExpectedBundle.__annotations__.keys():
         raise OptionError(f"a pin of a bundle is {', '.join(ExpectedBundle.__annotations__)}")

@@ -24,6 +24,10 @@ def make_signed_message(manifest_sha256: str) -> bytes:
 
     Args:
         manifest_sha256: SHA-256 of the manifest, hexadecimal.
+
+    Example:
+        >>> make_signed_message(64 * "0")[:26]
+        b'textveil bundle, version 1'
     """
     return _MESSAGE_PREFIX + bytes.fromhex(manifest_sha256)
 
