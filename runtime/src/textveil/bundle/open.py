@@ -55,7 +55,7 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
         WrongBundle: The bundle is not of an accepted kind.
         BundleDamaged: A file is missing, altered or malformed.
         BundleTooLarge: The files are larger than allowed.
-        IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
+        ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
         CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
         ModelRefused: The model contains something that this package does not run.
 

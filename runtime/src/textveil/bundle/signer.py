@@ -43,7 +43,7 @@ def check_signer(path: Path, manifest_sha256: str, key: str) -> None:
     Raises:
         OptionError: ``key`` is not a public key.
         CryptoUnavailable: The package ``cryptography`` is not installed.
-        NotTheMaker: The bundle has no signature of this manifest by this key.
+        WrongSigner: The bundle has no signature of this manifest by this key.
     """
     if not isinstance(key, str) or not _KEY.fullmatch(key.strip().lower()):
         raise OptionError("maker is a public key: 64 hexadecimal digits, as textveil-export sign prints them")

@@ -87,7 +87,7 @@ class Encoder:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
         EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle states.
         OptionError: ``threads`` is out of range.
-        ModelNotPinned: The caller pinned neither the content hash of the bundle nor its signer.
+        ModelNotExpected: The caller pinned neither the content hash of the bundle nor its signer.
 
     Example:
         >>> encoder = Encoder.load("my-encoder", expect_id=open_bundle(Path("my-encoder")).content_hash)
@@ -122,8 +122,8 @@ class Encoder:
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
-            IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
-            ModelNotPinned: Neither ``expect_id`` nor ``maker`` is given; the message has the content hash.
+            ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
+            ModelNotExpected: Neither ``expect_id`` nor ``maker`` is given; the message has the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """

@@ -89,7 +89,7 @@ class TextLabelEncoder:
 
     Raises:
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
-        ModelNotPinned: The bundle has a model, and the caller pinned neither its content hash nor its signer.
+        ModelNotExpected: The bundle has a model, and the caller pinned neither its content hash nor its signer.
 
     Example:
         >>> encoder = TextLabelEncoder.load()
@@ -123,8 +123,8 @@ class TextLabelEncoder:
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
-            IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
-            ModelNotPinned: The bundle has a model, and neither ``expect_id`` nor ``maker`` is given; the message has
+            ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
+            ModelNotExpected: The bundle has a model, and neither ``expect_id`` nor ``maker`` is given; the message has
                 the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed: See the class.
