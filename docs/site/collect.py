@@ -51,7 +51,7 @@ def main() -> None:
             text = linked((ROOT / path).read_text("utf-8"), path, pages)
             unsearched = any(path.is_relative_to(folder) for folder in UNSEARCHED)
             to.write_text(f"---\nsearch: {{exclude: true}}\n---\n{text}" if unsearched else text, "utf-8")
-        elif path.suffix == ".png" or path in ASSETS:
+        elif path.suffix in (".png", ".svg") or path in ASSETS:
             shutil.copy(ROOT / path, to)
     if DEMO.is_dir():
         shutil.copytree(DEMO, TARGET / "demo")
