@@ -13,8 +13,8 @@ Every shell block has a comment in the line above it, which GitHub does not show
     <!-- output of DATE: REASON -->      not run now; the text block below it was written by hand then
 
 A run block also gets a hash of itself, so that output from before an edit is found. The blocks of one page run in order
-in one new folder, which holds copies of the files in docs/examples and links to artifacts and examples. Blocks of the
-folders in NOT_RUN need no comment.
+in one new folder, which holds copies of the files in docs/examples and links to artifacts, docs and examples. Blocks of
+the folders in NOT_RUN need no comment.
 """
 
 import hashlib
@@ -73,7 +73,7 @@ def build(text: str) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "docs" / "examples", folder, dirs_exist_ok=True)
-        for linked in ("artifacts", "examples"):
+        for linked in ("artifacts", "docs", "examples"):
             (folder / linked).symlink_to(ROOT / linked)
         return _BLOCK.sub(lambda block: _with_output(block, folder), text)
 
