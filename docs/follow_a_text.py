@@ -17,8 +17,7 @@ from textwrap import shorten
 from types import CodeType, FrameType
 from typing import Any
 
-from textveil import Conversation, Sanitizer
-from textveil.release import ReleaseStatement
+from textveil import Conversation, PrivacyStatement, Sanitizer
 
 SENTENCE = "Please refund order 88213 to Daniel Keller, Leeds."
 #: Functions of each path in the order of their first calls, as the names of their classes and their own.
@@ -77,11 +76,11 @@ def describe(value: Any, depth: int = 0) -> str:
     """Return a value as short text: plain values as they are, of other objects the name of the class."""
     if isinstance(value, str | int | float | bool | type(None)):
         return repr(value)
-    if isinstance(value, ReleaseStatement):
+    if isinstance(value, PrivacyStatement):
         return f"{type(value).__name__}: {value.format_line()}"
     if hasattr(value, "tolist"):
         return describe(value.tolist(), depth)
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
+    if hasattr(value, "_asdict"):  # a named tuple
         return _describe_fields(type(value).__name__, value._asdict(), depth)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{describe(key)}: {describe(each, depth + 1)}" for key, each in value.items()) + "}"
