@@ -1,8 +1,8 @@
-"""Runs the commands in the documents and writes what they print below them.
+"""Run the commands in the documents and write their output below them.
 
-    python docs/build.py            runs every marked block and rewrites the pages (make docs)
+    python docs/build.py            run every marked block and rewrite the pages (make docs)
     python docs/build.py PAGE...    the same for some pages
-    python docs/build.py --check    runs nothing, and tells what is wrong (make docs-check)
+    python docs/build.py --check    run nothing, and list all problems (make docs-check)
 
 Every shell block has a comment in the line above it, which GitHub does not show:
 
@@ -13,8 +13,8 @@ Every shell block has a comment in the line above it, which GitHub does not show
     <!-- output of DATE: REASON -->      not run now; the text block below it was written by hand then
 
 A run block also gets a hash of itself, so that output from before an edit is found. The blocks of one page run in order
-in one new folder, which holds copies of the files in docs/examples and links to artifacts and examples. Blocks of the
-folders in NOT_RUN need no comment.
+in one new folder, which holds copies of the files in docs/examples and links to artifacts, docs and examples. Blocks of
+the folders in NOT_RUN need no comment.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ _FAILURE = re.compile(r"Traceback|\b\w*Error\b")
 
 
 def pages() -> list[Path]:
-    """Returns the documents with commands: README.md, docs, the wheels' and the artifacts' pages.
+    """Return the documents with commands: README.md, docs, the wheels' and the artifacts' pages.
 
     Cards of bundles are left out. A manifest has their hash, so they never change.
     """
@@ -65,7 +65,7 @@ def pages() -> list[Path]:
 
 
 def build(text: str) -> str:
-    """Returns a page with the output of every block that is marked to run.
+    """Return a page with the output of every block that is marked to run.
 
     Raises:
         ValueError: A command ended otherwise than its marker says, or printed nothing.
@@ -73,7 +73,7 @@ def build(text: str) -> str:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         shutil.copytree(ROOT / "docs" / "examples", folder, dirs_exist_ok=True)
-        for linked in ("artifacts", "examples"):
+        for linked in ("artifacts", "docs", "examples"):
             (folder / linked).symlink_to(ROOT / linked)
         return _BLOCK.sub(lambda block: _with_output(block, folder), text)
 
@@ -91,7 +91,7 @@ def _with_output(block: re.Match[str], folder: Path) -> str:
 
 
 def _output(commands: str, exit_status: int, folder: Path) -> list[str]:
-    """Runs commands as a shell script; gives the lines of what they print, errors and notes among them."""
+    """Run commands as a shell script; return the lines of both output streams."""
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     done = subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", commands],
@@ -116,12 +116,12 @@ def _hash(options: str, commands: str) -> str:
 
 
 def needs_markers(page: Path) -> bool:
-    """Returns whether every block of a page must say whether it is run."""
+    """Return whether every block of a page needs a marker."""
     return not str(page.relative_to(ROOT)).startswith(tuple(NOT_RUN))
 
 
 def problems(text: str, *, markers: bool = True) -> Iterator[str]:
-    """Yields what is wrong with a page: markers, stored outputs, commands and options that do not exist.
+    """Yield the problems of a page: markers, outdated outputs, unknown commands and options.
 
     Args:
         text: The page, Markdown.
@@ -145,7 +145,7 @@ def problems(text: str, *, markers: bool = True) -> Iterator[str]:
 
 
 def split(commands: str) -> Iterator[list[str]]:
-    """Yields the words of every single command of a shell block: of each side of a pipe, without redirections."""
+    """Yield the words of each command of a shell block, of each side of a pipe, without redirections."""
     text = re.sub(r"(?<!\S)(#.*|\d?>&\d|\d(?=>))", "", commands.replace("\\\n", " "))
     lexer = shlex.shlex(text, posix=True, punctuation_chars="();<>|&\n")
     lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t", True, ""
@@ -202,7 +202,7 @@ def _app(name: str) -> Any:
 
 
 def main(arguments: list[str]) -> None:
-    """Builds or checks the pages; ends with status 1 if something is wrong."""
+    """Build or check the pages; exit with status 1 if there is a problem."""
     if arguments == ["--check"]:
         wrong = [
             f"{page.relative_to(ROOT)} {problem}"

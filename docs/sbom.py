@@ -1,4 +1,4 @@
-"""Keeps what a bill of materials is for: names, versions, licenses and who needs whom, the same on every machine.
+"""Reduce a bill of materials to names, versions, licenses and dependencies, equal on every machine.
 
 python docs/sbom.py MADE.json docs/sbom.json
 """
@@ -13,7 +13,7 @@ _INSTALLERS = ("pip", "setuptools")
 
 
 def cleaned(bill: dict[str, Any]) -> dict[str, Any]:
-    """Leaves out addresses, the tool that made it, and what installs."""
+    """Leave out addresses, the tool that wrote the bill, and installers."""
     bill = _without_addresses(bill)
     bill.get("metadata", {}).pop("tools", None)
     bill["components"] = [part for part in bill["components"] if part["name"] not in _INSTALLERS]

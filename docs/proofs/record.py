@@ -1,8 +1,8 @@
-"""Checks that every proof has been read against the code it proves, and records that it has.
+"""Check that every proof was read against the present code, and record a reading.
 
-    python docs/proofs/record.py                          tells which functions changed since their proof was read
-    python docs/proofs/record.py --looked-at NAME...      records functions as they are now, after reading the proof
-    python docs/proofs/record.py --moved                  finds functions that only moved to another module
+    python docs/proofs/record.py                          list functions that changed since their proof was read
+    python docs/proofs/record.py --looked-at NAME...      record functions as they are now, after reading the proof
+    python docs/proofs/record.py --moved                  find functions that only moved to another module
 
 A proof ends with a table of the functions, classes and constants that carry its claim, and of values in data files
 (`textveil.data.rules:numbers` is a key of rules.json). Each row has a hash of the code or the value.
@@ -52,7 +52,7 @@ class Claim:
 
 
 def claims(proofs: Path = PROOFS) -> list[Claim]:
-    """Returns the rows of all proofs in a folder."""
+    """Return the rows of all proofs in a folder."""
     return [
         Claim(proof, row["module"], row["name"], row["hash"])
         for proof in sorted(proofs.glob("*.md"))
@@ -61,14 +61,14 @@ def claims(proofs: Path = PROOFS) -> list[Claim]:
 
 
 def module_file(module: str) -> Path | None:
-    """Returns the file of a module of one of the wheels."""
+    """Return the file of a module of one of the packages."""
     stem = module.replace(".", "/")
     files = (source / name for source in SOURCES for name in (f"{stem}.py", f"{stem}/__init__.py"))
     return next((file for file in files if file.is_file()), None)
 
 
 def data_hash(module: str, name: str) -> str | None:
-    """Returns the hash of a value in a data file; None if there is no such file or key."""
+    """Return the hash of a value in a data file; None if there is no such file or key."""
     paths = (source / f"{module.replace('.', '/')}.json" for source in SOURCES)
     file = next((path for path in paths if path.is_file()), None)
     value = json.loads(file.read_text("utf-8")) if file else None
@@ -78,7 +78,7 @@ def data_hash(module: str, name: str) -> str | None:
 
 
 def code_hash(source: str, name: str) -> str | None:
-    """Returns the hash of a function, class, method or constant; None if the source does not define it."""
+    """Return the hash of a function, class, method or constant; None if the source does not define it."""
     nodes: list[ast.stmt] = ast.parse(source).body
     found: ast.stmt | None = None
     for part in name.split("."):
@@ -90,7 +90,7 @@ def code_hash(source: str, name: str) -> str | None:
 
 
 def _defined(node: ast.stmt) -> set[str]:
-    """Returns the names that a statement defines."""
+    """Return the names that a statement defines."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
@@ -110,7 +110,7 @@ def _plain(node: object) -> object:
 
 
 def current_hash(claim: Claim) -> str | None:
-    """Returns the hash of a claim's function or value as it is now; None if it is not there."""
+    """Return the hash of a claim's function or value as it is now; None if it is not there."""
     file = module_file(claim.module)
     if file is None:
         return data_hash(claim.module, claim.name)
@@ -118,7 +118,7 @@ def current_hash(claim: Claim) -> str | None:
 
 
 def problems(proofs: Path = PROOFS) -> Iterator[str]:
-    """Yields one line for every function that is gone, or changed since its proof was read."""
+    """Yield one line for each function that is missing, or changed since its proof was read."""
     for claim in claims(proofs):
         now = current_hash(claim)
         if now is None:
@@ -131,7 +131,7 @@ def problems(proofs: Path = PROOFS) -> Iterator[str]:
 
 
 def record(names: list[str], proofs: Path = PROOFS) -> list[Claim]:
-    """Writes the present hashes of some functions into their proofs.
+    """Write the present hashes of some functions into their proofs.
 
     Raises:
         ValueError: A name is in no table, or a function is not there.
@@ -175,7 +175,7 @@ def _rewrite(claim: Claim, function: str, digest: str) -> None:
 
 
 def main() -> None:
-    """Checks, or records; ends with status 1 if a proof is to be read."""
+    """Check or record; exit with status 1 if a proof must be read again."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--looked-at", nargs="+", metavar="NAME", help="functions, or proofs (santext.md), that were read"

@@ -39,7 +39,7 @@ _LINK = re.compile(r"(?<!!)\[(?P<text>[^\]]*)\]\((?P<to>[^)#\s]*)(?P<anchor>#[^)
 
 
 def main() -> None:
-    """Writes all pages anew."""
+    """Write all pages anew."""
     shutil.rmtree(TARGET, ignore_errors=True)
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True).stdout.decode()
     tracked = [Path(name) for name in listed.split("\0") if name]
@@ -51,7 +51,7 @@ def main() -> None:
             text = linked((ROOT / path).read_text("utf-8"), path, pages)
             unsearched = any(path.is_relative_to(folder) for folder in UNSEARCHED)
             to.write_text(f"---\nsearch: {{exclude: true}}\n---\n{text}" if unsearched else text, "utf-8")
-        elif path.suffix == ".png" or path in ASSETS:
+        elif path.suffix in (".png", ".svg") or path in ASSETS:
             shutil.copy(ROOT / path, to)
     if DEMO.is_dir():
         shutil.copytree(DEMO, TARGET / "demo")
@@ -61,14 +61,14 @@ def main() -> None:
 
 
 def version() -> str:
-    """Returns the version of the library whose pages these are."""
+    """Return the version of the library."""
     found = re.search(r'^__version__ = "(.*)"$', (ROOT / "runtime/src/textveil/__init__.py").read_text("utf-8"), re.M)
     assert found is not None
     return found[1]
 
 
 def with_demo(home: str) -> str:
-    """Returns the first page with a link to the page to try, above its first section."""
+    """Return the first page with a link to the demo, above its first section."""
     link = "**[Try it in your browser](demo/index.html):** what you type does not leave it."
     return home.replace("\n## ", f"\n{link}\n\n## ", 1)
 
@@ -82,13 +82,13 @@ def on_config(config: Any) -> None:
 
 
 def address_of(origin: str) -> str:
-    """Returns where people read the repository that a clone is of; nothing for one that is not on the web."""
+    """Return the web address of the repository of a clone; an empty string if it has none."""
     found = _ORIGIN.fullmatch(origin)
     return f"https://{found[1]}/{found[2]}" if found else ""
 
 
 def on_post_build(config: Any) -> None:
-    """Makes the page for what is not there find its parts, however deep the address is that was asked for."""
+    """Make the page for missing addresses find its style sheets and scripts at any depth."""
     page = Path(config["site_dir"]) / "404.html"
     text = anywhere(page.read_text("utf-8"), page.parent.name)
     for place in (page, page.parent.with_name("404.html")):  # a host may look at its top alone
@@ -96,7 +96,7 @@ def on_post_build(config: Any) -> None:
 
 
 def anywhere(page: str, version: str) -> str:
-    """Returns a page whose addresses begin at the top of the host, as one that finds the version it is of."""
+    """Replace addresses from the top of the host by addresses below the folder of the version."""
     page = re.sub(r'(href|src)="/(?!/)\.?', r'\1="', page).replace('new URL("/",location)', "new URL(document.baseURI)")
     page = page.replace("<head>", f"<head>{_BASE.replace('VERSION', version)}", 1)
     page = page.replace('"search": "/', '"search": "', 1).replace('href=""', 'href="index.html"')
@@ -106,7 +106,7 @@ def anywhere(page: str, version: str) -> str:
 
 
 def list_versions(new: str, folder: Path = HTML) -> str:
-    """Lists the versions that a folder has and will have, newest first, and makes it lead to the new one."""
+    """List the present and the new version of a folder, newest first, and redirect to the new one."""
     folder.mkdir(parents=True, exist_ok=True)
     there = {path.name for path in folder.iterdir() if (path / "index.html").is_file()} | {new}
     newest = sorted(there, key=lambda name: [int(part) for part in re.findall(r"\d+", name)], reverse=True)
@@ -118,7 +118,7 @@ def list_versions(new: str, folder: Path = HTML) -> str:
 
 
 def linked(text: str, page: Path, pages: set[Path]) -> str:
-    """Returns a page whose links lead to other pages."""
+    """Return a page whose links lead to other pages."""
 
     def link(match: re.Match[str]) -> str:
         to = match["to"]

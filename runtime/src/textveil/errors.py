@@ -64,7 +64,15 @@ __all__ = [
 
 
 class TextveilError(Exception):
-    """Base of all named errors. ``code`` is stable across versions and safe to log."""
+    """Base of all named errors. ``code`` is stable across versions and safe to log.
+
+    >>> from textveil import Sanitizer
+    >>> try:
+    ...     Sanitizer.load("no-such-folder")
+    ... except TextveilError as error:
+    ...     print(error.code)
+    bundle-not-found
+    """
 
     code: ClassVar[str] = "textveil"
 
@@ -76,55 +84,127 @@ class TextveilError(Exception):
 
 
 class BundleError(TextveilError, code="bundle"):
-    """A bundle cannot be used."""
+    """A bundle cannot be used.
+
+    >>> issubclass(BundleNotFound, BundleError), BundleNotFound.code
+    (True, 'bundle-not-found')
+    """
 
 
 class BundleNotFound(BundleError, code="bundle-not-found"):
-    """There is no bundle at the given path."""
+    """There is no bundle at the given path.
+
+    >>> from textveil import Sanitizer
+    >>> Sanitizer.load("no-such-folder")
+    Traceback (most recent call last):
+    textveil.errors.BundleNotFound: there is no folder 'no-such-folder': a bundle is a folder with a manifest.json
+    """
 
 
 class BundleDamaged(BundleError, code="bundle-damaged"):
-    """A file of the bundle is missing, truncated, altered or malformed."""
+    """A file of the bundle is missing, truncated, altered or malformed.
+
+    >>> from textveil.bundle import parse_tensors
+    >>> parse_tensors(b"", "weights")
+    Traceback (most recent call last):
+    textveil.errors.BundleDamaged: weights: the header is truncated or malformed
+    """
 
 
 class BundleTooLarge(BundleError, code="bundle-too-large"):
-    """A file of the bundle, or all files, exceed the caller's limit or the limit of a reader."""
+    """A file of the bundle, or all files, exceed the caller's limit or the limit of a reader.
+
+    >>> from textveil import Sanitizer
+    >>> Sanitizer.load(max_bytes=1000)
+    Traceback (most recent call last):
+    textveil.errors.BundleTooLarge: the files of this bundle have more than 1,000 bytes (max_bytes allows more)
+    """
 
 
 class BundleVersion(BundleError, code="bundle-version"):
-    """The bundle has a format version that this release does not read."""
+    """The bundle has a format version that this release does not read.
+
+    >>> issubclass(BundleVersion, BundleError), BundleVersion.code
+    (True, 'bundle-version')
+    """
 
 
 class WrongBundle(BundleError, code="bundle-kind"):
-    """The bundle has another type than necessary: text, vectors or class labels."""
+    """The bundle has another type than necessary: text, vectors or class labels.
+
+    >>> from textveil import Encoder
+    >>> from textveil.bundle import DEFAULT_BUNDLE
+    >>> Encoder.load(DEFAULT_BUNDLE)
+    Traceback (most recent call last):
+    textveil.errors.WrongBundle: ...
+    """
 
 
 class ModelRefused(BundleError, code="model-refused"):
-    """The model of an encoder bundle needs a feature that this package does not run."""
+    """The model of an encoder bundle needs a feature that this package does not run.
+
+    >>> issubclass(ModelRefused, BundleError), ModelRefused.code
+    (True, 'model-refused')
+    """
 
 
 class ModelNotExpected(BundleError, code="model-not-pinned"):
-    """A bundle runs a model, and the user gave neither its content hash nor its signer."""
+    """A bundle runs a model, and the user gave neither its content hash nor its signer.
+
+    >>> from textveil import TextLabelEncoder
+    >>> from textveil.bundle import find_artifact
+    >>> TextLabelEncoder.load(find_artifact("ag-minilm"))
+    Traceback (most recent call last):
+    textveil.errors.ModelNotExpected: ...
+    """
 
 
 class ContentHashMismatch(BundleError, code="bundle-identity"):
-    """The bundle is valid, but it is not the expected bundle of the caller."""
+    """The bundle is valid, but it is not the expected bundle of the caller.
+
+    >>> from textveil import Sanitizer
+    >>> Sanitizer.load(expect_id=64 * "0")
+    Traceback (most recent call last):
+    textveil.errors.ContentHashMismatch: ...
+    """
 
 
 class WrongSigner(BundleError, code="bundle-maker"):
-    """The bundle has no signature of the signer whose key the caller gave."""
+    """The bundle has no signature of the signer whose key the caller gave.
+
+    >>> issubclass(WrongSigner, BundleError), WrongSigner.code
+    (True, 'bundle-maker')
+    """
 
 
 class OptionError(TextveilError, code="option"):
-    """An option has a value that this bundle or mechanism does not support."""
+    """An option has a value that this bundle or mechanism does not support.
+
+    >>> from textveil import Sanitizer
+    >>> Sanitizer.load().sanitize("Hello", protect="sentences")
+    Traceback (most recent call last):
+    textveil.errors.OptionError: protect must be one of names, words, all
+    """
 
 
 class UnknownMechanism(OptionError, code="unknown-mechanism"):
-    """No mechanism has this name."""
+    """No mechanism has this name.
+
+    >>> from textveil import Sanitizer
+    >>> Sanitizer.load().sanitize("Hello", mechanism="santext")
+    Traceback (most recent call last):
+    textveil.errors.UnknownMechanism: ...
+    """
 
 
 class UnknownLevel(OptionError, code="unknown-level"):
-    """The bundle has no such privacy level (epsilon)."""
+    """The bundle has no such privacy level (epsilon).
+
+    >>> from textveil import Sanitizer
+    >>> Sanitizer.load().sanitize("Hello", epsilon=10.5)
+    Traceback (most recent call last):
+    textveil.errors.UnknownLevel: ...
+    """
 
     @classmethod
     def from_epsilon(cls, epsilon: object, available: str) -> "UnknownLevel":
@@ -134,19 +214,38 @@ class UnknownLevel(OptionError, code="unknown-level"):
 
 
 class EncoderUnavailable(TextveilError, code="encoder-unavailable"):
-    """The library that runs encoders is missing, or its version is not verified to stay offline."""
+    """The library that runs encoders is missing, or its version is not verified to stay offline.
+
+    >>> issubclass(EncoderUnavailable, TextveilError), EncoderUnavailable.code
+    (True, 'encoder-unavailable')
+    """
 
 
 class EncoderFailed(TextveilError, code="encoder-failed"):
-    """The model of an encoder bundle cannot start, or fails on an input."""
+    """The model of an encoder bundle cannot start, or fails on an input.
+
+    >>> issubclass(EncoderFailed, TextveilError), EncoderFailed.code
+    (True, 'encoder-failed')
+    """
 
 
 class DetectorFailed(TextveilError, code="detector-failed"):
-    """An external detector raised an error, or returned positions outside the text."""
+    """An external detector raised an error, or returned positions outside the text.
+
+    >>> from textveil import Sanitizer
+    >>> bundle = Sanitizer.load().bundle
+    >>> Sanitizer(bundle, detector=lambda text: 1 / 0).sanitize("Hello", protect="names")
+    Traceback (most recent call last):
+    textveil.errors.DetectorFailed: the outside detector failed (ZeroDivisionError): nothing is released
+    """
 
 
 class ExtraMissing(TextveilError, code="extra-missing"):
-    """A library from an optional dependency group (extra) of this package is not installed."""
+    """A library from an optional dependency group (extra) of this package is not installed.
+
+    >>> print(ExtraMissing.from_extra("serve", "uvicorn"))
+    this needs uvicorn: pip install 'textveil-cli[serve]' (in a clone: pip install './cli[serve]')
+    """
 
     @classmethod
     def from_extra(cls, extra: str, package: str) -> "ExtraMissing":
@@ -157,82 +256,169 @@ class ExtraMissing(TextveilError, code="extra-missing"):
 
 
 class TracingRefused(TextveilError, code="tracing"):
-    """Sanitizing is refused because a tracing tool would record the text."""
+    """Sanitizing is refused because a tracing tool would record the text.
+
+    >>> issubclass(TracingRefused, TextveilError), TracingRefused.code
+    (True, 'tracing')
+    """
 
 
 class ServeError(TextveilError, code="service"):
-    """The local service, or the gateway, cannot start with the given settings."""
+    """The local service, or the gateway, cannot start with the given settings.
+
+    >>> issubclass(ServeError, TextveilError), ServeError.code
+    (True, 'service')
+    """
 
 
 class ReleaseError(TextveilError, code="release"):
-    """A received vector release does not fit the classifier."""
+    """A received vector release does not fit the classifier.
+
+    >>> issubclass(ReleaseError, TextveilError), ReleaseError.code
+    (True, 'release')
+    """
 
 
 class InputError(TextveilError, code="input"):
-    """The input cannot be read as text."""
+    """The input cannot be read as text.
+
+    >>> from textveil import Sanitizer
+    >>> Sanitizer.load().sanitize(88213)
+    Traceback (most recent call last):
+    textveil.errors.InputError: the text is not a string; sanitize_batch takes a list of texts
+    """
 
 
 class DocumentTooLong(InputError, code="document-too-long"):
-    """A document has more randomized words, names and numbers than consistent sampling allows."""
+    """A document has more randomized words, names and numbers than consistent sampling allows.
+
+    >>> from textveil import Sanitizer
+    >>> Sanitizer.load().sanitize("red blue green", consistent=True, consistent_cap=2)
+    Traceback (most recent call last):
+    textveil.errors.DocumentTooLong: ...
+    """
 
 
 class BadRow(InputError, code="bad-row"):
-    """A row of a table does not fit the table, or its texts cannot be read."""
+    """A row of a table does not fit the table, or its texts cannot be read.
+
+    >>> issubclass(BadRow, InputError), BadRow.code
+    (True, 'bad-row')
+    """
 
 
 class ColumnError(InputError, code="column"):
-    """A requested column or key is missing, duplicate or has no texts, or none is requested."""
+    """A requested column or key is missing, duplicate or has no texts, or none is requested.
+
+    >>> issubclass(ColumnError, InputError), ColumnError.code
+    (True, 'column')
+    """
 
 
 class FieldTooLong(InputError, code="field-too-long"):
-    """A field of a table is longer than the limit."""
+    """A field of a table is longer than the limit.
+
+    >>> issubclass(FieldTooLong, InputError), FieldTooLong.code
+    (True, 'field-too-long')
+    """
 
 
 class FileChanged(InputError, code="file-changed"):
-    """A file was changed during reading, or after it was sanitized."""
+    """A file was changed during reading, or after it was sanitized.
+
+    >>> issubclass(FileChanged, InputError), FileChanged.code
+    (True, 'file-changed')
+    """
 
 
 class LooksStructured(InputError, code="looks-structured"):
-    """A file given as plain text looks like a table."""
+    """A file given as plain text looks like a table.
+
+    >>> issubclass(LooksStructured, InputError), LooksStructured.code
+    (True, 'looks-structured')
+    """
 
 
 class WorkerFailed(TextveilError, code="worker"):
-    """A worker process was ended from outside, or raised an error of another library."""
+    """A worker process was ended from outside, or raised an error of another library.
+
+    >>> issubclass(WorkerFailed, TextveilError), WorkerFailed.code
+    (True, 'worker')
+    """
 
 
 class ClusterError(TextveilError, code="cluster"):
-    """There is no usable Ray cluster, or it would reveal its work to others."""
+    """There is no usable Ray cluster, or it would reveal its work to others.
+
+    >>> issubclass(ClusterError, TextveilError), ClusterError.code
+    (True, 'cluster')
+    """
 
 
 class EntropyFailed(TextveilError, code="entropy"):
-    """The operating system returned no usable random bytes, or too few. Nothing was released."""
+    """The operating system returned no usable random bytes, or too few. Nothing was released.
+
+    >>> issubclass(EntropyFailed, TextveilError), EntropyFailed.code
+    (True, 'entropy')
+    """
 
 
 class EngineFailed(TextveilError, code="engine"):
     """The regular expressions of Python, or of the package regex, split a test text wrongly.
 
     Nothing was read.
+
+    >>> issubclass(EngineFailed, TextveilError), EngineFailed.code
+    (True, 'engine')
     """
 
 
 class OutputError(TextveilError, code="output"):
-    """The output cannot be written."""
+    """The output cannot be written.
+
+    >>> from pathlib import Path
+    >>> from textveil.bundle import open_atomic_text
+    >>> with open_atomic_text(Path("no-such-folder/sent.txt")) as write:
+    ...     write("Hello")
+    Traceback (most recent call last):
+    textveil.errors.OutputError: 'sent.txt' cannot be written: its folder does not exist: make it first
+    """
 
 
 class WorkStopped(TextveilError, code="timeout"):
-    """A time limit or a canceled request stopped rewriting or restoring. Nothing was released."""
+    """A time limit or a canceled request stopped rewriting or restoring. Nothing was released.
+
+    >>> issubclass(WorkStopped, TextveilError), WorkStopped.code
+    (True, 'timeout')
+    """
 
 
 class LedgerError(TextveilError, code="ledger"):
-    """The ledger cannot be opened, read or written; nothing was released."""
+    """The ledger cannot be opened, read or written; nothing was released.
+
+    >>> issubclass(LedgerBusy, LedgerError), LedgerBusy.code
+    (True, 'ledger-busy')
+    """
 
 
 class LedgerBusy(LedgerError, code="ledger-busy"):
-    """Another process kept the ledger locked for too long; nothing was released."""
+    """Another process kept the ledger locked for too long; nothing was released.
+
+    >>> issubclass(LedgerBusy, LedgerError), LedgerBusy.code
+    (True, 'ledger-busy')
+    """
 
 
 class LedgerDamaged(LedgerError, code="ledger-damaged"):
-    """The file is not a ledger, or its contents contradict each other."""
+    """The file is not a ledger, or its contents contradict each other.
+
+    >>> from pathlib import Path
+    >>> from textveil import Ledger
+    >>> _ = Path("notes.txt").write_text("Buy milk.")
+    >>> Ledger("notes.txt")
+    Traceback (most recent call last):
+    textveil.errors.LedgerDamaged: this file is not a textveil ledger, or it is damaged; nothing was released
+    """
 
 
 class BudgetError(LedgerError, code="budget"):
@@ -245,6 +431,13 @@ class BudgetError(LedgerError, code="budget"):
         budget_delta: Exact delta of its budget, or ``None`` likewise.
         privacy_unit: The caller's name of the privacy unit. It is as private as the caller intends, and not in the
             message.
+
+    >>> from textveil import Budget, Ledger, Sanitizer
+    >>> try:
+    ...     Ledger("budget.ledger").sanitize(Sanitizer.load(), "blue sky", epsilon=8, budget=Budget(5))
+    ... except BudgetError as error:
+    ...     print(error.spent, error.budget)
+    0 5
     """
 
     def __init__(
@@ -270,31 +463,70 @@ class BudgetError(LedgerError, code="budget"):
 
 
 class KeyFileError(TextveilError, code="key"):
-    """A key file is missing, readable by others, in a forbidden place, or belongs to other data."""
+    """A key file is missing, readable by others, in a forbidden place, or belongs to other data.
+
+    >>> from pathlib import Path
+    >>> from textveil.ledger import read_key
+    >>> read_key(Path("no-such-file"), "the key", create=False)
+    Traceback (most recent call last):
+    textveil.errors.KeyFileError: the key: no readable file there
+    """
 
 
 class CryptoUnavailable(TextveilError, code="crypto-unavailable"):
-    """The library for encryption and signatures is not installed."""
+    """The library for encryption and signatures is not installed.
+
+    >>> issubclass(CryptoUnavailable, TextveilError), CryptoUnavailable.code
+    (True, 'crypto-unavailable')
+    """
 
 
 class ReceiptError(TextveilError, code="receipt"):
-    """A receipt is malformed or altered, or belongs to another output."""
+    """A receipt is malformed or altered, or belongs to another output.
+
+    >>> from textveil.ledger import read_receipt
+    >>> read_receipt(b"{}")
+    Traceback (most recent call last):
+    textveil.errors.ReceiptError: this is not a receipt that textveil has written
+    """
 
 
 class RestoredNotJson(TextveilError, TypeError, code="restored-not-json"):
-    """A restored reply object was passed to a JSON encoder; use its ``.text`` or ``.to_dict()``."""
+    """A restored reply object was passed to a JSON encoder; use its ``.text`` or ``.to_dict()``.
+
+    >>> import json
+    >>> from textveil import Sanitizer
+    >>> result = Sanitizer.load().sanitize("Hello Anna", protect="names")
+    >>> json.dumps(result.restore(result.text))
+    Traceback (most recent call last):
+    textveil.errors.RestoredNotJson: ...
+    """
 
 
 class ConversationChanged(OutputError, code="conversation-changed"):
-    """The file of a conversation is not the version that was last read or written."""
+    """The file of a conversation is not the version that was last read or written.
+
+    >>> issubclass(ConversationChanged, OutputError), ConversationChanged.code
+    (True, 'conversation-changed')
+    """
 
 
 class ResumeError(OutputError, code="resume"):
-    """An output folder cannot be resumed."""
+    """An output folder cannot be resumed.
+
+    >>> issubclass(ResumeError, OutputError), ResumeError.code
+    (True, 'resume')
+    """
 
 
 class MixedLossTypes(TypeError):
     """A program compared or mixed two types of privacy loss.
 
     It is a mistake in the program, never in its input.
+
+    >>> from decimal import Decimal
+    >>> from textveil.release import PerWord, WholeText
+    >>> PerWord(Decimal(8)) < WholeText(Decimal(4))
+    Traceback (most recent call last):
+    textveil.errors.MixedLossTypes: losses have no order: ask whether one covers the other
     """

@@ -36,6 +36,10 @@ class DataError(TextveilError):
     Attributes:
         location: File and line of the fault, or None if no file had been opened yet.
         reason: The message without them.
+
+    Example:
+        >>> str(DataError("the row has no label", FileLocation("train.tsv", 3)))
+        'train.tsv, line 3: the row has no label'
     """
 
     code = "data"

@@ -35,7 +35,13 @@ Layers = Sequence[tuple[Floats, Floats]]
 
 
 def extract_layers(tensors: Mapping[str, NDArray[Any]]) -> Layers:
-    """Return the layers of a classifier as float32: ``hidden``, if present, and ``out``."""
+    """Return the layers of a classifier as float32: ``hidden``, if present, and ``out``.
+
+    Example:
+        >>> tensors = {"out.weight": np.ones((2, 3)), "out.bias": np.zeros(2)}
+        >>> [(weight.shape, bias.shape) for weight, bias in extract_layers(tensors)]
+        [((2, 3), (2,))]
+    """
     names = [name for name in ("hidden", "out") if f"{name}.weight" in tensors]
     return [
         (tensors[f"{name}.weight"].astype(np.float32), tensors[f"{name}.bias"].astype(np.float32)) for name in names
@@ -55,6 +61,12 @@ def compute_label_scores(layers: Layers, vectors: Floats, log_epsilons: Floats) 
 
     Returns:
         Shape ``(n, labels)``; rows sum to 1.
+
+    Example:
+        >>> layers = [(np.array([[1, 0], [-1, 0]], np.float32), np.zeros(2, np.float32))]  # one coordinate, two labels
+        >>> scores = compute_label_scores(layers, np.array([[-1.0], [1.0]], np.float32), np.log([[4.0]]))
+        >>> scores.argmax(axis=1).tolist()
+        [1, 0]
     """
     log_epsilons = np.broadcast_to(np.asarray(log_epsilons, dtype=np.float32), (len(vectors), 1))
     values = np.concatenate([vectors, log_epsilons], axis=1)
@@ -75,6 +87,11 @@ class LabelDecision:
         scores: Score of every label, summing to 1. Scores of a vector rank the labels but are not probabilities: a
             classifier that is trained for its expected error drives them to 0 and 1, far beyond the certainty that the
             epsilon allows.
+
+    Example:
+        >>> decision = LabelDecision("Sports", {"Business": 0.25, "Sports": 0.75})
+        >>> decision.label, decision.scores["Sports"]
+        ('Sports', 0.75)
     """
 
     label: str
@@ -100,6 +117,13 @@ class VectorClassifier:
     Raises:
         BundleDamaged: The classifier in the bundle is damaged.
         ReleaseError: The bundle has no classifier.
+
+    Example:
+        >>> classifier = VectorClassifier.load("my-encoder")
+        >>> vectors = np.array([[-0.5, 0, 0, 0], [0.5, 0, 0, 0]], np.float32)
+        >>> scores = classifier.compute_scores(vectors, epsilons=[4, 4])
+        >>> [classifier.labels[best] for best in scores.argmax(axis=1)]
+        ['first', 'second']
     """
 
     def __init__(self, bundle: VectorBundle) -> None:

@@ -46,6 +46,11 @@ class CountEstimate:
         count: Unbiased estimate; it may be negative or above ``texts``, and is not a whole number.
         standard_error: Standard error of the estimate, for these very texts.
         texts: Number of all texts in the count.
+
+    Example:
+        >>> estimate = CountEstimate(label="Sports", count=120.5, standard_error=30, texts=500)
+        >>> estimate.interval
+        (60.5, 180.5)
     """
 
     label: str
@@ -86,6 +91,10 @@ class CountEstimates:
     Attributes:
         counts: One count for each name; empty if none is possible.
         refusal: The reason, or ``None``.
+
+    Example:
+        >>> count_true_labels(None, [])
+        CountEstimates(counts=(), refusal='the bundle does not say what its model decided on held-out texts')
     """
 
     counts: tuple[CountEstimate, ...]
@@ -103,6 +112,15 @@ class AggregateCounts:
         by_true_label: Number of texts with each label. The standard error covers the noise, the model and the held-out
             texts, provided that texts of a label resemble the held-out texts of that label. The shares of the labels
             may differ.
+
+    Example:
+        >>> from textveil.bundle import find_artifact
+        >>> from textveil_cli.aggregation import IndexServer
+        >>> server = IndexServer.load(find_artifact("ag-static"))
+        >>> line = "\\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released index 2
+        >>> counts = server.count_texts([server.parse_line(line, number) for number in range(1, 4)])
+        >>> counts.texts, len(counts.by_true_label.counts)
+        (3, 4)
     """
 
     texts: int
@@ -116,6 +134,14 @@ def count_class_labels(names: Sequence[str], histograms: Sequence[MechanismHisto
     Args:
         names: Name of every code.
         histograms: Histogram of each mechanism, each mechanism once.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> budgets = np.array([[3, 0], [0, 3]])
+        >>> staircase = LabelStaircase.from_integers("counts", Decimal(2), np.array([3, 3]), budgets, unit=1)
+        >>> estimates = count_class_labels(("no", "yes"), [(staircase, np.array([60, 40]))])
+        >>> [round(estimate.count, 6) for estimate in estimates.counts]
+        [63.333333, 36.666667]
     """
     try:
         weights = [compute_correction(staircase) for staircase, _ in histograms]
@@ -131,6 +157,15 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
     Args:
         held_out: Decisions on texts that the model never saw, or ``None`` if the bundle has none.
         histograms: Histogram of each mechanism, each mechanism once.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> budgets = np.array([[3, 0], [0, 3]])
+        >>> staircase = LabelStaircase.from_integers("counts", Decimal(2), np.array([3, 3]), budgets, unit=1)
+        >>> held_out = HeldOutCounts(("no", "yes"), np.array([[90, 10], [10, 90]]))
+        >>> estimates = count_true_labels(held_out, [(staircase, np.array([60, 40]))])
+        >>> [round(estimate.count, 6) for estimate in estimates.counts]
+        [66.666667, 33.333333]
     """
     if held_out is None:
         return CountEstimates((), _NO_HELD_OUT_MESSAGE)
@@ -186,6 +221,13 @@ def compute_correction(staircase: LabelStaircase) -> Floats:
 
     Raises:
         ReleaseError: The rank of the randomizer's matrix ``P`` is smaller than the number of codes, or nearly so.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> budgets = np.array([[3, 0], [0, 3]])
+        >>> staircase = LabelStaircase.from_integers("counts", Decimal(2), np.array([3, 3]), budgets, unit=1)
+        >>> bool(np.allclose(staircase.probability_matrix @ compute_correction(staircase), np.eye(2)))
+        True
     """
     inverse = compute_right_inverse(staircase.probability_matrix)
     if inverse is None:
@@ -198,7 +240,15 @@ def compute_correction(staircase: LabelStaircase) -> Floats:
 
 
 def compute_condition_number(staircase: LabelStaircase) -> float:
-    """Return the condition number of the randomizer's matrix; infinite without full rank."""
+    """Return the condition number of the randomizer's matrix; infinite without full rank.
+
+    Example:
+        >>> from decimal import Decimal
+        >>> budgets = np.array([[3, 0], [0, 3]])
+        >>> staircase = LabelStaircase.from_integers("counts", Decimal(2), np.array([3, 3]), budgets, unit=1)
+        >>> round(compute_condition_number(staircase), 6)
+        1.333333
+    """
     number = float(np.linalg.cond(staircase.probability_matrix))
     return number if np.isfinite(number) and number < 1e15 else float("inf")
 

@@ -48,6 +48,13 @@ class IndexServer:
 
     Raises:
         BundleDamaged: The bundle's table of label probabilities is damaged.
+
+    Example:
+        >>> from textveil.bundle import find_artifact
+        >>> server = IndexServer.load(find_artifact("ag-static"))
+        >>> line = "\\t".join(["2", server.bundle.content_hash[:12], "4", "counts"])  # a device released index 2
+        >>> server.classify_index(server.parse_line(line, number=1)).label
+        'Sports'
     """
 
     def __init__(self, bundle: LabelBundle) -> None:

@@ -46,6 +46,14 @@ def open_atomic_text(path: Path, *, private: bool = False) -> Iterator[Callable[
 
     Raises:
         OutputError: The folder or the disk does not allow writing, or the path is a ledger or a key.
+
+    Example:
+        >>> with open_atomic_text(Path("sent.txt")) as write:
+        ...     write("Dear Anna,")
+        ...     Path("sent.txt").exists()
+        False
+        >>> Path("sent.txt").read_text()
+        'Dear Anna,'
     """
     with open_atomic_bytes(path, private=private) as file:
         yield lambda text: _write_text(file, text)
@@ -72,6 +80,12 @@ def open_atomic_bytes(
 
     Raises:
         OutputError: The folder or the disk does not allow writing, or the path is a ledger or a key.
+
+    Example:
+        >>> with open_atomic_bytes(Path("sent.bin")) as file:
+        ...     _ = file.write(b"Dear Anna,")
+        >>> Path("sent.bin").read_bytes()
+        b'Dear Anna,'
     """
     temporary = lock = None
     try:
@@ -155,6 +169,12 @@ def open_atomic_folder(path: Path, *, replace: bool = False) -> Iterator[Path]:
     Raises:
         OutputError: The folder exists and ``replace`` is false, it contains a ledger or a key, or the disk does not
             allow writing.
+
+    Example:
+        >>> with open_atomic_folder(Path("my-bundle")) as folder:
+        ...     _ = (folder / "README.md").write_text("# My bundle")
+        >>> [file.name for file in Path("my-bundle").iterdir()]
+        ['README.md']
     """
     try:
         _check_replaceable(path, replace)

@@ -21,6 +21,12 @@ class ExpectedBundle(TypedDict, total=False):
         maker: Public key of the signer who must have signed the bundle, 64 hexadecimal digits. The check needs the
             extra ``crypto``.
         max_bytes: Most bytes of all files together; by default ``MAX_BUNDLE_BYTES``.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> expected: ExpectedBundle = {"expect_id": DEFAULT_BUNDLE_ID}
+        >>> Sanitizer.load(**expected).bundle.is_expected
+        True
     """
 
     expect_id: str | None

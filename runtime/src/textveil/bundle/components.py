@@ -36,7 +36,12 @@ _TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 class EntityTypeFile(NamedTuple):
-    """One entity type of the template: name, shape (``None`` for a list), bytes of its file."""
+    """One entity type of the template: name, shape (``None`` for a list), bytes of its file.
+
+    Example:
+        >>> EntityTypeFile("city", None, b"leeds vienna").utf_8.split()
+        [b'leeds', b'vienna']
+    """
 
     name: str
     shape: str | None
@@ -44,7 +49,14 @@ class EntityTypeFile(NamedTuple):
 
 
 class TemplateFiles(NamedTuple):
-    """Public lists that define the template (``textveil.text.skeleton``), in their public order."""
+    """Public lists that define the template (``textveil.text.skeleton``), in their public order.
+
+    Example:
+        >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
+        >>> template = open_bundle(DEFAULT_BUNDLE).template
+        >>> [entity_type.name for entity_type in template.entity_types][:2]
+        ['email', 'url']
+    """
 
     function_words: str
     entity_types: tuple[EntityTypeFile, ...]

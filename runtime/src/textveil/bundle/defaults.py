@@ -22,6 +22,10 @@ def find_artifact(name: str) -> Path:
 
     Raises:
         BundleNotFound: The package is installed without the repository, or the repository lacks this bundle.
+
+    Example:
+        >>> find_artifact("ag-static").name
+        'ag-static'
     """
     here = Path(__file__).resolve().parent
     repository = here.parents[len(_PACKAGE_PARTS) - 1] if here.parts[-len(_PACKAGE_PARTS) :] == _PACKAGE_PARTS else here

@@ -150,6 +150,14 @@ def read_hashed_file(path: Path, digest: str, max_bytes: int = MAX_BUNDLE_BYTES)
     Raises:
         BundleDamaged: The file cannot be read or has another SHA-256.
         BundleTooLarge: The file has more bytes than ``max_bytes``.
+
+    Example:
+        >>> _ = Path("list.txt").write_bytes(b"leeds")
+        >>> read_hashed_file(Path("list.txt"), hashlib.sha256(b"leeds").hexdigest())
+        b'leeds'
+        >>> read_hashed_file(Path("list.txt"), 64 * "0")
+        Traceback (most recent call last):
+        textveil.errors.BundleDamaged: list.txt: does not match its hash
     """
     content = read_file(path, max_bytes)
     if hashlib.sha256(content).hexdigest() != digest:
@@ -207,6 +215,11 @@ def make_unique_dict(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
     Raises:
         ValueError: A key occurs twice.
+
+    Example:
+        >>> json.loads('{"epsilon": 8, "epsilon": 10}', object_pairs_hook=make_unique_dict)
+        Traceback (most recent call last):
+        ValueError: a name occurs twice
     """
     entries = dict(pairs)
     if len(entries) != len(pairs):

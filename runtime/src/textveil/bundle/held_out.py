@@ -29,6 +29,10 @@ class HeldOutCounts:
         labels: Names of the true labels. In a bundle with class labels, these are the classes.
         decisions: Number of texts by true label (row) and class label or cluster label (column), int64, shape
             ``(labels, codes)``.
+
+    Example:
+        >>> HeldOutCounts(("no", "yes"), np.array([[18, 2], [1, 29]])).text_count
+        50
     """
 
     labels: tuple[str, ...]

@@ -68,6 +68,13 @@ class ProtectedPaths:
         ledger: The ledger. Its key and journal are protected too.
         ledger_key: The ledger's key, if it is not at its default path.
         bundle: Folder of the bundle. No output may be in it.
+
+    Example:
+        >>> protected = ProtectedPaths(ledger=Path("spends.ledger"))
+        >>> protected.check_outputs(("--output", "sent.csv"))
+        >>> protected.check_outputs(("--output", "spends.ledger"))
+        Traceback (most recent call last):
+        textveil.errors.OutputError: --output is also --ledger ('spends.ledger'): name another file; nothing was written
     """
 
     inputs: Sequence[str | Path] = ()

@@ -61,6 +61,12 @@ class StaticExtractorData:
         pair_rows: int8, shape ``(pairs, dimension)``; ``pairs`` is 0 or a power of two.
         scales: Factors of ``word_rows`` and ``pair_rows``, float32, shape ``(2,)``.
         max_characters: Most characters of a text; the extractor ignores the rest.
+
+    Example:
+        >>> from textveil.bundle import find_artifact, open_bundle
+        >>> extractor = open_bundle(find_artifact("ag-static"), LabelBundle).extractor
+        >>> len(extractor.words) + 2 == len(extractor.word_rows)
+        True
     """
 
     words: dict[str, int]
@@ -84,6 +90,14 @@ class LabelBundle(BundleBase):
         default_randomizer: Mechanism of a call without randomizer and epsilon.
         held_out: Counts of decisions on held-out texts, for the server; ``None`` if the bundle has none.
         sentences: Public sentences of each label, the same number per label; empty if the bundle has none.
+
+    Example:
+        >>> from textveil.bundle import find_artifact, open_bundle
+        >>> bundle = open_bundle(find_artifact("ag-static"), LabelBundle)
+        >>> bundle.labels
+        ('Business', 'Sci/Tech', 'Sports', 'World')
+        >>> bundle.get_randomizer("counts", 4).label_count
+        4
     """
 
     KIND: ClassVar[str] = "index"

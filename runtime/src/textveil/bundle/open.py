@@ -55,9 +55,14 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
         WrongBundle: The bundle is not of an accepted kind.
         BundleDamaged: A file is missing, altered or malformed.
         BundleTooLarge: The files are larger than allowed.
-        IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
+        ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
         CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
         ModelRefused: The model contains something that this package does not run.
+
+    Example:
+        >>> from textveil.bundle import DEFAULT_BUNDLE
+        >>> type(open_bundle(DEFAULT_BUNDLE)).__name__
+        'TextBundle'
     """
     if not pins.keys() <= ExpectedBundle.__annotations__.keys():
         raise OptionError(f"a pin of a bundle is {', '.join(ExpectedBundle.__annotations__)}")

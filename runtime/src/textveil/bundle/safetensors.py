@@ -37,6 +37,11 @@ def parse_tensors(buffer: bytes, name: str, types: Mapping[str, str] = INTEGER_T
 
     Raises:
         BundleDamaged: The file is truncated or violates the format.
+
+    Example:
+        >>> header = b'{"x": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]}}'
+        >>> parse_tensors(len(header).to_bytes(8, "little") + header + bytes([3, 5]), "x.safetensors")["x"].tolist()
+        [3, 5]
     """
     header_bytes = int.from_bytes(buffer[:8], "little")
     data_start = 8 + header_bytes

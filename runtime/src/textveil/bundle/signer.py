@@ -24,6 +24,10 @@ def make_signed_message(manifest_sha256: str) -> bytes:
 
     Args:
         manifest_sha256: SHA-256 of the manifest, hexadecimal.
+
+    Example:
+        >>> make_signed_message(64 * "0")[:26]
+        b'textveil bundle, version 1'
     """
     return _MESSAGE_PREFIX + bytes.fromhex(manifest_sha256)
 
@@ -39,7 +43,7 @@ def check_signer(path: Path, manifest_sha256: str, key: str) -> None:
     Raises:
         OptionError: ``key`` is not a public key.
         CryptoUnavailable: The package ``cryptography`` is not installed.
-        NotTheMaker: The bundle has no signature of this manifest by this key.
+        WrongSigner: The bundle has no signature of this manifest by this key.
     """
     if not isinstance(key, str) or not _KEY.fullmatch(key.strip().lower()):
         raise OptionError("maker is a public key: 64 hexadecimal digits, as textveil-export sign prints them")

@@ -46,6 +46,14 @@ class MeasuredEffects:
         recovery_without_release: Success rate of the prior alone: the share of its most frequent word.
         recovery_with_kept_words: For ``santext+`` the success rate from one release over all words, with those that its
             coin keeps; otherwise ``None``.
+
+    Example:
+        >>> from textveil.bundle import find_artifact, open_bundle
+        >>> bundle = open_bundle(find_artifact("english-santext"))
+        >>> level = bundle.santext_levels[0].name
+        >>> effects = parse_measured_effects(bundle.statistics, level, "santext")
+        >>> 0 < effects.unchanged_low <= effects.unchanged <= effects.unchanged_high < 1
+        True
     """
 
     unchanged: float

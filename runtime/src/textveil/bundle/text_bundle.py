@@ -67,6 +67,14 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         certificate: The parsed certificate, or ``None``.
         statistics: The parsed statistics of the levels, or ``None``.
         certified_epsilons: Certified epsilon by level and mechanism; ``None`` before certification.
+
+    Example:
+        >>> from textveil.bundle import DEFAULT_BUNDLE, open_bundle
+        >>> bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
+        >>> bundle.mechanisms, bundle.default_mode
+        (('staircase',), 'words')
+        >>> bundle.vocabulary[bundle.symbol_ids["film"]]
+        'film'
     """
 
     KIND: ClassVar[str] = "text"

@@ -39,6 +39,13 @@ class OnnxExtractorData:
         lowercase: Whether the tokenizer folds text first.
         max_tokens: Most tokens of the model's input, with [CLS] and [SEP]; further tokens are cut off.
         dimension: Length of a vector.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from textveil.bundle import open_bundle
+        >>> extractor = open_bundle(Path("my-encoder"), VectorBundle).extractor
+        >>> extractor.vocabulary["doctor"], extractor.max_tokens, extractor.dimension
+        (8, 16, 4)
     """
 
     model: bytes = field(repr=False)
@@ -57,6 +64,13 @@ class VectorBundle(BundleBase):
         model_counts: Counts of the model's operators and tensors.
         levels: Parameters of each supported epsilon, in the order of the bundle.
         default_level: Parameters of a call without epsilon.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from textveil.bundle import open_bundle
+        >>> bundle = open_bundle(Path("my-encoder"), VectorBundle)
+        >>> [level.epsilon for level in bundle.levels], bundle.get_level(None).epsilon
+        (['1', '4', '8'], '4')
     """
 
     KIND: ClassVar[str] = "vectors"

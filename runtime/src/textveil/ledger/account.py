@@ -31,6 +31,13 @@ class Budget:
 
     Raises:
         OptionError: A value is below 0, not finite, 10**19 or larger, or not a number.
+
+    Example:
+        >>> budget = Budget("59.99")
+        >>> budget
+        Budget(epsilon=59.9899997711181640625, delta=0)
+        >>> budget.covers(59 << 20, 0), budget.covers(60 << 20, 0)
+        (True, False)
     """
 
     units: tuple[int, int]
@@ -77,6 +84,12 @@ class Account:
         delta_units: Sum of the deltas, in units of 2**-50.
         unbounded_releases: Number of releases without a finite epsilon.
         budget: Upper limit of the sums, or ``None``.
+
+    Example:
+        >>> account = Account(unit_tag=bytes(32), budget=Budget(60))
+        >>> spent = account.add_spend(Spend(epsilon_units=8 << 20), "staircase")
+        >>> spent.epsilon, spent.displayed_budget
+        (Decimal('8'), '60')
     """
 
     unit_tag: bytes

@@ -32,6 +32,11 @@ def read_key(path: Path, name: str, *, create: bool) -> bytes:
     Raises:
         KeyFileError: The file is missing, is not a key, or has permissions for others than its owner.
         OutputError: The file cannot be created.
+
+    Example:
+        >>> key = read_key(Path("device.key"), "the device key", create=True)
+        >>> len(key), read_key(Path("device.key"), "the device key", create=False) == key
+        (32, True)
     """
     given_path, path = path, Path(os.path.realpath(path))
     if create and not path.exists():
@@ -66,7 +71,14 @@ def compute_tag(key: bytes, use: str, *parts: bytes) -> bytes:
 
 
 def get_key_path(ledger: Path, key: str | Path | None) -> Path:
-    """Return the path of the device key: ``key``, or the default path beside the ledger."""
+    """Return the path of the device key: ``key``, or the default path beside the ledger.
+
+    Example:
+        >>> get_key_path(Path("spends.ledger"), None).name
+        'spends.ledger.key'
+        >>> get_key_path(Path("spends.ledger"), "device.key").name
+        'device.key'
+    """
     return make_key_path(ledger) if key is None else Path(key)
 
 

@@ -66,6 +66,15 @@ class Ledger:
         KeyFileError: A key is missing, belongs to another ledger, has permissions for others, or is in the wrong
             folder.
         CryptoUnavailable: The replay cache needs the package ``cryptography``.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> ledger = Ledger("spends.ledger")
+        >>> recorded = ledger.sanitize(Sanitizer.load(), "A warm film.", epsilon=8, privacy_unit="reviewer 7")
+        >>> ledger.get_account("reviewer 7").epsilon == recorded.release.tokens * 8
+        True
+        >>> ledger.get_account("reviewer 8").epsilon
+        Decimal('0')
     """
 
     def __init__(

@@ -59,6 +59,15 @@ class Receipt:
         delta: Sum of the deltas, an exact decimal number.
         output_sha256: SHA-256 of the bytes of the output.
         note: Information that the receipt itself reveals.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> result = Sanitizer.load().sanitize("A warm film.", epsilon=8)
+        >>> writer = ReceiptWriter(Path("receipt.key"), result.statement)
+        >>> writer.update(result.text)
+        >>> writer.make_receipt().check_output([b"another output"])
+        Traceback (most recent call last):
+        textveil.errors.ReceiptError: the receipt is of another output
     """
 
     bundle: str
@@ -117,6 +126,15 @@ class ReceiptWriter:
     Raises:
         CryptoUnavailable: Signing needs the package ``cryptography``.
         KeyFileError: The key file is unusable.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> result = Sanitizer.load().sanitize("A warm film.", epsilon=8)
+        >>> writer = ReceiptWriter(Path("receipt.key"), result.statement)
+        >>> writer.add_statements([result.statement])
+        >>> writer.update(result.text)
+        >>> writer.make_receipt().documents
+        1
     """
 
     def __init__(self, key: Path, statement: ReleaseStatement, table: Mapping[str, Any] | None = None) -> None:
@@ -179,6 +197,14 @@ def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Re
     Raises:
         ReceiptError: The content is not a receipt, is altered, or has the signature of another key.
         CryptoUnavailable: Signatures need the package ``cryptography``.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> statement = Sanitizer.load().sanitize("A warm film.", epsilon=8).statement
+        >>> signed = ReceiptWriter(Path("receipt.key"), statement).format_signed()
+        >>> receipt, public_key = read_receipt(signed.encode())
+        >>> receipt.mechanism, len(public_key)
+        ('staircase', 64)
     """
     check_cryptography("a receipt")
     malformed = ReceiptError("this is not a receipt that textveil has written")

@@ -40,6 +40,12 @@ class RecordedRelease(Generic[ReleaseType]):
         release: The release.
         earlier_releases: Number of earlier releases of an equal request in its privacy unit. Private to the device.
         is_replayed: Whether the replay cache returned it without a new spend. Private to the device.
+
+    Example:
+        >>> from textveil import Ledger, Sanitizer
+        >>> ledger, sanitizer = Ledger("spends.ledger"), Sanitizer.load()
+        >>> [ledger.sanitize(sanitizer, "A warm film.").earlier_releases for _ in range(3)]
+        [0, 1, 2]
     """
 
     release: ReleaseType
@@ -68,6 +74,14 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
     """Return the ``ReleaseSource`` of sanitized texts.
 
     ``pack`` serializes text and tokens, but never a mapping: a mapping holds words of the original text.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> source = make_text_source(Sanitizer.load(), {"protect": "names"})
+        >>> source.options["protect"]
+        'names'
+        >>> len(source.draw_releases(["Anna paid.", "Tom did not."]))
+        2
     """
 
     def unpack(packed: Any) -> "Result":
@@ -105,12 +119,23 @@ def make_encoder_source(encoder: "Encoder | TextLabelEncoder", options: Mapping[
 
 
 def serialize_options(options: Mapping[str, Any]) -> bytes:
-    """Serialize options so that only equal options have equal bytes."""
+    """Serialize options so that only equal options have equal bytes.
+
+    Example:
+        >>> serialize_options({"protect": "names", "deny": frozenset(["b", "a"])})
+        b'{"deny": ["a", "b"], "protect": "names"}'
+    """
     return json.dumps(options, sort_keys=True, default=_serialize_value).encode()  # ASCII with escapes: no null byte
 
 
 def serialize_request(options: bytes, text: str) -> bytes:
-    """Return the bytes of a request; equal only for equal options and equal texts in NFC."""
+    """Return the bytes of a request; equal only for equal options and equal texts in NFC.
+
+    Example:
+        >>> decomposed, composed = "cafe" + chr(0x301), "caf" + chr(0xE9)
+        >>> serialize_request(b"{}", decomposed) == serialize_request(b"{}", composed)
+        True
+    """
     return options + b"\0" + unicodedata.normalize("NFC", text).encode("utf-8", "surrogatepass")
 
 
@@ -118,6 +143,12 @@ def serialize_document(options: bytes, texts: Sequence[str]) -> bytes:
     """Return the bytes of a request of several texts; they never equal those of one text.
 
     With one text, the result is that of ``serialize_request``.
+
+    Example:
+        >>> serialize_document(b"{}", ["one", "two"]) == serialize_request(b"{}", "one two")
+        False
+        >>> serialize_document(b"{}", ["one"]) == serialize_request(b"{}", "one")
+        True
     """
     if len(texts) == 1:
         return serialize_request(options, texts[0])

@@ -18,6 +18,11 @@ class SpendEntry:
         output: Output that the replay cache stores, or ``None`` without a replay cache.
         cache_key: Lookup key of the replay cache: hash of the whole call, and position of this text in it. As private
             as the texts.
+
+    Example:
+        >>> spend = Spend(epsilon_units=8 << 20)
+        >>> SpendEntry(privacy_unit="Anna", request=b"her text", mechanism="staircase", spend=spend)
+        SpendEntry(mechanism='staircase', spend=Spend(epsilon_units=8388608, delta_units=0))
     """
 
     privacy_unit: str = field(repr=False)
@@ -36,6 +41,13 @@ class SpendOutcome:
         earlier_releases: Number of earlier releases of an equal request in the privacy unit; 0 if ``stored_output`` is
             not ``None``.
         stored_output: Output of the replay cache. Release it in place of the new output; the ledger recorded no spend.
+
+    Example:
+        >>> from textveil import Ledger
+        >>> spend = Spend(epsilon_units=8 << 20)
+        >>> entry = SpendEntry(privacy_unit="Anna", request=b"her text", mechanism="staircase", spend=spend)
+        >>> Ledger("spends.ledger").record_spends([entry, entry])
+        [SpendOutcome(earlier_releases=0), SpendOutcome(earlier_releases=1)]
     """
 
     earlier_releases: int

@@ -18,6 +18,13 @@ class ReplacementCoin:
     Attributes:
         threshold: An integer in ``[1, 2**64]``; the probability of replacement is ``threshold / 2**64``, exactly. The
             random number is a 64-bit word.
+
+    Example:
+        >>> coin = ReplacementCoin.from_probability("0.25")
+        >>> coin.threshold == 2**62
+        True
+        >>> coin.draw_replaced(np.array([0, 2**62 - 1, 2**62], np.uint64)).tolist()
+        [True, True, False]
     """
 
     threshold: int

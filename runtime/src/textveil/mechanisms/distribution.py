@@ -17,6 +17,13 @@ class OutputDistribution:
         words: Outputs with a positive weight, shape ``(n,)``, in vocabulary order.
         weights: Their weights, exact integers of any size, shape ``(n,)``.
         symbol: The symbol of this row; ``<unk>`` for a word outside the vocabulary.
+
+    Example:
+        >>> distribution = OutputDistribution(("ill", "sick"), (3, 1), symbol="ill")
+        >>> distribution.compute_probability("ill")
+        Fraction(3, 4)
+        >>> distribution.list_likeliest(1)
+        [('ill', 0.75)]
     """
 
     words: tuple[str, ...]

@@ -30,6 +30,11 @@ def random_uint64(count: int) -> NDArray[np.uint64]:
     Raises:
         EntropyFailed: The operating system returns no random bytes, or not the requested number. The function returns
             no words then: fewer words would be spread over all samples.
+
+    Example:
+        >>> words = random_uint64(3)
+        >>> words.shape, words.dtype == np.uint64
+        ((3,), True)
     """
     try:
         random_bytes = os.urandom(WORD_BYTES * count)

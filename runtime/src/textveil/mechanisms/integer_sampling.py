@@ -87,6 +87,12 @@ def draw_uniform_below(totals: Integers, random_uint64: RandomUint64, *, bits: i
     Privacy:
         The number of words read depends on ``totals`` and on chance; each word is rejected with probability below
         ``total / 2**bits``.
+
+    Example:
+        >>> from textveil.mechanisms import random_uint64
+        >>> drawn = draw_uniform_below(np.array([1, 6, 6]), random_uint64)
+        >>> int(drawn[0]), bool((drawn[1:] < 6).all())
+        (0, True)
     """
     modulus = totals.astype(np.uint64)
     largest_word = np.uint64((1 << bits) - 1)

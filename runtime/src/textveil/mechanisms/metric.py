@@ -31,6 +31,14 @@ class WordMetric:
         grid: Score steps per unit of scaled distance.
         median_squared: One unit of scaled distance, as a squared distance in steps of the rows.
         unknown_extra: Squared length of the coordinate that only ``<unk>`` has.
+
+    Example:
+        >>> rows = np.array([[0, 0], [3, 4], [6, 8]], np.int8)
+        >>> metric = WordMetric(rows=rows, grid=10, median_squared=25, unknown_extra=0)
+        >>> metric.compute_distance(0, 1)
+        1.0
+        >>> metric.compute_scores(metric.compute_squared(np.array([0]), np.array([1]))).tolist()
+        [10]
     """
 
     rows: NDArray[np.int8]
@@ -116,6 +124,12 @@ def iterate_squared_distances(
 
     Yields:
         Index of the first row of the block, and the squared distances, shape ``(<= block, candidates)``.
+
+    Example:
+        >>> rows = np.array([[0, 0], [3, 4]], np.int8)
+        >>> for start, squared in iterate_squared_distances(rows, rows):
+        ...     print(start, squared.tolist())
+        0 [[0, 25], [25, 0]]
     """
     return _iterate_squared_distances(rows, *_prepare_candidates(candidates), block)
 

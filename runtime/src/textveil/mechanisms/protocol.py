@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 
 class Slots(Protocol):
-    """The slots of some samples: all information for a mechanism besides the inputs."""
+    """The slots of some samples: all information for a mechanism besides the inputs.
+
+    Example:
+        >>> slots: Slots = IsolatedSlots.make_equal(2)
+        >>> slots.is_whole.tolist()
+        [True, True]
+    """
 
     @property
     def is_lower(self) -> NDArray[np.bool_]:
@@ -48,6 +54,10 @@ class IsolatedSlots:
     Attributes:
         is_lower: As ``Slots.lower``.
         is_whole: As ``Slots.whole``.
+
+    Example:
+        >>> IsolatedSlots.make_equal(2, lower=True).is_lower.tolist()
+        [True, True]
     """
 
     is_lower: NDArray[np.bool_]
@@ -60,7 +70,15 @@ class IsolatedSlots:
 
 
 class Mechanism(Protocol):
-    """A random symbol for every input (a symbol id, or the number of symbols for ``<unk>``)."""
+    """A random symbol for every input (a symbol id, or the number of symbols for ``<unk>``).
+
+    Example:
+        >>> from textveil.mechanisms import random_uint64
+        >>> from textveil.mechanisms.baselines import RandomizedResponse
+        >>> mechanism: Mechanism = SlotlessMechanism(RandomizedResponse(np.array([1, 0]), tail=1, excess=0), None)
+        >>> mechanism.draw_symbols(np.array([0, 1]), IsolatedSlots.make_equal(2), random_uint64).tolist()
+        [0, 0]
+    """
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
         """Sample one symbol for each input, shape ``(n,)``.
@@ -103,6 +121,14 @@ class SlotlessMechanism:
     Attributes:
         sampler: Samples outputs for inputs.
         make_randomizer: Returns its output distribution; ``None`` without integer weights.
+
+    Example:
+        >>> from textveil.mechanisms import random_uint64
+        >>> from textveil.mechanisms.baselines import RandomizedResponse
+        >>> sampler = RandomizedResponse(np.array([1, 0]), tail=1, excess=0)  # only symbol 0 is an output
+        >>> mechanism = SlotlessMechanism(sampler, lambda: sampler.randomizer)
+        >>> mechanism.draw_symbols(np.array([0, 1]), IsolatedSlots.make_equal(2), random_uint64).tolist()
+        [0, 0]
     """
 
     sampler: InputSampler

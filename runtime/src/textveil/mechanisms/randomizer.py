@@ -27,6 +27,14 @@ class Randomizer(ABC):
 
     Attributes:
         base: Base measure of every symbol, 0 for symbols that the mechanism never samples, shape ``(symbol_count,)``.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> from textveil.text import make_plan
+        >>> plan = make_plan(Sanitizer.load().bundle, epsilon=8)
+        >>> randomizer: Randomizer = plan.mechanism.get_randomizer()
+        >>> randomizer.compute_rows(np.array([0])).sum(axis=1).round(6).tolist()
+        [1.0]
     """
 
     base: Integers
@@ -97,6 +105,15 @@ class ScoreRandomizer(Randomizer):
         is_keepable: True for inputs that the mechanism may keep without sampling, ``<unk>`` last, shape
             ``(symbol_count + 1,)``; ``None`` for none.
         keep_threshold: Probability that the mechanism keeps a keepable input without sampling, in units of 2**-64.
+
+    Example:
+        >>> from textveil.mechanisms import EqualityScores
+        >>> weights, base = np.array([3, 1]), np.array([1, 1])  # an own weight of 3, and 1 for the other symbol
+        >>> randomizer = ScoreRandomizer(scores=EqualityScores(2), score_weights=weights, base=base)
+        >>> randomizer.compute_rows(np.array([0, 1])).tolist()
+        [[0.75, 0.25], [0.25, 0.75]]
+        >>> randomizer.compute_exact_row(0)
+        [3, 1]
     """
 
     scores: PairScoring

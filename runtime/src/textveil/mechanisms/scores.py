@@ -59,6 +59,12 @@ class MetricScores(PairScoring):
 
     Args:
         metric: Distances of all inputs.
+
+    Example:
+        >>> rows = np.array([[0, 0], [3, 4], [6, 8]], np.int8)
+        >>> metric = WordMetric(rows=rows, grid=10, median_squared=25, unknown_extra=0)
+        >>> MetricScores(metric).score_inputs(np.array([0])).tolist()
+        [[0, 10]]
     """
 
     def __init__(self, metric: WordMetric) -> None:
@@ -104,6 +110,10 @@ class EqualityScores(PairScoring):
 
     Args:
         symbol_count: Number of symbols.
+
+    Example:
+        >>> EqualityScores(3).score_inputs(np.array([0, 2])).tolist()
+        [[0, 1, 1], [1, 1, 0]]
     """
 
     max_score = 1

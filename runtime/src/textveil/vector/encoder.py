@@ -37,6 +37,14 @@ class VectorRelease:
         integers: The same vector in steps of the grid, as drawn, shape ``(k,)``, int64.
         statement: Mode, epsilons, delta, and limits of the protection.
         notes: Remarks for the device alone; never part of the release.
+
+    Example:
+        >>> encoder = Encoder.load("my-encoder", expect_id=open_bundle(Path("my-encoder")).content_hash)
+        >>> release = encoder.encode("The doctor said so.", epsilon=4)
+        >>> release
+        <VectorRelease, vector l1: epsilon 4 for the whole text, whatever it says>
+        >>> sorted(release.to_dict())
+        ['integers', 'statement', 'vector']
     """
 
     vector: NDArray[np.float32]
@@ -79,7 +87,15 @@ class Encoder:
         EncoderUnavailable: onnxruntime is not installed, or this version may use the network.
         EncoderFailed: onnxruntime cannot run the model, or its vectors have another length than the bundle states.
         OptionError: ``threads`` is out of range.
-        ModelNotPinned: The caller pinned neither the content hash of the bundle nor its signer.
+        ModelNotExpected: The caller pinned neither the content hash of the bundle nor its signer.
+
+    Example:
+        >>> encoder = Encoder.load("my-encoder", expect_id=open_bundle(Path("my-encoder")).content_hash)
+        >>> release = encoder.encode("The doctor said so.", epsilon=4)
+        >>> release.vector.shape
+        (4,)
+        >>> print(release.statement.whole_text)
+        epsilon 4 for the whole text, whatever it says
     """
 
     kind: ClassVar[str] = "vector"
@@ -106,8 +122,8 @@ class Encoder:
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
-            IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
-            ModelNotPinned: Neither ``expect_id`` nor ``maker`` is given; the message has the content hash.
+            ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
+            ModelNotExpected: Neither ``expect_id`` nor ``maker`` is given; the message has the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """

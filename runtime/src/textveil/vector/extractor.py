@@ -28,6 +28,12 @@ class EncodingNotes:
         is_truncated: Whether the text exceeded the length limit, so that its end was ignored.
         is_zero_vector: Whether the extractor failed or returned a number that is not finite, so that the vector 0
             replaces its result before randomization.
+
+    Example:
+        >>> from textveil import TextLabelEncoder
+        >>> encoder = TextLabelEncoder.load()
+        >>> encoder.encode("A very long report. " * 10_000).notes
+        EncodingNotes(is_truncated=True, is_zero_vector=False)
     """
 
     is_truncated: bool
@@ -53,7 +59,15 @@ class ExtractedVector:
 
 
 class TextExtractor(Protocol):
-    """Interface of all extractors: from any string to a vector."""
+    """Interface of all extractors: from any string to a vector.
+
+    Example:
+        >>> from textveil import TextLabelEncoder
+        >>> encoder = TextLabelEncoder.load()
+        >>> extractor: TextExtractor = make_extractor(encoder.bundle.extractor)
+        >>> extractor.extract_vector("Stocks fell on Friday.").vector.shape
+        (4,)
+    """
 
     def extract_vector(self, text: str) -> ExtractedVector:
         """Compute the vector of a text; no content of a text raises an error."""
@@ -65,6 +79,14 @@ class StaticExtractor:
 
     ``vector = scales[0] * mean(word rows) + scales[1] * mean(pair rows)``. The sums are integers; each mean divides
     once. A text without words has the vector 0.
+
+    Example:
+        >>> words = StaticExtractorData(
+        ...     words={"good": 0}, word_rows=np.array([[2], [0], [1]], np.int8), pair_rows=np.zeros((0, 1), np.int8),
+        ...     scales=np.ones(2, np.float32), max_characters=100,
+        ... )
+        >>> StaticExtractor(words).extract_vector("Good film").vector.tolist()
+        [1.5]
     """
 
     def __init__(self, parts: StaticExtractorData) -> None:
@@ -150,6 +172,12 @@ def make_extractor(parts: StaticExtractorData | OnnxExtractorData) -> TextExtrac
 
     Raises:
         EncoderUnavailable, EncoderFailed: See ``OnnxExtractor``.
+
+    Example:
+        >>> from textveil import TextLabelEncoder
+        >>> encoder = TextLabelEncoder.load()
+        >>> type(make_extractor(encoder.bundle.extractor)).__name__
+        'StaticExtractor'
     """
     return StaticExtractor(parts) if isinstance(parts, StaticExtractorData) else OnnxExtractor(parts)
 

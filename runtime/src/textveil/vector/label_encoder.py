@@ -39,6 +39,14 @@ class LabelRelease:
         statement: Epsilon per text, and limits of the protection.
         notes: Remarks for the device alone; never part of the release.
         sentence: The public sentence to release in place of the index; ``None`` to release the index itself.
+
+    Example:
+        >>> release = TextLabelEncoder.load().encode("Stocks fell on Friday.", epsilon=4)
+        >>> release
+        <LabelRelease, index counts: epsilon 4 for the whole text, whatever it says>
+        >>> label_id, bundle, epsilon, randomizer = release.line.split()
+        >>> epsilon, randomizer
+        ('4', 'counts')
     """
 
     label_id: int
@@ -81,7 +89,17 @@ class TextLabelEncoder:
 
     Raises:
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
-        ModelNotPinned: The bundle has a model, and the caller pinned neither its content hash nor its signer.
+        ModelNotExpected: The bundle has a model, and the caller pinned neither its content hash nor its signer.
+
+    Example:
+        >>> encoder = TextLabelEncoder.load()
+        >>> encoder.bundle.labels
+        ('Business', 'Sci/Tech', 'Sports', 'World')
+        >>> release = encoder.encode("Stocks fell on Friday.", epsilon=4)
+        >>> release.label_id in range(4)
+        True
+        >>> print(release.statement.whole_text)
+        epsilon 4 for the whole text, whatever it says
     """
 
     kind: ClassVar[str] = "index"
@@ -105,8 +123,8 @@ class TextLabelEncoder:
         Raises:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
-            IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
-            ModelNotPinned: The bundle has a model, and neither ``expect_id`` nor ``maker`` is given; the message has
+            ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
+            ModelNotExpected: The bundle has a model, and neither ``expect_id`` nor ``maker`` is given; the message has
                 the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed: See the class.

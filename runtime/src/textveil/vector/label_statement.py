@@ -22,6 +22,13 @@ class LabelStatement(ReleaseStatement):
         staircase: The mechanism for the randomizer and the epsilon.
         bundle: Content hash of the bundle.
         sentences: Number of public sentences of which one is released in place of the index; 0 for the index itself.
+
+    Example:
+        >>> from textveil import TextLabelEncoder
+        >>> encoder = TextLabelEncoder.load()
+        >>> statement = encoder.statement(epsilon=4)
+        >>> statement.epsilon, statement.guess_gain
+        ('4', Decimal('3.8'))
     """
 
     staircase: LabelStaircase

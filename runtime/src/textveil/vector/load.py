@@ -16,8 +16,13 @@ def load_encoder(folder: Path, **pins: Unpack[ExpectedBundle]) -> Encoder | Text
 
     Raises:
         BundleError: The bundle is missing or damaged, or does not meet a pin.
-        ModelNotPinned: The bundle has a model, and the caller pinned neither its content hash nor its signer.
+        ModelNotExpected: The bundle has a model, and the caller pinned neither its content hash nor its signer.
         EncoderUnavailable, EncoderFailed: The bundle has a model that cannot run here.
+
+    Example:
+        >>> from textveil.bundle import find_artifact
+        >>> type(load_encoder(find_artifact("ag-static"))).__name__
+        'TextLabelEncoder'
     """
     bundle = open_bundle(folder, VectorBundle, LabelBundle, **pins)
     if isinstance(bundle, VectorBundle):

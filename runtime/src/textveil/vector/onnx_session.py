@@ -34,7 +34,7 @@ def check_expected(bundle: BundleBase) -> None:
     The checks of a model limit its content, but not the time and memory that it needs.
 
     Raises:
-        ModelNotPinned: The caller pinned neither the content hash nor the signer.
+        ModelNotExpected: The caller pinned neither the content hash nor the signer.
     """
     if not bundle.is_expected:
         raise ModelNotExpected(

@@ -38,6 +38,11 @@ class VectorStatement(ReleaseStatement):
         parameters: Mode, dimension, grid, nominal epsilon and delta.
         word_dropout: ``mu``, as the caller stated it.
         bundle: Content hash of the encoder bundle.
+
+    Example:
+        >>> parameters = ReleaseParameters(mode="l1", dimension=2, grid=100, epsilon="4")
+        >>> print(VectorStatement(parameters, "0", bundle=64 * "0").summary())
+        l1, 2 coordinates: epsilon 4 for the whole text, whatever it says
     """
 
     parameters: ReleaseParameters
@@ -154,6 +159,14 @@ def make_vector_statement(parameters: ReleaseParameters, word_dropout: str, bund
 
     Raises:
         OptionError: ``word_dropout`` is out of range, or the parameters have no noise table.
+
+    Example:
+        >>> parameters = ReleaseParameters(mode="l1", dimension=2, grid=100, epsilon="4")
+        >>> statement = make_vector_statement(parameters, "0.5", 64 * "0")
+        >>> print(statement.whole_text)
+        epsilon 4 for the whole text, whatever it says
+        >>> round(statement.per_word.epsilon, 2)
+        Decimal('3.33')
     """
     build_noise(parameters)
     return VectorStatement(parameters, WordDropout(word_dropout).mu, bundle)

@@ -27,6 +27,10 @@ def find_word_rows(text: str, words: dict[str, int]) -> NDArray[np.int64]:
 
     Returns:
         int64, shape ``(number of tokens,)``.
+
+    Example:
+        >>> find_word_rows("Good, not 42!", {"good": 0, "not": 1}).tolist()
+        [0, 3, 1, 2, 3]
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text).replace("\u2019", "'")
@@ -56,6 +60,10 @@ def compute_pair_buckets(ids: NDArray[np.int64], buckets: int) -> NDArray[np.int
 
     Returns:
         int64, shape ``(max(0, n - 1),)``.
+
+    Example:
+        >>> compute_pair_buckets(np.array([0, 3, 1, 2]), buckets=8).tolist()
+        [4, 3, 5]
     """
     mixed = (ids[:-1] * 2654435761 + ids[1:] * 2246822519) & 0xFFFFFFFF
     return mixed >> (33 - buckets.bit_length())

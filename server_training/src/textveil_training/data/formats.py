@@ -204,6 +204,12 @@ def load_examples(
             does not take one of the options.
         MissingSplit: The data lack the split.
         DataError: While iterating: the file cannot be read or is malformed; see the readers.
+
+    Example:
+        >>> from pathlib import Path
+        >>> _ = Path("train.tsv").write_text("sentence\\tlabel\\nA warm film\\t1\\n")
+        >>> [example.text for example in load_examples("sst2", "train.tsv")]
+        ['A warm film']
     """
     data_format = get_format(format_name)
     chosen = ReadOptions() if options is None else options

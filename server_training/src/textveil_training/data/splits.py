@@ -73,6 +73,12 @@ def split_examples(
     Raises:
         DataOptionError: As ``choose_share``.
         MissingSplit: A share got no example.
+
+    Example:
+        >>> examples = [LabeledExample(texts=(f"text {number}",)) for number in range(100)]
+        >>> splits = split_examples(examples, {"train": 80, "test": 20})
+        >>> sum(map(len, splits.values())), splits == split_examples(examples, {"test": 20, "train": 80})
+        (100, True)
     """
     shares_of_examples: dict[str, list[LabeledExample]] = {name: [] for name in shares}
     for example in examples:

@@ -24,6 +24,12 @@ class TrainedEncoder:
         folder: Its bundle; ``README.md`` there is its card.
         measured: What the card says: accuracies by channel and epsilon, on texts that were not trained on.
         left_out: How many rows had no text or no label.
+
+    Example:
+        >>> texts = [f"{word} film number {number}" for word in ("warm", "dull") for number in range(60)]
+        >>> trained = train_encoder(texts, 60 * ["good"] + 60 * ["bad"], "my-classes", progress=False)
+        >>> trained.encoder.bundle.labels, trained.left_out
+        (('bad', 'good'), 0)
     """
 
     encoder: TextLabelEncoder = field(repr=False)
@@ -76,6 +82,12 @@ def train_encoder(
 
     Privacy:
         The bundle is not private toward its training texts. What a device releases with it is.
+
+    Example:
+        >>> texts = [f"{word} film number {number}" for word in ("warm", "dull") for number in range(60)]
+        >>> trained = train_encoder(texts, 60 * ["good"] + 60 * ["bad"], "my-bundle", progress=False)
+        >>> print(trained.encoder.encode("A warm film.", epsilon=4).statement.whole_text)
+        epsilon 4 for the whole text, whatever it says
     """
     try:
         from textveil_export.index import write_index_bundle

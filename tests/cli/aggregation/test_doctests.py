@@ -1,0 +1,20 @@
+"""The examples in docstrings of the server's end run and print what they show; every public name has one."""
+
+from pathlib import Path
+
+import pytest
+from docstring_examples import list_missing_examples, list_modules, run_examples, write_example_files
+from textveil_cli import aggregation
+
+
+def test_every_public_name_has_an_example() -> None:
+    assert list_missing_examples("textveil_cli.aggregation") == []
+
+
+@pytest.mark.slow
+def test_examples_print_what_they_show(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    write_example_files(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    results = dict(run_examples(list_modules(aggregation)))
+    assert [name for name, result in results.items() if result.failed] == []
+    assert sum(result.attempted for result in results.values()) > 40
