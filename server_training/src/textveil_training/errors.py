@@ -149,6 +149,12 @@ class ReleaseMismatch(DataError):
     code = "data-release"
 
 
+class UnfinishedCorpus(DataError):
+    """The run that sanitizes a corpus has not ended."""
+
+    code = "data-unfinished"
+
+
 class TrainingError(TextveilError):
     """Base class of errors that stop a training run."""
 

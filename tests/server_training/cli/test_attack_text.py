@@ -104,7 +104,7 @@ def test_a_record_says_what_a_mechanism_promises(run: Run, mechanism: tuple[str,
     assert (code, err) == (0, "")
     release = json.loads(out)["release"]
     assert release["mechanism"] == mechanism[0]
-    assert {"epsilon", "epsilon_kind", "rounding_slack", "pure_level"} <= set(release)
+    assert {"epsilon", "epsilon_kind", "rounding_slack", "bundle_name"} <= set(release)
 
 
 def test_the_staircase_is_attacked_by_naming_words(run: Run, tmp_path: Path) -> None:

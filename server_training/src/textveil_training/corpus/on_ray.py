@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 from textveil import Sanitizer
 from textveil import errors as runtime_errors
-from textveil.bundle import ExpectedBundle, open_atomic_text
+from textveil.bundle import ExpectedBundle
 from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
 from textveil_cli.file_shards import SHARD_BYTES, check_can_split
@@ -27,6 +27,13 @@ from textveil_cli.files import (
 )
 from textveil_export.ray_cluster import open_ray_cluster
 
+from textveil_training.corpus.corpus_record import (
+    begin_record,
+    check_resumable,
+    finish_record,
+    make_start_record,
+    write_record,
+)
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.corpus.sanitize import count_cores
 from textveil_training.data.corpus_release import PARTS_FORMAT, RECORDS
@@ -108,25 +115,30 @@ def sanitize_corpus_on_ray(
     )
     facts = [hash_settings(selection, terms, options), part_bytes, quarantine is not None, version("textveil")]
     facts += [[source.name, found] for source, found in zip(sources, job.versions, strict=True)]
+    planned = make_start_record(
+        PARTS_FORMAT,
+        terms,
+        sanitizer.bundle,
+        corpus_format=selection.format,
+        columns=list(selection.columns),
+        planned_files=[source.name for source in sources],
+    )
+    place = job.output / RECORDS / "run.json"
+    check_resumable(place, planned, resume=resume)
     run = RunManifest(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
     try:
+        place.parent.mkdir(exist_ok=True)
+        begun = begin_record(place, planned, resume=resume)
         records = _run_workers(job, address, workers, report)
         counts = sum((_read_counts(record) for record in records), RunCounts())
-        statement = terms.statement(counts.tokens, counts.drawn)
-        record = {
-            "format": PARTS_FORMAT,
-            "format_version": 1,
-            "corpus_format": selection.format,
-            "columns": list(selection.columns),
-            "bundle": {"identity": job.identity, "name": sanitizer.bundle.manifest.get("name")},
+        record = finish_record(
+            begun,
+            terms,
+            [counts],
             **asdict(counts),
-            "statement": statement.to_dict(),
-            "summary": statement.summary(),
-            "parts": sorted(records, key=lambda record: str(record["part"])),
-        }
-        (job.output / RECORDS).mkdir(exist_ok=True)
-        with open_atomic_text(job.output / RECORDS / "run.json") as write:
-            write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+            parts=sorted(records, key=lambda record: str(record["part"])),
+        )
+        write_record(place, record)
     finally:
         run.close()
     get_manifest_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words

@@ -194,8 +194,8 @@ def pretrain(
             "processes": process.world_size,
         },
         "data": data.description,
-        "release": None if raw else _describe_release(channel),
-        "measured_release": _describe_release(channel),
+        "release": None if raw or channel is None else channel.release_terms,
+        "measured_release": None if channel is None else channel.release_terms,
         "draws": None if raw else "afresh at every visit; also after an interruption",
         "start": {
             "source": Path(settings.start).name,
@@ -212,14 +212,6 @@ def pretrain(
     last = run.position.history[-1]
     names = ("loss", "clean_top1", "clean_loss", "sanitized_top1", "sanitized_loss")
     return run.finish({"steps": steps, **{name: last[name] for name in names if name in last}})
-
-
-def _describe_release(channel: TokenRandomizer | None) -> dict[str, Any] | None:
-    if channel is None:
-        return None
-    terms = channel.release_terms
-    del terms["pure_level"], terms["pinned"]  # they follow from the rest, and from how the bundle was opened
-    return terms | {"bundle_name": channel.bundle.manifest.get("name")}
 
 
 def _hash_start(start: str) -> str | None:

@@ -7,7 +7,6 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +26,7 @@ from textveil_training.engine.loop import TrainingPosition
 from textveil_training.engine.run import RunRecord
 from textveil_training.file_hashes import hash_file
 from textveil_training.progress import ProgressCallback
+from textveil_training.release_terms import describe_release_terms
 from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
 
 _BY_TOKEN = ATTACKS[:-1]
@@ -60,12 +60,8 @@ def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism
 
     It has the settings, the terms of the release, and the hash of the model's weights.
     """
-    channel = subject.randomizer
     terms = subject.plan.terms
-    promised = channel.release_terms if channel is not None else {**asdict(terms), **vars(terms.promise)}
-    promised.pop("promise", None)  # its parts stand beside the others
-    promised = {name: str(value) if isinstance(value, Decimal) else value for name, value in promised.items()}
-    promised["bundle_name"] = subject.bundle.manifest.get("name")
+    promised = describe_release_terms(terms, subject.bundle)
     if terms.mechanism in ("krr", "random"):
         promised["pure_ldp"] = terms.epsilon
     elif terms.mechanism == "santext" and subject.bundle.certificate is not None:
