@@ -28,12 +28,14 @@ from textveil_training.release_terms import describe_release_terms
 _SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
 #: What a resumed run has in common with the interrupted one, and how an error names it.
 _PLANNED = {
-    "mode": "mode (--protect)",
-    "release": "options, or another bundle",
-    "corpus_format": "format (--format)",
-    "text_keys": "text columns (--text)",
-    "copies": "number of copies (--copies)",
-    "planned_files": "input files",
+    "mode": "another mode (--protect)",
+    "bundle": "another bundle (--bundle)",
+    "release": "other options of the mode",
+    "corpus_format": "another format (--format)",
+    "text_keys": "other text columns (--text)",
+    "columns": "other text columns (--text)",
+    "copies": "another number of copies (--copies)",
+    "planned_files": "other input files",
 }
 
 
@@ -89,7 +91,7 @@ def check_resumable(place: Path, planned: Mapping[str, Any], *, resume: bool) ->
     for name, what in _PLANNED.items():
         if there.get(name) != json.loads(json.dumps(planned.get(name))):
             raise ResumeError(
-                f"the run in the output folder was begun with another {what}: repeat its command with --resume, or "
+                f"the run in the output folder was begun with {what}: repeat its command with --resume, or "
                 "name a new folder"
             )
 
