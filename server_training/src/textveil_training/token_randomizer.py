@@ -68,7 +68,8 @@ class TokenRandomizer:
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":
             raise StaircaseUnsupported(
-                "pretraining does not know the staircase: name another mechanism, with a bundle that has it"
+                "the staircase reads a word in its text, and this works word by word: name another mechanism with a "
+                "bundle that has it; or sanitize a corpus (sanitize-corpus) and name that to pretrain"
             )
         self.plan = make_plan(self.bundle, **options)
 

@@ -102,6 +102,37 @@ def test_a_record_that_cannot_be_used_is_refused_for_what_it_is(
         assert said in err
 
 
+PRETRAIN = ("--start", "encoder", "--steps", 2, "--max-tokens", 32, "--precision", "float32", "--held-out-percent", 40)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_corpus_of_each_mode_is_pretrained_on_as_it_is(corpora: Path, run: Run, tmp_path: Path, mode: str) -> None:
+    code, out, err = run("pretrain", "--data", f"{mode}/rows.tsv:tsv", "-o", tmp_path / "model", *PRETRAIN)
+    assert (code, err) == (0, "")
+    assert "held out, released text:" in out
+    record = json.loads((tmp_path / "model" / "record.json").read_text())
+    corpus = json.loads((corpora / mode / "record.json").read_text())
+    assert record["release"] == corpus["release"] | {"releases": 1}
+    assert (record["measured_release"], record["draws"], record["settings"]["raw"]) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--data", "words/rows.tsv:tsv"), "data 1 and 2 are mode names and mode words, epsilon 10: name data of one"),
+        (("--data", "rows.tsv:tsv"), "data 1 and 2 are mode names and raw text: name data of one release"),
+        (("--raw",), "the texts are sanitized already (mode names): leave --raw"),
+        (("-m", "santext"), "the texts are sanitized already (mode names): leave --raw"),
+    ],
+    ids=["two modes", "raw texts", "raw", "mechanism"],
+)
+def test_sanitized_texts_are_not_mixed_and_not_sanitized_again(
+    corpora: Path, refused: Refused, tmp_path: Path, arguments: tuple[object, ...], said: str
+) -> None:
+    assert said in refused("pretrain", "--data", "names/rows.tsv:tsv", "-o", tmp_path / "m", *PRETRAIN, *arguments)
+    assert not (tmp_path / "m").exists()
+
+
 SLOW_RUN = """
 import sys
 import time
