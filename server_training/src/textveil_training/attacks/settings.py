@@ -7,7 +7,7 @@ from textveil_training.engine.settings import CheckedSettings as RunSettings
 from textveil_training.errors import SettingError
 
 #: Names of the attacks, in the order in which they run.
-ATTACKS = ("nearest", "bayes", "repeated", "mask", "contextual", "words")
+ATTACKS = ("nearest", "bayes", "repeated", "frequent", "mask", "contextual", "words")
 WITH_MODEL = ("mask", "contextual")
 
 
