@@ -133,6 +133,49 @@ def test_sanitized_texts_are_not_mixed_and_not_sanitized_again(
     assert not (tmp_path / "m").exists()
 
 
+ATTACK = ("attack", "text", "rows.tsv", "--format", "tsv", "--threads", 1, "--draws", 1)
+MODEL = ("--model", "lm", "--max-tokens", 32, "--precision", "float32")
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_each_mode_is_attacked_by_what_is_defined_for_it(place: Path, run: Run, mode: str) -> None:
+    if not (place / "lm").exists():
+        assert run("pretrain", "--data", "rows.tsv:tsv", "--raw", "-o", "lm", *PRETRAIN)[0] == 0
+    code, out, err = run(*ATTACK, "--protect", mode, *MODEL, "--known", "rows.tsv", "--json")
+    assert code == 0
+    record = json.loads(out)
+    result = record["result"]
+    defined = {"frequent", "mask"} if mode == "names" else {"frequent", "mask", "words"}
+    assert {"nearest", "bayes", "repeated", "frequent", "mask", "contextual", "words"} - set(result) == set(
+        result["skipped"]
+    )
+    # all known texts are the attacked ones, so that none is left to learn words from
+    assert (defined - {"words"}) <= set(result)
+    assert record["release"]["mode"] == mode
+    assert result["frequent"]["tokens"] == result["mask"]["tokens"] == result["sampled_tokens"]
+    assert 0 <= result["mask"]["top1"] <= result["mask"]["first_piece"] <= 1
+    assert result["texts_left_out"] == 0
+    assert err.count("was left out: ") == len(result["skipped"])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_attack_that_is_not_defined_for_a_mode_names_another(refused: Refused, mode: str) -> None:
+    others = "(use mask or frequent)" if mode == "names" else "(use words, mask or frequent)"
+    undefined = ("nearest", "bayes", "repeated", "contextual", *(["words"] if mode == "names" else []))
+    for attack in undefined:
+        said = refused(*ATTACK, "--protect", mode, "--attacks", attack, "--model", "lm", "--known", "rows.tsv")
+        assert said.startswith(f"setting: the attack {attack} cannot run: ")
+        assert f"in the mode {mode} " in said
+        assert said.endswith(f"{others}\n")
+
+
+def test_sanitized_texts_are_not_attacked_as_if_they_were_raw(corpora: Path, refused: Refused) -> None:
+    said = refused("attack", "text", corpora / "names" / "rows.tsv", "--format", "tsv", "--protect", "names")
+    assert said.startswith("data-option: these texts are sanitized already (mode names)")
+    said = refused(*ATTACK, "--known", "words/rows.tsv")
+    assert said.startswith("data-option: these texts are sanitized already (mode words, epsilon 10)")
+
+
 SLOW_RUN = """
 import sys
 import time

@@ -6,9 +6,8 @@ stands. Without such texts the counts come from the attacked texts themselves: m
 
 **Mask inference** (Yue et al. 2021, section 5.3). [MASK] replaces the output of one hidden word, and a masked language
 model reads the rest of the sanitized text. Its likeliest piece is compared with the original, as in
-``masked_lm_attacks``. In the mode names the surrogate is drawn without looking at the word, so an attacker loses nothing
-by masking it but its type and form. In the modes words and all the output depends on the word, and the attack ``words``
-uses that.
+``masked_lm_attacks``. In the mode names a surrogate depends on the type and form of the word alone, so an attacker
+loses little by masking it. In the modes words and all the output depends on the word: the attack ``words`` uses that.
 """
 
 from collections import Counter

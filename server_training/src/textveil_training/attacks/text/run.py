@@ -22,18 +22,16 @@ from textveil_training.attacks.text.context_free import attack_bayes, attack_nea
 from textveil_training.attacks.text.hidden_words import HiddenWordInference, attack_frequent, count_members
 from textveil_training.attacks.text.released import ReleasedTexts, release_texts
 from textveil_training.attacks.text.template_release import TemplateRelease, read_template, release_templates
-from textveil_training.attacks.words import attack_words, read_vectors
+from textveil_training.attacks.words import FEWEST_KNOWN, attack_words, read_vectors
 from textveil_training.engine.encoders import get_device
 from textveil_training.engine.loop import TrainingPosition
 from textveil_training.engine.run import RunRecord
-from textveil_training.errors import SettingError
+from textveil_training.errors import EmptyData, SettingError
 from textveil_training.file_hashes import hash_file
 from textveil_training.progress import ProgressCallback
 from textveil_training.release_terms import describe_release_terms
 from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
 
-#: Texts that an attacker of words has at least.
-FEWEST_KNOWN = 40
 _WITH_WEIGHTS = ("bayes", "repeated", "contextual", "words")
 #: Attacks that are defined for each mode. Without a mode every token is randomized.
 _DEFINED: dict[str | None, tuple[str, ...]] = {
@@ -162,17 +160,22 @@ def attack_texts(
     elif {"frequent", "mask"} & set(wanted):
         _run_template_attacks(subject, chosen, known, settings, wanted, result, report, device, save)
     if "words" in wanted:
-        result["words"] = attack_words(
-            subject.make_word_release(),
-            [text for texts in chosen for text in texts],
-            known,
-            prior=prior,
-            function_words=subject.function_words,
-            vocabulary=subject.bundle.symbol_ids,
-            vectors=_load_vectors(subject, settings),
-            draws=settings.draws,
-            report=_make_progress(report, "words"),
-        )
+        try:
+            result["words"] = attack_words(
+                subject.make_word_release(),
+                [text for texts in chosen for text in texts],
+                known,
+                prior=prior,
+                function_words=subject.function_words,
+                vocabulary=subject.bundle.symbol_ids,
+                vectors=_load_vectors(subject, settings),
+                draws=settings.draws,
+                report=_make_progress(report, "words"),
+            )
+        except EmptyData as error:
+            if len(settings.attacks) < len(ATTACKS):
+                raise
+            skipped["words"] = str(error)  # the results of the other attacks are kept
         save(result)
     return result
 

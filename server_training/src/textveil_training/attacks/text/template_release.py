@@ -136,6 +136,8 @@ def align_output(gaps: Sequence[str], output: str) -> tuple[str, ...] | None:
         One string for each hidden word; ``None`` if the kept parts are not in the output in this order. Where only
         white space separates two hidden words, the first of them ends at the first white space.
     """
+    if len(gaps) == 1:
+        return () if output == gaps[0] else None
     if not output.startswith(gaps[0]) or not output.endswith(gaps[-1]):
         return None
     start, end = len(gaps[0]), len(output) - len(gaps[-1])
@@ -146,9 +148,7 @@ def align_output(gaps: Sequence[str], output: str) -> tuple[str, ...] | None:
             return None
         found.append(output[start:at].lower())
         start = at + len(gap)
-    if start > end:
-        return None
-    return (*found, output[start:end].lower()) if len(gaps) > 1 else ()
+    return None if start > end else (*found, output[start:end].lower())
 
 
 def _release_words(subject: AttackedMechanism, raw: Sequence[str]) -> list[tuple[str, ...] | None]:
