@@ -59,7 +59,7 @@ def attack_words(
     of_prior, prior_counts = exclude_near_texts([split_text(text) for text in prior], cut)
     if len(of_known) < FEWEST_KNOWN:
         raise EmptyData(
-            f"{len(of_known):,} of {len(known):,} known texts are left to learn from, and {FEWEST_KNOWN} are needed: the "
+            f"{len(of_known):,} of {len(known):,} known texts are left, and {FEWEST_KNOWN} are needed: the "
             "others share five words in a row with an attacked text; name other raw texts (--known)"
         )
     parts = 1
