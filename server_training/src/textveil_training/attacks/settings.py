@@ -37,4 +37,4 @@ class TextAttackSettings(RunSettings):
         if not self.attacks or not set(self.attacks) <= set(ATTACKS):
             raise SettingError(f"the attacks are {', '.join(ATTACKS)}")
         if self.model is None and set(self.attacks) != set(ATTACKS) and set(self.attacks) & set(WITH_MODEL):
-            raise SettingError(f"{' and '.join(WITH_MODEL)} need a masked language model")
+            raise SettingError(f"{' and '.join(WITH_MODEL)} need a masked language model: name one with --model")

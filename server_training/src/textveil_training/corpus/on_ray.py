@@ -97,9 +97,11 @@ def sanitize_corpus_on_ray(
     if any(source.path is None for source in sources):
         raise InputError("a Ray cluster reads files, not standard input")
     if not sources:
-        raise InputError("there is no file of this format")
+        raise InputError("there is no file of this format: check the paths and --format")
     if len({source.name for source in sources}) < len(sources):
-        raise OptionError("two inputs have the same name, and the outputs would too")
+        raise OptionError(
+            "two inputs have the same name, and the outputs would too: rename one, or sanitize them apart"
+        )
     resolved = tuple(replace(source, path=source.path.resolve(), target=None) for source in sources if source.path)
     job = PartJob(
         sources=resolved,
@@ -192,7 +194,9 @@ def _iterate_results(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str,
     except ray.exceptions.RayError:  # its message has the worker's path, address and traceback
         failed = True
     if failed:
-        raise WorkerFailed("workers were ended from outside (not enough memory?); finished parts are kept: --resume")
+        raise WorkerFailed(
+            "workers were ended from outside (not enough memory?); finished parts are kept: go on with --resume"
+        )
 
 
 def _limit_restarts() -> dict[str, int]:

@@ -69,11 +69,13 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
     ]
     names = [path.name.casefold() for path in found]
     if not found:
-        raise DataOptionError("there is no input")
+        raise DataOptionError("there is no input: name a file or a folder")
     if len(set(names)) < len(names):
-        raise DataOptionError("two inputs have the same name, and the outputs would too")
+        raise DataOptionError(
+            "two inputs have the same name, and the outputs would too: rename one, or sanitize them apart"
+        )
     if RECORD in names:
-        raise DataOptionError(f"an input is called like a file of the output folder ({RECORD})")
+        raise DataOptionError(f"an input has the name of the record in the output folder ({RECORD}): rename it")
     return found
 
 

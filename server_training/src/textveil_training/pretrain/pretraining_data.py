@@ -175,7 +175,7 @@ def split_pretraining_texts(
     train = AlignedCorpus(parts["train"], strings, channel)
     held_out = AlignedCorpus(away[:: math.ceil(len(away) / MEASURED_AT_MOST) or 1], strings, channel)
     if not len(train) or not len(held_out):
-        raise EmptyData("there are too few texts with words in them to train on and to hold some out")
+        raise EmptyData("there are too few texts with words in them to train on and to hold some out: name more texts")
     description = {
         "sources": list(texts.descriptions),
         "train": {"texts": len(train), "pieces": int(train.lengths.sum())},

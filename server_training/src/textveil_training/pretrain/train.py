@@ -102,7 +102,7 @@ def pretrain(
         their release.
     """
     if settings.accumulate > settings.batch_size:
-        raise SettingError("accumulate is out of range")
+        raise SettingError("accumulate is out of range: it is at most batch_size")
     if texts.release is not None and (channel is not None or raw):
         raise SettingError(
             f"the texts are sanitized already ({format_release_terms(texts.release)}): leave --raw, --bundle and the "
@@ -119,13 +119,17 @@ def pretrain(
     loaded = load_masked_lm(settings.start, settings.dropout)
     model = loaded.model
     if settings.max_tokens > model.config.max_position_embeddings:
-        raise SettingError("max_tokens is more than the encoder has positions")
+        raise SettingError("max_tokens is more than the encoder has positions: lower --max-tokens")
     tokenizer = EncoderTokenizer(loaded.vocabulary, lowercase=loaded.lowercase, max_tokens=settings.max_tokens)
     if max(tokenizer.ids.values()) >= model.config.vocab_size:
-        raise CheckpointError("the vocabulary has more pieces than the weights there have rows")
+        raise CheckpointError(
+            "the vocabulary has more pieces than the weights there have rows: restore the folder of the encoder"
+        )
     if channel is not None:
         if not loaded.lowercase:
-            raise EncoderMismatch("sanitized words are lower case here, and that encoder is cased")
+            raise EncoderMismatch(
+                "sanitized words are lower case here, and that encoder is cased: name an uncased one with --start"
+            )
         check_pieces(channel, tokenizer.ids)
 
     # The data: texts as words and what is between them, some of them held out by their hash.
