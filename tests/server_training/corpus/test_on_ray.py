@@ -1,6 +1,7 @@
 """A run in parts from its first check to its record, with its workers in this process: no cluster is needed."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from small_corpus import write_bundle
-from textveil.errors import ResumeError
+from textveil.errors import FileChanged, ResumeError
 from textveil_cli.files import ColumnSelection, get_manifest_path
 from textveil_training.corpus import on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.data import read_release_terms
 from textveil_training.data.corpus_release import RECORDS
-from textveil_training.errors import InvalidJson, ReleaseMismatch
+from textveil_training.errors import InvalidJson, ReleaseMismatch, UnfinishedCorpus
 from textveil_training.file_hashes import hash_file
 
 SELECTION = ColumnSelection(format="csv", columns=("note",))
@@ -64,6 +65,16 @@ def test_an_interrupted_run_goes_on_with_the_parts_that_are_missing(tmp_path: Pa
     other: dict[str, Any] = {**given, "part_bytes": 200}
     with pytest.raises(ResumeError, match="other options"):
         on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **other)
+    begun = json.loads((out / RECORDS / "run.json").read_text())
+    assert (begun["status"], begun["mode"], begun["planned_files"]) == ("running", None, [table.name])
+    with pytest.raises(UnfinishedCorpus, match="not complete"):
+        read_release_terms("table", out / min(kept))
+    before, times = table.read_bytes(), table.stat()
+    table.write_bytes(before + b"9,more\n")
+    with pytest.raises(FileChanged, match="changed since the interrupted run began"):
+        on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **given)
+    table.write_bytes(before)
+    os.utime(table, ns=(times.st_atime_ns, times.st_mtime_ns))
     record = on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **given)
     assert {name: (out / name).read_bytes() for name in kept} == kept
     assert record["rows"] == ROWS

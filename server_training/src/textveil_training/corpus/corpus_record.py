@@ -147,39 +147,45 @@ def describe_counts(counts: RunCounts) -> dict[str, int]:
     return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
 
 
-class SourceHashes:
-    """Hashes of the input of a run, in a private file beside the output folder.
+class SourceVersions:
+    """Versions of the input of a run, in a private file beside the output folder.
 
     Args:
         output: The output folder.
-        hashes: SHA-256 of each input file by its name.
+        versions: SHA-256 of each input file by its name; or its size and time, if the run does not read files whole.
 
     Privacy:
         Whoever guesses a short file can check the guess with its hash: the file is its owner's alone, and goes at the
         end of the run.
     """
 
-    def __init__(self, output: Path, hashes: Mapping[str, str]) -> None:
+    def __init__(self, output: Path, versions: Mapping[str, str]) -> None:
         manifest = get_manifest_path(output)
-        self._path, self._hashes = manifest.with_name(f"{manifest.name}.sources"), dict(hashes)
+        self._path, self._versions = manifest.with_name(f"{manifest.name}.sources"), dict(versions)
 
-    def begin(self, *, resume: bool) -> None:
-        """Write the hashes; or compare them with those of the run that is resumed.
+    def check(self) -> None:
+        """Compare the input with that of the run that is to be resumed.
 
         Raises:
             FileChanged: A file is not the one that the run began with.
-            OutputError: The file cannot be written.
         """
-        there = _read_record(self._path) if resume else None
-        for name, digest in self._hashes.items():
-            if there is not None and there.get(name, digest) != digest:
+        there = _read_record(self._path) or {}
+        for name, found in self._versions.items():
+            if there.get(name, found) != found:
                 raise FileChanged(
                     f"{make_printable(name)}: changed since the interrupted run began; restore it and repeat --resume, "
                     "or name a new output folder"
                 )
-        if there is None:
+
+    def write(self, *, resume: bool) -> None:
+        """Write the file, unless a run is resumed that has one.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        if not resume or _read_record(self._path) is None:
             with open_atomic_text(self._path, private=True) as write:
-                write(json.dumps(self._hashes, ensure_ascii=False) + "\n")
+                write(json.dumps(self._versions, ensure_ascii=False) + "\n")
 
     def remove(self) -> None:
         """Remove the file at the end of a run."""

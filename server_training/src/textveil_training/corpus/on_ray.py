@@ -28,6 +28,7 @@ from textveil_cli.files import (
 from textveil_export.ray_cluster import open_ray_cluster
 
 from textveil_training.corpus.corpus_record import (
+    SourceVersions,
     begin_record,
     check_resumable,
     finish_record,
@@ -126,9 +127,15 @@ def sanitize_corpus_on_ray(
         planned_files=[source.name for source in sources],
     )
     place = job.output / RECORDS / "run.json"
+    versions = SourceVersions(
+        output, {source.name: json.dumps(found) for source, found in zip(sources, job.versions, strict=True)}
+    )
     check_resumable(place, planned, resume=resume)
+    if resume:
+        versions.check()
     run = RunManifest(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
     try:
+        versions.write(resume=resume)
         place.parent.mkdir(exist_ok=True)
         begun = begin_record(place, planned, resume=resume)
         records = _run_workers(job, address, workers, report)
@@ -143,6 +150,7 @@ def sanitize_corpus_on_ray(
         write_record(place, record)
     finally:
         run.close()
+    versions.remove()
     get_manifest_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
     return record
 

@@ -34,7 +34,7 @@ from textveil_cli.files import (
 )
 
 from textveil_training.corpus.corpus_record import (
-    SourceHashes,
+    SourceVersions,
     begin_record,
     check_resumable,
     describe_counts,
@@ -199,11 +199,13 @@ def sanitize_corpus(
         text_keys=list(keys) or None,
         planned_files=[name for of_file in names.values() for name in of_file],
     )
-    place, sources = output / RECORD, SourceHashes(output, {path.name: hash_file(path) for path in files})
+    place, sources = output / RECORD, SourceVersions(output, {path.name: hash_file(path) for path in files})
     check_resumable(place, planned, resume=resume)
+    if resume:
+        sources.check()
     manifest = RunManifest(output, hashlib.sha256(facts.encode()).hexdigest(), resume=resume)
     try:
-        sources.begin(resume=resume)
+        sources.write(resume=resume)
         begun = begin_record(place, planned, resume=resume)
         drawer = BlockSanitizer(sanitizer, bundle, options, processes)
         found = _sanitize_groups(plans, names, output, drawer, manifest, report)
