@@ -125,7 +125,7 @@ def test_the_staircase_is_refused_by_name(tmp_path: Path) -> None:
     alone = small_staircase(tmp_path / "alone")
     staircase = Options(mechanism="staircase")
     for bundle, options in ((None, staircase), (alone, Options()), (alone, staircase)):
-        with pytest.raises(StaircaseUnsupported, match="does not know the staircase"):
+        with pytest.raises(StaircaseUnsupported, match="reads a word in its text"):
             TokenRandomizer(bundle, **options)
     with pytest.raises(UnknownMechanism):
         TokenRandomizer(alone, mechanism="santext")

@@ -153,6 +153,12 @@ class ReleaseMismatch(DataError):
     code = "data-release"
 
 
+class UnfinishedCorpus(DataError):
+    """The run that sanitizes a corpus has not ended."""
+
+    code = "data-unfinished"
+
+
 class TrainingError(TextveilError):
     """Base class of errors that stop a training run."""
 
@@ -196,9 +202,9 @@ class LossError(TrainingError):
 
 
 class StaircaseUnsupported(TrainingError):
-    """Pretraining and training records do not support the staircase mechanism.
+    """The staircase mechanism cannot be applied to single words.
 
-    Pretraining works token by token, and a training record cannot hold the staircase's terms.
+    Its bundle decides from the text which words are randomized. A corpus of ``sanitize-corpus`` has its releases.
     """
 
     code = "training-staircase"

@@ -5,7 +5,7 @@ stores these pairs. Here they come from public text, or from text that belongs t
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
@@ -17,6 +17,7 @@ from textveil.mechanisms import IsolatedSlots, Randomizer, random_uint64
 from textveil.text import Options, is_gap, make_plan, split_text
 
 from textveil_training.errors import StaircaseUnsupported
+from textveil_training.release_terms import describe_release_terms
 
 Ids = NDArray[np.int64]
 Doubles = NDArray[np.float64]
@@ -67,7 +68,8 @@ class TokenRandomizer:
             options["mechanism"] = self.bundle.default_table_mechanism or "staircase"
         if options.get("mechanism") == "staircase":
             raise StaircaseUnsupported(
-                "pretraining does not know the staircase: name another mechanism, with a bundle that has it"
+                "the staircase reads a word in its text, and this works word by word: name another mechanism with a "
+                "bundle that has it; or sanitize a corpus (sanitize-corpus) and name that to pretrain"
             )
         self.plan = make_plan(self.bundle, **options)
 
@@ -147,9 +149,7 @@ class TokenRandomizer:
     @property
     def release_terms(self) -> dict[str, Any]:
         """Mechanism and privacy promise as plain values, for a run record."""
-        terms = self.plan.terms
-        names = ("mechanism", "level", "case", "sanitize_punctuation", "bundle")
-        return {**{name: getattr(terms, name) for name in names}, **asdict(terms.promise)}  # type: ignore[call-overload]
+        return describe_release_terms(self.plan.terms, self.bundle)
 
     def spell_token(self, token: int) -> str:
         """Return the vocabulary's spelling of a symbol, ``<unk>`` for the unknown word."""

@@ -98,13 +98,6 @@ def test_training_and_test_rows_of_different_releases(place: Path, run: Run, ref
     assert not (place / "mixed").exists()
 
 
-def test_a_corpus_of_the_staircase_is_refused_by_name(place: Path, run: Run, refused: Refused) -> None:
-    assert run("sanitize-corpus", "rows.tsv", "--format", "tsv", "-o", "drawn")[0] == 0
-    said = refused("finetune", "drawn/rows.tsv", "--format", "tsv", "-o", "never", *OPTIONS)
-    assert said.startswith("training-staircase: this corpus was sanitized with the staircase")
-    assert not (place / "never").exists()
-
-
 @pytest.mark.parametrize(
     ("more", "code"),
     [

@@ -1,6 +1,7 @@
 """A run in parts from its first check to its record, with its workers in this process: no cluster is needed."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,13 @@ from typing import Any
 import numpy as np
 import pytest
 from small_corpus import write_bundle
-from textveil.errors import ResumeError
+from textveil.errors import FileChanged, ResumeError
 from textveil_cli.files import ColumnSelection, get_manifest_path
 from textveil_training.corpus import on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.data import read_release_terms
 from textveil_training.data.corpus_release import RECORDS
-from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
+from textveil_training.errors import InvalidJson, ReleaseMismatch, UnfinishedCorpus
 from textveil_training.file_hashes import hash_file
 
 SELECTION = ColumnSelection(format="csv", columns=("note",))
@@ -64,6 +65,16 @@ def test_an_interrupted_run_goes_on_with_the_parts_that_are_missing(tmp_path: Pa
     other: dict[str, Any] = {**given, "part_bytes": 200}
     with pytest.raises(ResumeError, match="other options"):
         on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **other)
+    begun = json.loads((out / RECORDS / "run.json").read_text())
+    assert (begun["status"], begun["mode"], begun["planned_files"]) == ("running", None, [table.name])
+    with pytest.raises(UnfinishedCorpus, match="not complete"):
+        read_release_terms("table", out / min(kept))
+    before, times = table.read_bytes(), table.stat()
+    table.write_bytes(before + b"9,more\n")
+    with pytest.raises(FileChanged, match="changed since the interrupted run began"):
+        on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **given)
+    table.write_bytes(before)
+    os.utime(table, ns=(times.st_atime_ns, times.st_mtime_ns))
     record = on_ray.sanitize_corpus_on_ray([table], out, SELECTION, resume=True, **given)
     assert {name: (out / name).read_bytes() for name in kept} == kept
     assert record["rows"] == ROWS
@@ -93,14 +104,14 @@ def test_parts_are_known_for_the_release_that_they_are(tmp_path: Path, stopping:
     run = out / RECORDS / "run.json"
     statement = record["statement"] | {"mechanism": "staircase"}
     run.write_text(json.dumps(record | {"statement": statement}))
-    with pytest.raises(ReleaseMismatch):  # raw text is told from a release that records cannot tell of
+    with pytest.raises(ReleaseMismatch):
         read_release_terms("table", part)
     parts = [record["parts"][0] | {"sha256": hash_file(part)}]
     run.write_text(json.dumps(record | {"statement": statement, "parts": parts}))
-    with pytest.raises(StaircaseUnsupported):
+    with pytest.raises(ReleaseMismatch, match="record of the corpus was changed"):
         read_release_terms("table", part)
     run.write_text(json.dumps(record | {"parts": [{"part": record["parts"][0]["part"]}]}))
-    with pytest.raises(InvalidJson, match="another version wrote it"):
+    with pytest.raises(InvalidJson, match="lacks the key sha256"):
         read_release_terms("table", part)
     run.write_text("{")
     with pytest.raises(InvalidJson, match="cannot be read"):

@@ -66,8 +66,8 @@ def test_progress_counts_bytes(run: Runner) -> None:
 def test_an_interrupted_run_goes_on_and_draws_nothing_again(
     run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Renamed in order: two copies, the record. The second copy is interrupted."""
-    with interrupted(monkeypatch, 2):
+    """Renamed in order: hashes of the input, start record, two copies, record. The second copy is interrupted."""
+    with interrupted(monkeypatch, 4):
         run(copies=2)
     first = (run.output / "copy-1" / "rows.tsv").read_bytes()
     assert not (run.output / "copy-2" / "rows.tsv").exists()

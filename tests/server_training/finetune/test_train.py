@@ -14,7 +14,7 @@ from textveil.bundle import find_artifact
 from textveil.errors import ResumeError
 from textveil.text.options import Options
 from textveil_training.corpus import sanitize_corpus
-from textveil_training.data.corpus_release import read_release_terms
+from textveil_training.data.corpus_release import compute_seal, read_release_terms
 from textveil_training.engine.run import RunOptions
 from textveil_training.engine.tokens import EncoderTokenizer
 from textveil_training.errors import CheckpointError, InvalidScore, ReleaseMismatch, SettingError
@@ -241,7 +241,7 @@ def test_copies_that_were_joined_are_told(corpus: Path) -> None:
     (joined / "train.tsv").write_text((joined / "train.tsv").read_text() + rows)
     record["files"][0]["sha256"] = [hash_file(joined / record["files"][0]["name"])]
     record["files"][1]["sha256"] = [hash_file(joined / record["files"][1]["name"])]
-    (joined / "record.json").write_text(json.dumps(record))
+    (joined / "record.json").write_text(json.dumps(record | {"seal": compute_seal(record)}))
     found = read_release_terms("sst2", joined)
     assert found is not None
     assert found["releases"] == 2

@@ -7,7 +7,7 @@ from textveil_training.engine.settings import CheckedSettings as RunSettings
 from textveil_training.errors import SettingError
 
 #: Names of the attacks, in the order in which they run.
-ATTACKS = ("nearest", "bayes", "repeated", "mask", "contextual", "words")
+ATTACKS = ("nearest", "bayes", "repeated", "frequent", "mask", "contextual", "words")
 WITH_MODEL = ("mask", "contextual")
 
 
@@ -37,4 +37,4 @@ class TextAttackSettings(RunSettings):
         if not self.attacks or not set(self.attacks) <= set(ATTACKS):
             raise SettingError(f"the attacks are {', '.join(ATTACKS)}")
         if self.model is None and set(self.attacks) != set(ATTACKS) and set(self.attacks) & set(WITH_MODEL):
-            raise SettingError(f"{' and '.join(WITH_MODEL)} need a masked language model")
+            raise SettingError(f"{' and '.join(WITH_MODEL)} need a masked language model: name one with --model")

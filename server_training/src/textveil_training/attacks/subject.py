@@ -20,9 +20,13 @@ class AttackedMechanism:
         options: As in ``Sanitizer.sanitize``.
 
     Attributes:
+        sanitizer: The sanitizer of the bundle.
+        options: The options.
         bundle: The opened bundle.
-        plan: What the options resolve to; ``plan.terms`` is what a statement says.
-        randomizer: The randomizer of single tokens; None under the staircase, whose skeleton is not a token's own.
+        terms: What a statement contains.
+        plan: What the options resolve to; None in the mode names, which draws no symbols.
+        randomizer: The randomizer of single tokens; None in the modes names, words and all, where the text around a
+            word decides what happens to it.
 
     Raises:
         BundleError, OptionError: As ``Sanitizer.load`` and ``Sanitizer.sanitize``.
@@ -31,19 +35,22 @@ class AttackedMechanism:
     def __init__(
         self, bundle: Path | None = None, *, pins: ExpectedBundle | None = None, **options: Unpack[Options]
     ) -> None:
-        sanitizer = Sanitizer.load(bundle, **(pins or {}))
-        self.bundle = sanitizer.bundle
-        self.plan = make_plan(sanitizer.bundle, **options)
+        self.sanitizer = Sanitizer.load(bundle, **(pins or {}))
+        self.bundle, self.options = self.sanitizer.bundle, options
+        self.terms = self.sanitizer.terms(**options)
+        self.plan = None if self.terms.protect == "names" else make_plan(self.bundle, **options)
         self.randomizer: TokenRandomizer | None = None
-        if not self.plan.rule.entity_types:
-            options["mechanism"] = self.plan.terms.mechanism
+        if self.terms.protect is None:
+            options["mechanism"] = self.terms.mechanism
             self.randomizer = TokenRandomizer(bundle, pins=pins, **options)
 
     def make_word_release(self) -> WordRelease:
         """Return the mechanism in the form that the word attacks use: on arrays of words."""
+        if self.plan is None:
+            raise ValueError("the mode names draws no symbols")
         return make_word_release(WordNumbers(), self.plan)
 
     @property
     def function_words(self) -> frozenset[str]:
         """Function words that the mechanism keeps; empty for a mechanism without a template."""
-        return frozenset(getattr(self.plan.rule, "function_words", ()))
+        return frozenset(() if self.plan is None else getattr(self.plan.rule, "function_words", ()))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import typer
 from textveil_cli.console import print_message, show_progress_bars
-from textveil_cli.options import BundleOptions, MechanismOptions
+from textveil_cli.options import BundleOptions, MechanismOptions, ProtectionOptions, combine_options
 
 from textveil_training.attacks.settings import ATTACKS, TextAttackSettings
 from textveil_training.cli.options import (
@@ -18,7 +18,7 @@ from textveil_training.cli.options import (
     get_given_options,
     make_setting_options,
 )
-from textveil_training.errors import MissingSplit
+from textveil_training.errors import DataOptionError, MissingSplit
 
 if TYPE_CHECKING:
     from textveil_training.data import ReadOptions
@@ -39,7 +39,9 @@ class RawTextOptions:
     known: Annotated[
         Path | None,
         typer.Option(
-            "--known", metavar="PATH", help="RAW texts that the attacker of words has; else the folder's train split."
+            "--known",
+            metavar="PATH",
+            help="RAW texts that the attacker of words and frequent has; else the folder's train split.",
         ),
     ] = None
 
@@ -56,11 +58,12 @@ class RawTextOptions:
         Returns the texts, their split, and the options that they were read with.
 
         Raises:
-            DataOptionError: A key is named, and the format has none.
+            DataOptionError: A key is named, and the format has none; or the texts are sanitized already.
             MissingSplit: There are none.
         """
         from textveil_training.data import ReadOptions, get_format, list_splits, load_examples
 
+        self._refuse_sanitized(self.data)
         keyed = get_format(self.format_name).has_named_columns
         options = ReadOptions(self.text_key, None) if keyed else ReadOptions(self.text_key)
         split = self.split
@@ -68,8 +71,18 @@ class RawTextOptions:
             split = "dev"
         examples = [example.texts for example in load_examples(self.format_name, self.data, split, options)]
         if not examples:
-            raise MissingSplit("a split is empty")
+            raise MissingSplit("there is no text to attack: name another file or --split")
         return examples, split, options
+
+    def _refuse_sanitized(self, path: Path) -> None:
+        from textveil_training.data import read_release_terms
+        from textveil_training.release_terms import format_release_terms
+
+        if (terms := read_release_terms(self.format_name, path)) is not None:
+            raise DataOptionError(
+                f"these texts are sanitized already ({format_release_terms(terms)}), and a guess can only be compared "
+                "with the original: name the raw texts; the command sanitizes them with the options of the mode"
+            )
 
     def read_prior(self) -> list[str]:
         """Return the public texts of ``--prior``."""
@@ -82,6 +95,7 @@ class RawTextOptions:
         from textveil_training.data import list_splits, load_examples
 
         source = self.known or self.data
+        self._refuse_sanitized(source)
         chosen = "train" if "train" in list_splits(self.format_name, source) else None
         if self.known is None and (chosen is None or split in (None, chosen)):
             return []
@@ -113,6 +127,7 @@ def text(
     raw: RawTextOptions,
     bundle: BundleOptions,
     level: MechanismOptions,
+    mode: ProtectionOptions,
     attack: TextAttackOptions,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a run record, after each attack.")
@@ -123,9 +138,12 @@ def text(
 ) -> None:
     """Sanitize raw text and try to recover it, knowing the bundle, the mechanism and its options.
 
-    The staircase is attacked by words alone, the strongest of all: the others work token by token.
+    In the modes words and all (--protect) the attacks are words, the strongest, frequent and mask; in the mode names
+    frequent and mask. The others work token by token, for the mechanisms without a mode. Without --attacks all run that
+    are defined, and a line names the others.
 
     \b
+    frequent    the most frequent member of its type for every hidden word: the baseline
     words       from raw texts of the same kind (--known) and public ones (--prior): the best guess, trigrams over
                 the whole text, a network, and the sum of both; +- is the deviation over --draws
     nearest     the symbol nearest to what came out, and the ten nearest
@@ -143,9 +161,9 @@ def text(
 
     settings = attack.make_settings()
     device = machine.apply()
-    subject = AttackedMechanism(bundle.bundle, pins=bundle.expected.expected_bundle, **level.make_keywords())
+    subject = AttackedMechanism(bundle.bundle, pins=bundle.expected.expected_bundle, **combine_options(level, mode))
     examples, split, options = raw.read()
-    known = raw.read_known(split, options) if "words" in settings.attacks else []
+    known = raw.read_known(split, options) if {"words", "frequent"} & set(settings.attacks) else []
     how: dict[str, Any] = {"known": known, "prior": raw.read_prior(), "output": output, "device": device}
     try:
         with show_progress_bars() as report:

@@ -18,6 +18,10 @@ _MASK = {
     "clean_top1": "the same in the raw text",
     "defense": "defense rate: not predicted",
 }
+_FREQUENT = {
+    "top1": "most frequent member of the type",
+    "unchanged": "came out as it was",
+}
 _WORDS = {
     "unchanged": "came out as it was",
     "bayes": "best guess without context",
@@ -45,7 +49,13 @@ def format_attack_table(result: Mapping[str, Any]) -> str:
     rows: list[list[str]] = [list(_HEADER)]
     if "unchanged" in result:
         rows.append(_format_row("unchanged", "tokens that came out as they were", result, "unchanged"))
-    for attack, names in (("nearest", _NEAREST), ("bayes", {}), ("repeated", {}), ("mask", _MASK)):
+    for attack, names in (
+        ("nearest", _NEAREST),
+        ("bayes", {}),
+        ("repeated", {}),
+        ("frequent", _FREQUENT),
+        ("mask", _MASK),
+    ):
         if (found := result.get(attack)) is not None:
             rows += [_format_row(attack, what, found, name) for name, what in names.items()]
             rows += (

@@ -77,7 +77,9 @@ def finetune(
 
     named = source.suffix == ".toml"
     if named != (data is not None):
-        raise DataOptionError("a recipe is named together with --data, and --data with a recipe")
+        raise DataOptionError(
+            "a recipe (.toml) needs the data with --data, and --data needs a recipe: name both, or the data alone"
+        )
     settings = training.make_settings(source if named else None, frozen)
     path = source if data is None else data
     task, release = _load_task(format_name, path, test, keys, labels_of_pairs, settings.train_examples)
@@ -100,6 +102,7 @@ def _load_task(
     from textveil_training.data import ReadOptions
     from textveil_training.data.corpus_release import read_release_terms
     from textveil_training.finetune.finetuning_data import load_finetuning_task
+    from textveil_training.release_terms import format_release_terms
 
     task = load_finetuning_task(
         format_name,
@@ -110,8 +113,12 @@ def _load_task(
         train_examples=train_examples,
     )
     release = read_release_terms(format_name, path)
-    if test is not None and read_release_terms(format_name, test) != release:
-        raise DataOptionError("training and test rows are different releases")
+    if test is not None and (other := read_release_terms(format_name, test)) != release:
+        trained, tested = format_release_terms(release), format_release_terms(other)
+        which = f"{trained} and {tested}" if trained != tested else f"{trained} under different options"
+        raise DataOptionError(
+            f"training and test rows are different releases ({which}): sanitize both in one run, or name raw texts"
+        )
     return task, release
 
 

@@ -25,8 +25,8 @@ RawTexts = Annotated[
     typer.Option(
         "--data",
         metavar="PATH:FORMAT[:SPLIT]",
-        help="Raw public texts, repeatable; formats as in finetune. Splits are named dev+test; train if left "
-        "out and there are splits.",
+        help="Raw public texts, or a sanitized corpus of any mode; repeatable, formats as in finetune. Splits are "
+        "named dev+test; train if left out and there are splits.",
     ),
 ]
 
@@ -60,9 +60,10 @@ def pretrain(
 ) -> None:
     """Pretrain a masked language model: mask the sanitized text, predict the original word.
 
-    The folder is fine-tuned by finetune, attacked with by attack text, and opened by transformers. Texts are sanitized
-    afresh at every visit; without --mechanism by the bundle's SanText or SanText+, since the staircase is not trained
-    with yet. Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
+    The folder is fine-tuned by finetune, attacked with by attack text, and opened by transformers. Raw texts are
+    sanitized afresh at every visit, word by word: without --mechanism by the bundle's SanText or SanText+. For the
+    modes names, words and all name a corpus of sanitize-corpus: its texts are masked as they are, and the record takes
+    its statement over. Ctrl-C ends after the step that is running; --resume goes on, with fresh draws.
 
     Several processes: accelerate launch --multi_gpu -m textveil_training pretrain ... --device cuda, or on processors
     torchrun --nproc-per-node N -m textveil_training -- pretrain ...
@@ -80,23 +81,21 @@ def pretrain(
     sources = [parse_source(one) for one in data]
     run = RunOptions(output, resume, machine.apply())
     named = bundle.bundle is not None or bundle.expected.has_requirements or bool(get_given_options(level))
-    channel = None
-    if named or not raw:
+    texts, channel = read_texts(sources, text_key), None
+    if named or (not raw and texts.release is None):
         channel = TokenRandomizer(bundle.bundle, pins=bundle.expected.expected_bundle, **options_of_text(level))
-    texts = read_texts(sources, text_key)
     with show_progress_bars() as report:
         record = train(settings, texts, channel, run, raw=raw, report=report)
     if record["result"] is not None:  # of several processes only the first one has it
         print(json.dumps(record["result"]) if as_json else _format_table(record["result"]))
 
 
+_MEASURED = {"clean": "raw text:", "released": "released text:", "sanitized": "sanitized text:"}
+
+
 def _format_table(result: dict[str, Any]) -> str:
-    rows = [
-        f"{result['steps']:,} steps, loss {result['loss']:.3f}",
-        f"held out, raw text:        top 1 {result['clean_top1']:.4f}, loss {result['clean_loss']:.3f}",
-    ]
-    if "sanitized_top1" in result:
-        rows.append(
-            f"held out, sanitized text:  top 1 {result['sanitized_top1']:.4f}, loss {result['sanitized_loss']:.3f}"
-        )
+    rows = [f"{result['steps']:,} steps, loss {result['loss']:.3f}"]
+    for name, what in _MEASURED.items():
+        if f"{name}_top1" in result:
+            rows.append(f"held out, {what:<16} top 1 {result[f'{name}_top1']:.4f}, loss {result[f'{name}_loss']:.3f}")
     return "\n".join(rows)

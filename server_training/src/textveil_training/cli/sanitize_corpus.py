@@ -53,7 +53,7 @@ class CorpusOptions:
 
         keyed = self.format_name in _ON_RAY or get_format(self.format_name).has_named_columns
         if not keyed and (self.text_key or self.label_key):
-            raise DataOptionError("this format has no keys")
+            raise DataOptionError("this format has no keys: leave --text and --label out")
         if not ray.ray and (ray.ray_address is not None or self.quarantine is not None):
             raise DataOptionError("--ray-address and --quarantine go with --ray")
         if not ray.ray and self.format_name in ("csv", "parquet"):

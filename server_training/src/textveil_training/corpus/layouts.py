@@ -76,7 +76,9 @@ def plan_rewrite(format_name: str, path: Path, text_keys: Sequence[str]) -> Rewr
         return RewritePlan(ColumnSelection(format="lines"), make_wikitext_layout if format_name == "wikitext" else None)
     ending = ".jsonl" if format_name == "jsonl" else path.suffix.lower()
     if ending not in ENDINGS:
-        raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
+        raise DataOptionError(
+            f"the file's ending is none of {', '.join(ENDINGS)}: rename the file, or name another --format"
+        )
     if ending in JSON_ENDINGS:  # a name is not a path of names
         return RewritePlan(ColumnSelection(format="jsonl", columns=tuple(map(json.dumps, text_keys))))
     if ending == ".parquet":

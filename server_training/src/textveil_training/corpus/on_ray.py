@@ -12,7 +12,7 @@ from typing import Any, Unpack
 
 from textveil import Sanitizer
 from textveil import errors as runtime_errors
-from textveil.bundle import ExpectedBundle, open_atomic_text
+from textveil.bundle import ExpectedBundle
 from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
 from textveil.text import Options
 from textveil_cli.file_shards import SHARD_BYTES, check_can_split
@@ -27,6 +27,14 @@ from textveil_cli.files import (
 )
 from textveil_export.ray_cluster import open_ray_cluster
 
+from textveil_training.corpus.corpus_record import (
+    SourceVersions,
+    begin_record,
+    check_resumable,
+    finish_record,
+    make_start_record,
+    write_record,
+)
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
 from textveil_training.corpus.sanitize import count_cores
 from textveil_training.data.corpus_release import PARTS_FORMAT, RECORDS
@@ -90,9 +98,11 @@ def sanitize_corpus_on_ray(
     if any(source.path is None for source in sources):
         raise InputError("a Ray cluster reads files, not standard input")
     if not sources:
-        raise InputError("there is no file of this format")
+        raise InputError("there is no file of this format: check the paths and --format")
     if len({source.name for source in sources}) < len(sources):
-        raise OptionError("two inputs have the same name, and the outputs would too")
+        raise OptionError(
+            "two inputs have the same name, and the outputs would too: rename one, or sanitize them apart"
+        )
     resolved = tuple(replace(source, path=source.path.resolve(), target=None) for source in sources if source.path)
     job = PartJob(
         sources=resolved,
@@ -108,27 +118,39 @@ def sanitize_corpus_on_ray(
     )
     facts = [hash_settings(selection, terms, options), part_bytes, quarantine is not None, version("textveil")]
     facts += [[source.name, found] for source, found in zip(sources, job.versions, strict=True)]
+    planned = make_start_record(
+        PARTS_FORMAT,
+        terms,
+        sanitizer.bundle,
+        corpus_format=selection.format,
+        columns=list(selection.columns),
+        planned_files=[source.name for source in sources],
+    )
+    place = job.output / RECORDS / "run.json"
+    versions = SourceVersions(
+        output, {source.name: json.dumps(found) for source, found in zip(sources, job.versions, strict=True)}
+    )
+    check_resumable(place, planned, resume=resume)
+    if resume:
+        versions.check()
     run = RunManifest(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
     try:
+        versions.write(resume=resume)
+        place.parent.mkdir(exist_ok=True)
+        begun = begin_record(place, planned, resume=resume)
         records = _run_workers(job, address, workers, report)
         counts = sum((_read_counts(record) for record in records), RunCounts())
-        statement = terms.statement(counts.tokens, counts.drawn)
-        record = {
-            "format": PARTS_FORMAT,
-            "format_version": 1,
-            "corpus_format": selection.format,
-            "columns": list(selection.columns),
-            "bundle": {"identity": job.identity, "name": sanitizer.bundle.manifest.get("name")},
+        record = finish_record(
+            begun,
+            terms,
+            [counts],
             **asdict(counts),
-            "statement": statement.to_dict(),
-            "summary": statement.summary(),
-            "parts": sorted(records, key=lambda record: str(record["part"])),
-        }
-        (job.output / RECORDS).mkdir(exist_ok=True)
-        with open_atomic_text(job.output / RECORDS / "run.json") as write:
-            write(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+            parts=sorted(records, key=lambda record: str(record["part"])),
+        )
+        write_record(place, record)
     finally:
         run.close()
+    versions.remove()
     get_manifest_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
     return record
 
@@ -180,7 +202,9 @@ def _iterate_results(ray: Any, job: PartJob, workers: int) -> Iterator[dict[str,
     except ray.exceptions.RayError:  # its message has the worker's path, address and traceback
         failed = True
     if failed:
-        raise WorkerFailed("workers were ended from outside (not enough memory?); finished parts are kept: --resume")
+        raise WorkerFailed(
+            "workers were ended from outside (not enough memory?); finished parts are kept: go on with --resume"
+        )
 
 
 def _limit_restarts() -> dict[str, int]:

@@ -4,8 +4,8 @@ Files are rewritten as ``textveil sanitize`` rewrites tables. A corpus has in ad
 sets, several copies, and a record of the release, which training and measurement take over. All input is checked before
 the first draw.
 
-The record has no text, and no hash of the input or of the denied words: with such a hash, anybody who guesses a short
-file could check the guess. Its figures about the texts can also be computed from the output.
+``corpus_record`` has the records of a run. Its record in the output folder is written before the first draw, so that an
+interrupted run is known for what it is.
 """
 
 import hashlib
@@ -14,15 +14,13 @@ import os
 import platform
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
-from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Unpack
 
 from textveil import Sanitizer
-from textveil.bundle import ExpectedBundle, open_atomic_text
+from textveil.bundle import ExpectedBundle
 from textveil.text import Options
 from textveil_cli.files import (
     BlockSanitizer,
@@ -35,14 +33,21 @@ from textveil_cli.files import (
     sanitize_files,
 )
 
+from textveil_training.corpus.corpus_record import (
+    SourceVersions,
+    begin_record,
+    check_resumable,
+    describe_counts,
+    finish_record,
+    make_start_record,
+    write_record,
+)
 from textveil_training.corpus.layouts import RewritePlan, plan_rewrite
 from textveil_training.data import ReadOptions, get_format, list_files, load_examples
-from textveil_training.data.corpus_release import FORMAT
+from textveil_training.data.corpus_release import FORMAT, RECORD
 from textveil_training.errors import DataOptionError, MissingSplit, UnreadableFile
 from textveil_training.file_hashes import hash_file
 from textveil_training.progress import ProgressCallback, ignore_progress
-
-RECORD = "record.json"
 
 
 def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
@@ -64,11 +69,13 @@ def find_files(inputs: Sequence[Path], format_name: str) -> list[Path]:
     ]
     names = [path.name.casefold() for path in found]
     if not found:
-        raise DataOptionError("there is no input")
+        raise DataOptionError("there is no input: name a file or a folder")
     if len(set(names)) < len(names):
-        raise DataOptionError("two inputs have the same name, and the outputs would too")
+        raise DataOptionError(
+            "two inputs have the same name, and the outputs would too: rename one, or sanitize them apart"
+        )
     if RECORD in names:
-        raise DataOptionError(f"an input is called like a file of the output folder ({RECORD})")
+        raise DataOptionError(f"an input has the name of the record in the output folder ({RECORD}): rename it")
     return found
 
 
@@ -106,53 +113,6 @@ def _list_input_files(path: Path, format_name: str, name: str) -> Iterator[Path]
     if reason is not None:
         raise UnreadableFile(f"{name} cannot be opened ({reason})")
     yield path
-
-
-VERSION = 2
-_SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
-
-
-def make_corpus_record(
-    sanitizer: Sanitizer,
-    options: Options,
-    *,
-    counts: Mapping[str, RunCounts],
-    outputs: Mapping[str, tuple[Path, ...]],
-    copies: int,
-    **run: object,
-) -> dict[str, Any]:
-    """Build the record of a finished run.
-
-    Args:
-        sanitizer: The sanitizer that drew the outputs.
-        options: Options of the draws.
-        counts: Counts of one copy of each file, by file name.
-        outputs: Output files, one for each copy, by file name.
-        copies: Independent outputs of every text.
-        run: Further entries of the record.
-    """
-    tokens, drawn = (copies * sum(getattr(one, name) for one in counts.values()) for name in ("tokens", "drawn"))
-    statement = sanitizer.terms(**options).statement(tokens, drawn)
-    return {
-        "format": FORMAT,
-        "format_version": VERSION,
-        "bundle": {"identity": sanitizer.bundle.content_hash, "name": sanitizer.bundle.manifest.get("name")},
-        "copies": copies,
-        "charged": "every token of every copy",
-        "statement": statement.to_dict(),
-        "summary": statement.summary(),
-        "files": [
-            {"name": name, **_describe_counts(of_file), "sha256": [hash_file(path) for path in outputs[name]]}
-            for name, of_file in counts.items()
-        ],
-        "software": {name: version(name) for name in _SOFTWARE} | {"python": platform.python_version()},
-        **run,
-    }
-
-
-def _describe_counts(counts: RunCounts) -> dict[str, int]:
-    """Return a file's counts without rejected rows: there the first bad row is an error."""
-    return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
 
 
 #: Bytes of texts that are worth a further process, which takes a second to begin.
@@ -196,9 +156,12 @@ def sanitize_corpus(
 
     Returns:
         The record, as it is written to ``record.json``. It holds no text and nothing that depends on the texts but
-        through what is released: the files and the number of tokens.
+        through what is released: the files and the number of tokens. While the run lasts, and after it was interrupted,
+        the file has what is known at the beginning: mode, options, bundle and planned files.
 
     Raises:
+        ResumeError: The output folder has another run, or ``resume`` finds none that these options belong to.
+        FileChanged: An input is not the one that an interrupted run began with.
         TextveilError: Options, bundle, input or output are not as they should be; see the classes. Nothing is drawn
             before options, bundle and all of the input are checked.
         KeyboardInterrupt: Ctrl-C. Finished files are kept.
@@ -208,7 +171,7 @@ def sanitize_corpus(
         an interruption are kept and not drawn again: drawing again would be a second release of their texts, to who
         has seen the first. Of a file that was not finished nothing remains.
     """
-    begun, clock = datetime.now(UTC), time.perf_counter()
+    clock = time.perf_counter()
     if copies < 1 or (workers is not None and workers < 1):
         raise DataOptionError("copies and workers are at least 1")
     sanitizer = Sanitizer.load(bundle, **pins)
@@ -226,28 +189,47 @@ def sanitize_corpus(
     names = {path: _make_names(path, copies) for path in files}
     size = copies * sum(path.stat().st_size for path in files)
     processes = min(count_cores(), 1 + size // WORTH_A_WORKER) if workers is None else workers
-    record = RunManifest(output, hashlib.sha256(facts.encode()).hexdigest(), resume=resume)
-    try:
-        drawer = BlockSanitizer(sanitizer, bundle, options, processes)
-        found = _sanitize_groups(plans, names, output, drawer, record, report)
-    finally:
-        record.close()
-    content = make_corpus_record(
-        sanitizer,
-        options,
-        counts=found,
-        outputs={path.name: tuple(output / name for name in of_file) for path, of_file in names.items()},
+    planned = make_start_record(
+        FORMAT,
+        terms,
+        sanitizer.bundle,
         copies=copies,
+        charged="every token of every copy",
         corpus_format=format_name,
         text_keys=list(keys) or None,
+        planned_files=[name for of_file in names.values() for name in of_file],
+    )
+    place, sources = output / RECORD, SourceVersions(output, {path.name: hash_file(path) for path in files})
+    check_resumable(place, planned, resume=resume)
+    if resume:
+        sources.check()
+    manifest = RunManifest(output, hashlib.sha256(facts.encode()).hexdigest(), resume=resume)
+    try:
+        sources.write(resume=resume)
+        begun = begin_record(place, planned, resume=resume)
+        drawer = BlockSanitizer(sanitizer, bundle, options, processes)
+        found = _sanitize_groups(plans, names, output, drawer, manifest, report)
+    finally:
+        manifest.close()
+    content = finish_record(
+        begun,
+        terms,
+        found.values(),
+        copies=copies,
+        files=[
+            {
+                "name": path.name,
+                **describe_counts(found[path.name]),
+                "sha256": [hash_file(output / name) for name in of_file],
+            }
+            for path, of_file in names.items()
+        ],
         machine={"processor": platform.machine(), "system": platform.system(), "workers": processes},
         resumed=resume,  # then the time is that of the last part
-        begun=begun.isoformat(timespec="seconds"),
-        finished=datetime.now(UTC).isoformat(timespec="seconds"),
         wall_s=round(time.perf_counter() - clock, 2),
     )
-    with open_atomic_text(output / RECORD) as write:
-        write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+    write_record(place, content)
+    sources.remove()
     get_manifest_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
     return content
 

@@ -1,33 +1,42 @@
 """Read the privacy terms of a sanitized corpus from the record that ``sanitize-corpus`` wrote beside it."""
 
+import hashlib
 import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from textveil_training.data.formats import list_files
-from textveil_training.errors import InvalidJson, ReleaseMismatch, StaircaseUnsupported
+from textveil_training.errors import InvalidJson, ReleaseMismatch, UnfinishedCorpus
 from textveil_training.file_hashes import hash_file
+from textveil_training.release_terms import MECHANISM_OF_MODE
 
 FORMAT = "textveil-corpus"
 """Name of the format of the record of ``sanitize-corpus``."""
 PARTS_FORMAT = "textveil-corpus-parts"
 """That of ``sanitize-corpus --ray``."""
+VERSIONS = {FORMAT: 3, PARTS_FORMAT: 2}
+"""Version of each format."""
+RUNNING, FINISHED = "running", "finished"
+"""States of a run: its record is written when it begins, and written anew when it ends."""
+RECORD = "record.json"
+"""Name of the record in the output folder."""
 RECORDS = "_records"
 """Folder of the records of parts, in the output folder. Tools that read folders pass over such names."""
-_TERMS = (
-    "mechanism",
-    "level",
-    "epsilon",
-    "epsilon_kind",
-    "epsilon_0",
-    "rounding_slack",
-    "replacement_probability",
-    "case",
-    "sanitize_punctuation",
-    "bundle",
-)
 _COPY = re.compile(r"copy-\d+")
+
+
+def compute_seal(content: Mapping[str, Any]) -> str:
+    """Compute the SHA-256 that binds the terms of a record to the files of the corpus.
+
+    Args:
+        content: A record with ``release`` and ``files`` (or ``parts``).
+    """
+    files = [[file["name"], file["sha256"]] for file in content["files"]] if "files" in content else []
+    files += [[part["part"], part["sha256"]] for part in content.get("parts", ())]
+    sealed = [content["format"], content["release"], content.get("releases", 1), files]
+    return hashlib.sha256(json.dumps(sealed, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
 def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
@@ -39,20 +48,21 @@ def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
             run with ``--ray``.
 
     Returns:
-        The terms with ``bundle_name`` and ``releases``: how many independent outputs of one text are among the rows,
-        1 as ``sanitize-corpus`` writes a copy; whoever joins copies says so in the record, since each is charged.
-        None where no record of ``sanitize-corpus`` lies beside it, nor above it one of a run with parts there: raw
-        text, as far as this can tell.
+        The terms of ``describe_release_terms`` with ``releases``: how many independent outputs of one text are among
+        the rows, 1 as ``sanitize-corpus`` writes a copy; the record of joined copies has their number, since each is
+        charged. None where no record of ``sanitize-corpus`` lies beside it, nor above it one of a run with parts there:
+        raw text, as far as this can tell.
 
     Raises:
-        InvalidJson: There is a record that cannot be read.
-        ReleaseMismatch: A file is not one that the record names, by its hash: for example raw text in its place.
-        StaircaseUnsupported: It was sanitized with the staircase.
+        InvalidJson: The record is not JSON, is of another version, or lacks a key.
+        UnfinishedCorpus: The run that writes the corpus has not ended.
+        ReleaseMismatch: A file is not one that the record names, by its hash: for example raw text in its place. Or the
+            record was changed: its mode does not belong to its mechanism, or its terms not to its files.
     """
     path = path.resolve()  # a relative path may have no parent in its name
     folder = path if path.is_dir() else path.parent
     of_copies = (folder, folder.parent)[: 2 if _COPY.fullmatch(folder.name) else 1]
-    places = [(place / "record.json", FORMAT) for place in of_copies]
+    places = [(place / RECORD, FORMAT) for place in of_copies]
     places += [(place / RECORDS / "run.json", PARTS_FORMAT) for place in (folder, *folder.parents)]
     for place, format_of_record in places:
         try:
@@ -60,31 +70,61 @@ def read_release_terms(format_name: str, path: Path) -> dict[str, Any] | None:
         except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, ValueError) as error:
-            raise InvalidJson("the record beside or above the corpus cannot be read") from error
+            raise InvalidJson(
+                f"the record of the corpus ({place.name}) cannot be read: restore it, or sanitize the corpus again"
+            ) from error
         if not isinstance(content, dict) or content.get("format") != format_of_record:
             continue
-        try:
-            statement = content["statement"]
-            if format_of_record == FORMAT:
-                written = {(file["name"], digest) for file in content["files"] for digest in file["sha256"]}
-            else:
-                parts = {place.parent.parent / part["part"]: part["sha256"] for part in content["parts"]}
-                if not any(folder in part.parents for part in parts):
-                    continue
-                written = {(part.name, digest) for part, digest in parts.items()}
-            staircase = statement["mechanism"] == "staircase"
-            terms = {} if staircase else {name: statement[name] for name in _TERMS}
-            terms |= {"bundle_name": content["bundle"]["name"], "releases": content.get("releases", 1)}
-        except (AttributeError, KeyError, TypeError) as error:
-            raise InvalidJson("the record of the corpus has other keys: another version wrote it") from error
-        if any((file.name, hash_file(file)) not in written for file in list_files(format_name, path)):
-            raise ReleaseMismatch(
-                "a file is not as the record of sanitize-corpus beside or above it says: which release it is, is "
-                "unknown (without that record it would count as raw text)"
-            )
-        if staircase:
-            raise StaircaseUnsupported(
-                "this corpus was sanitized with the staircase, whose terms records of training do not have yet"
-            )
-        return terms
+        if (terms := _read_terms(content, place, folder, format_name, path)) is not None:
+            return terms
     return None
+
+
+def _read_terms(
+    content: dict[str, Any], place: Path, folder: Path, format_name: str, path: Path
+) -> dict[str, Any] | None:
+    """Return the terms of a record, or ``None`` if its run has no parts in the folder."""
+    format_of_record, found = content["format"], content.get("format_version")
+    if found != VERSIONS[format_of_record]:
+        version = f"format version {found}" if isinstance(found, int) else "no format version"
+        raise InvalidJson(
+            f"the record of the corpus ({place.name}) has {version}, and this textveil-training reads "
+            f"{VERSIONS[format_of_record]}: sanitize the corpus again"
+        )
+    output = place.parent if format_of_record == FORMAT else place.parent.parent
+    if content.get("status") == RUNNING:
+        if format_of_record == PARTS_FORMAT and not (place.parent / folder.relative_to(output)).is_dir():
+            return None
+        raise UnfinishedCorpus(
+            "the corpus is not complete: its sanitize-corpus run is running or was interrupted; wait for its end, or "
+            "repeat its command with --resume"
+        )
+    try:
+        if format_of_record == FORMAT:
+            written = {(file["name"], digest) for file in content["files"] for digest in file["sha256"]}
+        else:
+            parts = {output / part["part"]: part["sha256"] for part in content["parts"]}
+            if not any(folder in part.parents for part in parts):
+                return None
+            written = {(part.name, digest) for part, digest in parts.items()}
+        terms = content["release"] | {"releases": content.get("releases", 1)}
+        seal_holds = content["seal"] == compute_seal(content)
+        mode, mechanism = terms["mode"], terms["mechanism"]
+        modes = {content["mode"], mode}
+        mechanisms = {content["statement"]["mechanism"], mechanism, MECHANISM_OF_MODE.get(mode, mechanism)}
+    except (AttributeError, KeyError, TypeError) as error:
+        fault = f"it lacks the key {error.args[0]}" if isinstance(error, KeyError) else "a value has another type"
+        raise InvalidJson(
+            f"the record of the corpus ({place.name}) is damaged ({fault}): restore it, or sanitize the corpus again"
+        ) from error
+    if any((file.name, hash_file(file)) not in written for file in list_files(format_name, path)):
+        raise ReleaseMismatch(
+            "a file is not as the record of sanitize-corpus beside or above it says: which release it is, is "
+            "unknown; restore the file, or move it to a folder without that record if it is raw text"
+        )
+    if len(modes) > 1 or len(mechanisms) > 1 or not seal_holds:
+        raise ReleaseMismatch(
+            "the record of the corpus was changed after sanitize-corpus wrote it: its mode and terms are not those of "
+            "its rows; restore the record, or sanitize the corpus again"
+        )
+    return terms

@@ -214,7 +214,7 @@ def load_examples(
     data_format = get_format(format_name)
     chosen = ReadOptions() if options is None else options
     if not data_format.has_named_columns and chosen != ReadOptions():
-        raise DataOptionError("this format has no keys")
+        raise DataOptionError("this format has no keys: leave the names of text and label out")
     if split is not None and split not in (data_format.sections or data_format.files):
         names = ", ".join(data_format.sections or data_format.files) or "none"
         raise DataOptionError(f"the named splits of this format are: {names}")

@@ -66,7 +66,9 @@ def read_table(
     """
     ending = ending or path.suffix.lower()
     if ending not in ENDINGS:
-        raise DataOptionError(f"the file's ending is none of {', '.join(ENDINGS)}")
+        raise DataOptionError(
+            f"the file's ending is none of {', '.join(ENDINGS)}: rename the file, or name another format"
+        )
     escaped = skipped is not None and not skipped.empty_alone
     if ending in JSON_ENDINGS:
         cells = _read_json_rows(path, text, label, escaped)

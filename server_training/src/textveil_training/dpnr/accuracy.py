@@ -229,7 +229,9 @@ def evaluate_checkpoint(
     place = get_device(device)
     model, description = files.read_checkpoint(folder)
     if levels and description.mode == "none":
-        raise CheckpointError("the checkpoint was trained without privacy: it has no epsilon")
+        raise CheckpointError(
+            "the checkpoint was trained without privacy: it has no epsilon; leave --epsilon out, or name another"
+        )
     if word_dropout is not None:
         description = replace(description, word_dropout=word_dropout)
     part = load_classification_split(format_name, data, split, description.labels, options)

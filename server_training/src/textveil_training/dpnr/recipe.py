@@ -180,7 +180,9 @@ def check_recipe(recipe: RepresentationRecipe, file_name: str) -> None:
     }
     for key, holds in rules.items():
         if not holds:
-            raise RecipeError(f"{file_name}: {key} has a value that makes no sense here")
+            raise RecipeError(
+                f"{file_name}: {key} has a value that makes no sense here: see the recipes of the repository"
+            )
 
 
 def _check_ranges(name: str, part: Any) -> dict[str, bool]:

@@ -96,7 +96,9 @@ def train_representation(
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
     """
     if recipe.kind == "adversarial" and not task.train.attributes.shape[1]:
-        raise RecipeError("adversarial training needs a format with private attributes")
+        raise RecipeError(
+            "adversarial training needs a format with private attributes: ag-entities, trustpilot or blog"
+        )
     seed, part = recipe.training.seed, recipe.representation
     run = TrainingRun(options, seed, report, finished=[files.DESCRIPTION])
 
@@ -198,7 +200,7 @@ def _open_start(recipe: RepresentationRecipe, task: ClassificationTask, folder: 
         raise CheckpointError("the recipe starts from a checkpoint: name one with --start")
     model, description = files.read_checkpoint(folder)
     if description.labels != task.labels:
-        raise EmptyClass("the checkpoint it starts from was trained for other classes")
+        raise EmptyClass("the checkpoint it starts from was trained for other classes: name another with --start")
     return StartCheckpoint(model, description, hash_file(folder / files.DESCRIPTION))
 
 
@@ -210,11 +212,15 @@ def _copy_head(
     same = (ours.mode, ours.dimension, ours.head_hidden) == (theirs.mode, theirs.dimension, theirs.head_hidden)
     try:
         if not same or model.head is None or start.model.head is None:
-            raise CheckpointError("the checkpoint it starts from has another mode, dimension or head")
+            raise CheckpointError(
+                "the checkpoint it starts from has another mode, dimension or head: name another with --start"
+            )
         model.head.load_state_dict(start.model.head.state_dict())
         model.classifier.load_state_dict(start.model.classifier.state_dict())
     except RuntimeError as error:
-        raise CheckpointError("the checkpoint it starts from has another classifier") from error
+        raise CheckpointError(
+            "the checkpoint it starts from has another classifier: name another with --start"
+        ) from error
 
 
 def _search_class_codes(

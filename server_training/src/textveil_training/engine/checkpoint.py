@@ -118,20 +118,22 @@ class CheckpointLayout:
         try:
             content = json.loads((folder / self.description).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise CheckpointError(f"there is no {self.noun} in that folder") from error
+            raise CheckpointError(
+                f"there is no {self.noun} in that folder: name the output folder of its training"
+            ) from error
         if not isinstance(content, dict) or content.pop("format", None) != self.format_name:
-            raise CheckpointError(f"that folder is not a {self.noun}")
+            raise CheckpointError(f"that folder is not a {self.noun}: name the output folder of its training")
         if content.pop("format_version", None) != self.version:
-            raise CheckpointError(f"the {self.noun} was written in another version of the format")
+            raise CheckpointError(f"the {self.noun} was written in another version of the format: train it again")
         files = content.pop("files", None)
         if not isinstance(files, dict) or set(content) != set(keys):
-            raise CheckpointError(f"the description of the {self.noun} has other keys")
+            raise CheckpointError(f"the description of the {self.noun} has other keys: it is damaged, train it again")
         for name in sorted({*required(content), *files}):
             path = folder / name
             if ".." in Path(name).parts or Path(name).is_absolute() or not path.is_file():
-                raise CheckpointError(f"a file of the {self.noun} is missing")
+                raise CheckpointError(f"a file of the {self.noun} is missing: restore it, or train again")
             if hash_file(path) != files.get(name):
-                raise CheckpointError(f"a file of the {self.noun} is altered")
+                raise CheckpointError(f"a file of the {self.noun} is altered: restore it, or train again")
         return content
 
     @contextmanager

@@ -115,9 +115,13 @@ def load_transformer(source: str, dropout: float) -> tuple[nn.Module, Path, bool
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError("no BERT-like encoder there: neither a model folder nor a model within reach") from error
     except RuntimeError as error:
-        raise CheckpointError("the weights there have another architecture than their description") from error
+        raise CheckpointError(
+            "the weights there have another architecture than their description: restore the folder of the encoder"
+        ) from error
     if found["mismatched_keys"] or any(not name.startswith("pooler.") for name in found["missing_keys"]):
-        raise CheckpointError("the weights there have another architecture than their description")
+        raise CheckpointError(
+            "the weights there have another architecture than their description: restore the folder of the encoder"
+        )
     if vocabulary is None:
         raise CheckpointError("the encoder has no vocab.txt: only WordPiece encoders can run on a device")
     return encoder, Path(vocabulary), lowercase

@@ -110,11 +110,16 @@ class TrainingLoop:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a mapping)
             position = json.loads(header["position"])
         except FileNotFoundError as error:
-            raise ResumeError("there is no unfinished run in this folder") from error
+            raise ResumeError(
+                "there is no unfinished run in this folder: leave --resume out, or name its folder"
+            ) from error
         except (OSError, SafetensorError, KeyError, ValueError) as error:
-            raise ResumeError("the state of the unfinished run is damaged") from error
+            raise ResumeError("the state of the unfinished run is damaged: remove the folder and begin anew") from error
         if header.get("run_key") != self._run_key:
-            raise ResumeError("the unfinished run was started with another recipe, other data or another start")
+            raise ResumeError(
+                "the unfinished run was started with another recipe, other data or another start: repeat its "
+                "command, or name a new folder"
+            )
         self.position = TrainingPosition(**position)
         self.position.resumed += 1
         if self.position.stage < len(self._stages):

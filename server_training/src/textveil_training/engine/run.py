@@ -181,7 +181,7 @@ class TrainingRun:
         try:
             self.output.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CheckpointError("the output folder cannot be made") from error
+            raise CheckpointError("the output folder cannot be made: check its path and its permissions") from error
         self._record = RunRecord(self.output / RECORD, subject, self.device)
 
     def train(self, stages: Sequence[TrainingStage], key: Sequence[object], on_epoch: Callable[[bool], None]) -> None:
@@ -254,12 +254,14 @@ def _check_folder(options: RunOptions, finished: Collection[str]) -> None:
     try:
         names = {path.name for path in folder.iterdir()} if folder.exists() else set[str]()
     except OSError as error:
-        raise CheckpointError("the output folder cannot be used") from error
+        raise CheckpointError("the output folder cannot be used: name a folder that you can read and write") from error
     if options.resume:
         if STATE not in names:
-            raise ResumeError("there is no unfinished run in this folder")
+            raise ResumeError("there is no unfinished run in this folder: leave --resume out, or name its folder")
     elif finished and names & {STATE, *finished}:
-        raise CheckpointError("the output folder holds a checkpoint or an unfinished run (--resume goes on with it)")
+        raise CheckpointError(
+            "the output folder holds a checkpoint or an unfinished run: name another (--resume goes on with it)"
+        )
     elif names and not finished:
         unfinished = ": it holds an unfinished run (--resume goes on with it)" if STATE in names else ""
-        raise CheckpointError(f"the output folder is not empty{unfinished}")
+        raise CheckpointError(f"the output folder is not empty{unfinished}; name a new one")

@@ -29,7 +29,7 @@ class CheckedSettings:
         for one in fields(self):  # type: ignore[arg-type]
             holds = one.metadata.get("holds")
             if holds is not None and not holds(getattr(self, one.name)):
-                raise SettingError(f"{one.name} is out of range")
+                raise SettingError(f"{one.name} is out of range: {one.metadata['about']}")
 
 
 def declare_required(about: str, holds: Callable[[Any], bool] | None = None) -> Any:
@@ -60,7 +60,7 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise RecipeError("the recipe cannot be read") from error
+        raise RecipeError("the recipe cannot be read: check its path and its permissions") from error
     try:
         return tomllib.loads(raw.decode()), hashlib.sha256(raw).hexdigest()
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:

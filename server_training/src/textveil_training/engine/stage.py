@@ -106,7 +106,9 @@ class TrainingStage:
                 groups = update.optimizer.state_dict()["param_groups"]
                 update.optimizer.load_state_dict({"state": state, "param_groups": groups})
         except (RuntimeError, ValueError, KeyError) as error:
-            raise ResumeError("the state of the unfinished run has another architecture") from error
+            raise ResumeError(
+                "the state of the unfinished run has another architecture: repeat its command, or name a new folder"
+            ) from error
 
 
 def make_adamw(

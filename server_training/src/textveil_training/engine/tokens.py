@@ -67,11 +67,13 @@ class EncoderTokenizer:
         try:
             entries = vocabulary.read_text(encoding="utf-8").split("\n")
         except (OSError, UnicodeDecodeError) as error:
-            raise CheckpointError("the vocabulary file cannot be read as UTF-8 text") from error
+            raise CheckpointError("the vocabulary file (vocab.txt) cannot be read as UTF-8 text: restore it") from error
         ids = {piece.rstrip("\r"): number for number, piece in enumerate(entries) if piece.rstrip("\r")}
         missing = [symbol for symbol in SPECIAL if symbol not in ids]
         if missing:
-            raise CheckpointError(f"the vocabulary has no {missing[0]}")
+            raise CheckpointError(
+                f"the vocabulary (vocab.txt) has no {missing[0]}: name an encoder with a WordPiece vocabulary"
+            )
         self.ids = ids
         self.first, self.last, self.padding, self.mask = (ids[s] for s in ("[CLS]", "[SEP]", "[PAD]", "[MASK]"))
         self.max_tokens = max_tokens

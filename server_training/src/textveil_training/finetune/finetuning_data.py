@@ -124,7 +124,9 @@ def _split_data(
         return raw | {"test": _load_examples(format_name, test, None, options)}
     if "train" not in there:
         if len(there) > 1:
-            raise MissingSplit("the folder has no training split")
+            raise MissingSplit(
+                "the folder has no training split: name one file, which is divided, or a folder with a training file"
+            )
         return _split_by_row(_load_examples(format_name, path, None, options), THREE_SHARES)
     if set(there) == {"train"}:
         return _split_by_row(_load_examples(format_name, path, "train", options), THREE_SHARES)
@@ -141,7 +143,9 @@ def _split_by_row(examples: list[LabeledExample], shares: dict[str, int]) -> dic
     for row, example in enumerate(examples):
         divided[choose_share(str(row), shares)].append(example)
     if not all(divided.values()):
-        raise MissingSplit("too few rows to divide them")
+        raise MissingSplit(
+            "too few rows to divide them into train, dev and test: name more rows, or a test file (--test)"
+        )
     return divided
 
 
@@ -157,7 +161,7 @@ def _load_examples(
 ) -> list[LabeledExample]:
     examples = list(load_examples(format_name, path, split, options))
     if not examples:
-        raise MissingSplit("a split is empty")
+        raise MissingSplit("a split is empty: it needs at least one row")
     return examples
 
 
@@ -177,5 +181,5 @@ def _make_split(examples: Sequence[LabeledExample], labels: tuple[str, ...], wid
 def _encode_scores(examples: Sequence[LabeledExample]) -> Tensor:
     scores = [example.score for example in examples]
     if None in scores:
-        raise MissingLabel(f"example {scores.index(None) + 1} of {len(examples)} has no score")
+        raise MissingLabel(f"example {scores.index(None) + 1} of {len(examples)} has no score: every row needs one")
     return torch.tensor(scores, dtype=torch.float32)

@@ -42,7 +42,9 @@ def predict(
     place = get_device(device)
     network, description, vocabulary = read_model(folder)
     if any(len(row) != 1 + description.pairs for row in texts):
-        raise CheckpointError("the model reads another number of texts a row")
+        raise CheckpointError(
+            "the model reads another number of texts a row (one text, or a pair): name data of its kind"
+        )
     tokenizer = EncoderTokenizer(vocabulary, lowercase=description.lowercase, max_tokens=description.max_tokens)
     network = network.to(place)
     return compute_outputs(network, description.joined, tokenizer, texts, place, precision, report), description

@@ -139,7 +139,7 @@ def read_model(folder: Path) -> tuple[FinetunedNetwork, FinetunedDescription, Pa
     source = str(folder / ENCODER) if description.encoder == ENCODER else description.encoder
     encoder, vocabulary, _ = load_transformer(source, 0.0)
     if hash_weights(vocabulary) != description.encoder_sha256:
-        raise CheckpointError("the encoder is not the one the model was made with")
+        raise CheckpointError("the encoder is not the one the model was made with: put that back, or fine-tune again")
     width = int(encoder.config.hidden_size)  # type: ignore[union-attr]
     with LAYOUT.check_architecture():
         tensors = load_file(folder / HEAD)

@@ -72,9 +72,11 @@ def finetune(
     config: Any = encoder.config
     positions = int(getattr(config, "max_position_embeddings", settings.max_tokens))
     if settings.max_tokens > positions:
-        raise CheckpointError(f"the encoder reads at most {positions} tokens")
+        raise CheckpointError(f"the encoder reads at most {positions} tokens: lower --max-tokens")
     if (settings.frozen_layers or 0) >= config.num_hidden_layers:
-        raise CheckpointError(f"the encoder has {config.num_hidden_layers} layers: none would learn")
+        raise CheckpointError(
+            f"the encoder has {config.num_hidden_layers} layers: none would learn; lower --frozen-layers"
+        )
     tokenizer = EncoderTokenizer(vocabulary, lowercase=lowercase, max_tokens=settings.max_tokens)
     head = LinearHead(int(config.hidden_size), max(1, len(task.labels)))
     network = FinetunedNetwork(encoder, head, settings.dropout).to(run.device)

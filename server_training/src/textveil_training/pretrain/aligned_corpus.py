@@ -220,4 +220,6 @@ def check_pieces(channel: TokenRandomizer, vocabulary: Iterable[str]) -> None:
         EncoderMismatch: A piece of the bundle is not in the encoder's vocabulary.
     """
     if channel.has_wordpieces and not set(channel.bundle.vocabulary) <= set(vocabulary):
-        raise EncoderMismatch("a bundle whose tokenizer does not match the encoder: it has pieces the encoder has not")
+        raise EncoderMismatch(
+            "the bundle has pieces that the encoder has not: name the encoder whose pieces it has, or a bundle of words"
+        )

@@ -102,9 +102,13 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
     encoder, vocabulary, lowercase = load_transformer(source, dropout)
     config: Any = encoder.config
     if getattr(config, "model_type", None) != "bert":
-        raise CheckpointError("only encoders of BERT's architecture can be masked language models here")
+        raise CheckpointError(
+            "only encoders of BERT's architecture can be masked language models here: name another with --start"
+        )
     if not getattr(config, "tie_word_embeddings", True):
-        raise CheckpointError("the head of that masked language model is not tied to its input embeddings")
+        raise CheckpointError(
+            "the head of that masked language model is not tied to its input embeddings: name another model"
+        )
     location = locate_encoder(source)
     try:
         loaded: Any = BertForMaskedLM.from_pretrained(
@@ -116,12 +120,16 @@ def load_masked_lm(source: str, dropout: float = 0.0) -> LoadedMaskedLM:
             output_loading_info=True,
         )
     except (OSError, ValueError, KeyError, TypeError, RuntimeError) as error:
-        raise CheckpointError("the weights there do not fit BERT's architecture") from error
+        raise CheckpointError(
+            "the weights there do not fit BERT's architecture: restore the folder, or name another model"
+        ) from error
     network, found = loaded
     missing = {name for name in found["missing_keys"] if not name.startswith(f"{_HEAD}decoder.")}
     new_head = any(name.startswith(_HEAD) for name in missing)
     if found["mismatched_keys"] or any(not name.startswith(_HEAD) for name in missing):
-        raise CheckpointError("the weights there do not fit BERT's architecture")
+        raise CheckpointError(
+            "the weights there do not fit BERT's architecture: restore the folder, or name another model"
+        )
     model = MaskedLM(network)
     if new_head:
         _initialize_head(model)

@@ -28,6 +28,9 @@ class PretrainingObjective:
         precision: ``float32`` or ``bfloat16``.
         sanitize: Whether the texts are sanitized, afresh at every visit; else raw text is masked.
         process: This process among those that train together.
+
+    Attributes:
+        sanitizes: The argument ``sanitize``.
     """
 
     def __init__(
@@ -42,7 +45,7 @@ class PretrainingObjective:
         process: SingleProcess,
     ) -> None:
         self._model, self._corpus, self._masker, self._process = model, corpus, masker, process
-        self._accumulate, self._precision, self._sanitize = accumulate, precision, sanitize
+        self._accumulate, self._precision, self.sanitizes = accumulate, precision, sanitize
         self._wrapped = process.wrap_model(model)
         self.start_clock()
 
@@ -80,7 +83,7 @@ class PretrainingObjective:
     def _mask_texts(self, texts: IntArray) -> MaskedBatch:
         places, counts = self._corpus.locate_items(texts)
         original = self._corpus.items[places]
-        shown = self._corpus.sanitize_items(places, self._broadcast_outputs) if self._sanitize else original
+        shown = self._corpus.sanitize_items(places, self._broadcast_outputs) if self.sanitizes else original
         return self._masker(shown, original, self._corpus.words[places], counts)
 
     def _broadcast_outputs(self, outputs: IntArray) -> IntArray:

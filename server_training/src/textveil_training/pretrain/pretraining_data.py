@@ -1,18 +1,28 @@
-"""Public texts for pretraining: read from several sources, each in its own format, and split by their hash."""
+"""Texts for pretraining: read from several sources, each in its own format, and split by their hash."""
 
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from textveil_training.data import FORMATS, ReadOptions, choose_share, get_format, list_splits, load_examples
+from textveil_training.data import (
+    FORMATS,
+    ReadOptions,
+    choose_share,
+    get_format,
+    list_splits,
+    load_examples,
+    read_release_terms,
+)
 from textveil_training.errors import DataOptionError, EmptyData, MissingSplit
 from textveil_training.pretrain.aligned_corpus import AlignedCorpus, StringPieces
+from textveil_training.release_terms import format_release_terms
 from textveil_training.token_randomizer import TokenRandomizer
 
 
@@ -38,10 +48,12 @@ class SourceTexts:
     Attributes:
         texts: All texts, those of a pair each for itself.
         descriptions: Format, split, number and hash of each part, for a record.
+        release: Terms of the corpus that they come from (``read_release_terms``); ``None`` for raw texts.
     """
 
     texts: tuple[str, ...] = field(repr=False)
     descriptions: tuple[dict[str, object], ...]
+    release: dict[str, Any] | None = None
 
 
 def parse_source(given: str) -> TextSource:
@@ -92,8 +104,16 @@ def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceT
         text_key: Key of the text (``jsonl``).
 
     Raises:
-        DataError: A file cannot be read or is malformed; see the readers.
+        DataError: A file cannot be read or is malformed; see the readers. A record beside it does not belong to it; see
+            ``read_release_terms``.
+        DataOptionError: The sources are of different releases.
     """
+    releases = [read_release_terms(source.format_name, source.path) for source in sources]
+    for number, release in enumerate(releases, 1):
+        if release != releases[0]:
+            first, other = format_release_terms(releases[0]), format_release_terms(release)
+            which = f"{first} and {other}" if first != other else f"{first} under different options"
+            raise DataOptionError(f"data 1 and {number} are {which}: name data of one release")
     texts: list[str] = []
     described: list[dict[str, object]] = []
     for source in sources:
@@ -110,7 +130,7 @@ def read_texts(sources: Sequence[TextSource], text_key: str = "text") -> SourceT
             entry = {"format": source.format_name, "split": split, "texts": len(found), "sha256": digest.hexdigest()}
             described.append(entry)
             texts += found
-    return SourceTexts(tuple(texts), tuple(described))
+    return SourceTexts(tuple(texts), tuple(described), releases[0] if releases else None)
 
 
 MEASURED_AT_MOST = 2000
@@ -155,7 +175,7 @@ def split_pretraining_texts(
     train = AlignedCorpus(parts["train"], strings, channel)
     held_out = AlignedCorpus(away[:: math.ceil(len(away) / MEASURED_AT_MOST) or 1], strings, channel)
     if not len(train) or not len(held_out):
-        raise EmptyData("there are too few texts with words in them to train on and to hold some out")
+        raise EmptyData("there are too few texts with words in them to train on and to hold some out: name more texts")
     description = {
         "sources": list(texts.descriptions),
         "train": {"texts": len(train), "pieces": int(train.lengths.sum())},

@@ -37,6 +37,7 @@ from textveil_training.pretrain.objective import PretrainingObjective
 from textveil_training.pretrain.pretraining_data import SourceTexts, compute_log_frequencies, split_pretraining_texts
 from textveil_training.pretrain.settings import KIND, PretrainingSettings
 from textveil_training.progress import ProgressCallback, ignore_progress
+from textveil_training.release_terms import format_release_terms
 from textveil_training.token_randomizer import TokenRandomizer
 
 _MMAP_THRESHOLD = -3
@@ -76,8 +77,9 @@ def pretrain(
 
     Args:
         settings: Settings of the training.
-        texts: Public texts.
-        channel: The mechanism that sanitizes; None only for raw text.
+        texts: Public raw texts, or texts of a sanitized corpus. Those are masked as they are, and the model predicts
+            the words of the release: nobody here has their originals.
+        channel: The mechanism that sanitizes raw texts; None for others.
         options: Output folder and device of the run.
         raw: Whether raw text is masked instead; a channel then only serves to measure.
         report: Called with progress.
@@ -96,12 +98,18 @@ def pretrain(
         KeyboardInterrupt: Ctrl-C was pressed; the run can be resumed.
 
     Privacy:
-        None: the texts are public, and so is the model.
+        Raw texts must be public: the model memorizes some of them. A model of sanitized texts is post-processing of
+        their release.
     """
     if settings.accumulate > settings.batch_size:
-        raise SettingError("accumulate is out of range")
-    if channel is None and not raw:
-        raise SettingError("a mechanism is needed to sanitize with, or --raw")
+        raise SettingError("accumulate is out of range: it is at most batch_size")
+    if texts.release is not None and (channel is not None or raw):
+        raise SettingError(
+            f"the texts are sanitized already ({format_release_terms(texts.release)}): leave --raw, --bundle and the "
+            "options of the mechanism out, or name raw public texts"
+        )
+    if channel is None and not raw and texts.release is None:
+        raise SettingError("a mechanism is needed to sanitize raw texts with, or --raw to mask them as they are")
     process = get_process(options.device)
     run = TrainingRun(options, settings.seed, report, process=process)
     return_large_blocks()
@@ -111,13 +119,17 @@ def pretrain(
     loaded = load_masked_lm(settings.start, settings.dropout)
     model = loaded.model
     if settings.max_tokens > model.config.max_position_embeddings:
-        raise SettingError("max_tokens is more than the encoder has positions")
+        raise SettingError("max_tokens is more than the encoder has positions: lower --max-tokens")
     tokenizer = EncoderTokenizer(loaded.vocabulary, lowercase=loaded.lowercase, max_tokens=settings.max_tokens)
     if max(tokenizer.ids.values()) >= model.config.vocab_size:
-        raise CheckpointError("the vocabulary has more pieces than the weights there have rows")
+        raise CheckpointError(
+            "the vocabulary has more pieces than the weights there have rows: restore the folder of the encoder"
+        )
     if channel is not None:
         if not loaded.lowercase:
-            raise EncoderMismatch("sanitized words are lower case here, and that encoder is cased")
+            raise EncoderMismatch(
+                "sanitized words are lower case here, and that encoder is cased: name an uncased one with --start"
+            )
         check_pieces(channel, tokenizer.ids)
 
     # The data: texts as words and what is between them, some of them held out by their hash.
@@ -135,7 +147,7 @@ def pretrain(
         masker,
         accumulate=settings.accumulate,
         precision=precision,
-        sanitize=not raw,
+        sanitize=channel is not None and not raw,
         process=process,
     )
 
@@ -160,11 +172,13 @@ def pretrain(
     def measure() -> dict[str, float]:
         found: dict[str, float] = {"tokens_per_s": objective.measure_speed()}
         clean = objective.measure_held_out(held_out, sanitize=False)
-        found |= {"clean_top1": clean["top1"], "clean_loss": clean["loss"], "targets": clean["targets"]}
+        found |= {f"{as_read}_top1": clean["top1"], f"{as_read}_loss": clean["loss"], "targets": clean["targets"]}
         if channel is not None:
             after = objective.measure_held_out(held_out, sanitize=True)
             found |= {"sanitized_top1": after["top1"], "sanitized_loss": after["loss"]}
-        return {"dev": found["clean_top1" if raw else "sanitized_top1"], **found}
+        return {"dev": found["sanitized_top1" if objective.sanitizes else f"{as_read}_top1"], **found}
+
+    as_read = "clean" if texts.release is None else "released"
 
     default = NEW_HEAD_RATES if loaded.new_head else RATES
     rates = settings.learning_rate or default[0], settings.head_learning_rate or default[1]
@@ -194,9 +208,9 @@ def pretrain(
             "processes": process.world_size,
         },
         "data": data.description,
-        "release": None if raw else _describe_release(channel),
-        "measured_release": _describe_release(channel),
-        "draws": None if raw else "afresh at every visit; also after an interruption",
+        "release": texts.release if raw or channel is None else channel.release_terms,
+        "measured_release": None if channel is None else channel.release_terms,
+        "draws": None if raw or channel is None else "afresh at every visit; also after an interruption",
         "start": {
             "source": Path(settings.start).name,
             "weights_sha256": _hash_start(settings.start),
@@ -210,16 +224,8 @@ def pretrain(
     if process.rank == 0:
         write_masked_lm(run.output, model, loaded.vocabulary, lowercase=loaded.lowercase)
     last = run.position.history[-1]
-    names = ("loss", "clean_top1", "clean_loss", "sanitized_top1", "sanitized_loss")
+    names = ("loss", "clean_top1", "clean_loss", "released_top1", "released_loss", "sanitized_top1", "sanitized_loss")
     return run.finish({"steps": steps, **{name: last[name] for name in names if name in last}})
-
-
-def _describe_release(channel: TokenRandomizer | None) -> dict[str, Any] | None:
-    if channel is None:
-        return None
-    terms = channel.release_terms
-    del terms["pure_level"], terms["pinned"]  # they follow from the rest, and from how the bundle was opened
-    return terms | {"bundle_name": channel.bundle.manifest.get("name")}
 
 
 def _hash_start(start: str) -> str | None:

@@ -49,7 +49,7 @@ def run(channel: TokenRandomizer, rows: Sequence[str], **settings: Any) -> dict[
     chosen = TextAttackSettings(
         **{"attacks": LM, "model": "planted", "max_tokens": 16, "precision": "float32"} | settings
     )
-    subject: Any = SimpleNamespace(randomizer=channel, plan=channel.plan, bundle=channel.bundle)
+    subject: Any = SimpleNamespace(randomizer=channel, terms=channel.plan.terms, bundle=channel.bundle)
     return attack_texts(subject, [(text,) for text in rows], chosen, lambda stage, done, total: None)
 
 

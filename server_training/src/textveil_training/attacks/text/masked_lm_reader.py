@@ -8,6 +8,7 @@ the model's own pieces, one to one. A text that is too long is cut around the [M
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -34,11 +35,20 @@ class MaskedText:
     at: int
 
 
+class TextWithGaps(Protocol):
+    """A text whose tokens are separated by unchanged gaps."""
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """Strings before each token and after the last one."""
+        ...
+
+
 class MaskedLMReader:
     """A masked language model that predicts the tokens of a bundle.
 
     Args:
-        channel: The mechanism with its bundle.
+        channel: The mechanism with its bundle, for tokens; None for hidden words of a template.
         source: The model: ``minilm``, a folder, or the id of a model on a hub.
         max_tokens: Pieces at which a text is cut around the [MASK], [CLS] and [SEP] counted.
 
@@ -52,20 +62,27 @@ class MaskedLMReader:
         SettingError: The model cannot read texts of that length.
     """
 
-    def __init__(self, channel: TokenRandomizer, source: str, max_tokens: int) -> None:
+    def __init__(self, channel: TokenRandomizer | None, source: str, max_tokens: int) -> None:
         self.loaded: LoadedMaskedLM = load_masked_lm(source)
         if self.loaded.new_head:
-            raise CheckpointError("that model has no trained head to predict words with: pretrain it first")
+            raise CheckpointError(
+                "that model has no trained head to predict words with: train it with textveil-train pretrain first"
+            )
         if not self.loaded.lowercase:  # it would answer in capitals where the originals are in lower case
-            raise EncoderMismatch("sanitized words are lower case here, and that masked language model is cased")
+            raise EncoderMismatch(
+                "sanitized words are lower case here, and that masked language model is cased: name an uncased one"
+            )
         if max_tokens > self.loaded.model.config.max_position_embeddings:
-            raise SettingError("max_tokens is more than the masked language model can read")
+            raise SettingError("max_tokens is more than the masked language model can read: lower --max-tokens")
         self.tokenizer = EncoderTokenizer(
             self.loaded.vocabulary, lowercase=self.loaded.lowercase, max_tokens=max_tokens
         )
-        if channel.has_wordpieces and not channel.bundle.symbol_ids.keys() <= self.tokenizer.ids.keys():
-            raise EncoderMismatch("the bundle's pieces are not those of the masked language model")
-        self._channel = channel
+        has_wordpieces = channel is not None and channel.has_wordpieces
+        if channel is not None and has_wordpieces and not channel.bundle.symbol_ids.keys() <= self.tokenizer.ids.keys():
+            raise EncoderMismatch(
+                "the bundle's pieces are not those of the masked language model: name the model whose pieces it has"
+            )
+        self._channel, self._has_wordpieces = channel, has_wordpieces
         self.get_pieces = cache(self._compute_pieces)
 
     def _compute_pieces(self, text: str) -> Pieces:
@@ -74,23 +91,26 @@ class MaskedLMReader:
 
     def get_symbol_pieces(self, spelling: str) -> Pieces:
         """Return the model's pieces of a symbol of the bundle's vocabulary."""
-        return (self.tokenizer.ids[spelling],) if self._channel.has_wordpieces else self.get_pieces(spelling)
+        return (self.tokenizer.ids[spelling],) if self._has_wordpieces else self.get_pieces(spelling)
 
     def get_original_pieces(self, text: TokenizedText) -> list[Pieces]:
         """Return the model's pieces of every original token, unknown words included."""
-        unknown, pairs = self._channel.unknown_id, zip(text.inputs.tolist(), text.spellings, strict=True)
-        if not self._channel.has_wordpieces:
+        channel, pairs = self._channel, zip(text.inputs.tolist(), text.spellings, strict=True)
+        if channel is None or not self._has_wordpieces:
             return [self.get_pieces(spelling) for _, spelling in pairs]
         return [
-            self.get_pieces(spelling) if token == unknown else self.get_symbol_pieces(self._channel.spell_token(token))
+            self.get_pieces(spelling)
+            if token == channel.unknown_id
+            else self.get_symbol_pieces(channel.spell_token(token))
             for token, spelling in pairs
         ]
 
     def get_output_pieces(self, outputs: Ids) -> list[Pieces]:
         """Return the model's pieces of every output token of a text."""
+        assert self._channel is not None  # texts of tokens have a mechanism of tokens
         return [self.get_symbol_pieces(self._channel.spell_token(token)) for token in outputs.tolist()]
 
-    def mask_token(self, text: TokenizedText, tokens: Sequence[Pieces], position: int) -> MaskedText:
+    def mask_token(self, text: TextWithGaps, tokens: Sequence[Pieces], position: int) -> MaskedText:
         """Replace one token of a text by [MASK].
 
         Args:

@@ -7,7 +7,6 @@ import hashlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -20,25 +19,37 @@ from textveil_training.attacks.settings import ATTACKS, WITH_MODEL, TextAttackSe
 from textveil_training.attacks.subject import AttackedMechanism
 from textveil_training.attacks.text import context_free
 from textveil_training.attacks.text.context_free import attack_bayes, attack_nearest, attack_repeated
+from textveil_training.attacks.text.hidden_words import HiddenWordInference, attack_frequent, count_members
 from textveil_training.attacks.text.released import ReleasedTexts, release_texts
-from textveil_training.attacks.words import attack_words, read_vectors
+from textveil_training.attacks.text.template_release import TemplateRelease, read_template, release_templates
+from textveil_training.attacks.words import FEWEST_KNOWN, attack_words, read_vectors
 from textveil_training.engine.encoders import get_device
 from textveil_training.engine.loop import TrainingPosition
 from textveil_training.engine.run import RunRecord
+from textveil_training.errors import EmptyData, SettingError
 from textveil_training.file_hashes import hash_file
 from textveil_training.progress import ProgressCallback
+from textveil_training.release_terms import describe_release_terms
 from textveil_training.token_randomizer import Doubles, Ids, TokenRandomizer
 
-_BY_TOKEN = ATTACKS[:-1]
-#: Texts that an attacker of words has at least.
-FEWEST_KNOWN = 40
 _WITH_WEIGHTS = ("bayes", "repeated", "contextual", "words")
+#: Attacks that are defined for each mode. Without a mode every token is randomized.
+_DEFINED: dict[str | None, tuple[str, ...]] = {
+    None: tuple(name for name in ATTACKS if name != "frequent"),
+    "names": ("frequent", "mask"),
+    "words": ("frequent", "mask", "words"),
+    "all": ("frequent", "mask", "words"),
+}
 
 
 def choose_attacks(
     settings: TextAttackSettings, subject: AttackedMechanism, known: int
 ) -> tuple[list[str], dict[str, str]]:
-    """Return the attacks that a mechanism allows, and why it excludes the others."""
+    """Return the attacks that a mechanism allows, and why it excludes the others.
+
+    Raises:
+        SettingError: An attack that was named by itself is excluded.
+    """
     skipped: dict[str, str] = {}
     if settings.model is None:
         skipped |= dict.fromkeys(WITH_MODEL, "no masked language model was named")
@@ -46,13 +57,29 @@ def choose_attacks(
         skipped["words"] = f"the attacker has fewer than {FEWEST_KNOWN} raw texts (--known)"
     if not subject.bundle.santext_levels:
         skipped["nearest"] = "the bundle carries no embedding rows"
-    if subject.randomizer is None:
-        skipped |= dict.fromkeys(_BY_TOKEN, "the staircase does not work token by token")
-    elif not subject.randomizer.has_distribution:
-        reason = f"{subject.plan.terms.mechanism} has no table of weights"
+    if subject.randomizer is not None and not subject.randomizer.has_distribution:
+        reason = f"{subject.terms.mechanism} has no table of weights (use nearest or mask)"
         skipped |= dict.fromkeys(_WITH_WEIGHTS, reason)
+    mode = subject.terms.protect
+    skipped |= {name: _explain_undefined(name, mode) for name in ATTACKS if name not in _DEFINED[mode]}
     chosen = [name for name in ATTACKS if name in settings.attacks]
-    return [name for name in chosen if name not in skipped], {n: skipped[n] for n in chosen if n in skipped}
+    skipped = {name: skipped[name] for name in chosen if name in skipped}
+    if skipped and len(chosen) < len(ATTACKS):
+        name, reason = next(iter(skipped.items()))
+        raise SettingError(f"the attack {name} cannot run: {reason}")
+    return [name for name in chosen if name not in skipped], skipped
+
+
+def _explain_undefined(name: str, mode: str | None) -> str:
+    """Return why an attack is not defined for a mode, and which one to use."""
+    if mode is None:
+        return "without a mode every token is randomized, and words have no types (use bayes)"
+    if mode == "names":
+        return "in the mode names a surrogate is drawn from the type and form of the word alone (use mask or frequent)"
+    return (
+        f"it takes each token by itself, and in the mode {mode} the text around a word decides whether it is hidden "
+        "(use words, mask or frequent)"
+    )
 
 
 def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism) -> dict[str, Any]:
@@ -60,12 +87,8 @@ def describe_attack_run(settings: TextAttackSettings, subject: AttackedMechanism
 
     It has the settings, the terms of the release, and the hash of the model's weights.
     """
-    channel = subject.randomizer
-    terms = subject.plan.terms
-    promised = channel.release_terms if channel is not None else {**asdict(terms), **vars(terms.promise)}
-    promised.pop("promise", None)  # its parts stand beside the others
-    promised = {name: str(value) if isinstance(value, Decimal) else value for name, value in promised.items()}
-    promised["bundle_name"] = subject.bundle.manifest.get("name")
+    terms = subject.terms
+    promised = describe_release_terms(terms, subject.bundle)
     if terms.mechanism in ("krr", "random"):
         promised["pure_ldp"] = terms.epsilon
     elif terms.mechanism == "santext" and subject.bundle.certificate is not None:
@@ -113,7 +136,7 @@ def attack_texts(
         examples: Texts of each example.
         settings: The attacks and their settings.
         report: Called with a stage, the finished steps and the total.
-        known: Raw texts of the word attacker.
+        known: Raw texts of the attacker, for ``words`` and ``frequent``.
         prior: Public texts of the word attacker.
         device: Device of the masked language model.
         save: Called with the result so far after each attack.
@@ -123,7 +146,8 @@ def attack_texts(
 
     Raises:
         EmptyData: No text has a token.
-        CheckpointError, EncoderMismatch, SettingError, DeviceError: The model cannot be used.
+        SettingError: An attack that was named by itself is not defined for the mode, or lacks what it needs.
+        CheckpointError, EncoderMismatch, DeviceError: The model cannot be used.
 
     Privacy:
         A release of every text, and several releases of some tokens: only for public text, or the caller's own.
@@ -133,18 +157,25 @@ def attack_texts(
     chosen = _sample_examples(examples, settings)
     if subject.randomizer is not None:
         _run_token_attacks(subject.randomizer, chosen, settings, wanted, result, report, device, save)
+    elif {"frequent", "mask"} & set(wanted):
+        _run_template_attacks(subject, chosen, known, settings, wanted, result, report, device, save)
     if "words" in wanted:
-        result["words"] = attack_words(
-            subject.make_word_release(),
-            [text for texts in chosen for text in texts],
-            known,
-            prior=prior,
-            function_words=subject.function_words,
-            vocabulary=subject.bundle.symbol_ids,
-            vectors=_load_vectors(subject, settings),
-            draws=settings.draws,
-            report=_make_progress(report, "words"),
-        )
+        try:
+            result["words"] = attack_words(
+                subject.make_word_release(),
+                [text for texts in chosen for text in texts],
+                known,
+                prior=prior,
+                function_words=subject.function_words,
+                vocabulary=subject.bundle.symbol_ids,
+                vectors=_load_vectors(subject, settings),
+                draws=settings.draws,
+                report=_make_progress(report, "words"),
+            )
+        except EmptyData as error:
+            if len(settings.attacks) < len(ATTACKS):
+                raise
+            skipped["words"] = str(error)  # the results of the other attacks are kept
         save(result)
     return result
 
@@ -190,11 +221,48 @@ def _run_token_attacks(
         save(result)
 
 
+def _run_template_attacks(
+    subject: AttackedMechanism,
+    examples: Sequence[Sequence[str]],
+    known: Sequence[str],
+    settings: TextAttackSettings,
+    wanted: Sequence[str],
+    result: dict[str, Any],
+    report: ProgressCallback,
+    device: str,
+    save: Callable[[dict[str, Any]], None],
+) -> None:
+    """Run the attacks on the hidden words of a template and add their results to ``result``."""
+    reader = _open_reader(None, settings, device) if "mask" in wanted else None
+    released = release_templates(subject, examples)
+    sample = _sample_tokens(released, settings)
+    result |= {"texts": len(released.texts), "texts_left_out": released.left_out, "sampled_tokens": len(sample)}
+    if "frequent" in wanted:
+        counts = count_members(read_template(subject, text) for text in known) if known else None
+        result["frequent"] = attack_frequent(
+            released, count_members(released.texts) if counts is None else counts, of_known=counts is not None
+        )
+        save(result)
+    if reader is not None:
+        inference = HiddenWordInference(reader, released, sample)
+        options: dict[str, Any] = {
+            "batch_size": settings.batch_size,
+            "precision": settings.precision,
+            "device": get_device(device),
+        }
+        for clean, stage in ((False, "sanitized context"), (True, "raw context")):
+            variants = inference.make_variants(clean=clean)
+            for numbers, logits in reader.predict_pieces(variants, report=_make_progress(report, stage), **options):
+                inference.add_guesses(numbers, logits, clean=clean)
+        result["mask"] = inference.compute_result()
+        save(result)
+
+
 def _make_progress(report: ProgressCallback, name: str) -> Callable[[int, int], None]:
     return lambda done, total: report(name, done, total)
 
 
-def _open_reader(channel: TokenRandomizer, settings: TextAttackSettings, device: str) -> Any:
+def _open_reader(channel: TokenRandomizer | None, settings: TextAttackSettings, device: str) -> Any:
     from textveil_training.attacks.text.masked_lm_reader import MaskedLMReader
     from textveil_training.engine.encoders import get_device
 
@@ -254,7 +322,7 @@ def _sample_examples(examples: Sequence[Sequence[str]], settings: TextAttackSett
     return [examples[number] for number in numbers]
 
 
-def _sample_tokens(released: ReleasedTexts, settings: TextAttackSettings) -> Ids:
+def _sample_tokens(released: ReleasedTexts | TemplateRelease, settings: TextAttackSettings) -> Ids:
     if len(released) <= settings.tokens:
         return np.arange(len(released))
     return np.sort(np.random.default_rng([settings.seed, 2]).choice(len(released), settings.tokens, replace=False))
@@ -299,7 +367,8 @@ def run_and_record(
         As ``attack``. No text is in a record.
     """
     if output is not None and output.exists():
-        raise OutputError("there is a file of that name already")
+        raise OutputError("the record is there already, and nothing is overwritten: name another file with -o")
+    choose_attacks(settings, subject, len(known))  # before a record is begun
     format_name, split = source
     data = {
         "format": format_name,

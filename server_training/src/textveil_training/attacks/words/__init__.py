@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from textveil_training.attacks.words.attacker import WordAttacker, WordTargets, attack_release
     from textveil_training.attacks.words.candidates import Candidates
     from textveil_training.attacks.words.denoiser import read_vectors
-    from textveil_training.attacks.words.run import attack_words
+    from textveil_training.attacks.words.run import FEWEST_KNOWN, attack_words
     from textveil_training.attacks.words.splits import (
         SegmentedTexts,
         choose_held_out_rows,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "FEWEST_KNOWN",
     "KEPT",
     "MARK",
     "NOTHING",

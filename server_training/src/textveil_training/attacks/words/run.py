@@ -10,6 +10,10 @@ from textveil_training.attacks.rates import compute_rates, round_rate
 from textveil_training.attacks.words.attacker import WordAttacker, WordTargets, name_words
 from textveil_training.attacks.words.splits import exclude_near_texts
 from textveil_training.attacks.words.word_release import WordRelease
+from textveil_training.errors import EmptyData
+
+#: Raw texts that an attacker has at least.
+FEWEST_KNOWN = 40
 
 
 def attack_words(
@@ -44,12 +48,20 @@ def attack_words(
         came out as it was. ``known_texts`` and ``prior_texts``: how many the attacker has, how many of how many
         ``words``, and how many were ``left_out``.
 
+    Raises:
+        EmptyData: Fewer than ``FEWEST_KNOWN`` known texts are left.
+
     Privacy:
         Releases every text ``draws`` times, and known texts a few times: only for public text, or the caller's own.
     """
     cut = [split_text(text) for text in texts]
     of_known, known_counts = exclude_near_texts([split_text(text) for text in known], cut)
     of_prior, prior_counts = exclude_near_texts([split_text(text) for text in prior], cut)
+    if len(of_known) < FEWEST_KNOWN:
+        raise EmptyData(
+            f"{len(of_known):,} of {len(known):,} known texts are left, and {FEWEST_KNOWN} are needed: the "
+            "others share five words in a row with an attacked text; name other raw texts (--known)"
+        )
     parts = 1
 
     def learned(done: int, total: int) -> None:

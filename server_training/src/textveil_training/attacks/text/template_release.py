@@ -1,0 +1,163 @@
+"""Texts in the modes names, words and all: their template, their hidden words, and the output of each hidden word.
+
+A hidden word is a word of the text that the mode replaces by a surrogate or randomizes. The template is the public part
+of the text: kept words, gaps, and the type of each hidden word.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from textveil.text import split_text
+
+from textveil_training.attacks.subject import AttackedMechanism
+from textveil_training.attacks.words.word_release import RANDOMIZED, SURROGATE
+from textveil_training.errors import EmptyData
+
+_KEPT = ("gap", "visible")
+#: Treatments of randomized words: whether the vocabulary has a word is part of what is hidden.
+_RANDOMIZED = {"drawn": "word", "unknown": "word"}
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateText:
+    """One text with its hidden words.
+
+    Attributes:
+        gaps: Kept parts before each hidden word and after the last one: one more than there are hidden words.
+        originals: The hidden words, in lower case.
+        entity_types: Public type of each hidden word; ``word`` for a randomized one.
+    """
+
+    gaps: tuple[str, ...] = field(repr=False)
+    originals: tuple[str, ...] = field(repr=False)
+    entity_types: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TemplateRelease:
+    """Texts with one sanitized output each. Arrays have one entry per hidden word, over all texts in order.
+
+    Attributes:
+        texts: The texts.
+        outputs: Output of each hidden word of each text, in lower case.
+        text: Index of the text that a hidden word is in.
+        position: Its position among the hidden words of its text.
+        example: Index of the example that the text belongs to.
+        left_out: Number of texts whose output could not be aligned with their template.
+    """
+
+    texts: tuple[TemplateText, ...] = field(repr=False)
+    outputs: tuple[tuple[str, ...], ...] = field(repr=False)
+    text: np.ndarray = field(repr=False)
+    position: np.ndarray = field(repr=False)
+    example: np.ndarray = field(repr=False)
+    left_out: int
+
+    def __len__(self) -> int:
+        """Return the number of hidden words in all texts."""
+        return len(self.text)
+
+    def list_hidden_words(self) -> Iterator[tuple[str, str, str]]:
+        """Yield type, original and output of each hidden word."""
+        for text, outputs in zip(self.texts, self.outputs, strict=True):
+            yield from zip(text.entity_types, text.originals, outputs, strict=True)
+
+
+def read_template(subject: AttackedMechanism, text: str) -> TemplateText:
+    """Return the template and the hidden words of a text, without a draw.
+
+    Args:
+        subject: A mechanism of one of the modes.
+        text: The raw text.
+    """
+    gaps, originals, types = [""], list[str](), list[str]()
+    for piece, treatment in subject.sanitizer.preview(text, **subject.options):
+        if treatment in _KEPT:
+            gaps[-1] += piece
+            continue
+        gaps.append("")
+        originals.append(piece.lower())
+        types.append(_RANDOMIZED.get(treatment, treatment))
+    return TemplateText(tuple(gaps), tuple(originals), tuple(types))
+
+
+def release_templates(subject: AttackedMechanism, examples: Sequence[Sequence[str]]) -> TemplateRelease:
+    """Sanitize texts as a device does, and align each output with the template of its text.
+
+    Args:
+        subject: A mechanism of one of the modes.
+        examples: Texts of each example.
+
+    Raises:
+        EmptyData: No text has a hidden word.
+
+    Privacy:
+        A release of every text.
+    """
+    raw = [text for example in examples for text in example]
+    owners = [number for number, example in enumerate(examples) for _ in example]
+    read = [read_template(subject, text) for text in raw]
+    drawn = _release_names(subject, raw, read) if subject.plan is None else _release_words(subject, raw)
+    aligned = [
+        (text, outputs, owner)
+        for text, outputs, owner in zip(read, drawn, owners, strict=True)
+        if outputs is not None and len(outputs) == len(text.originals)
+    ]
+    sizes = np.array([len(outputs) for _, outputs, _ in aligned], np.int64)
+    if not sizes.sum():
+        raise EmptyData(f"the mode {subject.terms.protect} hides no word of these texts: there is nothing to recover")
+    text = np.repeat(np.arange(len(sizes)), sizes)
+    return TemplateRelease(
+        texts=tuple(text for text, _, _ in aligned),
+        outputs=tuple(outputs for _, outputs, _ in aligned),
+        text=text,
+        position=np.arange(len(text)) - np.repeat(np.cumsum(sizes) - sizes, sizes),
+        example=np.array([owner for *_, owner in aligned], np.int64)[text],
+        left_out=len(raw) - len(aligned),
+    )
+
+
+def _release_names(
+    subject: AttackedMechanism, raw: Sequence[str], read: Sequence[TemplateText]
+) -> list[tuple[str, ...] | None]:
+    results = subject.sanitizer.sanitize_batch(raw, **subject.options)
+    return [align_output(text.gaps, result.text) for text, result in zip(read, results, strict=True)]
+
+
+def align_output(gaps: Sequence[str], output: str) -> tuple[str, ...] | None:
+    """Return the outputs between the kept parts of a sanitized text, in lower case.
+
+    Args:
+        gaps: The kept parts, as in ``TemplateText``.
+        output: The sanitized text.
+
+    Returns:
+        One string for each hidden word; ``None`` if the kept parts are not in the output in this order. Where only
+        white space separates two hidden words, the first of them ends at the first white space.
+    """
+    if len(gaps) == 1:
+        return () if output == gaps[0] else None
+    if not output.startswith(gaps[0]) or not output.endswith(gaps[-1]):
+        return None
+    start, end = len(gaps[0]), len(output) - len(gaps[-1])
+    found: list[str] = []
+    for gap in gaps[1:-1]:
+        at = output.find(gap, start, end) if gap else -1
+        if at < 0:
+            return None
+        found.append(output[start:at].lower())
+        start = at + len(gap)
+    return None if start > end else (*found, output[start:end].lower())
+
+
+def _release_words(subject: AttackedMechanism, raw: Sequence[str]) -> list[tuple[str, ...] | None]:
+    release = subject.make_word_release()
+    reading = release.read([split_text(text) for text in raw])
+    outputs = release.draw(reading)
+    hidden = np.flatnonzero(np.isin(reading.role, (RANDOMIZED, SURROGATE)))
+    found: list[list[str]] = [[] for _ in raw]
+    spellings = release.words.spellings
+    for document, output in zip(reading.document[hidden].tolist(), outputs[hidden].tolist(), strict=True):
+        found[document].append(spellings[output] if output >= 0 else "")
+    return [tuple(words) for words in found]

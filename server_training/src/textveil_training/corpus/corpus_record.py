@@ -1,0 +1,201 @@
+"""Records of a run of ``sanitize-corpus``: begun before the first draw, completed at the end.
+
+The record in the output folder is sent with the corpus. It has no text, and no hash of the input or of the denied
+words: with such a hash, anybody who guesses a short file could check the guess. Its figures about the texts can also be
+computed from the output. The hashes of the input lie beside the folder until the run ends; only their owner may read
+them.
+"""
+
+import json
+import platform
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from textveil.bundle import TextBundle, open_atomic_text
+from textveil.errors import FileChanged, ResumeError
+from textveil.text import PrivacyTerms
+from textveil_cli.files import RunCounts, get_manifest_path
+
+from textveil_training.data.corpus_release import FINISHED, RUNNING, VERSIONS, compute_seal
+from textveil_training.errors import make_printable
+from textveil_training.release_terms import describe_release_terms
+
+_SOFTWARE = ("textveil", "textveil-training", "numpy", "regex")
+#: What a resumed run has in common with the interrupted one, and how an error names it.
+_PLANNED = {
+    "mode": "another mode (--protect)",
+    "bundle": "another bundle (--bundle)",
+    "release": "other options of the mode",
+    "corpus_format": "another format (--format)",
+    "text_keys": "other text columns (--text)",
+    "columns": "other text columns (--text)",
+    "copies": "another number of copies (--copies)",
+    "planned_files": "other input files",
+}
+
+
+def make_start_record(
+    format_of_record: str, terms: PrivacyTerms, bundle: TextBundle, **planned: object
+) -> dict[str, Any]:
+    """Build the record of a run that begins.
+
+    Args:
+        format_of_record: A key of ``VERSIONS``.
+        terms: The terms of its releases.
+        bundle: The bundle.
+        planned: Further entries: what a run with ``--resume`` must repeat, such as the planned files.
+    """
+    return {
+        "format": format_of_record,
+        "format_version": VERSIONS[format_of_record],
+        "status": RUNNING,
+        "mode": terms.protect,
+        "release": describe_release_terms(terms, bundle),
+        "bundle": {"identity": bundle.content_hash, "name": bundle.manifest.get("name")},
+        **planned,
+        "software": {name: version(name) for name in _SOFTWARE} | {"python": platform.python_version()},
+        "begun": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def check_resumable(place: Path, planned: Mapping[str, Any], *, resume: bool) -> None:
+    """Check a record in the output folder against the run that is to begin or to be resumed.
+
+    Args:
+        place: Path of the record.
+        planned: The start record of this run.
+        resume: Whether the run is to be resumed.
+
+    Raises:
+        ResumeError: There is a run and it is not to be resumed, or it is finished, or it was begun with other options,
+            which the error names.
+    """
+    there = _read_record(place)
+    if there is None or there.get("format") != planned["format"]:
+        return  # nothing, or a file that the manifest of the run refuses
+    if there.get("status") != RUNNING:
+        if resume:
+            raise ResumeError("the corpus in the output folder is complete: there is nothing to resume")
+        return
+    if not resume:
+        raise ResumeError(
+            "the output folder has an interrupted run: repeat its command with --resume, or name a new folder"
+        )
+    if there.get("format_version") != planned["format_version"]:
+        raise ResumeError("another version of textveil-training began the run in the output folder: name a new folder")
+    for name, what in _PLANNED.items():
+        if there.get(name) != json.loads(json.dumps(planned.get(name))):
+            raise ResumeError(
+                f"the run in the output folder was begun with {what}: repeat its command with --resume, or "
+                "name a new folder"
+            )
+
+
+def begin_record(place: Path, planned: dict[str, Any], *, resume: bool) -> dict[str, Any]:
+    """Write the start record, or return that of the run that is resumed.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    if resume and (there := _read_record(place)) is not None and there.get("status") == RUNNING:
+        return there
+    write_record(place, planned)
+    return planned
+
+
+def finish_record(
+    begun: dict[str, Any], terms: PrivacyTerms, counts: Iterable[RunCounts], *, copies: int = 1, **found: object
+) -> dict[str, Any]:
+    """Return the record of a finished run.
+
+    Args:
+        begun: Its start record.
+        terms: The terms of its releases.
+        counts: Counts of one copy of each file.
+        copies: Independent outputs of every text.
+        found: Further entries; ``files`` or ``parts`` have the SHA-256 of the output.
+    """
+    total = sum(counts, RunCounts())
+    statement = terms.statement(copies * total.tokens, copies * total.drawn)
+    content = {name: value for name, value in begun.items() if name != "planned_files"} | {
+        "status": FINISHED,
+        "statement": statement.to_dict(),
+        "summary": statement.summary(),
+        **found,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+    return content | {"seal": compute_seal(content)}
+
+
+def write_record(place: Path, content: Mapping[str, Any]) -> None:
+    """Write a record.
+
+    Raises:
+        OutputError: It cannot be written.
+    """
+    with open_atomic_text(place) as write:
+        write(json.dumps(content, indent=2, ensure_ascii=False) + "\n")
+
+
+def describe_counts(counts: RunCounts) -> dict[str, int]:
+    """Return a file's counts without rejected rows: there the first bad row is an error."""
+    return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
+
+
+class SourceVersions:
+    """Versions of the input of a run, in a private file beside the output folder.
+
+    Args:
+        output: The output folder.
+        versions: SHA-256 of each input file by its name; or its size and time, if the run does not read files whole.
+
+    Privacy:
+        Whoever guesses a short file can check the guess with its hash: the file is its owner's alone, and goes at the
+        end of the run.
+    """
+
+    def __init__(self, output: Path, versions: Mapping[str, str]) -> None:
+        manifest = get_manifest_path(output)
+        self._path, self._versions = manifest.with_name(f"{manifest.name}.sources"), dict(versions)
+
+    def check(self) -> None:
+        """Compare the input with that of the run that is to be resumed.
+
+        Raises:
+            FileChanged: A file is not the one that the run began with.
+        """
+        there = _read_record(self._path) or {}
+        for name, found in self._versions.items():
+            if there.get(name, found) != found:
+                raise FileChanged(
+                    f"{make_printable(name)}: changed since the interrupted run began; restore it and repeat --resume, "
+                    "or name a new output folder"
+                )
+
+    def write(self, *, resume: bool) -> None:
+        """Write the file, unless a run is resumed that has one.
+
+        Raises:
+            OutputError: The file cannot be written.
+        """
+        if not resume or _read_record(self._path) is None:
+            with open_atomic_text(self._path, private=True) as write:
+                write(json.dumps(self._versions, ensure_ascii=False) + "\n")
+
+    def remove(self) -> None:
+        """Remove the file at the end of a run."""
+        with suppress(FileNotFoundError):
+            self._path.unlink()
+
+
+def _read_record(place: Path) -> dict[str, Any] | None:
+    try:
+        content = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None

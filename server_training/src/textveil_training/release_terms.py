@@ -1,0 +1,52 @@
+"""Terms of a release of text as plain values: what the record of a corpus, a training or an attack has of them."""
+
+from decimal import Decimal
+from typing import Any
+
+from textveil.bundle import TextBundle
+from textveil.text import PrivacyTerms
+
+#: Mechanism of each mode. Without a mode every token is randomized, by any other mechanism.
+MECHANISM_OF_MODE = {"names": "names", "words": "staircase", "all": "staircase"}
+
+
+def describe_release_terms(terms: PrivacyTerms, bundle: TextBundle) -> dict[str, Any]:
+    """Describe the terms of a release for a record.
+
+    The result does not depend on the texts: two releases under the same options have equal descriptions.
+
+    Args:
+        terms: The terms, from ``Sanitizer.terms``.
+        bundle: The bundle of the release.
+
+    Returns:
+        ``mode`` (``None`` for mechanisms that randomize every token), ``mechanism``, ``level``, ``epsilon`` (per word
+        or token; ``None`` where no number bounds a release, as in the mode ``names``), the other figures of the
+        guarantee, ``not_protected`` and the bundle.
+    """
+    described = {
+        "mode": terms.protect,
+        "mechanism": terms.mechanism,
+        "level": terms.level,
+        "epsilon": None,
+        **terms.promise.list_figures(terms),
+        "not_protected": list(terms.not_protected),
+        "case": terms.case,
+        "sanitize_punctuation": terms.sanitize_punctuation,
+        "bundle": terms.bundle,
+        "bundle_name": bundle.manifest.get("name"),
+    }
+    described.pop("protect", None)  # the name of the mode among the figures
+    return {name: str(value) if isinstance(value, Decimal) else value for name, value in described.items()}
+
+
+def format_release_terms(terms: dict[str, Any] | None) -> str:
+    """Return the mode and the mechanism of described terms in a few words, for a table or an error.
+
+    Args:
+        terms: Terms of ``describe_release_terms``, or ``None`` for raw text.
+    """
+    if terms is None:
+        return "raw text"
+    name = terms["mechanism"] if terms["mode"] is None else f"mode {terms['mode']}"
+    return name if terms["epsilon"] is None else f"{name}, epsilon {terms['epsilon']:g}"
