@@ -1,6 +1,6 @@
 /** Finds scripts, frames, handlers and addresses that run code, however a reply spells them. */
 
-import { placeOfLast, WHITE } from "./words.js";
+import { findLastIndex, WHITE } from "./words.js";
 
 /** Characters that a browser drops from a scheme or Markdown from an address: controls, formats, the backslash. */
 const DROPPED = new RegExp(
@@ -11,8 +11,8 @@ const DROPPED = new RegExp(
 const ZEROS = /(&#x?)0+/g;
 const ENTITY =
   /&#x([0-9a-f]{1,6})(?:;|(?=[^0-9a-f;]))|&#([0-9]{1,7})(?:;|(?=[^0-9;]))|&(tab|newline|colon|lt|equals);/g;
-const NAMED: Readonly<Record<string, string>> = { tab: "", newline: "", colon: ":", lt: "<", equals: "=" };
-const ACTIVE = /<(?:script|style|iframe)|(?:java|vb)script:(?! |$)|data:(?:[a-z]+\/|[,;])/;
+const NAMED_ENTITIES: Readonly<Record<string, string>> = { tab: "", newline: "", colon: ":", lt: "<", equals: "=" };
+const ACTIVE_CONTENT = /<(?:script|style|iframe)|(?:java|vb)script:(?! |$)|data:(?:[a-z]+\/|[,;])/;
 /** A scheme before a blank, and what stands before one that is text: no address can begin there. */
 const SCHEME_AS_TEXT = /(?:java|vb)script: /g;
 const BEFORE_TEXT = /(?:^|[A-Za-z0-9_,.;:!?)*#>|-]) *$/;
@@ -28,17 +28,19 @@ const HANDLER = new RegExp(
 );
 const BLANKS = new RegExp(`[${WHITE}]+`, "g");
 const PLAIN = /^[ -[\]-~]*$/;
-const TAIL = 64;
-const LAST_POINT = 0x10ffff;
+const TAIL_CHARACTERS = 64;
+const LAST_CODE_POINT = 0x10ffff;
 
-const decode = (_: string, hexadecimal?: string, decimal?: string, name?: string): string => {
-  if (name !== undefined) return NAMED[name] ?? "";
-  const code = hexadecimal === undefined ? Number(decimal) : Number.parseInt(hexadecimal, 16);
-  return code < 0xd800 || (code >= 0xe000 && code <= LAST_POINT) ? String.fromCodePoint(code).toLowerCase() : "";
+const decodeEntity = (_: string, hexadecimal?: string, decimal?: string, name?: string): string => {
+  if (name !== undefined) return NAMED_ENTITIES[name] ?? "";
+  const codePoint = hexadecimal === undefined ? Number(decimal) : Number.parseInt(hexadecimal, 16);
+  return codePoint < 0xd800 || (codePoint >= 0xe000 && codePoint <= LAST_CODE_POINT)
+    ? String.fromCodePoint(codePoint).toLowerCase()
+    : "";
 };
 
 /** The last code points of a text. */
-const tailOf = (text: string): string => text.slice(Math.max(0, placeOfLast(text, TAIL)));
+const getTail = (text: string): string => text.slice(Math.max(0, findLastIndex(text, TAIL_CHARACTERS)));
 
 /** Finds active content in a text that comes in parts. */
 export class ActiveContentDetector {
@@ -47,7 +49,7 @@ export class ActiveContentDetector {
   #dense = "";
   #spaced = "";
   /** The last character before those that are remembered, blanks aside. */
-  #before = "";
+  #precedingCharacter = "";
 
   /** Reads more text. */
   feed(text: string): void {
@@ -56,20 +58,22 @@ export class ActiveContentDetector {
     const plain = PLAIN.test(lower);
     let dense = this.#dense + lower;
     if (!plain) dense = dense.replace(DROPPED, "");
-    if (dense.includes("&")) dense = dense.replace(ZEROS, "$1").replace(ENTITY, decode).replace(DROPPED, "");
+    if (dense.includes("&")) dense = dense.replace(ZEROS, "$1").replace(ENTITY, decodeEntity).replace(DROPPED, "");
     let spaced = this.#spaced + lower;
     if (!plain || spaced.includes("  ")) spaced = spaced.replace(BLANKS, " ");
-    this.detected = ACTIVE.test(dense) || this.#hasScheme(dense) || HANDLER.test(spaced);
-    this.#dense = tailOf(dense);
-    this.#before = (this.#before + dense.slice(0, dense.length - this.#dense.length)).replace(/ +$/, "").slice(-1);
-    const tail = tailOf(spaced); // a handler is shorter: what a cut word begins with is none
+    this.detected = ACTIVE_CONTENT.test(dense) || this.#hasScheme(dense) || HANDLER.test(spaced);
+    this.#dense = getTail(dense);
+    this.#precedingCharacter = (this.#precedingCharacter + dense.slice(0, dense.length - this.#dense.length))
+      .replace(/ +$/, "")
+      .slice(-1);
+    const tail = getTail(spaced); // a handler is shorter: what a cut word begins with is none
     this.#spaced = tail.length < spaced.length ? `x${tail}` : tail;
   }
 
   /** Whether a scheme before a blank may begin an address. */
   #hasScheme(dense: string): boolean {
     return [...dense.matchAll(SCHEME_AS_TEXT)].some(
-      ({ index }) => !BEFORE_TEXT.test(this.#before + dense.slice(0, index)),
+      ({ index }) => !BEFORE_TEXT.test(this.#precedingCharacter + dense.slice(0, index)),
     );
   }
 }

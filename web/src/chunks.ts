@@ -1,16 +1,16 @@
 /** Checks a chunk of running text, between two blanks: whether it can be nothing but words, numbers and their marks. */
 
-import { size } from "./characters.js";
+import { countCodePoints } from "./characters.js";
 import { characters } from "./data.js";
-import { decodeTable, isIn } from "./tables.js";
-import { isBareTag, LONGEST_TAG } from "./tags.js";
+import { decodeTable, isInTable } from "./tables.js";
+import { isBareTag, MAX_TAG_LENGTH } from "./tags.js";
 
 /** Marks that may stand anywhere in a chunk, and signs of numbers. */
-const MARKS = ",;!?()\"'*_-|~$€£¥%#&+“”‘’„‚«»‹›¿¡‐\u2011–—…·،؛؟，、！？；：（）「」『』《》〈〉【】〔〕";
+const HARMLESS_MARKS = ",;!?()\"'*_-|~$€£¥%#&+“”‘’„‚«»‹›¿¡‐\u2011–—…·،؛؟，、！？；：（）「」『』《》〈〉【】〔〕";
 /** Most chunks: nothing but ASCII that may stand anywhere. */
 const PLAIN = /^[A-Za-z0-9,;!?()"'*_|~$%#+-]*$/;
 /** Marks that end a sentence or a number, and behind which only marks follow. */
-const DOTS = ".:。";
+const END_MARKS = ".:。";
 /** Marks behind a dot. */
 const CLOSING = ",;!?)\"'*_-|~“”‘’«»‹›–—…·،؛؟，、！？；：）」』》〉】〕";
 /** Marks that a backslash may stand before. */
@@ -21,7 +21,7 @@ const REFERENCE = /^\^?[A-Za-z0-9]{1,8}$/;
 /** Spaces other than those that end a chunk: the category Zs. */
 const SPACE = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
 /** A longer chunk is no word of a sentence. */
-const MOST_CHARACTERS = 1024;
+const MAX_CHUNK_CHARACTERS = 1024;
 
 const LETTER = /\p{L}/u;
 const ADDRESS = /[/@:\\]|[\p{L}\p{N}_]\.[\p{L}\p{N}_]/u;
@@ -33,17 +33,17 @@ const WORD_BOUNDARIES = decodeTable(characters.tables.word_characters);
 const SYMBOL_BOUNDARIES = decodeTable(characters.tables.symbols);
 
 /** Whether a character is a letter, a combining mark or a decimal digit of Unicode 14, whatever the platform's is. */
-export const isWordCharacter = (character: string): boolean => isIn(WORD_BOUNDARIES, character);
+export const isWordCharacter = (character: string): boolean => isInTable(WORD_BOUNDARIES, character);
 
 /** Whether a character is a symbol that stands beside words as a letter does. */
-const isSymbol = (character: string): boolean => character > "\x7f" && isIn(SYMBOL_BOUNDARIES, character);
+const isSymbol = (character: string): boolean => character > "\x7f" && isInTable(SYMBOL_BOUNDARIES, character);
 
 /** A chunk of a reply that is read part by part. */
-export class Chunk {
+export class ReplyChunk {
   /** Code points so far. */
   length = 0;
   /** Whether a tab stands before it, which some readers drop from an address. */
-  behindTab = false;
+  followsTab = false;
   /** Whether no surrogate of it may be restored as running text. */
   spoiled = false;
   /** The chunk as it is written, if somebody remembers it. */
@@ -59,22 +59,22 @@ export class Chunk {
   #open = "";
 
   /** Whether it has more than 1,024 code points. */
-  get tooLong(): boolean {
-    return this.length > MOST_CHARACTERS;
+  get isTooLong(): boolean {
+    return this.length > MAX_CHUNK_CHARACTERS;
   }
 
   /** Keeps a part as it is written. */
   remember(text: string): void {
-    if (!this.tooLong) this.text += text;
+    if (!this.isTooLong) this.text += text;
   }
 
   /** Reads a part without surrogates. */
-  add(text: string): void {
-    this.length += size(text);
-    if (this.tooLong) this.spoiled = true;
-    const busy = this.#dotted || this.#ampersand || this.#opener !== "" || this.#symbol;
-    const joined = this.#last === "/" || this.#last === "\\";
-    if (this.spoiled || (!busy && !joined && PLAIN.test(text))) {
+  addText(text: string): void {
+    this.length += countCodePoints(text);
+    if (this.isTooLong) this.spoiled = true;
+    const hasOpenMark = this.#dotted || this.#ampersand || this.#opener !== "" || this.#symbol;
+    const followsSlash = this.#last === "/" || this.#last === "\\";
+    if (this.spoiled || (!hasOpenMark && !followsSlash && PLAIN.test(text))) {
       this.#last = text.slice(-1) || this.#last;
       return;
     }
@@ -88,7 +88,7 @@ export class Chunk {
   addSurrogate(length: number): void {
     this.length += length;
     this.#endLabel();
-    if (this.#dotted || this.#opener !== "" || this.#last === "\\" || this.tooLong) this.spoiled = true;
+    if (this.#dotted || this.#opener !== "" || this.#last === "\\" || this.isTooLong) this.spoiled = true;
     this.#symbol = false;
     this.#last = "a";
   }
@@ -119,7 +119,7 @@ export class Chunk {
     } else if (character === "<" || character === "[") {
       this.#opener = character;
       this.#open = "";
-    } else if (DOTS.includes(character)) {
+    } else if (END_MARKS.includes(character)) {
       this.#label = character === ":" && !this.#dotted && this.#label === 0 ? 0 : -1;
       this.#dotted = true;
     } else if (character === "*" || character === "_") {
@@ -134,8 +134,8 @@ export class Chunk {
     } else if (character === "/" && last === "") {
       this.#opener = character;
     } else if (character === "/") {
-      this.spoiled ||= this.#label < 0 || this.behindTab || !isWordCharacter(last);
-    } else if (!MARKS.includes(character) && character !== "\\") {
+      this.spoiled ||= this.#label < 0 || this.followsTab || !isWordCharacter(last);
+    } else if (!HARMLESS_MARKS.includes(character) && character !== "\\") {
       this.spoiled ||= !(isWordCharacter(character) || SPACE.test(character));
     }
   }
@@ -148,7 +148,7 @@ export class Chunk {
       this.#opener = "";
     } else if (character !== (opener === "<" ? ">" : "]")) {
       this.#open += character;
-      this.spoiled ||= this.#open.length > LONGEST_TAG;
+      this.spoiled ||= this.#open.length > MAX_TAG_LENGTH;
     } else {
       this.spoiled ||= !(opener === "<" ? isBareTag(this.#open) : REFERENCE.test(this.#open));
       this.#opener = "";

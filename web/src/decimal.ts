@@ -5,16 +5,16 @@ const DIGITS = /^\s*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,6}))?\s*$
 const PRECISION = 400n;
 const HALVINGS = 16n;
 const ONE = 1n << PRECISION;
-const MOST_EXPONENT = 400;
+const MAX_EXPONENT = 400;
 
 /** Returns a number with commas between groups of three digits. */
-export function thousands(value: number | bigint): string {
+export function formatThousands(value: number | bigint): string {
   return value.toString().replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }
 
 /** Returns a count as it is printed, with a noun that has its plural in *s*. */
-export function counted(count: number, noun: string): string {
-  return `${thousands(count)} ${noun}${count === 1 ? "" : "s"}`;
+export function formatCount(count: number, noun: string): string {
+  return `${formatThousands(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** `units / 10 ** scale`, with as small a scale as it has. */
@@ -24,13 +24,13 @@ export class Decimal {
     readonly scale: number,
   ) {}
 
-  static of(units: bigint, scale: number): Decimal {
-    let [value, places] = [units, scale];
-    while (places > 0 && value % 10n === 0n) {
+  static fromUnits(units: bigint, scale: number): Decimal {
+    let [value, indices] = [units, scale];
+    while (indices > 0 && value % 10n === 0n) {
       value /= 10n;
-      places--;
+      indices--;
     }
-    return new Decimal(value, places);
+    return new Decimal(value, indices);
   }
 
   /** Reads digits; nothing if they are none. */
@@ -40,9 +40,9 @@ export class Decimal {
     const [, sign, whole = "", rest = "", exponent = "0"] = match;
     const digits = whole + rest;
     const scale = rest.length - Number(exponent);
-    if (digits === "" || Math.abs(scale) > MOST_EXPONENT) return undefined;
+    if (digits === "" || Math.abs(scale) > MAX_EXPONENT) return undefined;
     const units = BigInt(digits) * (sign === "-" ? -1n : 1n);
-    return scale < 0 ? Decimal.of(units * 10n ** BigInt(-scale), 0) : Decimal.of(units, scale);
+    return scale < 0 ? Decimal.fromUnits(units * 10n ** BigInt(-scale), 0) : Decimal.fromUnits(units, scale);
   }
 
   equals(other: Decimal): boolean {
@@ -50,7 +50,7 @@ export class Decimal {
   }
 
   times(count: number): Decimal {
-    return Decimal.of(this.units * BigInt(count), this.scale);
+    return Decimal.fromUnits(this.units * BigInt(count), this.scale);
   }
 
   toNumber(): number {
@@ -60,7 +60,7 @@ export class Decimal {
   /** All of its digits, with commas. */
   toString(): string {
     const digits = this.units.toString().padStart(this.scale + 1, "0");
-    const whole = thousands(BigInt(digits.slice(0, digits.length - this.scale)));
+    const whole = formatThousands(BigInt(digits.slice(0, digits.length - this.scale)));
     return this.scale > 0 ? `${whole}.${digits.slice(-this.scale)}` : whole;
   }
 
@@ -71,7 +71,7 @@ export class Decimal {
 }
 
 /** e to the power of a decimal from 0 to 16, in units of 2^-400. */
-function exponential(power: Decimal): bigint {
+function computeExponential(power: Decimal): bigint {
   const reduced = (power.units << (PRECISION - HALVINGS)) / 10n ** BigInt(power.scale);
   let sum = ONE;
   let term = ONE;
@@ -84,28 +84,28 @@ function exponential(power: Decimal): bigint {
 }
 
 /** `F`: (e^epsilon - 1) times a unit, rounded down after a last digit is taken off, so that a bound can only overstate. */
-export function factorOf(epsilon: Decimal, unit: bigint): bigint {
-  const power = exponential(epsilon);
+export function computeFactor(epsilon: Decimal, unit: bigint): bigint {
+  const power = computeExponential(epsilon);
   return ((power - power / 10n ** 58n - ONE) * unit) >> PRECISION;
 }
 
 /** `e ** epsilon`, rounded up. */
-export function largestOdds(epsilon: Decimal): bigint {
-  const power = exponential(epsilon);
+export function computeLargestOdds(epsilon: Decimal): bigint {
+  const power = computeExponential(epsilon);
   return (power + power / 10n ** 40n + ONE - 1n) >> PRECISION;
 }
 
 /** The quotient of two positive integers, as the nearest number. */
-export function quotient(one: bigint, other: bigint): number {
-  const scaled = (one << 128n) / other;
-  return Number(scaled | ((one << 128n) % other ? 1n : 0n)) / 2 ** 128;
+export function divide(dividend: bigint, divisor: bigint): number {
+  const scaled = (dividend << 128n) / divisor;
+  return Number(scaled | ((dividend << 128n) % divisor ? 1n : 0n)) / 2 ** 128;
 }
 
 /** A fraction of an integer, rounded down. */
 export class Ratio {
   constructor(
-    readonly over: bigint,
-    readonly under: bigint,
+    readonly numerator: bigint,
+    readonly denominator: bigint,
   ) {}
 
   /** Reads `1` or `1/100`. */
@@ -114,19 +114,19 @@ export class Ratio {
     return new Ratio(BigInt(over), BigInt(under));
   }
 
-  of(whole: bigint): bigint {
-    return (this.over * whole) / this.under;
+  multiplyDown(value: bigint): bigint {
+    return (this.numerator * value) / this.denominator;
   }
 
   get isAboveOne(): boolean {
-    return this.over > this.under;
+    return this.numerator > this.denominator;
   }
 
   /** In lowest terms, as it is printed. */
   toString(): string {
-    let [a, b] = [this.over, this.under];
+    let [a, b] = [this.numerator, this.denominator];
     while (b) [a, b] = [b, a % b];
-    const [over, under] = [this.over / a, this.under / a];
+    const [over, under] = [this.numerator / a, this.denominator / a];
     return under === 1n ? `${over}` : `${over}/${under}`;
   }
 }

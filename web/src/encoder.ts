@@ -1,15 +1,15 @@
 /** `IndexEncoder`: turns a text into one index, or one public sentence, that says little of it. */
 
-import { IndexBundle, type IndexStaircase } from "./bundle/index.js";
-import type { Pins } from "./bundle/open.js";
-import type { Source } from "./bundle/source.js";
+import { LabelBundle, type LabelStaircase } from "./bundle/index.js";
+import type { ExpectedBundle } from "./bundle/open.js";
+import type { BundleSource } from "./bundle/source.js";
 import { IDENTITY_DIGITS, REFUSALS } from "./constants.js";
 import { statements } from "./data.js";
-import { largestOdds, thousands } from "./decimal.js";
-import { randomWords, uniformBelowEach, type Words } from "./entropy.js";
+import { computeLargestOdds, formatThousands } from "./decimal.js";
+import { drawUniformBelowEach, type RandomUint64, readRandomUint64 } from "./entropy.js";
 import { InputError, OptionError } from "./errors.js";
-import { epsilonOf, isMany, requireNumber } from "./options.js";
-import { type Facts, filled, Statement } from "./statement.js";
+import { checkEpsilonType, isCollection, parseEpsilon } from "./options.js";
+import { fillTemplate, type PlainObject, ReleaseStatement } from "./statement.js";
 import { isAscii, WHITE } from "./words.js";
 
 /** The options of a release. All may be left out. */
@@ -17,121 +17,121 @@ export interface EncodeOptions {
   /** Loss of the whole text: exactly one of the channel's levels. */
   readonly epsilon?: string | number | undefined;
   /** Name of a channel. */
-  readonly channel?: string | undefined;
+  readonly randomizer?: string | undefined;
   /** Whether one of the bundle's public sentences of the index is released in its place. */
   readonly asText?: boolean | undefined;
 }
 
-const KNOWN: readonly string[] = ["epsilon", "channel", "asText"];
+const OPTION_NAMES: readonly string[] = ["epsilon", "randomizer", "asText"];
 const TOKEN = new RegExp(
   `[\\p{L}\\p{Nl}\\p{No}]+(?:'[\\p{L}\\p{Nl}\\p{No}]+)*|\\p{Nd}+|[^\\p{L}\\p{N}_${WHITE}]|_`,
   "gu",
 );
 const CLITIC = /^(.+?)(n't|'(?:s|m|d|re|ve|ll))$/s;
-const BEGINS_NUMBER = /^\p{Nd}/u;
-const [FIRST, SECOND] = [2_654_435_761, 2_246_822_519];
+const STARTS_WITH_DIGIT = /^\p{Nd}/u;
+const [FIRST_MULTIPLIER, SECOND_MULTIPLIER] = [2_654_435_761, 2_246_822_519];
 const BITS = 32;
 
 /** What a released index promises: one epsilon, for any two texts. */
-export class IndexStatement extends Statement {
+export class LabelStatement extends ReleaseStatement {
   override readonly mechanism: string;
   override readonly notProtected = statements.index.not_protected;
   /** Name of the channel. */
-  readonly channel: string;
+  readonly randomizer: string;
   /** The level, as the bundle spells it: loss of the whole text. */
   readonly epsilon: string;
-  readonly #gain: number;
-  readonly #codes: number;
+  readonly #guessGain: number;
+  readonly #labelCount: number;
 
   /** @internal */
   constructor(
-    staircase: IndexStaircase,
+    staircase: LabelStaircase,
     bundle: string,
     /** Of how many public sentences one is released in the place of the index; 0 for the index itself. */
     readonly sentences: number,
   ) {
     super(bundle, 1);
-    this.channel = staircase.channel;
-    this.epsilon = staircase.spelled;
-    this.#gain = staircase.guessGain;
-    this.#codes = staircase.codes;
-    this.mechanism = `index ${this.channel}`;
+    this.randomizer = staircase.randomizer;
+    this.epsilon = staircase.epsilonText;
+    this.#guessGain = staircase.guessGain;
+    this.#labelCount = staircase.labelCount;
+    this.mechanism = `index ${this.randomizer}`;
   }
 
   /** What a released sentence is, for whoever reads it. */
-  get kindOfText(): string {
-    return filled(statements.index.sentences, { sentences: String(this.sentences) });
+  get sentenceDescription(): string {
+    return fillTemplate(statements.index.sentences, { sentences: String(this.sentences) });
   }
 
   override summary(): string {
-    const { channel, epsilon } = this;
-    const index = filled(statements.index.indices, { indices: String(this.#codes) });
-    return filled(statements.index.summary, {
-      released: this.sentences > 0 ? this.kindOfText : index,
-      channel,
+    const { randomizer, epsilon } = this;
+    const labelPhrase = fillTemplate(statements.index.indices, { indices: String(this.#labelCount) });
+    return fillTemplate(statements.index.summary, {
+      released: this.sentences > 0 ? this.sentenceDescription : labelPhrase,
+      channel: randomizer,
       epsilon,
-      odds: thousands(largestOdds(epsilonOf(epsilon))),
+      odds: formatThousands(computeLargestOdds(parseEpsilon(epsilon))),
     });
   }
 
-  override line(): string {
+  override formatLine(): string {
     return this.summary();
   }
 
-  protected override details(): string[] {
-    const guess = filled(statements.index.guess, { gain: gainText(this.#gain) });
+  protected override listDetails(): string[] {
+    const guess = fillTemplate(statements.index.guess, { gain: formatGain(this.#guessGain) });
     return this.sentences > 0 ? [guess, statements.index.fixed] : [guess];
   }
 
-  override toJSON(): Facts {
+  override toJSON(): PlainObject {
     return {
-      ...(this.sentences > 0 ? { sentences: this.sentences, kind_of_text: this.kindOfText } : {}),
-      channel: this.channel,
-      indices: this.#codes,
+      ...(this.sentences > 0 ? { sentences: this.sentences, kind_of_text: this.sentenceDescription } : {}),
+      channel: this.randomizer,
+      indices: this.#labelCount,
       epsilon_whole_text: Number(this.epsilon),
       delta_whole_text: 0,
-      guess_gain: this.#gain,
-      bundle: this.bundle,
+      guess_gain: this.#guessGain,
+      bundle: this.bundleHash,
       not_protected: [...this.notProtected],
     };
   }
 }
 
 /** As Python writes a number that it rounded. */
-const gainText = (gain: number): string => (Number.isInteger(gain) ? `${gain}.0` : String(gain));
+const formatGain = (gain: number): string => (Number.isInteger(gain) ? `${gain}.0` : String(gain));
 
 /** A released index and what it promises. */
-export class IndexRelease {
+export class LabelRelease {
   /** @internal */
   constructor(
-    readonly index: number,
-    readonly statement: IndexStatement,
+    readonly labelId: number,
+    readonly statement: LabelStatement,
     /** The sentence that is released in the place of the index. */
     readonly sentence: string | undefined,
   ) {}
 
   /** Index or sentence, first digits of the bundle's identity, epsilon and channel, with tabs between. */
   get line(): string {
-    const { bundle, epsilon, channel } = this.statement;
-    const released = this.sentence ?? String(this.index);
-    return [released, bundle.slice(0, IDENTITY_DIGITS), epsilon, channel].join("\t");
+    const { bundleHash: bundle, epsilon, randomizer } = this.statement;
+    const released = this.sentence ?? String(this.labelId);
+    return [released, bundle.slice(0, IDENTITY_DIGITS), epsilon, randomizer].join("\t");
   }
 
-  toJSON(): Facts {
+  toJSON(): PlainObject {
     const sentence = this.sentence === undefined ? {} : { sentence: this.sentence };
-    return { index: this.index, ...sentence, line: this.line, statement: this.statement.toJSON() };
+    return { index: this.labelId, ...sentence, line: this.line, statement: this.statement.toJSON() };
   }
 }
 
 /** Turns text into indices under local differential privacy, offline, with a static extractor. It holds no random state. */
-export class IndexEncoder {
-  readonly #bundle: IndexBundle;
-  readonly #take: Words;
+export class TextLabelEncoder {
+  readonly #bundle: LabelBundle;
+  readonly #randomUint64: RandomUint64;
 
   /** @internal */
-  constructor(bundle: IndexBundle, take: Words = randomWords) {
+  constructor(bundle: LabelBundle, randomUint64: RandomUint64 = readRandomUint64) {
     this.#bundle = bundle;
-    this.#take = take;
+    this.#randomUint64 = randomUint64;
   }
 
   /**
@@ -140,13 +140,13 @@ export class IndexEncoder {
    * @throws BundleError It cannot be used, or is not the one expected.
    * @throws EncoderUnavailable It runs a model.
    */
-  static async load(source: Source, pins: Pins = {}): Promise<IndexEncoder> {
-    return new IndexEncoder(await IndexBundle.load(source, pins));
+  static async load(source: BundleSource, expected: ExpectedBundle = {}): Promise<TextLabelEncoder> {
+    return new TextLabelEncoder(await LabelBundle.load(source, expected));
   }
 
   /** Identity of the bundle: SHA-256 of its manifest. */
-  get identity(): string {
-    return this.#bundle.identity;
+  get bundleHash(): string {
+    return this.#bundle.contentHash;
   }
 
   /** The name of every code. */
@@ -158,95 +158,103 @@ export class IndexEncoder {
    * Releases one index for one text, whatever it is: for any two texts no index is more than `exp(epsilon)` times as
    * likely for one as for the other. Every call draws afresh, and epsilons add up.
    */
-  encode(text: string, options: EncodeOptions = {}): IndexRelease {
+  encode(text: string, options: EncodeOptions = {}): LabelRelease {
     if (typeof text !== "string") throw new InputError("the text is not a string");
     const statement = this.statement(options);
-    const index = this.#bundle.level(options.channel, options.epsilon).draw(this.secretCode(text), this.#take);
-    return new IndexRelease(index, statement, statement.sentences > 0 ? this.#sentence(index) : undefined);
+    const labelId = this.#bundle
+      .getRandomizer(options.randomizer, options.epsilon)
+      .drawLabel(this.computeTrueLabel(text), this.#randomUint64);
+    return new LabelRelease(labelId, statement, statement.sentences > 0 ? this.#drawSentence(labelId) : undefined);
   }
 
   /** Releases an index for each of many texts, each on its own. */
-  encodeBatch(texts: Iterable<string>, options: EncodeOptions = {}): IndexRelease[] {
-    if (!isMany(texts)) throw new InputError(REFUSALS.noTexts);
+  encodeBatch(texts: Iterable<string>, options: EncodeOptions = {}): LabelRelease[] {
+    if (!isCollection(texts)) throw new InputError(REFUSALS.noTexts);
     return [...texts].map((text) => this.encode(text, options));
   }
 
   /** Returns what a call with these options promises. Nothing is drawn. */
-  statement(options: EncodeOptions = {}): IndexStatement {
+  statement(options: EncodeOptions = {}): LabelStatement {
     if (
       typeof options !== "object" ||
       options === null ||
-      !Object.keys(options).every((name) => KNOWN.includes(name))
+      !Object.keys(options).every((name) => OPTION_NAMES.includes(name))
     ) {
-      throw new OptionError(`unknown option; there are ${KNOWN.join(", ")}`);
+      throw new OptionError(`unknown option; there are ${OPTION_NAMES.join(", ")}`);
     }
-    const { epsilon, channel, asText = false } = options;
-    requireNumber(epsilon ?? undefined);
+    const { epsilon, randomizer, asText = false } = options;
+    checkEpsilonType(epsilon ?? undefined);
     if (typeof asText !== "boolean") throw new OptionError("asText is true or false");
-    const sentences = asText ? this.#bundle.sentences.reduce((sum, of) => sum + of.length, 0) : 0;
-    const level = this.#bundle.level(channel, epsilon);
+    const sentences = asText ? this.#bundle.sentences.reduce((sum, entries) => sum + entries.length, 0) : 0;
+    const level = this.#bundle.getRandomizer(randomizer, epsilon);
     if (asText && sentences === 0) throw new OptionError("this bundle has no sentences");
-    return new IndexStatement(level, this.#bundle.identity, sentences);
+    return new LabelStatement(level, this.#bundle.contentHash, sentences);
   }
 
   /** Draws one of the sentences of an index. It sees nothing of the text. */
-  #sentence(index: number): string {
-    const sentences = this.#bundle.sentences[index] ?? [];
-    return sentences[uniformBelowEach([sentences.length], this.#take)[0] ?? 0] ?? "";
+  #drawSentence(labelId: number): string {
+    const sentences = this.#bundle.sentences[labelId] ?? [];
+    return sentences[drawUniformBelowEach([sentences.length], this.#randomUint64)[0] ?? 0] ?? "";
   }
 
   /** Returns the code of a text before anything is drawn. It has no protection: for measurements on public text. */
-  secretCode(text: string): number {
+  computeTrueLabel(text: string): number {
     const { dimension, wordRows, pairRows, scales, weight, bias, labels } = this.#bundle;
-    const ids = this.#ids(text);
-    const vector = means(wordRows, ids, dimension, scales[0] ?? 0);
+    const ids = this.#computeIds(text);
+    const vector = computeMean(wordRows, ids, dimension, scales[0] ?? 0);
     if (pairRows.length > 0) {
-      const pairs = means(pairRows, this.#pairs(ids), dimension, scales[1] ?? 0);
-      for (let at = 0; at < dimension; at++) vector[at] = (vector[at] ?? 0) + (pairs[at] ?? 0);
+      const pairs = computeMean(pairRows, this.#computePairBuckets(ids), dimension, scales[1] ?? 0);
+      for (let dimensionIndex = 0; dimensionIndex < dimension; dimensionIndex++)
+        vector[dimensionIndex] = (vector[dimensionIndex] ?? 0) + (pairs[dimensionIndex] ?? 0);
     }
     if (!vector.every(Number.isFinite)) vector.fill(0);
-    let [best, most] = [0, Number.NEGATIVE_INFINITY];
-    for (let code = 0; code < labels.length; code++) {
+    let [bestLabel, bestScore] = [0, Number.NEGATIVE_INFINITY];
+    for (let labelId = 0; labelId < labels.length; labelId++) {
       let score = 0;
-      for (let at = 0; at < dimension; at++) {
-        score = Math.fround(score + Math.fround((weight[code * dimension + at] ?? 0) * (vector[at] ?? 0)));
+      for (let dimensionIndex = 0; dimensionIndex < dimension; dimensionIndex++) {
+        score = Math.fround(
+          score + Math.fround((weight[labelId * dimension + dimensionIndex] ?? 0) * (vector[dimensionIndex] ?? 0)),
+        );
       }
-      score = Math.fround(score + (bias[code] ?? 0));
-      if (score > most) [best, most] = [code, score];
+      score = Math.fround(score + (bias[labelId] ?? 0));
+      if (score > bestScore) [bestLabel, bestScore] = [labelId, score];
     }
-    return best;
+    return bestLabel;
   }
 
   /** The rows of the words of a text, in order. */
-  #ids(text: string): number[] {
+  #computeIds(fullText: string): number[] {
     const { words, maxCharacters } = this.#bundle;
-    let read =
-      text.length > maxCharacters ? [...text.slice(0, 2 * maxCharacters)].slice(0, maxCharacters).join("") : text;
-    if (!isAscii(read)) read = read.normalize("NFKC").replaceAll("\u2019", "'");
-    const [number, unknown] = [words.size, words.size + 1];
-    return (read.toLowerCase().match(TOKEN) ?? []).flatMap((token) => {
+    let text =
+      fullText.length > maxCharacters
+        ? [...fullText.slice(0, 2 * maxCharacters)].slice(0, maxCharacters).join("")
+        : fullText;
+    if (!isAscii(text)) text = text.normalize("NFKC").replaceAll("\u2019", "'");
+    const [numberId, unknownId] = [words.size, words.size + 1];
+    return (text.toLowerCase().match(TOKEN) ?? []).flatMap((token) => {
       const row = words.get(token);
       if (row !== undefined) return [row];
-      if (BEGINS_NUMBER.test(token)) return [number];
+      if (STARTS_WITH_DIGIT.test(token)) return [numberId];
       const parts = CLITIC.exec(token);
-      return parts === null ? [unknown] : [parts[1], parts[2]].map((part) => words.get(part ?? "") ?? unknown);
+      return parts === null ? [unknownId] : [parts[1], parts[2]].map((part) => words.get(part ?? "") ?? unknownId);
     });
   }
 
-  #pairs(ids: readonly number[]): number[] {
-    const bits = Math.log2(this.#bundle.pairs);
-    return ids.slice(1).map((id, place) => {
-      const mixed = (Math.imul(ids[place] ?? 0, FIRST) + Math.imul(id, SECOND)) >>> 0;
+  #computePairBuckets(ids: readonly number[]): number[] {
+    const bits = Math.log2(this.#bundle.pairBuckets);
+    return ids.slice(1).map((id, index) => {
+      const mixed = (Math.imul(ids[index] ?? 0, FIRST_MULTIPLIER) + Math.imul(id, SECOND_MULTIPLIER)) >>> 0;
       return bits === 0 ? 0 : mixed >>> (BITS - bits);
     });
   }
 }
 
 /** The mean of some rows times a scale; of none it is 0. */
-function means(rows: Int8Array, ids: readonly number[], dimension: number, scale: number): Float32Array {
+function computeMean(rows: Int8Array, ids: readonly number[], dimension: number, scale: number): Float32Array {
   const sums = new Float64Array(dimension);
   for (const id of ids) {
-    for (let at = 0; at < dimension; at++) sums[at] = (sums[at] ?? 0) + (rows[id * dimension + at] ?? 0);
+    for (let column = 0; column < dimension; column++)
+      sums[column] = (sums[column] ?? 0) + (rows[id * dimension + column] ?? 0);
   }
   const count = Math.max(1, ids.length);
   return Float32Array.from(sums, (sum) => Math.fround(Math.fround(sum / count) * scale));

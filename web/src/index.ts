@@ -1,8 +1,8 @@
 /** textveil: rewrites text on the device, offline, with a true differential-privacy bound. */
 
-export type { Pins } from "./bundle/open.js";
-export type { Source } from "./bundle/source.js";
-export { type EncodeOptions, IndexEncoder, IndexRelease, IndexStatement } from "./encoder.js";
+export type { ExpectedBundle } from "./bundle/open.js";
+export type { BundleSource } from "./bundle/source.js";
+export { type EncodeOptions, LabelRelease, LabelStatement, TextLabelEncoder } from "./encoder.js";
 export {
   BundleDamaged,
   BundleError,
@@ -25,8 +25,8 @@ export {
 } from "./errors.js";
 export type { Options } from "./options.js";
 export type { RestoreOptions, RestorePlace, SkipReason } from "./policy.js";
-export type { RestoreStream } from "./replies.js";
+export type { StreamRestorer } from "./replies.js";
 export type { Restorer } from "./restore.js";
 export { type NotRestored, Restored, RestoreReport } from "./restored.js";
-export { type DocumentResult, type Result, Sanitizer } from "./sanitizer.js";
-export type { Facts, Statement } from "./statement.js";
+export { type Result, type SanitizedDocument, Sanitizer } from "./sanitizer.js";
+export type { PlainObject, ReleaseStatement } from "./statement.js";

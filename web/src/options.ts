@@ -35,7 +35,7 @@ export interface Options {
 }
 
 /** @internal The options that are given, checked by themselves. */
-export interface Given {
+export interface CheckedOptions {
   protect?: "names" | "words" | "all";
   epsilon?: number | string;
   consistent?: boolean;
@@ -51,11 +51,11 @@ export interface Given {
   sanitizePunctuation?: boolean;
 }
 
-const SETS = ["deny", "allow", "keep", "tag", "drop"] as const;
-const FLAGS = ["consistent", "split", "sanitizePunctuation"] as const;
+const SET_OPTIONS = ["deny", "allow", "keep", "tag", "drop"] as const;
+const FLAG_OPTIONS = ["consistent", "split", "sanitizePunctuation"] as const;
 const NAMES_ONLY = ["style", "keep", "tag", "drop", "allow"] as const;
 const WORDS_ONLY = ["epsilon", "split", "case", "sanitizePunctuation"] as const;
-const KNOWN: readonly string[] = [
+const OPTION_NAMES: readonly string[] = [
   "protect",
   "epsilon",
   "consistent",
@@ -72,65 +72,70 @@ const KNOWN: readonly string[] = [
 ];
 
 /** @internal Returns the options that are given: all but those that are undefined. Messages do not repeat values. */
-export function givenOf(options: Options): Given {
-  if (typeof options !== "object" || options === null || !Object.keys(options).every((name) => KNOWN.includes(name))) {
-    throw new OptionError(`unknown option; there are ${KNOWN.join(", ")}`);
+export function checkOptions(options: Options): CheckedOptions {
+  if (
+    typeof options !== "object" ||
+    options === null ||
+    !Object.keys(options).every((name) => OPTION_NAMES.includes(name))
+  ) {
+    throw new OptionError(`unknown option; there are ${OPTION_NAMES.join(", ")}`);
   }
-  const found: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(options)) if (value !== undefined && value !== null) found[name] = value;
-  for (const name of SETS) {
-    const value = found[name];
+  const valueByName: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options))
+    if (value !== undefined && value !== null) valueByName[name] = value;
+  for (const name of SET_OPTIONS) {
+    const value = valueByName[name];
     if (value === undefined) continue;
-    const words = isMany(value) ? [...value] : [undefined];
+    const words = isCollection(value) ? [...value] : [undefined];
     if (!words.every((word) => typeof word === "string")) throw new OptionError(`${name} takes a collection of words`);
-    found[name] = words;
+    valueByName[name] = words;
   }
-  for (const name of FLAGS) {
-    if (!["undefined", "boolean"].includes(typeof found[name])) throw new OptionError(`${name} is true or false`);
+  for (const name of FLAG_OPTIONS) {
+    if (!["undefined", "boolean"].includes(typeof valueByName[name])) throw new OptionError(`${name} is true or false`);
   }
   for (const [name, values] of [
     ["protect", RUNGS],
     ["style", STYLES],
     ["case", CASES],
   ] as const) {
-    const value = found[name];
+    const value = valueByName[name];
     if (value !== undefined && !(values as readonly unknown[]).includes(value)) {
       throw new OptionError(`${name} must be one of ${values.join(", ")}`);
     }
   }
-  requireNumber(found.epsilon);
-  const given = found as Given;
-  const foreign = given.protect === "names" ? WORDS_ONLY : NAMES_ONLY;
-  const taken = foreign.filter((name) => name in found);
-  if (taken.length > 0) {
-    const said = given.protect === "names" ? REFUSALS.notOfNames : REFUSALS.namesOnly;
-    throw new OptionError(said.replace("{options}", taken.sort().join(", ")));
+  checkEpsilonType(valueByName.epsilon);
+  const checked = valueByName as CheckedOptions;
+  const otherOptions = checked.protect === "names" ? WORDS_ONLY : NAMES_ONLY;
+  const unsupported = otherOptions.filter((name) => name in valueByName);
+  if (unsupported.length > 0) {
+    const message = checked.protect === "names" ? REFUSALS.notOfNames : REFUSALS.namesOnly;
+    throw new OptionError(message.replace("{options}", unsupported.sort().join(", ")));
   }
-  return given;
+  return checked;
 }
 
 /** @internal Refuses an epsilon that is neither a number nor text. */
-export function requireNumber(epsilon: unknown): void {
+export function checkEpsilonType(epsilon: unknown): void {
   if (!["undefined", "number", "string"].includes(typeof epsilon)) {
     throw new OptionError("epsilon is a number, or its digits as text");
   }
 }
 
 /** @internal Whether a value is a collection of others: a text is one value. */
-export function isMany(value: unknown): value is Iterable<unknown> {
+export function isCollection(value: unknown): value is Iterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
 /** @internal Reads an epsilon. */
-export function epsilonOf(value: number | string): Decimal {
-  const found = Decimal.parse(String(value));
-  if (found === undefined) throw new OptionError("epsilon is missing or not a number");
-  return found;
+export function parseEpsilon(value: number | string): Decimal {
+  const decimal = Decimal.parse(String(value));
+  if (decimal === undefined) throw new OptionError("epsilon is missing or not a number");
+  return decimal;
 }
 
 /** @internal The cap of consistent draws. */
-export function capOf(given: Given): number {
-  const cap = given.consistentCap ?? CONSISTENT_CAP;
+export function parseCap(checked: CheckedOptions): number {
+  const cap = checked.consistentCap ?? CONSISTENT_CAP;
   if (!Number.isSafeInteger(cap) || cap < 1) {
     throw new OptionError("the cap of consistent draws is a whole number of mentions, at least 1");
   }

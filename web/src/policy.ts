@@ -2,7 +2,7 @@
 
 import { isWordCharacter } from "./chunks.js";
 import { OptionError } from "./errors.js";
-import { isMany } from "./options.js";
+import { isCollection } from "./options.js";
 
 /** A place that an option opens; `all` opens every place, links and markup too. */
 export type RestorePlace = "code" | "json" | "math" | "all";
@@ -21,42 +21,42 @@ export interface RestoreOptions {
  */
 export type SkipReason = "link" | "code" | "math" | "json" | "markup" | "active" | "chunk" | "ambiguous" | "word";
 
-const PLACES: readonly string[] = ["code", "json", "math", "all"];
+const PERMITTED_REGIONS: readonly string[] = ["code", "json", "math", "all"];
 const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?$/;
 /** An address with a plain authority: no user, no escape, no backslash, and one place alone where `//` stands. */
 const ADDRESS = /^(https?:\/\/)([A-Za-z0-9.:-]+)([/?#][!-~]*)/i;
-const TRICKS = /\/\/|[\\<>[\]`{}|^]/;
+const DISPUTED_MARKS = /\/\/|[\\<>[\]`{}|^]/;
 /** Marks at which some readers end an address: what stands behind them may be another. */
 const ENDS = /[()"']/;
 const LEADING_MARKS = /^[("'*_]*/;
 
 /** @internal Places and hosts, checked. */
 export class RestorePolicy {
-  readonly everywhere: boolean;
+  readonly permitsEverything: boolean;
   readonly places: ReadonlySet<string>;
   readonly hosts: ReadonlySet<string>;
 
   constructor(options: RestoreOptions = {}) {
-    const known = ["restorePlaces", "restoreHosts"];
+    const optionNames = ["restorePlaces", "restoreHosts"];
     if (
       typeof options !== "object" ||
       options === null ||
-      !Object.keys(options).every((name) => known.includes(name))
+      !Object.keys(options).every((name) => optionNames.includes(name))
     ) {
-      throw new OptionError(`unknown option; there are ${known.join(", ")}`);
+      throw new OptionError(`unknown option; there are ${optionNames.join(", ")}`);
     }
     const { restorePlaces, restoreHosts } = options;
-    const places = restorePlaces === "all" ? ["all"] : listOf(restorePlaces);
-    if (places === undefined || !places.every((place) => PLACES.includes(place))) {
-      throw new OptionError(`restorePlaces takes a collection of ${PLACES.join(", ")}`);
+    const indices = restorePlaces === "all" ? ["all"] : listStrings(restorePlaces);
+    if (indices === undefined || !indices.every((index) => PERMITTED_REGIONS.includes(index))) {
+      throw new OptionError(`restorePlaces takes a collection of ${PERMITTED_REGIONS.join(", ")}`);
     }
-    const hosts = listOf(restoreHosts)?.map((host) => host.toLowerCase());
+    const hosts = listStrings(restoreHosts)?.map((host) => host.toLowerCase());
     if (hosts === undefined || !hosts.every((host) => HOST.test(host))) {
       throw new OptionError("restoreHosts takes a collection of host names, such as docs.example.com");
     }
-    this.places = new Set(places);
+    this.places = new Set(indices);
     this.hosts = new Set(hosts);
-    this.everywhere = this.places.has("all");
+    this.permitsEverything = this.places.has("all");
   }
 
   /** Whether a destination, as far as it is read, leads to one of the hosts whatever follows. */
@@ -65,7 +65,7 @@ export class RestorePolicy {
     const match = ADDRESS.exec(destination);
     if (match === null || match[0].length < destination.length) return false;
     const path = match[3] ?? "";
-    return this.hosts.has((match[2] ?? "").toLowerCase()) && !TRICKS.test(path) && !ENDS.test(path);
+    return this.hosts.has((match[2] ?? "").toLowerCase()) && !DISPUTED_MARKS.test(path) && !ENDS.test(path);
   }
 
   /**
@@ -73,24 +73,24 @@ export class RestorePolicy {
    * undefined of any other.
    */
   findBarePath(chunk: string): readonly [number, number] | undefined {
-    const lead = LEADING_MARKS.exec(chunk)?.[0].length ?? 0;
-    const address = chunk.slice(lead);
-    const begin = ADDRESS.exec(address);
-    if (begin === null || !this.hosts.has((begin[2] ?? "").toLowerCase())) return undefined;
+    const markCount = LEADING_MARKS.exec(chunk)?.[0].length ?? 0;
+    const address = chunk.slice(markCount);
+    const match = ADDRESS.exec(address);
+    if (match === null || !this.hosts.has((match[2] ?? "").toLowerCase())) return undefined;
     for (const character of address) {
       if (!((character >= " " && character <= "~") || isWordCharacter(character))) return undefined;
     }
-    const start = (begin[1] ?? "").length + (begin[2] ?? "").length;
+    const start = (match[1] ?? "").length + (match[2] ?? "").length;
     const path = address.slice(start);
-    if (TRICKS.test(path)) return undefined;
+    if (DISPUTED_MARKS.test(path)) return undefined;
     const end = ENDS.exec(path)?.index ?? path.length;
-    return [lead + start + 1, lead + start + [...path.slice(0, end)].length];
+    return [markCount + start + 1, markCount + start + [...path.slice(0, end)].length];
   }
 }
 
 /** The strings of a collection; none of nothing, and undefined of what is no collection of strings. */
-function listOf(value: unknown): string[] | undefined {
+function listStrings(value: unknown): string[] | undefined {
   if (value === undefined || value === null) return [];
-  const list = isMany(value) ? [...value] : [undefined];
+  const list = isCollection(value) ? [...value] : [undefined];
   return list.every((entry) => typeof entry === "string") ? (list as string[]) : undefined;
 }

@@ -5,23 +5,23 @@
  * result does not depend on how a stream is cut.
  */
 
-import { beginsBlock, isHarmlessTag, LONGEST_TAG, takesInText } from "./tags.js";
+import { beginsBlock, consumesText, isHarmlessTag, MAX_TAG_LENGTH } from "./tags.js";
 
 export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
 /**
  * The part that a character of JSON plays in the text of a string: a separator ends a chunk, what is ignored counts as
  * nothing, and a spoiler spoils its chunk.
  */
-export type Role = "text" | "separator" | "ignored" | "spoiler";
+export type JsonRole = "text" | "separator" | "ignored" | "spoiler";
 
-const words = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+const splitWords = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 /** Commands of math whose arguments are shown and never fetched. */
-const SHOWN = words(
+const DISPLAYED_COMMANDS = splitWords(
   "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac " +
     "sqrt boxed overline underline hat bar vec tilde begin end",
 );
-const LONGEST_NAME = LONGEST_TAG;
-const LONGEST_DESTINATION = 2048;
+const MAX_NAME_LENGTH = MAX_TAG_LENGTH;
+const MAX_DESTINATION_LENGTH = 2048;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
 /** Stretches in which nothing begins or ends. */
 const PLAIN = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\[\]{}<]+/y;
@@ -34,13 +34,13 @@ const IN_ADDRESS = /[.:@]|\/\//;
 const LETTER = /^[A-Za-z]$/;
 const HEX = /^[0-9a-fA-F]$/;
 const ESCAPED_BLANKS: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t" };
-const DEEPEST = 64;
+const MAX_DEPTH = 64;
 const OUTSIDE_STRINGS = /^[{}[\],:"+\-.0-9A-Za-z \t\r\n]$/;
 /** An info string with which every reader takes a line for the opening of a fence. */
 const INFO = /^ *[A-Za-z0-9_#.+-]* *\r?$/;
 const WORD_IN_TAG = /^[A-Za-z0-9_/]$/;
 /** Characters that open a region, or may, within what may be a tag. */
-const NOT_LOST = "<`$\\[]{}~\"'=";
+const REGION_OPENERS = "<`$\\[]{}~\"'=";
 /** Characters of a destination behind which a blank and a word may still belong to a link. */
 const NO_DESTINATION = /^[\0-\x08\x0b\x0c\x0e-\x1f"-)/:->@[-^`{-\x7f]$/;
 /** Characters that no destination and no title of a plain inline link has; with them readers disagree on its end. */
@@ -63,7 +63,7 @@ const NAME = 2;
 const ARGUMENTS = 3;
 const COMMENT = 4;
 
-type Kind =
+type RegionKind =
   | "fence"
   | "inline"
   | "dollar"
@@ -78,20 +78,20 @@ type Kind =
   | "definition"
   | "angle"
   | "unknown";
-const BLOCK_MATH: ReadonlySet<string> = words("dollars bracket begin");
-const BLOCKS: ReadonlySet<string> = words("fence dollars bracket begin json unknown");
-const MATH: ReadonlySet<string> = words("dollars bracket begin dollar paren command option");
-const NO_FENCE: ReadonlySet<string> = words("dollars bracket begin json");
+const BLOCK_MATH: ReadonlySet<string> = splitWords("dollars bracket begin");
+const BLOCKS: ReadonlySet<string> = splitWords("fence dollars bracket begin json unknown");
+const MATH: ReadonlySet<string> = splitWords("dollars bracket begin dollar paren command option");
+const NO_FENCE: ReadonlySet<string> = splitWords("dollars bracket begin json");
 
 const isBlank = (character: string): boolean =>
   character === " " || character === "\t" || character === "\r" || character === "\n";
 const isNumeral = (character: string): boolean => character >= "0" && character <= "9" && character.length === 1;
 const opensMarkup = (character: string): boolean =>
   LETTER.test(character) || character === "/" || character === "!" || character === "?";
-const isLink = (kind: Kind | undefined): boolean => kind === "link" || kind === "definition";
+const isLinkKind = (kind: RegionKind | undefined): boolean => kind === "link" || kind === "definition";
 
 /** Open region, and what has been read of it. */
-class Frame {
+class OpenRegion {
   /** Depth of brackets, or length of a fence. */
   count = 1;
   opening = false;
@@ -128,25 +128,25 @@ class Frame {
   length = 0;
   string = false;
   unicode = "";
-  inner: Scanner | undefined;
+  inner: RegionScanner | undefined;
 
   constructor(
-    public kind: Kind,
+    public kind: RegionKind,
     public region: Region,
   ) {}
 }
 
 /** Assigns a region to each character of a text that comes in parts. */
-export class Scanner {
+export class RegionScanner {
   /** The region of the last character. */
   region: Region = "prose";
   /** The role of the last character in JSON; `text` elsewhere. */
-  role: Role = "text";
-  #frames: Frame[] = [];
-  #tainted = false;
-  #html = false;
+  role: JsonRole = "text";
+  #openRegions: OpenRegion[] = [];
+  #isTainted = false;
+  #isHtml = false;
   /** Whether readers disagree until the end of the reply on what is code, or what is HTML. */
-  #disputed = false;
+  #isDisputed = false;
   #angleAtStart = false;
   #abbreviation = false;
   #tag = false;
@@ -157,66 +157,66 @@ export class Scanner {
   #phase = START;
   #quotes = 0;
   #column = 0;
-  #marked = false;
-  #empty = true;
-  #last = "";
+  #isListItem = false;
+  #isEmptyLine = true;
+  #lastCharacter = "";
   #lineLabel = false;
-  #slash = NONE;
-  #name = "";
-  #doubled = false;
+  #commandState = NONE;
+  #commandName = "";
+  #isDoubledBackslash = false;
   /** Whether the number of backslashes right before is odd. */
-  #odd = false;
+  #afterOddBackslashes = false;
   #opener = "";
   #dollar = false;
   #tildes = 0;
   #runColumn = 0;
-  #brackets = 0;
-  #braces = 0;
+  #openBrackets = 0;
+  #openBraces = 0;
   /** Whether open braces have a line end, and a sign of attributes. */
-  #bracesWentOn = false;
+  #bracesSpanLines = false;
   #inAttributes = false;
-  #address = false;
-  #stray = false;
+  #mayBeAddress = false;
+  #hasStrayBacktick = false;
   /** A bracket closed before, with nothing but blanks between; a bracket that no paragraph closed. */
   #bracketClosed = false;
   #openLabel = false;
-  #image = false;
+  #isImage = false;
   #classMark = "";
   #classMarks = 0;
 
   constructor(private readonly insideString = false) {}
 
-  get #top(): Frame | undefined {
-    return this.#frames[this.#frames.length - 1];
+  get #topRegion(): OpenRegion | undefined {
+    return this.#openRegions[this.#openRegions.length - 1];
   }
 
   /** The region for which open brackets or braces of the paragraph count; undefined outside them. */
   get enclosure(): "link" | "markup" | undefined {
-    if (this.#brackets > 0) return "link";
+    if (this.#openBrackets > 0) return "link";
     if (this.#classMarks >= FENCE_LENGTH) return "markup";
-    if (this.#braces > 0 && (this.#inAttributes || !this.#bracesWentOn)) return "markup";
-    const frame = this.#top;
-    return frame?.kind === "inline" && frame.depth > 0 ? "link" : frame?.inner?.enclosure;
+    if (this.#openBraces > 0 && (this.#inAttributes || !this.#bracesSpanLines)) return "markup";
+    const openRegion = this.#topRegion;
+    return openRegion?.kind === "inline" && openRegion.depth > 0 ? "link" : openRegion?.inner?.enclosure;
   }
 
   /** Whether the last character stands in a fence that every reader of CommonMark takes for code. */
-  get inCertainFence(): boolean {
-    const frame = this.#top;
-    return frame?.kind === "fence" && frame.started && !frame.uncertain;
+  get isInCertainFence(): boolean {
+    const openRegion = this.#topRegion;
+    return openRegion?.kind === "fence" && openRegion.started && !openRegion.uncertain;
   }
 
   /** Whether no option opens the place: the line that opens a fence, and all on which readers disagree. */
   get isSealed(): boolean {
-    const frame = this.#top;
-    return frame?.kind === "unknown" || (frame?.kind === "fence" && !frame.started);
+    const openRegion = this.#topRegion;
+    return openRegion?.kind === "unknown" || (openRegion?.kind === "fence" && !openRegion.started);
   }
 
   /** The destination of the open link as far as it was read; undefined outside links, or beyond 2,048 characters. */
   get destination(): string | undefined {
-    const frame = this.#top;
-    if (frame?.inner !== undefined) return frame.inner.destination;
-    if (frame === undefined || !(isLink(frame.kind) || frame.kind === "angle")) return undefined;
-    return frame.length <= LONGEST_DESTINATION ? frame.destination : undefined;
+    const openRegion = this.#topRegion;
+    if (openRegion?.inner !== undefined) return openRegion.inner.destination;
+    if (openRegion === undefined || !(isLinkKind(openRegion.kind) || openRegion.kind === "angle")) return undefined;
+    return openRegion.length <= MAX_DESTINATION_LENGTH ? openRegion.destination : undefined;
   }
 
   /** Reads more text. */
@@ -224,31 +224,31 @@ export class Scanner {
     this.#recordTagLink(text);
     let at = 0;
     while (at < text.length) {
-      if (this.#tainted && this.#frames.length === 0) {
+      if (this.#isTainted && this.#openRegions.length === 0) {
         this.region = "markup";
         this.role = "text";
         return;
       }
-      const pattern = this.#phase === BODY ? this.#skippable() : undefined;
+      const pattern = this.#phase === BODY ? this.#findSkippable() : undefined;
       if (pattern !== undefined) pattern.lastIndex = at;
       if (pattern?.test(text)) {
-        if (this.#frames.length === 0) this.#noteAddress(text.slice(at, pattern.lastIndex));
+        if (this.#openRegions.length === 0) this.#noteAddress(text.slice(at, pattern.lastIndex));
         at = pattern.lastIndex;
-        this.#last = text.charAt(at - 1);
-        this.#odd = this.#afterTag = false;
+        this.#lastCharacter = text.charAt(at - 1);
+        this.#afterOddBackslashes = this.#afterTag = false;
         this.role = "text";
-        this.region = this.#top?.region ?? "prose";
+        this.region = this.#topRegion?.region ?? "prose";
         continue;
       }
       const character = (text.codePointAt(at) ?? 0) > 0xffff ? text.slice(at, at + 2) : text.charAt(at);
-      this.#step(character);
+      this.#classifyCharacter(character);
       at += character.length;
     }
   }
 
   /** Reads a text if all of it is prose in the present state and changes none; returns whether it was read. */
   readProse(text: string): boolean {
-    if (this.#phase !== BODY || this.#frames.length > 0 || this.#tainted || this.#skippable() === undefined)
+    if (this.#phase !== BODY || this.#openRegions.length > 0 || this.#isTainted || this.#findSkippable() === undefined)
       return false;
     PLAIN.lastIndex = 0;
     if (!PLAIN.test(text) || PLAIN.lastIndex < text.length) return false;
@@ -284,8 +284,8 @@ export class Scanner {
     this.#tag = this.#afterTag = false;
     if (text === "") return;
     // A reader of the link sees no region begin in it.
-    if (this.#frames.length > 0 || this.#tainted || text.includes("](")) {
-      if (this.#top?.kind !== "unknown") this.#giveUp("link");
+    if (this.#openRegions.length > 0 || this.#isTainted || text.includes("](")) {
+      if (this.#topRegion?.kind !== "unknown") this.#giveUp("link");
     } else {
       this.#reopenLink([...text]);
     }
@@ -293,57 +293,59 @@ export class Scanner {
 
   /** Opens a link at the first character, and reads the others in it. */
   #reopenLink(text: readonly string[]): void {
-    const [slash, opener, dollar, last] = [this.#slash, this.#opener, this.#dollar, this.#last];
-    const frame = this.#push("link", "link");
+    const [state, opener, dollar, last] = [this.#commandState, this.#opener, this.#dollar, this.#lastCharacter];
+    const openRegion = this.#pushRegion("link", "link");
     for (const [at, character] of text.entries()) {
-      if (at > 0) this.#readLink(frame, character, false);
-      if (this.#top !== frame) break;
-      this.#last = character;
+      if (at > 0) this.#readLink(openRegion, character, false);
+      if (this.#topRegion !== openRegion) break;
+      this.#lastCharacter = character;
     }
-    this.#last = last;
-    if (this.#frames.length > 0) return;
-    this.#slash = slash;
+    this.#lastCharacter = last;
+    if (this.#openRegions.length > 0) return;
+    this.#commandState = state;
     this.#opener = opener;
     this.#dollar = dollar;
   }
 
   /** Records the text from a bracket directly after a tag on, for `settleTag`. */
   #recordTagLink(text: string): void {
-    if (this.#tagLink !== "" || (this.#tag && text.startsWith("(") && this.#frames.length === 0)) this.#tagLink += text;
+    if (this.#tagLink !== "" || (this.#tag && text.startsWith("(") && this.#openRegions.length === 0))
+      this.#tagLink += text;
   }
 
   /** Notes that the text so far ends with a surrogate, whose original may be an address. */
   markSurrogate(): void {
-    this.#address = true;
+    this.#mayBeAddress = true;
   }
 
   /** The pattern of the characters that change nothing in the present state. */
-  #skippable(): RegExp | undefined {
-    const frame = this.#top;
-    const last = this.#last;
+  #findSkippable(): RegExp | undefined {
+    const openRegion = this.#topRegion;
+    const last = this.#lastCharacter;
     if (last === "\r") return undefined;
-    if (frame === undefined) {
-      const busy = this.#slash || this.#opener || this.#dollar || this.#tildes || this.#tagColon;
+    if (openRegion === undefined) {
+      const busy = this.#commandState || this.#opener || this.#dollar || this.#tildes || this.#tagColon;
       const line = this.#bracketClosed || this.#classMark;
       return busy || line || last === "]" || last === "<" || last === "" ? undefined : PLAIN;
     }
-    if (frame.opening || frame.closing || this.#tildes) return undefined;
-    if (frame.kind === "inline" || (frame.kind === "fence" && frame.started)) {
-      const busy = last === "<" || last === "]" || last === "\\" || last === "" || frame.tag !== "" || frame.escaped;
-      return busy || (frame.kind === "fence" && (frame.depth || frame.quote)) ? undefined : PLAIN_CODE;
+    if (openRegion.opening || openRegion.closing || this.#tildes) return undefined;
+    if (openRegion.kind === "inline" || (openRegion.kind === "fence" && openRegion.started)) {
+      const busy =
+        last === "<" || last === "]" || last === "\\" || last === "" || openRegion.tag !== "" || openRegion.escaped;
+      return busy || (openRegion.kind === "fence" && (openRegion.depth || openRegion.quote)) ? undefined : PLAIN_CODE;
     }
-    return frame.kind === "unknown" ? PLAIN_LINE : undefined;
+    return openRegion.kind === "unknown" ? PLAIN_LINE : undefined;
   }
 
   /** Reads one character; returns its region. */
-  step(character: string): Region {
+  readCharacter(character: string): Region {
     this.#recordTagLink(character);
-    return this.#step(character);
+    return this.#classifyCharacter(character);
   }
 
-  #step(character: string): Region {
+  #classifyCharacter(character: string): Region {
     this.role = "text";
-    if (this.#tainted && this.#frames.length === 0) {
+    if (this.#isTainted && this.#openRegions.length === 0) {
       this.region = "markup";
       return this.region;
     }
@@ -351,25 +353,25 @@ export class Scanner {
     this.#tag = false;
     if (this.#tagColon) {
       this.#tagColon = false;
-      if (!isBlank(character)) this.#push("definition", "link"); // its chunk may keep the tag, which defines a link
+      if (!isBlank(character)) this.#pushRegion("definition", "link"); // its chunk may keep the tag, which defines a link
     }
     const atStart = this.#phase === START && !isBlank(character) && character !== ">";
     if (character === "<") this.#angleAtStart = atStart;
     this.#resolveRuns(character);
-    const loneReturn = this.#last === "\r" && character !== "\n"; // a line end for readers of Markdown
-    if ((loneReturn || DISPUTED.test(character)) && this.#top?.kind !== "unknown") this.#giveUp("markup");
+    const loneReturn = this.#lastCharacter === "\r" && character !== "\n"; // a line end for readers of Markdown
+    if ((loneReturn || DISPUTED.test(character)) && this.#topRegion?.kind !== "unknown") this.#giveUp("markup");
     this.#advanceLine(character);
     this.#countMarks(character);
     this.#countClassMarks(character, atStart);
-    this.region = this.#read(character, atStart);
-    const closed = character === "]" && !this.#odd;
+    this.region = this.#readInRegion(character, atStart);
+    const closed = character === "]" && !this.#afterOddBackslashes;
     this.#bracketClosed = closed || (this.#bracketClosed && (character === " " || character === "\t"));
     if (character === "\n") this.#endLine();
     // A reader who pairs that backtick sees other code behind.
-    if (this.#stray && this.#frames.length === 0) this.#giveUp("markup");
-    if (this.#tainted && this.#frames.length === 0) this.region = "markup";
-    this.#last = character;
-    this.#odd = character === "\\" && !this.#odd;
+    if (this.#hasStrayBacktick && this.#openRegions.length === 0) this.#giveUp("markup");
+    if (this.#isTainted && this.#openRegions.length === 0) this.region = "markup";
+    this.#lastCharacter = character;
+    this.#afterOddBackslashes = character === "\\" && !this.#afterOddBackslashes;
     return this.region;
   }
 
@@ -377,20 +379,20 @@ export class Scanner {
 
   /** Counts open brackets, and notes whether the characters since the last blank may be an address. */
   #countMarks(character: string): void {
-    const frame = this.#top;
-    const kind = frame?.kind;
-    if (frame?.kind === "inline") {
-      if (character === "[" || character === "{") frame.depth++;
-      else if (character === "]" || character === "}") frame.depth = Math.max(0, frame.depth - 1);
+    const openRegion = this.#topRegion;
+    const kind = openRegion?.kind;
+    if (openRegion?.kind === "inline") {
+      if (character === "[" || character === "{") openRegion.depth++;
+      else if (character === "]" || character === "}") openRegion.depth = Math.max(0, openRegion.depth - 1);
     }
     if (kind === "inline" || kind === "fence" || kind === "unknown" || kind === "json") return;
-    if (character === "[" && !this.#odd) {
-      this.#image = this.#last === "!" || (this.#image && this.#brackets > 0);
-      this.#brackets++;
-    } else if (character === "]" && !this.#odd) {
+    if (character === "[" && !this.#afterOddBackslashes) {
+      this.#isImage = this.#lastCharacter === "!" || (this.#isImage && this.#openBrackets > 0);
+      this.#openBrackets++;
+    } else if (character === "]" && !this.#afterOddBackslashes) {
       // In math or an address a reader may see the bracket go on.
       const goesOn = this.#dollar || kind === "angle" || MATH.has(kind ?? "");
-      if (!goesOn) this.#brackets = Math.max(0, this.#brackets - 1);
+      if (!goesOn) this.#openBrackets = Math.max(0, this.#openBrackets - 1);
     }
     this.#noteAddress(character);
   }
@@ -412,12 +414,12 @@ export class Scanner {
   }
 
   #noteAddress(text: string): void {
-    const open = this.#braces > 0;
-    this.#bracesWentOn = open && (this.#bracesWentOn || text.includes("\n"));
+    const open = this.#openBraces > 0;
+    this.#bracesSpanLines = open && (this.#bracesSpanLines || text.includes("\n"));
     this.#inAttributes = open && (this.#inAttributes || /[=#]/.test(text));
     const blank = Math.max(...[" ", "\t", "\r", "\n"].map((character) => text.lastIndexOf(character)));
-    if (blank >= 0) this.#address = IN_ADDRESS.test(text.slice(blank + 1));
-    else this.#address ||= IN_ADDRESS.test(this.#last + text);
+    if (blank >= 0) this.#mayBeAddress = IN_ADDRESS.test(text.slice(blank + 1));
+    else this.#mayBeAddress ||= IN_ADDRESS.test(this.#lastCharacter + text);
   }
 
   // Lines and paragraphs
@@ -437,35 +439,35 @@ export class Scanner {
       this.#phase = isNumeral(character) ? DIGITS : character === "." || character === ")" ? MARK : BODY;
     } else {
       this.#phase = isBlank(character) ? START : BODY;
-      this.#marked ||= this.#phase === START;
+      this.#isListItem ||= this.#phase === START;
     }
-    if (!isBlank(character) && character !== ">") this.#empty = false;
+    if (!isBlank(character) && character !== ">") this.#isEmptyLine = false;
   }
 
   #endLine(): void {
-    const frame = this.#top;
-    if (this.#empty) this.#endParagraph();
-    else if (frame?.kind === "definition" && frame.started && !frame.angle && frame.quote === "") {
-      if (frame.opening || frame.closing >= TITLE) this.#pop();
-      else frame.opening = true; // a title may stand in the next line
+    const openRegion = this.#topRegion;
+    if (this.#isEmptyLine) this.#endParagraph();
+    else if (openRegion?.kind === "definition" && openRegion.started && !openRegion.angle && openRegion.quote === "") {
+      if (openRegion.opening || openRegion.closing >= TITLE) this.#popRegion();
+      else openRegion.opening = true; // a title may stand in the next line
     }
     this.#phase = START;
     this.#quotes = this.#column = 0;
-    this.#marked = false;
-    this.#empty = true;
+    this.#isListItem = false;
+    this.#isEmptyLine = true;
   }
 
   #endParagraph(): void {
-    const top = this.#top;
+    const top = this.#topRegion;
     if (this.#quotes > 0 && top !== undefined && ["inline", "link", "definition", "angle"].includes(top.kind)) {
       this.#giveUp(top.region); // behind four blanks the mark of a quotation is text, and the paragraph goes on
       return;
     }
-    if (this.#quotes > 0 && (this.#brackets > 0 || this.#braces > 0)) return;
-    this.#openLabel ||= this.#brackets > 0; // some readers know labels with empty lines
+    if (this.#quotes > 0 && (this.#openBrackets > 0 || this.#openBraces > 0)) return;
+    this.#openLabel ||= this.#openBrackets > 0; // some readers know labels with empty lines
     this.#lineLabel = this.#abbreviation = false;
-    this.#braces = 0;
-    if (!this.#image) this.#brackets = 0; // the text of an image may have empty lines
+    this.#openBraces = 0;
+    if (!this.#isImage) this.#openBrackets = 0; // the text of an image may have empty lines
     if (top?.kind === "fence") {
       if (!`'"`.includes(top.tag) && !beginsBlock(top.destination)) top.tag = "";
       top.depth = 0;
@@ -476,15 +478,15 @@ export class Scanner {
     } else if (top?.kind === "link" && !top.nested) {
       this.#giveUp("link"); // some readers go on to the next bracket
     }
-    if (this.#frames.some(({ kind }) => kind === "fence" || BLOCK_MATH.has(kind))) return;
+    if (this.#openRegions.some(({ kind }) => kind === "fence" || BLOCK_MATH.has(kind))) return;
     // Code that no mark closes is text for a reader of Markdown.
-    this.#tainted ||= this.#frames.some(
+    this.#isTainted ||= this.#openRegions.some(
       ({ kind, lost, tainted }) => (kind === "angle" && !lost) || (kind === "inline" && tainted),
     );
-    this.#frames = this.#frames.filter(({ kind }) => BLOCKS.has(kind));
-    this.#slash = NONE;
+    this.#openRegions = this.#openRegions.filter(({ kind }) => BLOCKS.has(kind));
+    this.#commandState = NONE;
     this.#dollar = false;
-    this.#html &&= this.#quotes > 0; // an empty quotation ends no block of HTML before it
+    this.#isHtml &&= this.#quotes > 0; // an empty quotation ends no block of HTML before it
   }
 
   // Code
@@ -495,188 +497,192 @@ export class Scanner {
       const count = this.#tildes;
       this.#tildes = 0;
       if (count >= FENCE_LENGTH) {
-        if (this.#top?.kind === "inline") this.#tainted = this.#frames.pop()?.tainted || this.#tainted;
+        if (this.#topRegion?.kind === "inline") this.#isTainted = this.#openRegions.pop()?.tainted || this.#isTainted;
         this.#openFence("~", count);
       }
     }
-    const frame = this.#top;
-    if (frame?.kind !== "inline" || character === "`") return;
-    if (frame.opening) {
-      frame.opening = false;
-      if (frame.runAtStart && frame.count >= FENCE_LENGTH) {
-        this.#frames.pop();
-        this.#openFence("`", frame.count);
-      } else if (NO_FENCE.has(this.#frames.at(-2)?.kind ?? "")) {
-        this.#frames.pop();
-        this.#stray = true;
+    const openRegion = this.#topRegion;
+    if (openRegion?.kind !== "inline" || character === "`") return;
+    if (openRegion.opening) {
+      openRegion.opening = false;
+      if (openRegion.runAtStart && openRegion.count >= FENCE_LENGTH) {
+        this.#openRegions.pop();
+        this.#openFence("`", openRegion.count);
+      } else if (NO_FENCE.has(this.#openRegions.at(-2)?.kind ?? "")) {
+        this.#openRegions.pop();
+        this.#hasStrayBacktick = true;
       }
-    } else if (frame.closing > 0) {
-      const count = frame.closing;
-      frame.closing = 0;
-      if (frame.runAtStart && count >= FENCE_LENGTH) {
-        this.#frames.pop();
-        this.#tainted ||= frame.tainted;
-        this.#openFence("`", count).torn = count === frame.count; // the run closes code for some readers
-      } else if (count === frame.count) {
-        this.#closeCode(frame);
+    } else if (openRegion.closing > 0) {
+      const count = openRegion.closing;
+      openRegion.closing = 0;
+      if (openRegion.runAtStart && count >= FENCE_LENGTH) {
+        this.#openRegions.pop();
+        this.#isTainted ||= openRegion.tainted;
+        this.#openFence("`", count).torn = count === openRegion.count; // the run closes code for some readers
+      } else if (count === openRegion.count) {
+        this.#closeCode(openRegion);
       }
     }
   }
 
-  #openFence(mark: string, count: number): Frame {
-    const frame = new Frame("fence", "code");
-    frame.mark = mark;
-    frame.count = count;
-    frame.quotes = this.#quotes;
-    frame.column = this.#runColumn;
-    frame.nested = this.#marked || frame.column >= NESTED_INDENT;
-    frame.exact = !this.#marked && this.#quotes === 0 && frame.column === 0;
-    frame.uncertain = !frame.exact || this.#html || this.#disputed || this.#frames.length > 0;
-    frame.tainted = this.#html; // an empty line ends the HTML, and with it the reading without a fence
-    this.#frames.push(frame);
-    return frame;
+  #openFence(mark: string, count: number): OpenRegion {
+    const openRegion = new OpenRegion("fence", "code");
+    openRegion.mark = mark;
+    openRegion.count = count;
+    openRegion.quotes = this.#quotes;
+    openRegion.column = this.#runColumn;
+    openRegion.nested = this.#isListItem || openRegion.column >= NESTED_INDENT;
+    openRegion.exact = !this.#isListItem && this.#quotes === 0 && openRegion.column === 0;
+    openRegion.uncertain = !openRegion.exact || this.#isHtml || this.#isDisputed || this.#openRegions.length > 0;
+    openRegion.tainted = this.#isHtml; // an empty line ends the HTML, and with it the reading without a fence
+    this.#openRegions.push(openRegion);
+    return openRegion;
   }
 
   /** Closes code; if a reader may take it for text that opens something, nothing behind it is prose. */
-  #closeCode(frame: Frame): void {
-    this.#pop();
-    const open = frame.hazard || frame.depth > 0 || frame.tag !== "";
+  #closeCode(openRegion: OpenRegion): void {
+    this.#popRegion();
+    const open = openRegion.hazard || openRegion.depth > 0 || openRegion.tag !== "";
     // A reader who knows no fences sees a link or tag go on behind this one.
-    const tag = frame.tag === "'" || frame.tag === '"' || (frame.tag !== "" && beginsBlock(frame.destination));
-    const goesOn = frame.kind === "fence" && (frame.depth > 0 || frame.quote !== "" || tag);
-    if (frame.shifted || frame.torn || goesOn || (frame.uncertain && open)) this.#giveUp("code");
-    else if (frame.kind === "fence" && frame.tag !== "") this.#push("angle", "markup").lost = true;
+    const tag =
+      openRegion.tag === "'" ||
+      openRegion.tag === '"' ||
+      (openRegion.tag !== "" && beginsBlock(openRegion.destination));
+    const goesOn = openRegion.kind === "fence" && (openRegion.depth > 0 || openRegion.quote !== "" || tag);
+    if (openRegion.shifted || openRegion.torn || goesOn || (openRegion.uncertain && open)) this.#giveUp("code");
+    else if (openRegion.kind === "fence" && openRegion.tag !== "") this.#pushRegion("angle", "markup").lost = true;
     // A reader may pair its marks with others of the paragraph.
-    else if (frame.kind === "fence" && frame.uncertain) this.#html = true;
+    else if (openRegion.kind === "fence" && openRegion.uncertain) this.#isHtml = true;
   }
 
   /** Closes a fence; Python-Markdown knows only those whose two lines are alike and not indented. */
-  #closeFence(frame: Frame): void {
-    const exact = frame.opening && frame.closing === frame.count;
-    frame.torn ||= exact !== frame.exact;
-    this.#closeCode(frame);
+  #closeFence(openRegion: OpenRegion): void {
+    const exact = openRegion.opening && openRegion.closing === openRegion.count;
+    openRegion.torn ||= exact !== openRegion.exact;
+    this.#closeCode(openRegion);
   }
 
   /** Notes what opens markup, a command or a link for a reader who sees no code: behind it no code is certain. */
-  #noteHazard(frame: Frame, character: string): void {
-    const last = this.#last;
+  #noteHazard(openRegion: OpenRegion, character: string): void {
+    const last = this.#lastCharacter;
     let region: Region;
-    if (frame.tag !== "") this.#readTagInCode(frame, character);
+    if (openRegion.tag !== "") this.#readTagInCode(openRegion, character);
     if (last === "<" && opensMarkup(character)) {
       region = "markup";
-      frame.hazard ||= character === "!" || character === "?";
-      frame.tag = "name";
-      frame.destination = character;
+      openRegion.hazard ||= character === "!" || character === "?";
+      openRegion.tag = "name";
+      openRegion.destination = character;
     } else if (last === "]" && (character === "(" || character === ":")) {
       region = "link";
-      frame.hazard = true;
+      openRegion.hazard = true;
     } else if (last === "\\" && LETTER.test(character)) {
-      frame.escaped = true; // one letter alone is no command
+      openRegion.escaped = true; // one letter alone is no command
       return;
-    } else if (frame.escaped && (LETTER.test(character) || "{[*%".includes(character))) {
+    } else if (openRegion.escaped && (LETTER.test(character) || "{[*%".includes(character))) {
       region = "link";
-      frame.hazard = true;
-      frame.escaped = false;
+      openRegion.hazard = true;
+      openRegion.escaped = false;
     } else {
-      frame.escaped &&= isBlank(character);
+      openRegion.escaped &&= isBlank(character);
       return;
     }
-    if (frame.kind === "inline" || frame.uncertain) frame.region = region; // a run may close it, or none
+    if (openRegion.kind === "inline" || openRegion.uncertain) openRegion.region = region; // a run may close it, or none
   }
 
   /** Follows a tag until it ends; what readers may read in two ways is a hazard. */
-  #readTagInCode(frame: Frame, character: string): void {
-    const part = frame.tag;
+  #readTagInCode(openRegion: OpenRegion, character: string): void {
+    const part = openRegion.tag;
     if (character === "<" || character === "`" || (character === ">" && this.#phase === START)) {
-      frame.hazard = true; // or the mark of a quotation
+      openRegion.hazard = true; // or the mark of a quotation
     } else if (part === "'" || part === '"') {
-      if (character === part) frame.tag = "attributes";
+      if (character === part) openRegion.tag = "attributes";
     } else if (character === ">") {
-      frame.hazard ||= frame.kind === "inline" && beginsBlock(frame.destination);
-      frame.hazard ||= takesInText(frame.destination);
-      frame.tag = "";
+      openRegion.hazard ||= openRegion.kind === "inline" && beginsBlock(openRegion.destination);
+      openRegion.hazard ||= consumesText(openRegion.destination);
+      openRegion.tag = "";
     } else if ("'\"=".includes(character)) {
-      frame.hazard ||= part === "value" || (part === "=") === (character === "=");
-      frame.tag = character;
+      openRegion.hazard ||= part === "value" || (part === "=") === (character === "=");
+      openRegion.tag = character;
     } else if (isBlank(character)) {
-      if (part !== "=") frame.tag = "attributes";
+      if (part !== "=") openRegion.tag = "attributes";
     } else if (part === "=") {
-      frame.tag = "value";
-    } else if (part === "name" && frame.destination.length < LONGEST_NAME) {
-      frame.destination += character;
+      openRegion.tag = "value";
+    } else if (part === "name" && openRegion.destination.length < MAX_NAME_LENGTH) {
+      openRegion.destination += character;
     }
   }
 
-  #readFence(frame: Frame, character: string, atStart: boolean): Region {
-    this.#noteHazard(frame, character);
-    if (!frame.started) {
+  #readFence(openRegion: OpenRegion, character: string, atStart: boolean): Region {
+    this.#noteHazard(openRegion, character);
+    if (!openRegion.started) {
       if (character === "\n") {
-        frame.started = true;
-        frame.exact &&= INFO.test(frame.info);
-        frame.uncertain ||= !frame.exact;
-      } else if (character === "`" && frame.mark === "`") {
-        frame.kind = "inline"; // code in a line
-        frame.closing = 1;
-        frame.runAtStart = frame.opening = false;
-      } else if (frame.info.length <= LONGEST_NAME) {
-        frame.info += character;
+        openRegion.started = true;
+        openRegion.exact &&= INFO.test(openRegion.info);
+        openRegion.uncertain ||= !openRegion.exact;
+      } else if (character === "`" && openRegion.mark === "`") {
+        openRegion.kind = "inline"; // code in a line
+        openRegion.closing = 1;
+        openRegion.runAtStart = openRegion.opening = false;
+      } else if (openRegion.info.length <= MAX_NAME_LENGTH) {
+        openRegion.info += character;
       }
-      return frame.region;
+      return openRegion.region;
     }
-    this.#followLinkInFence(frame, character, atStart);
+    this.#followLinkInFence(openRegion, character, atStart);
     if (atStart) {
       const column = this.#column - 1;
-      const leftList = frame.nested && this.#quotes === frame.quotes && column < frame.column;
-      if (this.#quotes < frame.quotes || leftList) {
-        this.#frames = [new Frame("unknown", "code")]; // readers disagree on where it ends
+      const leftList = openRegion.nested && this.#quotes === openRegion.quotes && column < openRegion.column;
+      if (this.#quotes < openRegion.quotes || leftList) {
+        this.#openRegions = [new OpenRegion("unknown", "code")]; // readers disagree on where it ends
         return "code";
       }
-      const deep = column >= frame.column + CODE_INDENT || this.#quotes !== frame.quotes || this.#marked;
-      frame.closing = deep || character !== frame.mark ? 0 : 1;
-      frame.opening = column === 0;
-      frame.shifted = column !== frame.column && Math.max(column, frame.column) >= CODE_INDENT;
-    } else if (frame.closing > 0 && character === frame.mark && this.#last === frame.mark) {
-      frame.closing++;
-    } else if (frame.closing > 0 && !isBlank(character)) {
-      frame.closing = 0;
-    } else if (character === "\n" && frame.closing > 0) {
-      if (frame.closing >= frame.count) this.#closeFence(frame);
-      frame.closing = 0;
+      const deep = column >= openRegion.column + CODE_INDENT || this.#quotes !== openRegion.quotes || this.#isListItem;
+      openRegion.closing = deep || character !== openRegion.mark ? 0 : 1;
+      openRegion.opening = column === 0;
+      openRegion.shifted = column !== openRegion.column && Math.max(column, openRegion.column) >= CODE_INDENT;
+    } else if (openRegion.closing > 0 && character === openRegion.mark && this.#lastCharacter === openRegion.mark) {
+      openRegion.closing++;
+    } else if (openRegion.closing > 0 && !isBlank(character)) {
+      openRegion.closing = 0;
+    } else if (character === "\n" && openRegion.closing > 0) {
+      if (openRegion.closing >= openRegion.count) this.#closeFence(openRegion);
+      openRegion.closing = 0;
     }
-    return frame.region;
+    return openRegion.region;
   }
 
   /** Follows a link or definition that a reader without fences sees; `depth` and `quote` keep it open. */
-  #followLinkInFence(frame: Frame, character: string, atStart: boolean): void {
-    if (this.#last === "]" && character === "(") frame.depth = 1;
-    else if (frame.depth > 0 && character === "(") frame.depth++;
-    else if (frame.depth > 0 && character === ")") frame.depth--;
-    if (this.#last === "]" && character === ":") frame.quote = character;
-    else if (!isBlank(character) && !frame.closing && !(atStart && character === frame.mark)) frame.quote = "";
+  #followLinkInFence(openRegion: OpenRegion, character: string, atStart: boolean): void {
+    if (this.#lastCharacter === "]" && character === "(") openRegion.depth = 1;
+    else if (openRegion.depth > 0 && character === "(") openRegion.depth++;
+    else if (openRegion.depth > 0 && character === ")") openRegion.depth--;
+    if (this.#lastCharacter === "]" && character === ":") openRegion.quote = character;
+    else if (!isBlank(character) && !openRegion.closing && !(atStart && character === openRegion.mark))
+      openRegion.quote = "";
   }
 
-  #readInline(frame: Frame, character: string, atStart: boolean): Region {
+  #readInline(openRegion: OpenRegion, character: string, atStart: boolean): Region {
     if ((atStart && !LETTER.test(character) && character < "\x80") || (character === ">" && this.#phase === START))
-      frame.torn ||= frame.info.includes("\n"); // another block may begin with this line
-    if (character === "\n") frame.info = character;
+      openRegion.torn ||= openRegion.info.includes("\n"); // another block may begin with this line
+    if (character === "\n") openRegion.info = character;
     if (character === "`") {
-      if (frame.opening) {
-        frame.count++;
+      if (openRegion.opening) {
+        openRegion.count++;
       } else {
-        if (frame.closing === 0) {
-          frame.runAtStart = atStart;
+        if (openRegion.closing === 0) {
+          openRegion.runAtStart = atStart;
           this.#runColumn = this.#column - 1;
         }
-        frame.closing++;
+        openRegion.closing++;
       }
     } else if (character === "~" && (atStart || this.#tildes > 0)) {
       this.#countTilde();
     } else {
-      frame.tainted ||= this.#last === "<" && opensMarkup(character);
-      this.#noteHazard(frame, character);
-      frame.uncertain ||= character === "\n" || character === "|"; // another block or cell may begin there
+      openRegion.tainted ||= this.#lastCharacter === "<" && opensMarkup(character);
+      this.#noteHazard(openRegion, character);
+      openRegion.uncertain ||= character === "\n" || character === "|"; // another block or cell may begin there
     }
-    return frame.region;
+    return openRegion.region;
   }
 
   #countTilde(): void {
@@ -686,287 +692,294 @@ export class Scanner {
 
   // Everything else
 
-  #push(kind: Kind, region: Region): Frame {
-    const frame = new Frame(kind, region);
-    if (this.#frames.length < DEEPEST) this.#frames.push(frame);
-    else this.#frames = [new Frame("unknown", "markup")]; // the cost of a blank line grows with the depth
-    this.#forget();
-    return frame;
+  #pushRegion(kind: RegionKind, region: Region): OpenRegion {
+    const openRegion = new OpenRegion(kind, region);
+    if (this.#openRegions.length < MAX_DEPTH) this.#openRegions.push(openRegion);
+    else this.#openRegions = [new OpenRegion("unknown", "markup")]; // the cost of a blank line grows with the depth
+    this.#resetMarks();
+    return openRegion;
   }
 
-  #pop(): void {
-    this.#frames.pop();
-    this.#forget();
+  #popRegion(): void {
+    this.#openRegions.pop();
+    this.#resetMarks();
   }
 
   /** Takes all that follows for one region. */
   #giveUp(region: Region): void {
-    this.#frames = [new Frame("unknown", region)];
-    this.#forget();
+    this.#openRegions = [new OpenRegion("unknown", region)];
+    this.#resetMarks();
   }
 
-  #forget(): void {
-    this.#slash = NONE;
+  #resetMarks(): void {
+    this.#commandState = NONE;
     this.#opener = "";
     this.#dollar = false;
   }
 
-  #read(character: string, atStart: boolean): Region {
-    let frame = this.#top;
-    if (frame?.kind === "unknown") return frame.region;
-    if (frame?.kind === "angle") return this.#readAngle(frame, character);
-    if (frame?.kind === "fence") return this.#readFence(frame, character, atStart);
-    if (frame?.kind === "inline") return this.#readInline(frame, character, atStart);
+  #readInRegion(character: string, atStart: boolean): Region {
+    let openRegion = this.#topRegion;
+    if (openRegion?.kind === "unknown") return openRegion.region;
+    if (openRegion?.kind === "angle") return this.#readAngle(openRegion, character);
+    if (openRegion?.kind === "fence") return this.#readFence(openRegion, character, atStart);
+    if (openRegion?.kind === "inline") return this.#readInline(openRegion, character, atStart);
     if (character === "~" && (atStart || this.#tildes > 0)) {
       this.#countTilde();
-      return frame?.region ?? "prose";
+      return openRegion?.region ?? "prose";
     }
-    if (frame?.kind === "definition" && this.#isNoDefinition(frame, character, atStart)) {
-      this.#pop();
-      frame = this.#top;
+    if (openRegion?.kind === "definition" && this.#endsDefinition(openRegion, character, atStart)) {
+      this.#popRegion();
+      openRegion = this.#topRegion;
     }
     let escaped = false;
-    if (frame?.kind === "json") this.#readJson(frame, character);
-    else escaped = this.#odd;
+    if (openRegion?.kind === "json") this.#readJson(openRegion, character);
+    else escaped = this.#afterOddBackslashes;
     if (this.#dollar && this.#openMath(character)) return "math";
-    frame ??= this.#top;
-    if (this.#readCommand(frame, character)) return this.#regionOf(frame);
-    if (frame !== undefined && this.#readEnd(frame, character, escaped)) return frame.region;
-    this.#readOpenings(frame, character, atStart, escaped);
-    return this.#regionOf(frame);
+    openRegion ??= this.#topRegion;
+    if (this.#readCommand(openRegion, character)) return this.#findRegion(openRegion);
+    if (openRegion !== undefined && this.#readEnd(openRegion, character, escaped)) return openRegion.region;
+    this.#readOpenings(openRegion, character, atStart, escaped);
+    return this.#findRegion(openRegion);
   }
 
-  #regionOf(frame: Frame | undefined): Region {
-    if (frame === undefined) return this.#top?.region ?? "prose";
-    const inner = frame.kind === "json" ? (frame.inner?.region ?? "prose") : "prose";
+  #findRegion(openRegion: OpenRegion | undefined): Region {
+    if (openRegion === undefined) return this.#topRegion?.region ?? "prose";
+    const inner = openRegion.kind === "json" ? (openRegion.inner?.region ?? "prose") : "prose";
     if (inner === "json") this.role = "spoiler";
     else if (inner !== "prose") return inner;
-    return frame.region;
+    return openRegion.region;
   }
 
   /** Follows a TeX command; returns whether the character is done with. */
-  #readCommand(frame: Frame | undefined, character: string): boolean {
-    const kind = frame?.kind;
-    const slash = this.#slash;
+  #readCommand(openRegion: OpenRegion | undefined, character: string): boolean {
+    const kind = openRegion?.kind;
+    const state = this.#commandState;
     const opensMath =
-      (character === "(" || character === "[") && !(MATH.has(kind ?? "") || isLink(kind) || kind === "json");
-    if (slash === NONE) {
+      (character === "(" || character === "[") && !(MATH.has(kind ?? "") || isLinkKind(kind) || kind === "json");
+    if (state === NONE) {
       if (character !== "\\") return false;
-      this.#slash = SLASH;
-      this.#doubled = false;
-      return !isLink(kind);
+      this.#commandState = SLASH;
+      this.#isDoubledBackslash = false;
+      return !isLinkKind(kind);
     }
-    if (slash === SLASH) {
-      this.#slash = NONE;
+    if (state === SLASH) {
+      this.#commandState = NONE;
       if (character === "\\") {
-        this.#slash = SLASH; // a reader may take it for an escape, another for the same as one
-        this.#doubled = !this.#doubled;
+        this.#commandState = SLASH; // a reader may take it for an escape, another for the same as one
+        this.#isDoubledBackslash = !this.#isDoubledBackslash;
       } else if (LETTER.test(character)) {
-        this.#slash = NAME;
-        this.#name = character;
+        this.#commandState = NAME;
+        this.#commandName = character;
       } else if ((kind === "paren" && character === ")") || (kind === "bracket" && character === "]")) {
-        if (frame?.count === 1) this.#pop();
+        if (openRegion?.count === 1) this.#popRegion();
       } else if (opensMath) {
-        this.#push(character === "(" ? "paren" : "bracket", "math");
+        this.#pushRegion(character === "(" ? "paren" : "bracket", "math");
       } else {
-        return "{}$`".includes(character) && !this.#doubled && !isLink(kind);
+        return "{}$`".includes(character) && !this.#isDoubledBackslash && !isLinkKind(kind);
       }
-      return !isLink(kind);
+      return !isLinkKind(kind);
     }
-    if (slash === NAME && LETTER.test(character)) {
-      if (this.#name.length < LONGEST_NAME) this.#name += character;
+    if (state === NAME && LETTER.test(character)) {
+      if (this.#commandName.length < MAX_NAME_LENGTH) this.#commandName += character;
       return false;
     }
-    if (slash === NAME && this.#name.endsWith("def")) {
+    if (state === NAME && this.#commandName.endsWith("def")) {
       this.#giveUp("link"); // its macros may take what stands without braces
       return true;
     }
-    if (character === "\\" && slash !== COMMENT) {
-      this.#slash = SLASH;
-      this.#doubled = false;
-      return !isLink(kind);
+    if (character === "\\" && state !== COMMENT) {
+      this.#commandState = SLASH;
+      this.#isDoubledBackslash = false;
+      return !isLinkKind(kind);
     }
-    if (slash === COMMENT && this.#odd && opensMath) {
-      this.#push(character === "(" ? "paren" : "bracket", "math"); // text has no comments
+    if (state === COMMENT && this.#afterOddBackslashes && opensMath) {
+      this.#pushRegion(character === "(" ? "paren" : "bracket", "math"); // text has no comments
       return true;
     }
-    if (slash === NAME && character === "*") return false;
-    if (slash === COMMENT || isBlank(character) || character === "%") {
-      this.#slash = character === "%" || (slash === COMMENT && character !== "\n") ? COMMENT : ARGUMENTS;
+    if (state === NAME && character === "*") return false;
+    if (state === COMMENT || isBlank(character) || character === "%") {
+      this.#commandState = character === "%" || (state === COMMENT && character !== "\n") ? COMMENT : ARGUMENTS;
       return false;
     }
-    this.#slash = NONE;
-    if (character === "{" && !isLink(kind)) {
-      const name = this.#name;
-      const inherited = frame?.region === "link";
-      if (name === "begin" && !inherited) this.#push("begin", "math");
-      this.#push("command", SHOWN.has(name) && !inherited ? "math" : "link");
-      this.#name = name;
+    this.#commandState = NONE;
+    if (character === "{" && !isLinkKind(kind)) {
+      const name = this.#commandName;
+      const inherited = openRegion?.region === "link";
+      if (name === "begin" && !inherited) this.#pushRegion("begin", "math");
+      this.#pushRegion("command", DISPLAYED_COMMANDS.has(name) && !inherited ? "math" : "link");
+      this.#commandName = name;
       return true;
     }
-    if (character === "[" && slash === NAME && !isLink(kind) && kind !== "json") {
-      this.#push("option", "link");
+    if (character === "[" && state === NAME && !isLinkKind(kind) && kind !== "json") {
+      this.#pushRegion("option", "link");
       return true;
     }
     return false;
   }
 
   /** Follows what closes a region; returns whether the character is done with. */
-  #readEnd(frame: Frame, character: string, escaped: boolean): boolean {
-    const { kind } = frame;
-    if (isLink(kind)) return this.#readLink(frame, character, escaped);
-    if (escaped || this.#slash === SLASH) return false;
+  #readEnd(openRegion: OpenRegion, character: string, escaped: boolean): boolean {
+    const { kind } = openRegion;
+    if (isLinkKind(kind)) return this.#readLink(openRegion, character, escaped);
+    if (escaped || this.#commandState === SLASH) return false;
     if (BLOCK_MATH.has(kind) || kind === "dollar" || kind === "paren") {
-      if (character === "{") frame.count++;
-      else if (character === "}" && frame.count > 1) frame.count--;
+      if (character === "{") openRegion.count++;
+      else if (character === "}" && openRegion.count > 1) openRegion.count--;
     }
-    if (kind === "dollar" && character === "$" && frame.count === 1) {
-      this.#pop();
+    if (kind === "dollar" && character === "$" && openRegion.count === 1) {
+      this.#popRegion();
       return true;
     }
-    if (kind === "dollars" && character === "$" && frame.count === 1) {
-      if (++frame.closing === 2) this.#pop();
+    if (kind === "dollars" && character === "$" && openRegion.count === 1) {
+      if (++openRegion.closing === 2) this.#popRegion();
       return true;
     }
     if (kind === "command" && (character === "{" || character === "}")) {
-      frame.count += character === "{" ? 1 : -1;
-      if (frame.count === 0) this.#closeCommand();
+      openRegion.count += character === "{" ? 1 : -1;
+      if (openRegion.count === 0) this.#closeCommand();
       return true;
     }
     if (kind === "option" && character === "]") {
-      this.#pop();
-      this.#slash = ARGUMENTS;
+      this.#popRegion();
+      this.#commandState = ARGUMENTS;
       return true;
     }
-    if (kind === "dollars") frame.closing = 0;
+    if (kind === "dollars") openRegion.closing = 0;
     return false;
   }
 
   #closeCommand(): void {
-    this.#pop();
-    if (this.#name === "end" && this.#top?.kind === "begin") this.#pop();
-    this.#slash = ARGUMENTS;
-    if (this.#name === "begin" || this.#name === "end") this.#name = "";
+    this.#popRegion();
+    if (this.#commandName === "end" && this.#topRegion?.kind === "begin") this.#popRegion();
+    this.#commandState = ARGUMENTS;
+    if (this.#commandName === "begin" || this.#commandName === "end") this.#commandName = "";
   }
 
-  #readLink(frame: Frame, character: string, escaped: boolean): boolean {
-    if (frame.length <= LONGEST_DESTINATION && (frame.length > 0 || !(isBlank(character) || character === "<"))) {
-      frame.destination += character;
-      frame.length++;
+  #readLink(openRegion: OpenRegion, character: string, escaped: boolean): boolean {
+    if (
+      openRegion.length <= MAX_DESTINATION_LENGTH &&
+      (openRegion.length > 0 || !(isBlank(character) || character === "<"))
+    ) {
+      openRegion.destination += character;
+      openRegion.length++;
     }
-    const last = this.#last;
+    const last = this.#lastCharacter;
     if ((last === "]" && (character === "(" || character === ":")) || (last === "\\" && LETTER.test(character))) {
       this.#giveUp("link"); // no link has this, so a reader may see another one begin
       return true;
     }
-    if (frame.kind === "link" && !frame.nested) {
-      this.#readPlainLink(frame, character);
+    if (openRegion.kind === "link" && !openRegion.nested) {
+      this.#readPlainLink(openRegion, character);
       return true;
     }
-    const goesOn = escaped || (frame.escaped && character === "\n");
-    frame.escaped = escaped && character === "\r";
+    const goesOn = escaped || (openRegion.escaped && character === "\n");
+    openRegion.escaped = escaped && character === "\r";
     if (goesOn || character === "\\") {
-      frame.started = true;
+      openRegion.started = true;
       return false;
     }
-    if (!frame.started) {
+    if (!openRegion.started) {
       if (isBlank(character) || (character === ">" && this.#phase === START)) {
-        frame.hazard ||= character === "\n";
+        openRegion.hazard ||= character === "\n";
         return false;
       }
-      frame.started = true;
+      openRegion.started = true;
       if (character === "<") {
-        frame.angle = frame.hazard = true;
+        openRegion.angle = openRegion.hazard = true;
         return true;
       }
     }
-    if (frame.angle) {
-      if (character === ">" && this.#phase !== START) frame.angle = false;
+    if (openRegion.angle) {
+      if (character === ">" && this.#phase !== START) openRegion.angle = false;
       else if (isBlank(character) || UNLIKE_LINK.includes(character) || character === "~" || character === ">")
         this.#giveUp("link");
       return true;
     }
-    if (frame.kind === "definition") {
+    if (openRegion.kind === "definition") {
       // For a reader who sees no definition, these open something.
       if (character === "`" || character === "$" || character === "<") this.#giveUp("link");
       return false;
     }
     // Few readers take such brackets for a link.
-    if (character === "(") frame.count++;
-    else if (character === ")" && --frame.count === 0) this.#pop();
+    if (character === "(") openRegion.count++;
+    else if (character === ")" && --openRegion.count === 0) this.#popRegion();
     return character === "(" || character === ")";
   }
 
   /** Reads `(address "title")`; whatever is unlike that, readers end at different places. */
-  #readPlainLink(frame: Frame, character: string): void {
+  #readPlainLink(openRegion: OpenRegion, character: string): void {
     const unlikeLink = UNLIKE_LINK.includes(character);
     const blank = character === " " || character === "\t";
     let unlike: boolean;
-    if (frame.angle) {
-      frame.angle = character !== ">";
-      frame.closing = frame.angle ? 0 : 1;
-      unlike = isBlank(character) || (frame.angle && unlikeLink);
-    } else if (frame.quote !== "") {
-      if (character === frame.quote) {
-        frame.quote = "";
-        frame.closing++;
+    if (openRegion.angle) {
+      openRegion.angle = character !== ">";
+      openRegion.closing = openRegion.angle ? 0 : 1;
+      unlike = isBlank(character) || (openRegion.angle && unlikeLink);
+    } else if (openRegion.quote !== "") {
+      if (character === openRegion.quote) {
+        openRegion.quote = "";
+        openRegion.closing++;
       }
-      unlike = frame.quote !== "" && unlikeLink;
+      unlike = openRegion.quote !== "" && unlikeLink;
     } else if (character === ")") {
-      frame.count--;
-      unlike = frame.count > 0 && frame.closing > 0;
-      if (frame.count === 0) this.#pop();
+      openRegion.count--;
+      unlike = openRegion.count > 0 && openRegion.closing > 0;
+      if (openRegion.count === 0) this.#popRegion();
     } else if (blank) {
-      if (frame.started) frame.closing ||= 1;
-      unlike = frame.count > 1;
-    } else if (!frame.started) {
-      frame.started = true;
-      frame.angle = character === "<";
-      unlike = !frame.angle && unlikeLink;
-    } else if (frame.closing === 1 && (character === '"' || character === "'") && " \t".includes(this.#last)) {
-      frame.quote = character;
+      if (openRegion.started) openRegion.closing ||= 1;
+      unlike = openRegion.count > 1;
+    } else if (!openRegion.started) {
+      openRegion.started = true;
+      openRegion.angle = character === "<";
+      unlike = !openRegion.angle && unlikeLink;
+    } else if (
+      openRegion.closing === 1 &&
+      (character === '"' || character === "'") &&
+      " \t".includes(this.#lastCharacter)
+    ) {
+      openRegion.quote = character;
       unlike = false;
     } else {
-      if (character === "(") frame.count++;
-      unlike = frame.closing > 0 || (character !== "(" && unlikeLink);
+      if (character === "(") openRegion.count++;
+      unlike = openRegion.closing > 0 || (character !== "(" && unlikeLink);
     }
     if (unlike) this.#giveUp("link");
   }
 
   /** Follows destination and title; returns whether the character cannot belong to a definition. */
-  #isNoDefinition(frame: Frame, character: string, atStart: boolean): boolean {
-    if (!frame.started || frame.angle) return false;
-    if (frame.quote !== "") {
-      if (character === frame.quote && !this.#odd) frame.quote = "";
+  #endsDefinition(openRegion: OpenRegion, character: string, atStart: boolean): boolean {
+    if (!openRegion.started || openRegion.angle) return false;
+    if (openRegion.quote !== "") {
+      if (character === openRegion.quote && !this.#afterOddBackslashes) openRegion.quote = "";
       return false;
     }
-    if (frame.opening && !atStart) return false; // between two lines
-    if (!frame.opening) {
-      if (isBlank(character)) frame.closing ||= 1;
-      if (isBlank(character) || frame.closing === 0) {
-        frame.hazard ||= NO_DESTINATION.test(character);
+    if (openRegion.opening && !atStart) return false; // between two lines
+    if (!openRegion.opening) {
+      if (isBlank(character)) openRegion.closing ||= 1;
+      if (isBlank(character) || openRegion.closing === 0) {
+        openRegion.hazard ||= NO_DESTINATION.test(character);
         return false;
       }
     }
-    if ("\"'(".includes(character) && frame.closing < TITLE) {
-      frame.quote = character === "(" ? ")" : character;
-      frame.closing = TITLE;
-      frame.opening = false;
+    if ("\"'(".includes(character) && openRegion.closing < TITLE) {
+      openRegion.quote = character === "(" ? ")" : character;
+      openRegion.closing = TITLE;
+      openRegion.opening = false;
       return false;
     }
-    return frame.opening || (frame.closing === 1 && !frame.hazard && this.#frames.length === 1);
+    return openRegion.opening || (openRegion.closing === 1 && !openRegion.hazard && this.#openRegions.length === 1);
   }
 
-  #readOpenings(frame: Frame | undefined, character: string, atStart: boolean, escaped: boolean): void {
-    const kind = frame?.kind;
-    const last = this.#last;
+  #readOpenings(openRegion: OpenRegion | undefined, character: string, atStart: boolean, escaped: boolean): void {
+    const kind = openRegion?.kind;
+    const last = this.#lastCharacter;
     // Some readers drop the backslash.
-    if (last === "<" && (opensMarkup(character) || (character === "\\" && frame === undefined))) {
-      if (frame === undefined) {
-        const opened = this.#push("angle", "markup");
-        opened.destination = character;
-        opened.length = 1;
-        opened.nested = this.#angleAtStart;
+    if (last === "<" && (opensMarkup(character) || (character === "\\" && openRegion === undefined))) {
+      if (openRegion === undefined) {
+        const openRegion = this.#pushRegion("angle", "markup");
+        openRegion.destination = character;
+        openRegion.length = 1;
+        openRegion.nested = this.#angleAtStart;
         return;
       }
       this.#giveUp("markup"); // a reader may see no such region, but the tag
@@ -974,46 +987,46 @@ export class Scanner {
     }
     if (character === "`" && !escaped) {
       if (atStart || !NO_FENCE.has(kind ?? "")) {
-        const opened = this.#push("inline", "code");
-        opened.opening = true;
-        opened.runAtStart = atStart;
-        this.#html ||= this.#address || kind !== undefined; // the address or region may have this backtick
-        opened.uncertain = this.#html || this.#disputed;
+        const openRegion = this.#pushRegion("inline", "code");
+        openRegion.opening = true;
+        openRegion.runAtStart = atStart;
+        this.#isHtml ||= this.#mayBeAddress || kind !== undefined; // the address or region may have this backtick
+        openRegion.uncertain = this.#isHtml || this.#isDisputed;
         this.#runColumn = this.#column - 1;
       } else {
-        this.#stray = true;
+        this.#hasStrayBacktick = true;
       }
       return;
     }
-    const opensLink = (last === "]" || this.#bracketClosed) && character === "(" && !isLink(kind);
+    const opensLink = (last === "]" || this.#bracketClosed) && character === "(" && !isLinkKind(kind);
     // Else the outcome of the tag decides.
     if (opensLink && !(this.#afterTag && this.#tagLink !== "")) {
-      this.#push("link", "link").nested = last !== "]";
+      this.#pushRegion("link", "link").nested = last !== "]";
       return;
     }
-    if (last === "]" && character === ":" && (this.#lineLabel || this.#openLabel) && !isLink(kind)) {
+    if (last === "]" && character === ":" && (this.#lineLabel || this.#openLabel) && !isLinkKind(kind)) {
       this.#tagColon = this.#afterTag;
-      if (!this.#afterTag) this.#push("definition", "link").hazard = this.#abbreviation;
+      if (!this.#afterTag) this.#pushRegion("definition", "link").hazard = this.#abbreviation;
       return;
     }
     this.#abbreviation ||= character === "[" && last === "*"; // all its line is an attribute
     this.#lineLabel ||= this.#abbreviation;
-    this.#lineLabel ||= character === "[" && (atStart || this.#disputed);
-    if (frame !== undefined) return;
+    this.#lineLabel ||= character === "[" && (atStart || this.#isDisputed);
+    if (openRegion !== undefined) return;
     if (this.#opener !== "" && !isBlank(character)) {
       const opener = this.#opener;
       this.#opener = "";
       if ((opener === "{" ? '"}' : '[{"').includes(character)) {
         const opening = opener + character;
-        this.#brackets = Math.max(0, this.#brackets - (opening.split("[").length - 1));
-        if (opener === "{") this.#braces = Math.max(0, this.#braces - 1);
-        this.#readJson(this.#push("json", "json"), character);
+        this.#openBrackets = Math.max(0, this.#openBrackets - (opening.split("[").length - 1));
+        if (opener === "{") this.#openBraces = Math.max(0, this.#openBraces - 1);
+        this.#readJson(this.#pushRegion("json", "json"), character);
         return;
       }
     }
     if (character === "{" || character === "[") this.#opener = character;
-    if (character === "{") this.#braces++;
-    else if (character === "}") this.#braces = Math.max(0, this.#braces - 1);
+    if (character === "{") this.#openBraces++;
+    else if (character === "}") this.#openBraces = Math.max(0, this.#openBraces - 1);
     this.#dollar = character === "$" && !escaped;
   }
 
@@ -1021,133 +1034,133 @@ export class Scanner {
   #openMath(character: string): boolean {
     this.#dollar = false;
     if (character === "$") {
-      this.#push("dollars", "math");
+      this.#pushRegion("dollars", "math");
       return true;
     }
     // $[number 1] is an amount.
-    if (!isBlank(character) && !isNumeral(character) && character !== "[") this.#push("dollar", "math");
+    if (!isBlank(character) && !isNumeral(character) && character !== "[") this.#pushRegion("dollar", "math");
     return false;
   }
 
   // Markup
 
-  #readAngle(frame: Frame, character: string): Region {
-    const name = frame.destination;
+  #readAngle(openRegion: OpenRegion, character: string): Region {
+    const name = openRegion.destination;
     const quotation = character === ">" && this.#phase === START; // which ends no tag
-    if (frame.lost || quotation) {
-      if (quotation || NOT_LOST.includes(character)) this.#spoilAngle();
+    if (openRegion.lost || quotation) {
+      if (quotation || REGION_OPENERS.includes(character)) this.#giveUpTag();
       return "markup";
     }
-    if (character === ">" && name.endsWith(" ") && !frame.started) {
-      this.#spoilAngle(); // markdown2 ends no tag here
+    if (character === ">" && name.endsWith(" ") && !openRegion.started) {
+      this.#giveUpTag(); // markdown2 ends no tag here
       return "markup";
     }
     if (character === ">") {
-      this.#frames.pop();
-      if (!frame.started) {
-        this.#html = true;
-        this.#disputed ||= beginsBlock(name);
-        this.#tainted ||= !isHarmlessTag(name);
+      this.#openRegions.pop();
+      if (!openRegion.started) {
+        this.#isHtml = true;
+        this.#isDisputed ||= beginsBlock(name);
+        this.#isTainted ||= !isHarmlessTag(name);
       }
-      return frame.region;
+      return openRegion.region;
     }
     if (isBlank(character)) {
-      frame.angle = true; // only words and a slash may follow, and behind a second blank a slash
-      frame.quote = character === " " && frame.quote === "" ? "" : "\n";
-      if (frame.started) {
-        this.#loseAngle(frame, character);
-      } else if (frame.length <= LONGEST_NAME) {
-        frame.destination += " ";
-        frame.length++;
+      openRegion.angle = true; // only words and a slash may follow, and behind a second blank a slash
+      openRegion.quote = character === " " && openRegion.quote === "" ? "" : "\n";
+      if (openRegion.started) {
+        this.#loseTag(openRegion, character);
+      } else if (openRegion.length <= MAX_NAME_LENGTH) {
+        openRegion.destination += " ";
+        openRegion.length++;
       }
       return "markup";
     }
-    const unlike = "<\"'=`".includes(character) && (character !== "=" || frame.region !== "link");
-    const behind = frame.angle && (!WORD_IN_TAG.test(character) || (frame.quote !== "" && character !== "/"));
-    if (unlike || behind || (!frame.started && frame.length > LONGEST_NAME)) {
-      this.#loseAngle(frame, character);
+    const unlike = "<\"'=`".includes(character) && (character !== "=" || openRegion.region !== "link");
+    const behind = openRegion.angle && (!WORD_IN_TAG.test(character) || (openRegion.quote !== "" && character !== "/"));
+    if (unlike || behind || (!openRegion.started && openRegion.length > MAX_NAME_LENGTH)) {
+      this.#loseTag(openRegion, character);
       return "markup";
     }
-    if (character === ":" && !frame.started && SCHEME.test(name)) {
-      frame.started = true;
-      frame.region = "link";
+    if (character === ":" && !openRegion.started && SCHEME.test(name)) {
+      openRegion.started = true;
+      openRegion.region = "link";
     } else if (character === "@" && !"/!?".includes(name.charAt(0))) {
-      frame.started = true;
+      openRegion.started = true;
     }
-    if (frame.length <= LONGEST_DESTINATION) {
-      frame.destination += character;
-      frame.length++;
+    if (openRegion.length <= MAX_DESTINATION_LENGTH) {
+      openRegion.destination += character;
+      openRegion.length++;
     }
-    return frame.region;
+    return openRegion.region;
   }
 
   /** Reads what is no plain tag: in the middle of a line it is a tag, or text, until the paragraph ends. */
-  #loseAngle(frame: Frame, character: string): void {
-    const name = frame.destination.split(" ")[0] ?? "";
-    frame.lost = !(
-      frame.nested ||
-      this.#html ||
-      this.#disputed ||
+  #loseTag(openRegion: OpenRegion, character: string): void {
+    const name = openRegion.destination.split(" ")[0] ?? "";
+    openRegion.lost = !(
+      openRegion.nested ||
+      this.#isHtml ||
+      this.#isDisputed ||
       beginsBlock(name) ||
       !isHarmlessTag(name) ||
-      NOT_LOST.includes(character)
+      REGION_OPENERS.includes(character)
     );
-    if (!frame.lost) this.#spoilAngle();
+    if (!openRegion.lost) this.#giveUpTag();
   }
 
-  #spoilAngle(): void {
-    this.#frames = [];
-    this.#tainted = true;
+  #giveUpTag(): void {
+    this.#openRegions = [];
+    this.#isTainted = true;
   }
 
   // JSON
 
-  #readJson(frame: Frame, character: string): void {
-    if (!frame.string) {
+  #readJson(openRegion: OpenRegion, character: string): void {
+    if (!openRegion.string) {
       if (!OUTSIDE_STRINGS.test(character)) {
         this.#giveUp("json"); // no JSON, so other readers may see attributes here
         return;
       }
       this.role = '{}[],:"'.includes(character) ? "separator" : "text";
       if (character === '"') {
-        frame.string = true;
-        frame.inner = this.insideString ? undefined : new Scanner(true);
+        openRegion.string = true;
+        openRegion.inner = this.insideString ? undefined : new RegionScanner(true);
       } else if (character === "{" || character === "[") {
-        frame.count++;
-      } else if ((character === "}" || character === "]") && --frame.count === 0) {
-        this.#frames = this.#frames.filter((other) => other !== frame);
+        openRegion.count++;
+      } else if ((character === "}" || character === "]") && --openRegion.count === 0) {
+        this.#openRegions = this.#openRegions.filter((other) => other !== openRegion);
       }
       return;
     }
-    let decoded = character;
-    if (frame.unicode !== "") {
+    let decodedCharacter = character;
+    if (openRegion.unicode !== "") {
       this.role = "spoiler";
-      frame.unicode = HEX.test(character) ? frame.unicode + character : "";
-      if (frame.unicode.length <= 4) return;
-      decoded = String.fromCharCode(Number.parseInt(frame.unicode.slice(1), 16));
-      frame.unicode = "";
-    } else if (frame.escaped) {
-      frame.escaped = false;
-      decoded = ESCAPED_BLANKS[character] ?? character;
-      if (decoded !== character) {
+      openRegion.unicode = HEX.test(character) ? openRegion.unicode + character : "";
+      if (openRegion.unicode.length <= 4) return;
+      decodedCharacter = String.fromCharCode(Number.parseInt(openRegion.unicode.slice(1), 16));
+      openRegion.unicode = "";
+    } else if (openRegion.escaped) {
+      openRegion.escaped = false;
+      decodedCharacter = ESCAPED_BLANKS[character] ?? character;
+      if (decodedCharacter !== character) {
         this.role = "separator";
       } else {
         this.role = character === '"' ? "ignored" : "spoiler";
         if (character === "u") {
-          frame.unicode = "u";
+          openRegion.unicode = "u";
           return;
         }
       }
     } else if (character === "\\") {
-      frame.escaped = true;
+      openRegion.escaped = true;
       this.role = "ignored";
       return;
     } else if (character === '"') {
       this.role = "separator";
-      frame.string = false;
-      frame.inner = undefined;
+      openRegion.string = false;
+      openRegion.inner = undefined;
       return;
     }
-    frame.inner?.step(decoded);
+    openRegion.inner?.readCharacter(decodedCharacter);
   }
 }

@@ -31,17 +31,17 @@ export class RestoreReport {
   }
 
   /** Surrogates that stay because they may be words of the reply's own. */
-  get unplaced(): string[] {
-    return this.#select("word");
+  get notRestoredWords(): string[] {
+    return this.#selectByReason("word");
   }
 
   /** Surrogates that stay because they stand for several originals. */
   get ambiguous(): string[] {
-    return this.#select("ambiguous");
+    return this.#selectByReason("ambiguous");
   }
 
-  #select(wanted: SkipReason): string[] {
-    return this.notRestored.filter(({ reason }) => reason === wanted).map(({ written }) => written);
+  #selectByReason(selected: SkipReason): string[] {
+    return this.notRestored.filter(({ reason }) => reason === selected).map(({ written }) => written);
   }
 
   /** Plain values, with the names that JSON of all readers has. */

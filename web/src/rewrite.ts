@@ -1,56 +1,67 @@
 /** Rewrites documents under the staircase: reads their tokens, draws, and writes what came out into the gaps. */
 
-import { hasLowerRoles, type Level, type TextBundle } from "./bundle/text.js";
-import { size } from "./characters.js";
+import { hasLowerRoles, type StaircaseLevel, type TextBundle } from "./bundle/text.js";
+import { countCodePoints } from "./characters.js";
 import { BATCH_CHARACTERS, LONG_CHARACTERS } from "./constants.js";
-import { thousands } from "./decimal.js";
-import { uniformBelowEach, type Words } from "./entropy.js";
+import { formatThousands } from "./decimal.js";
+import { drawUniformBelowEach, type RandomUint64 } from "./entropy.js";
 import { DocumentTooLong } from "./errors.js";
-import type { Pair } from "./forms.js";
+import type { SurrogatePair } from "./forms.js";
 import { GAP, STRING } from "./segments.js";
-import { endsSentence, MEMBER, MENTION, markOf, marksOf, type Rule, type Token, VISIBLE } from "./skeleton.js";
+import {
+  type ClassifiedToken,
+  endsSentence,
+  KEPT,
+  listMarks,
+  makeMarkToken,
+  RANDOMIZED,
+  REPLACED,
+  type TemplateRule,
+} from "./skeleton.js";
 import { Staircase } from "./staircase.js";
-import { inCase, keyOf, LOWER } from "./words.js";
+import { applyCase, foldWord, LOWER } from "./words.js";
 
-const WORDS_ROLE = 1;
-const ALL_ROLE = 2;
+const WORDS_MODE_ROLE = 1;
+const ALL_MODE_ROLE = 2;
 const LOWER_SHIFT = 4;
 
 /** The staircases of one level: of slots of any case, and of those in lower case, where they have other outputs. */
-export class Slots {
-  readonly strict: Staircase;
-  readonly lower: Staircase;
+export class SlotStaircases {
+  readonly anyCase: Staircase;
+  readonly lowerCase: Staircase;
 
-  constructor(bundle: TextBundle, level: Level, visible: boolean) {
+  constructor(bundle: TextBundle, level: StaircaseLevel, keepsFunctionWords: boolean) {
     const { table } = bundle;
-    const role = visible ? WORDS_ROLE : ALL_ROLE;
-    const lower = hasLowerRoles(table) ? role << LOWER_SHIFT : role;
-    this.strict = new Staircase(table, level, (y) => ((table.roles[y] ?? 0) & role) !== 0);
-    const differ = table.roles.some((found) => ((found & role) !== 0) !== ((found & lower) !== 0));
-    this.lower = differ ? new Staircase(table, level, (y) => ((table.roles[y] ?? 0) & lower) !== 0) : this.strict;
+    const role = keepsFunctionWords ? WORDS_MODE_ROLE : ALL_MODE_ROLE;
+    const lowerRole = hasLowerRoles(table) ? role << LOWER_SHIFT : role;
+    this.anyCase = new Staircase(table, level, (y) => ((table.roles[y] ?? 0) & role) !== 0);
+    const differsInLower = table.roles.some((roles) => ((roles & role) !== 0) !== ((roles & lowerRole) !== 0));
+    this.lowerCase = differsInLower
+      ? new Staircase(table, level, (y) => ((table.roles[y] ?? 0) & lowerRole) !== 0)
+      : this.anyCase;
   }
 
   /** An output for each input; first come those that are not in lower case. */
-  draw(inputs: readonly number[], lower: readonly boolean[], take: Words): number[] {
+  drawSymbols(inputs: readonly number[], isLowerCase: readonly boolean[], randomUint64: RandomUint64): number[] {
     const outputs = new Array<number>(inputs.length).fill(0);
-    const sets: [Staircase, boolean | undefined][] =
-      this.lower === this.strict
-        ? [[this.strict, undefined]]
+    const staircases: [Staircase, boolean | undefined][] =
+      this.lowerCase === this.anyCase
+        ? [[this.anyCase, undefined]]
         : [
-            [this.strict, false],
-            [this.lower, true],
+            [this.anyCase, false],
+            [this.lowerCase, true],
           ];
-    for (const [staircase, isLower] of sets) {
-      const places: number[] = [];
-      for (let place = 0; place < inputs.length; place++) {
-        if (isLower === undefined || lower[place] === isLower) places.push(place);
+    for (const [staircase, isLower] of staircases) {
+      const indices: number[] = [];
+      for (let index = 0; index < inputs.length; index++) {
+        if (isLower === undefined || isLowerCase[index] === isLower) indices.push(index);
       }
-      const drawn = staircase.draw(
-        places.map((place) => inputs[place] ?? 0),
-        take,
+      const symbols = staircase.drawSymbols(
+        indices.map((index) => inputs[index] ?? 0),
+        randomUint64,
       );
-      places.forEach((place, number) => {
-        outputs[place] = drawn[number] ?? 0;
+      indices.forEach((index, position) => {
+        outputs[index] = symbols[position] ?? 0;
       });
     }
     return outputs;
@@ -58,53 +69,53 @@ export class Slots {
 }
 
 /** How texts are rewritten under one set of options. */
-export interface Plan {
+export interface SanitizingPlan {
   readonly bundle: TextBundle;
-  readonly rule: Rule;
-  readonly slots: Slots;
+  readonly rule: TemplateRule;
+  readonly mechanism: SlotStaircases;
   readonly keepsCase: boolean;
-  readonly bare: boolean;
+  readonly sanitizesPunctuation: boolean;
   readonly consistent: boolean;
   readonly cap: number;
-  readonly split: boolean;
+  readonly splitsLong: boolean;
 }
 
 /** A document after the draw: its texts, what is charged, and pairs of what came out and what stood there. */
-export interface Rewritten {
+export interface RewrittenDocument {
   readonly texts: string[];
   readonly tokens: number;
   /** On the rung names: how many words on no list are replaced. */
-  readonly replaced?: number;
-  readonly pairs: readonly (Pair | readonly [string, string])[];
+  readonly replacedWords?: number;
+  readonly pairs: readonly (SurrogatePair | readonly [string, string])[];
 }
 
 /** What a text is read as: gaps, and the tokens of each word or string. */
-type Items = (string | readonly Token[])[];
+type SegmentTokens = (string | readonly ClassifiedToken[])[];
 
 /** One draw: a token that it is for, and whether all its slots are in lower case. */
-interface Draw {
-  readonly token: Token;
+interface TokenDraw {
+  readonly token: ClassifiedToken;
   readonly document: number;
   lower: boolean;
   word: string;
 }
 
 /** Documents that are drawn together; that bounds memory. */
-export function* batches(
+export function* iterateBatches(
   documents: readonly (readonly string[])[],
-  most = BATCH_CHARACTERS,
+  maxCharacters = BATCH_CHARACTERS,
 ): Generator<(readonly string[])[]> {
   let batch: (readonly string[])[] = [];
   let characters = 0;
   for (const document of documents) {
-    const long = document.reduce((sum, text) => sum + size(text), 0);
-    if (batch.length > 0 && (characters + long > most || long > LONG_CHARACTERS)) {
+    const characterCount = document.reduce((sum, text) => sum + countCodePoints(text), 0);
+    if (batch.length > 0 && (characters + characterCount > maxCharacters || characterCount > LONG_CHARACTERS)) {
       yield batch;
       [batch, characters] = [[], 0];
     }
     batch.push(document);
-    characters += long;
-    if (long > LONG_CHARACTERS) {
+    characters += characterCount;
+    if (characterCount > LONG_CHARACTERS) {
       yield batch;
       [batch, characters] = [[], 0];
     }
@@ -113,211 +124,216 @@ export function* batches(
 }
 
 /** Rewrites the documents of one call. It holds what the user wrote, and ends with the call. */
-export class Rewriter {
-  readonly #inside = new Map<string, readonly Token[]>();
-  readonly #starting = new Map<string, readonly Token[]>();
-  readonly #inGap = new Map<string, readonly Token[]>();
+export class DocumentRewriter {
+  readonly #tokensInside = new Map<string, readonly ClassifiedToken[]>();
+  readonly #tokensAtStart = new Map<string, readonly ClassifiedToken[]>();
+  readonly #marksByGap = new Map<string, readonly ClassifiedToken[]>();
   readonly #spellings = new Map<string, string>();
 
   constructor(
-    readonly plan: Plan,
-    readonly take: Words,
+    readonly plan: SanitizingPlan,
+    readonly randomUint64: RandomUint64,
   ) {}
 
   /** Rewrites documents of any number of texts, each of which begins a sentence. */
-  rewrite(documents: readonly (readonly string[])[]): Rewritten[] {
-    const found: Rewritten[] = [];
-    for (const batch of batches(documents)) for (const one of this.#together(batch)) found.push(one);
-    return found;
+  rewrite(documents: readonly (readonly string[])[]): RewrittenDocument[] {
+    const documentsOut: RewrittenDocument[] = [];
+    for (const batch of iterateBatches(documents))
+      for (const rewritten of this.#rewriteBatch(batch)) documentsOut.push(rewritten);
+    return documentsOut;
   }
 
   /** Each piece of a text with what becomes of it. */
   preview(text: string): [string, string][] {
     const { plan } = this;
-    const found: [string, string][] = [];
-    let [gap, first] = ["", true];
-    plan.rule.lists.cutter.cut(
+    const treatments: [string, string][] = [];
+    let [gap, isFirst] = ["", true];
+    plan.rule.entityTypes.cutter.iterateSegments(
       text,
       (kind, segment) => {
         if (kind === GAP) {
-          const isMark = plan.bare && marksOf(segment, plan.rule.lists.cutter).length > 0;
-          found.push([segment, isMark ? plan.rule.nameOf(plan.rule.markKind) : "gap"]);
+          const isMark = plan.sanitizesPunctuation && listMarks(segment, plan.rule.entityTypes.cutter).length > 0;
+          treatments.push([segment, isMark ? plan.rule.getTypeName(plan.rule.markType) : "gap"]);
           gap += segment;
           return;
         }
-        const starts = first || (!plan.bare && endsSentence(gap));
-        for (const token of plan.rule.tokens(kind, segment, starts)) {
-          found.push([token.spelled, this.#becomes(token)]);
+        const startsSentence = isFirst || (!plan.sanitizesPunctuation && endsSentence(gap));
+        for (const token of plan.rule.classifyToken(kind, segment, startsSentence)) {
+          treatments.push([token.spelling, this.#nameTreatment(token)]);
         }
-        [gap, first] = ["", false];
+        [gap, isFirst] = ["", false];
       },
-      plan.rule.visible && !plan.bare,
+      plan.rule.keepsFunctionWords && !plan.sanitizesPunctuation,
     );
-    return found;
+    return treatments;
   }
 
-  #becomes(token: Token): string {
-    if (token.role === VISIBLE) return "visible";
-    if (token.role === MEMBER) return this.plan.rule.nameOf(token.kind);
-    return this.#symbol(token) < this.plan.bundle.symbols ? "drawn" : "unknown";
+  #nameTreatment(token: ClassifiedToken): string {
+    if (token.role === KEPT) return "visible";
+    if (token.role === REPLACED) return this.plan.rule.getTypeName(token.typeIndex);
+    return this.#findSymbolId(token) < this.plan.bundle.symbolCount ? "drawn" : "unknown";
   }
 
-  #symbol(token: Token): number {
+  #findSymbolId(token: ClassifiedToken): number {
     const { bundle } = this.plan;
-    return token.key === undefined ? bundle.symbols : (bundle.ids.get(token.key) ?? bundle.symbols);
+    return token.key === undefined ? bundle.symbolCount : (bundle.symbolIds.get(token.key) ?? bundle.symbolCount);
   }
 
-  #read(text: string): Items {
+  #splitAndClassify(text: string): SegmentTokens {
     const { plan } = this;
     const { rule } = plan;
-    const items: Items = [];
-    let [ended, first] = [false, true];
-    rule.lists.cutter.cut(
+    const segments: SegmentTokens = [];
+    let [afterSentenceEnd, isFirst] = [false, true];
+    rule.entityTypes.cutter.iterateSegments(
       text,
       (kind, segment) => {
         if (kind !== GAP) {
-          items.push(this.#tokens(kind, segment, first || (ended && !plan.bare)));
-          [ended, first] = [false, false];
+          segments.push(
+            this.#classifySegment(kind, segment, isFirst || (afterSentenceEnd && !plan.sanitizesPunctuation)),
+          );
+          [afterSentenceEnd, isFirst] = [false, false];
           return;
         }
-        if (!plan.bare) {
-          items.push(segment);
-          ended ||= segment !== " " && endsSentence(segment);
+        if (!plan.sanitizesPunctuation) {
+          segments.push(segment);
+          afterSentenceEnd ||= segment !== " " && endsSentence(segment);
           return;
         }
-        let marks = this.#inGap.get(segment);
+        let marks = this.#marksByGap.get(segment);
         if (marks === undefined) {
-          marks = marksOf(segment, rule.lists.cutter).map((mark) => markOf(rule, mark));
-          this.#inGap.set(segment, marks);
+          marks = listMarks(segment, rule.entityTypes.cutter).map((mark) => makeMarkToken(rule, mark));
+          this.#marksByGap.set(segment, marks);
         }
-        if (marks.length > 0) items.push(marks);
+        if (marks.length > 0) segments.push(marks);
       },
-      rule.visible && !plan.bare,
+      rule.keepsFunctionWords && !plan.sanitizesPunctuation,
     );
-    return items;
+    return segments;
   }
 
-  #tokens(kind: number, segment: string, starts: boolean): readonly Token[] {
-    const known = kind === STRING ? ` ${segment}` : segment; // no segment begins with a blank
-    const found = (starts ? this.#starting : this.#inside).get(known);
-    if (found !== undefined) return found;
+  #classifySegment(kind: number, segment: string, startsSentence: boolean): readonly ClassifiedToken[] {
+    const cacheKey = kind === STRING ? ` ${segment}` : segment; // no segment begins with a blank
+    const cached = (startsSentence ? this.#tokensAtStart : this.#tokensInside).get(cacheKey);
+    if (cached !== undefined) return cached;
     const { rule } = this.plan;
-    const inside = rule.tokens(kind, segment, false);
-    const first = inside[0] as Token;
+    const inside = rule.classifyToken(kind, segment, false);
+    const first = inside[0] as ClassifiedToken;
     // Only what is drawn as an unknown word inside a sentence may be something else at the start of one.
-    const starting = first.role === MENTION && first.key === undefined ? rule.tokens(kind, segment, true) : inside;
-    this.#inside.set(known, inside);
-    this.#starting.set(known, starting);
+    const starting =
+      first.role === RANDOMIZED && first.key === undefined ? rule.classifyToken(kind, segment, true) : inside;
+    this.#tokensInside.set(cacheKey, inside);
+    this.#tokensAtStart.set(cacheKey, starting);
     if (this.plan.consistent) {
       for (const token of starting === inside ? inside : [...inside, ...starting]) {
-        const equal = this.#equal(token);
-        if (equal !== undefined && !this.#spellings.has(equal)) this.#spellings.set(equal, token.spelled);
+        const identity = this.#findIdentity(token);
+        if (identity !== undefined && !this.#spellings.has(identity)) this.#spellings.set(identity, token.spelling);
       }
     }
-    return starts ? starting : inside;
+    return startsSentence ? starting : inside;
   }
 
   /** What equal tokens have in common; nothing of a token that is equal to no other. */
-  #equal(token: Token): string | undefined {
-    if (token.role === VISIBLE || token.kind === this.plan.rule.markKind) return undefined;
-    if (token.role === MEMBER) return `${token.kind} ${keyOf(token.spelled)}`;
-    const symbol = this.#symbol(token);
-    return symbol < this.plan.bundle.symbols ? `# ${symbol}` : `? ${keyOf(token.spelled)}`;
+  #findIdentity(token: ClassifiedToken): string | undefined {
+    if (token.role === KEPT || token.typeIndex === this.plan.rule.markType) return undefined;
+    if (token.role === REPLACED) return `${token.typeIndex} ${foldWord(token.spelling)}`;
+    const symbol = this.#findSymbolId(token);
+    return symbol < this.plan.bundle.symbolCount ? `# ${symbol}` : `? ${foldWord(token.spelling)}`;
   }
 
-  #together(batch: readonly (readonly string[])[]): Rewritten[] {
-    const { plan, take } = this;
-    const read = batch.map((texts) => texts.map((text) => this.#read(text)));
-    const [drawOf, draws] = this.#draws(read);
-    const mentions = draws.filter((draw) => draw.token.role === MENTION);
-    const members = draws.filter((draw) => draw.token.role === MEMBER);
-    const symbols = plan.slots.draw(
-      mentions.map((draw) => this.#symbol(draw.token)),
-      mentions.map((draw) => draw.lower),
-      take,
+  #rewriteBatch(batch: readonly (readonly string[])[]): RewrittenDocument[] {
+    const { plan, randomUint64 } = this;
+    const segmentedTexts = batch.map((texts) => texts.map((text) => this.#splitAndClassify(text)));
+    const [drawByToken, draws] = this.#planDraws(segmentedTexts);
+    const randomized = draws.filter((draw) => draw.token.role === RANDOMIZED);
+    const replaced = draws.filter((draw) => draw.token.role === REPLACED);
+    const symbols = plan.mechanism.drawSymbols(
+      randomized.map((draw) => this.#findSymbolId(draw.token)),
+      randomized.map((draw) => draw.lower),
+      randomUint64,
     );
-    mentions.forEach((draw, number) => {
-      draw.word = plan.bundle.vocabulary[symbols[number] ?? 0] ?? "";
+    randomized.forEach((draw, position) => {
+      draw.word = plan.bundle.vocabulary[symbols[position] ?? 0] ?? "";
     });
-    const outputs = members.map((draw) => plan.rule.outputs(draw.token.kind));
-    const chosen = uniformBelowEach(
-      outputs.map((words) => words.length),
-      take,
+    const surrogateLists = replaced.map((draw) => plan.rule.listSurrogates(draw.token.typeIndex));
+    const choices = drawUniformBelowEach(
+      surrogateLists.map((words) => words.length),
+      randomUint64,
     );
-    members.forEach((draw, number) => {
-      draw.word = outputs[number]?.[chosen[number] ?? 0] ?? "";
+    replaced.forEach((draw, position) => {
+      draw.word = surrogateLists[position]?.[choices[position] ?? 0] ?? "";
     });
     const tokens = new Array<number>(batch.length).fill(0);
-    for (const draw of mentions) tokens[draw.document] = (tokens[draw.document] ?? 0) + 1;
-    let place = 0;
-    return read.map((texts, document) => {
+    for (const draw of randomized) tokens[draw.document] = (tokens[draw.document] ?? 0) + 1;
+    let index = 0;
+    return segmentedTexts.map((texts, document) => {
       const pairs: [string, string][] = [];
-      const written = texts.map((items) => {
+      const outputTexts = texts.map((items) => {
         const parts: string[] = [];
         for (const item of items) {
           if (typeof item === "string") {
             parts.push(item);
             continue;
           }
-          for (let number = 0; number < item.length; number++) {
-            const token = item[number] as Token;
-            const draw = drawOf[place++];
+          for (let position = 0; position < item.length; position++) {
+            const token = item[position] as ClassifiedToken;
+            const draw = drawByToken[index++];
             const word = draw === undefined ? (token.key ?? "") : draw.word;
-            const spelled = plan.keepsCase ? inCase(word, token.case) : word;
-            if (plan.bare ? parts.length > 0 : number > 0 && token.role !== VISIBLE) parts.push(" ");
-            parts.push(spelled);
-            const equal = plan.consistent && draw !== undefined ? this.#equal(token) : undefined;
-            if (equal !== undefined) pairs.push([keyOf(spelled), this.#spellings.get(equal) ?? token.spelled]);
+            const printed = plan.keepsCase ? applyCase(word, token.case) : word;
+            if (plan.sanitizesPunctuation ? parts.length > 0 : position > 0 && token.role !== KEPT) parts.push(" ");
+            parts.push(printed);
+            const identity = plan.consistent && draw !== undefined ? this.#findIdentity(token) : undefined;
+            if (identity !== undefined)
+              pairs.push([foldWord(printed), this.#spellings.get(identity) ?? token.spelling]);
           }
         }
         return parts.join("");
       });
-      return { texts: written, tokens: tokens[document] ?? 0, pairs };
+      return { texts: outputTexts, tokens: tokens[document] ?? 0, pairs };
     });
   }
 
   /** The draw of every token, in order (nothing for what is visible), and all draws, by their first tokens. */
-  #draws(read: readonly (readonly Items[])[]): [(Draw | undefined)[], Draw[]] {
+  #planDraws(segmentedTexts: readonly (readonly SegmentTokens[])[]): [(TokenDraw | undefined)[], TokenDraw[]] {
     const { plan } = this;
-    const of: (Draw | undefined)[] = [];
-    const draws: Draw[] = [];
-    read.forEach((texts, document) => {
-      let counted = 0;
+    const drawByToken: (TokenDraw | undefined)[] = [];
+    const draws: TokenDraw[] = [];
+    segmentedTexts.forEach((texts, document) => {
+      let countedTokens = 0;
       let part = 0;
-      let known = new Map<string, Draw>();
+      let drawByIdentity = new Map<string, TokenDraw>();
       for (const items of texts) {
         for (const item of items) {
           if (typeof item === "string") continue;
           for (const token of item) {
-            if (token.role === VISIBLE) {
-              of.push(undefined);
+            if (token.role === KEPT) {
+              drawByToken.push(undefined);
               continue;
             }
             const isLower = !plan.keepsCase || token.case === LOWER;
-            const equal = plan.consistent ? this.#equal(token) : undefined;
-            if (equal !== undefined && Math.floor(counted++ / plan.cap) > part) {
-              if (!plan.split) throw tooLong(plan.cap);
+            const identity = plan.consistent ? this.#findIdentity(token) : undefined;
+            if (identity !== undefined && Math.floor(countedTokens++ / plan.cap) > part) {
+              if (!plan.splitsLong) throw makeTooLongError(plan.cap);
               part++;
-              known = new Map();
+              drawByIdentity = new Map();
             }
-            let draw = equal === undefined ? undefined : known.get(equal);
+            let draw = identity === undefined ? undefined : drawByIdentity.get(identity);
             if (draw === undefined) {
               draw = { token, document, lower: true, word: "" };
               draws.push(draw);
-              if (equal !== undefined) known.set(equal, draw);
+              if (identity !== undefined) drawByIdentity.set(identity, draw);
             }
             draw.lower &&= isLower;
-            of.push(draw);
+            drawByToken.push(draw);
           }
         }
       }
     });
-    return [of, draws];
+    return [drawByToken, draws];
   }
 }
 
-const tooLong = (cap: number): DocumentTooLong =>
+const makeTooLongError = (cap: number): DocumentTooLong =>
   new DocumentTooLong(
-    `a document has more drawn words, names and numbers than ${thousands(cap)}: consistent draws need it split, or ` +
+    `a document has more drawn words, names and numbers than ${formatThousands(cap)}: consistent draws need it split, or ` +
       "a higher cap",
   );

@@ -5,26 +5,30 @@ import { rules as english, type PatternName, type RulesData } from "./data.js";
 
 export const NUMBER_KEYS = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_CLASSES)[];
 
-const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
-const escaped = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+const setByList = new WeakMap<readonly string[], ReadonlySet<string>>();
+const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
 /** Returns whether a list of the data has a word. */
-export function has(list: readonly string[], word: string): boolean {
-  let found = sets.get(list);
-  if (found === undefined) {
-    found = new Set(list);
-    sets.set(list, found);
+export function includesWord(list: readonly string[], word: string): boolean {
+  let words = setByList.get(list);
+  if (words === undefined) {
+    words = new Set(list);
+    setByList.set(list, words);
   }
-  return found.has(word);
+  return words.has(word);
 }
 
 /** Returns the text of a pattern with the patterns that it names. */
 export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
-  return patterns[name].text.replace(/\{([a-z_]+)\}/g, (_, of: PatternName) => `(?:${patterns[of].text})`);
+  return patterns[name].text.replace(
+    /\{([a-z_]+)\}/g,
+    (_, reference: PatternName) => `(?:${patterns[reference].text})`,
+  );
 }
 
 /** Returns the pattern of one of several words, as Python writes it; of no word if there is none. */
-export const anyOf = (words: readonly string[]): string => `(?:${words.map(escaped).join("|") || "(?!)"})`;
+export const makeAlternatives = (words: readonly string[]): string =>
+  `(?:${words.map(escapePattern).join("|") || "(?!)"})`;
 
 /** Rules as the readers ask for them. */
 export class Rules {
@@ -39,7 +43,7 @@ export class Rules {
   readonly domain: RegExp;
   /** Finds a dash between two times. */
   readonly dash: RegExp;
-  readonly #patterns = new Map<PatternName, RegExp>();
+  readonly #compiledPatterns = new Map<PatternName, RegExp>();
 
   constructor(readonly data: RulesData) {
     const { clitics, names, numbers } = data;
@@ -53,19 +57,19 @@ export class Rules {
     this.numberWords = words("digits", "multipliers", "scales");
     this.numberConnectors = words("and", "point");
     this.spelled = Object.fromEntries(NUMBER_KEYS.map((key) => [NUMBER_CLASSES[key], numbers[key].surrogates]));
-    this.domain = new RegExp(`^${anyOf([...data.domains.all, ...data.domains.names])}$`);
+    this.domain = new RegExp(`^${makeAlternatives([...data.domains.all, ...data.domains.names])}$`);
     this.dash = new RegExp(data.patterns.dash.text, "su");
   }
 
   /** The pattern that a whole string has to match. */
-  pattern(name: PatternName): RegExp {
-    let found = this.#patterns.get(name);
-    if (found === undefined) {
+  getPattern(name: PatternName): RegExp {
+    let compiled = this.#compiledPatterns.get(name);
+    if (compiled === undefined) {
       const text = expandPattern(this.data.patterns, name);
-      found = new RegExp(`^(?:${text})$`, this.data.patterns[name].any_case ? "isu" : "su");
-      this.#patterns.set(name, found);
+      compiled = new RegExp(`^(?:${text})$`, this.data.patterns[name].any_case ? "isu" : "su");
+      this.#compiledPatterns.set(name, compiled);
     }
-    return found;
+    return compiled;
   }
 }
 

@@ -1,25 +1,25 @@
 /** `Sanitizer`: replaces the words of a text by random ones. The one class that applications use. */
 
-import type { Pins } from "./bundle/open.js";
-import type { Source } from "./bundle/source.js";
-import { type Level, TextBundle } from "./bundle/text.js";
+import type { ExpectedBundle } from "./bundle/open.js";
+import type { BundleSource } from "./bundle/source.js";
+import { type StaircaseLevel, TextBundle } from "./bundle/text.js";
 import { REFUSALS } from "./constants.js";
-import { randomWords, type Words } from "./entropy.js";
+import { type RandomUint64, readRandomUint64 } from "./entropy.js";
 import { InputError, OptionError, UnknownLevel } from "./errors.js";
 import { NamesPlan } from "./names/plan.js";
-import { capOf, epsilonOf, type Given, givenOf, isMany, type Options } from "./options.js";
+import { type CheckedOptions, checkOptions, isCollection, type Options, parseCap, parseEpsilon } from "./options.js";
 import type { RestoreOptions } from "./policy.js";
 import { Restorer } from "./restore.js";
 import type { Restored } from "./restored.js";
-import { type Plan, Rewriter, Slots } from "./rewrite.js";
-import { Rule } from "./skeleton.js";
-import { MentionStatement, type MentionTerms, type Statement } from "./statement.js";
+import { DocumentRewriter, type SanitizingPlan, SlotStaircases } from "./rewrite.js";
+import { TemplateRule } from "./skeleton.js";
+import { type ReleaseStatement, StaircaseStatement, type StaircaseTerms } from "./statement.js";
 
 /** A sanitized text and what it promises. */
 export interface Result {
   readonly text: string;
   /** What is promised. */
-  readonly statement: Statement;
+  readonly statement: ReleaseStatement;
   /** What restores words after consistent draws; undefined otherwise. It undoes the protection. */
   readonly mapping: Restorer | undefined;
   /**
@@ -32,20 +32,20 @@ export interface Result {
 }
 
 /** The texts of a document after the draw, with one statement for all of them together. */
-export interface DocumentResult {
+export interface SanitizedDocument {
   readonly texts: readonly string[];
-  readonly statement: Statement;
+  readonly statement: ReleaseStatement;
   readonly mapping: Restorer | undefined;
   /** As of `Result`, for all texts of the document. */
   readonly keptShare: number | undefined;
 }
 
-class Drawn implements Result {
+class SanitizedText implements Result {
   readonly #mapping: Restorer | undefined;
 
   constructor(
     readonly text: string,
-    readonly statement: Statement,
+    readonly statement: ReleaseStatement,
     mapping: Restorer | undefined,
     readonly keptShare: number | undefined,
   ) {
@@ -74,20 +74,20 @@ function roundShare(share: number): number {
 
 const BOUNDS_SCALE = 10_000;
 const GAIN_SCALE = 10;
-const ROUNDED_UP = 1 + 1e-12;
+const ROUNDING_FACTOR = 1 + 1e-12;
 /** Plans that are kept: each has tables as long as the vocabulary. */
-const MOST_SLOTS = 16;
+const MAX_CACHED_PLANS = 16;
 
 /** Rewrites text under local differential privacy, offline, with one bundle. It holds no random state. */
 export class Sanitizer {
   readonly #bundle: TextBundle;
-  readonly #take: Words;
-  readonly #slots = new Map<string, Slots>();
+  readonly #randomUint64: RandomUint64;
+  readonly #mechanisms = new Map<string, SlotStaircases>();
 
   /** @internal */
-  constructor(bundle: TextBundle, take: Words = randomWords) {
+  constructor(bundle: TextBundle, randomUint64: RandomUint64 = readRandomUint64) {
     this.#bundle = bundle;
-    this.#take = take;
+    this.#randomUint64 = randomUint64;
   }
 
   /**
@@ -95,17 +95,17 @@ export class Sanitizer {
    *
    * @throws BundleError The bundle cannot be used, or is not the one expected.
    */
-  static async load(source: Source, pins: Pins = {}): Promise<Sanitizer> {
-    return new Sanitizer(await TextBundle.load(source, pins));
+  static async load(source: BundleSource, expected: ExpectedBundle = {}): Promise<Sanitizer> {
+    return new Sanitizer(await TextBundle.load(source, expected));
   }
 
   /** Identity of the bundle: SHA-256 of its manifest. */
-  get identity(): string {
-    return this.#bundle.identity;
+  get bundleHash(): string {
+    return this.#bundle.contentHash;
   }
 
   /** The rungs that the bundle can be drawn by. */
-  get rungs(): ("names" | "words" | "all")[] {
+  get modes(): ("names" | "words" | "all")[] {
     return [
       ...(this.#bundle.hasNames ? (["names"] as const) : []),
       ...(this.#bundle.hasStaircase ? (["words", "all"] as const) : []),
@@ -130,123 +130,126 @@ export class Sanitizer {
 
   /** Sanitizes many texts, each a document of its own. All are drawn together, which is faster. */
   sanitizeBatch(texts: Iterable<string>, options: Options = {}): Result[] {
-    if (!isMany(texts)) throw new InputError(REFUSALS.noTexts);
-    const found = [...texts];
-    found.forEach((text, place) => {
-      if (typeof text !== "string") throw new InputError(`text ${place + 1} of ${found.length} is not a string`);
+    if (!isCollection(texts)) throw new InputError(REFUSALS.noTexts);
+    const textList = [...texts];
+    textList.forEach((text, index) => {
+      if (typeof text !== "string") throw new InputError(`text ${index + 1} of ${textList.length} is not a string`);
     });
     return this.#rewrite(
-      found.map((text) => [text]),
+      textList.map((text) => [text]),
       options,
-    ).map((document) => new Drawn(document.texts[0] ?? "", document.statement, document.mapping, document.keptShare));
+    ).map(
+      (document) =>
+        new SanitizedText(document.texts[0] ?? "", document.statement, document.mapping, document.keptShare),
+    );
   }
 
   /** Sanitizes documents that have several texts each, such as the cells of a row. */
-  sanitizeDocuments(documents: Iterable<Iterable<string>>, options: Options = {}): DocumentResult[] {
-    if (!isMany(documents)) throw new InputError(REFUSALS.noDocuments);
-    const found = [...documents].map((texts) => {
-      if (!isMany(texts)) throw new InputError(REFUSALS.noDocument);
+  sanitizeDocuments(documents: Iterable<Iterable<string>>, options: Options = {}): SanitizedDocument[] {
+    if (!isCollection(documents)) throw new InputError(REFUSALS.noDocuments);
+    const documentList = [...documents].map((texts) => {
+      if (!isCollection(texts)) throw new InputError(REFUSALS.noDocument);
       return [...texts];
     });
-    found.forEach((texts, place) => {
+    documentList.forEach((texts, index) => {
       if (!texts.every((text) => typeof text === "string")) {
-        throw new InputError(`document ${place + 1} of ${found.length} has a text that is not a string`);
+        throw new InputError(`document ${index + 1} of ${documentList.length} has a text that is not a string`);
       }
     });
-    return this.#rewrite(found as string[][], options);
+    return this.#rewrite(documentList as string[][], options);
   }
 
   /** Returns each piece of a text with what becomes of it. Nothing is drawn; it is as private as the text. */
   preview(text: string, options: Options = {}): [string, string][] {
     if (typeof text !== "string") throw new InputError("the text is not a string");
-    const given = givenOf(options);
-    if (given.protect === "names") return new NamesPlan(this.#bundle, given).preview(text);
-    return new Rewriter(this.#plan(given)[0], this.#take).preview(text);
+    const checked = checkOptions(options);
+    if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).preview(text);
+    return new DocumentRewriter(this.#makePlan(checked)[0], this.#randomUint64).preview(text);
   }
 
   /** Reads a mapping that `Restorer.toText` has written. */
   readMapping(content: string): Restorer {
-    return Restorer.fromText(content, this.#bundle.cutter);
+    return Restorer.fromJsonText(content, this.#bundle.segmenter);
   }
 
   /** Returns what a call with these options promises of a text with so many tokens. Nothing is drawn. */
-  terms(options: Options = {}, tokens = 0): Statement {
+  statement(options: Options = {}, tokens = 0): ReleaseStatement {
     if (!Number.isSafeInteger(tokens) || tokens < 0) throw new OptionError("tokens is a whole number, at least 0");
-    const given = givenOf(options);
-    if (given.protect === "names") return new NamesPlan(this.#bundle, given).statement(tokens);
-    return new MentionStatement(this.#plan(given)[1], tokens);
+    const checked = checkOptions(options);
+    if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).statement(tokens);
+    return new StaircaseStatement(this.#makePlan(checked)[1], tokens);
   }
 
-  #rewrite(documents: readonly (readonly string[])[], options: Options): DocumentResult[] {
-    const given = givenOf(options);
-    if (given.protect === "names") {
-      const plan = new NamesPlan(this.#bundle, given);
-      return plan.rewrite(documents, this.#take).map(({ texts, tokens, replaced = 0, pairs }) => ({
+  #rewrite(documents: readonly (readonly string[])[], options: Options): SanitizedDocument[] {
+    const checked = checkOptions(options);
+    if (checked.protect === "names") {
+      const plan = new NamesPlan(this.#bundle, checked);
+      return plan.rewrite(documents, this.#randomUint64).map(({ texts, tokens, replacedWords = 0, pairs }) => ({
         texts,
         statement: plan.statement(tokens),
-        mapping: plan.style.consistent ? new Restorer(pairs, this.#bundle.cutter) : undefined,
-        keptShare: tokens + replaced > 0 ? roundShare(tokens / (tokens + replaced)) : undefined,
+        mapping: plan.style.consistent ? new Restorer(pairs, this.#bundle.segmenter) : undefined,
+        keptShare: tokens + replacedWords > 0 ? roundShare(tokens / (tokens + replacedWords)) : undefined,
       }));
     }
-    const [plan, terms] = this.#plan(given);
-    return new Rewriter(plan, this.#take).rewrite(documents).map(({ texts, tokens, pairs }) => ({
+    const [plan, terms] = this.#makePlan(checked);
+    return new DocumentRewriter(plan, this.#randomUint64).rewrite(documents).map(({ texts, tokens, pairs }) => ({
       texts,
-      statement: new MentionStatement(terms, tokens),
-      mapping: plan.consistent ? new Restorer(pairs, this.#bundle.cutter) : undefined,
+      statement: new StaircaseStatement(terms, tokens),
+      mapping: plan.consistent ? new Restorer(pairs, this.#bundle.segmenter) : undefined,
       keptShare: undefined,
     }));
   }
 
-  #plan(given: Given): [Plan, MentionTerms] {
+  #makePlan(checked: CheckedOptions): [SanitizingPlan, StaircaseTerms] {
     const bundle = this.#bundle;
     const { table } = bundle;
-    const level = this.#level(given);
-    const protect = given.protect === undefined ? table.defaultProtect : given.protect === "all" ? "all" : "words";
-    const cap = capOf(given);
-    const { consistent = false, split = false, sanitizePunctuation: bare = false } = given;
-    if (!consistent && (given.consistentCap !== undefined || split)) {
+    const level = this.#findLevel(checked);
+    const protect = checked.protect === undefined ? table.defaultMode : checked.protect === "all" ? "all" : "words";
+    const cap = parseCap(checked);
+    const { consistent = false, split = false, sanitizePunctuation: sanitizesPunctuation = false } = checked;
+    if (!consistent && (checked.consistentCap !== undefined || split)) {
       throw new OptionError("consistentCap and split need consistent");
     }
-    const known = `${protect} ${level.epsilon}`;
-    let slots = this.#slots.get(known);
-    if (slots === undefined) {
-      slots = new Slots(bundle, level, protect === "words");
-      if (this.#slots.size >= MOST_SLOTS) this.#slots.clear();
-      this.#slots.set(known, slots);
+    const cacheKey = `${protect} ${level.epsilon}`;
+    let mechanism = this.#mechanisms.get(cacheKey);
+    if (mechanism === undefined) {
+      mechanism = new SlotStaircases(bundle, level, protect === "words");
+      if (this.#mechanisms.size >= MAX_CACHED_PLANS) this.#mechanisms.clear();
+      this.#mechanisms.set(cacheKey, mechanism);
     }
-    const pattern = bare ? "drop" : (given.case ?? "carry");
-    const near = Math.max(slots.strict.near, slots.lower.near);
-    const gain = Math.max(slots.strict.guessGain, slots.lower.guessGain);
-    const plan: Plan = {
+    const caseOption = sanitizesPunctuation ? "drop" : (checked.case ?? "carry");
+    const nearProbability = Math.max(mechanism.anyCase.nearProbability, mechanism.lowerCase.nearProbability);
+    const guessGain = Math.max(mechanism.anyCase.guessGain, mechanism.lowerCase.guessGain);
+    const plan: SanitizingPlan = {
       bundle,
-      rule: new Rule(bundle.lists, protect === "words", given.deny ?? []),
-      slots,
-      keepsCase: pattern === "carry",
-      bare,
+      rule: new TemplateRule(bundle.entityTypes, protect === "words", checked.deny ?? []),
+      mechanism,
+      keepsCase: caseOption === "carry",
+      sanitizesPunctuation,
       consistent,
       cap,
-      split,
+      splitsLong: split,
     };
-    const terms: MentionTerms = {
-      bundle: bundle.identity,
+    const terms: StaircaseTerms = {
+      bundleHash: bundle.contentHash,
       level: level.name,
       epsilon: level.epsilon,
       share: level.share.toString(),
-      near: Math.ceil(near * BOUNDS_SCALE) / BOUNDS_SCALE,
-      guessGain: Math.ceil(gain * ROUNDED_UP * GAIN_SCALE) / GAIN_SCALE,
+      nearProbability: Math.ceil(nearProbability * BOUNDS_SCALE) / BOUNDS_SCALE,
+      guessGain: Math.ceil(guessGain * ROUNDING_FACTOR * GAIN_SCALE) / GAIN_SCALE,
       protect,
       consistent,
-      case: pattern,
-      bare,
+      case: caseOption,
+      sanitizesPunctuation,
     };
     return [plan, terms];
   }
 
-  #level(given: Given): Level {
+  #findLevel(checked: CheckedOptions): StaircaseLevel {
     const { table } = this.#bundle;
-    const wanted = given.epsilon === undefined ? undefined : epsilonOf(given.epsilon);
-    const level = table.levels.find((one) =>
-      wanted === undefined ? one.name === table.defaultLevel : one.epsilon.equals(wanted),
+    const requested = checked.epsilon === undefined ? undefined : parseEpsilon(checked.epsilon);
+    const level = table.levels.find((level) =>
+      requested === undefined ? level.name === table.defaultLevel : level.epsilon.equals(requested),
     );
     if (level === undefined) {
       throw new UnknownLevel(`no such level; the staircase has the epsilons ${this.epsilons.join(", ")}`);

@@ -1,8 +1,8 @@
 /** The shape of a string (docs/format-staircase.md, "Shapes"): every one of up to 1,000 code points is of exactly one. */
 
-import { IN_NUMBERS, ND, Points } from "./characters.js";
+import { CodePoints, IN_NUMBERS, ND } from "./characters.js";
 import { characters as data } from "./data.js";
-import type { Cutter } from "./segments.js";
+import type { Segmenter } from "./segments.js";
 import { isAscii } from "./words.js";
 
 const YEAR = /^(?:1[5-9][0-9]{2}|20[0-9]{2})$/;
@@ -14,35 +14,39 @@ const EMAIL = /^(?:[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[([{]at[)\]}]
 const TIME = /^(?:00?:00(?::00)?(?:[ap]\.?m)?|00?[ap]\.?m)$/i;
 const ORDINAL = /^0+(?:,000)*(?:[sſ]t|nd|rd|th)$/i;
 const PATH = /^(?:[/\\]|~[/\\]|[A-Za-z]:[/\\])/;
-const LEAST_DIGITS = 7;
-const MOST_DIGITS = 15;
+const MIN_PHONE_DIGITS = 7;
+const MAX_PHONE_DIGITS = 15;
 
 /** The shape of a string. */
-export function shapeOf(string: string, cutter: Cutter): string {
+export function classifyShape(string: string, cutter: Segmenter): string {
   const { characters } = cutter;
-  let bare = "";
+  let withZeros = "";
   let digits = 0;
-  let numeric = true;
+  let isNumeric = true;
   for (const character of string) {
-    const flags = characters.of(character.codePointAt(0) ?? 0);
+    const flags = characters.getFlags(character.codePointAt(0) ?? 0);
     if (flags & ND) digits++;
-    bare += flags & ND ? "0" : character;
-    numeric &&= (flags & IN_NUMBERS) !== 0 || data.gaps.between_numbers.includes(character);
+    withZeros += flags & ND ? "0" : character;
+    isNumeric &&= (flags & IN_NUMBERS) !== 0 || data.gaps.between_numbers.includes(character);
   }
-  if (numeric && digits > 0) return shapeOfNumber(string, bare, digits);
+  if (isNumeric && digits > 0) return classifyNumericShape(string, withZeros, digits);
   if ("@＠﹫".includes(string.charAt(0))) return "handle";
-  const read = new Points(string);
-  if ((string.includes(".") || string.includes("://")) && cutter.isUrl(read)) return "url";
+  const codePoints = new CodePoints(string);
+  if ((string.includes(".") || string.includes("://")) && cutter.isUrl(codePoints)) return "url";
   if (EMAIL.test(string)) return "email";
-  if (TIME.test(bare)) return "time";
-  if (ORDINAL.test(bare)) return "ordinal-number";
+  if (TIME.test(withZeros)) return "time";
+  if (ORDINAL.test(withZeros)) return "ordinal-number";
   return PATH.test(string) ? "path" : "other";
 }
 
-function shapeOfNumber(string: string, bare: string, digits: number): string {
+function classifyNumericShape(string: string, withZeros: string, digits: number): string {
   if (isAscii(string) && YEAR.test(string)) return "year";
-  if (DATE.test(bare)) return "date";
+  if (DATE.test(withZeros)) return "date";
   const isPhone =
-    digits >= LEAST_DIGITS && digits <= MOST_DIGITS && PHONE.test(bare) && GROUPED.test(bare) && !YEARS.test(bare);
+    digits >= MIN_PHONE_DIGITS &&
+    digits <= MAX_PHONE_DIGITS &&
+    PHONE.test(withZeros) &&
+    GROUPED.test(withZeros) &&
+    !YEARS.test(withZeros);
   return isPhone ? "phone" : "number";
 }

@@ -4,245 +4,270 @@ import { BLANK } from "./characters.js";
 import { SHAPES } from "./constants.js";
 import { characters } from "./data.js";
 import { BundleDamaged } from "./errors.js";
-import { ENGLISH, has } from "./rules.js";
-import { type Cutter, GAP, STRING, WORD } from "./segments.js";
-import { shapeOf } from "./shapes.js";
+import { ENGLISH, includesWord } from "./rules.js";
+import { GAP, type Segmenter, STRING, WORD } from "./segments.js";
+import { classifyShape } from "./shapes.js";
 import {
-  casePattern,
+  applyCase,
+  findCasePattern,
+  findLastIndex,
   foldApostrophes,
-  inCase,
+  foldWord,
   isAscii,
   isLong,
-  keyOf,
   LOWER,
-  placeOfLast,
   TITLE,
   UPPER,
   WHITE,
 } from "./words.js";
 
-export const VISIBLE = 0;
-export const MEMBER = 1;
-export const MENTION = 2;
+export const KEPT = 0;
+export const REPLACED = 1;
+export const RANDOMIZED = 2;
 
-const { negation: NOT, negation_stems: auxiliaries } = ENGLISH.data.clitics;
+const { negation: NOT_CLITIC, negation_stems: auxiliaries } = ENGLISH.data.clitics;
 const { clitics } = ENGLISH;
 const APOSTROPHES = "'\u2019\u2018\u02bc\uff07";
-const ENDS = new RegExp(`[${characters.marks.sentence_ends}]`);
+const SENTENCE_ENDS = new RegExp(`[${characters.marks.sentence_ends}]`);
 const LETTERS = /^[A-Za-z]+$/;
 const STRIPPED = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
 
 /** One token: its role and case pattern, and what the role needs. */
-export interface Token {
+export interface ClassifiedToken {
   readonly role: number;
   readonly case: number;
   /** What is printed of a visible one; what is looked up of a drawn one, unless its input is `<unk>`. */
   readonly key: string | undefined;
   /** The kind of a member. */
-  readonly kind: number;
-  readonly spelled: string;
+  readonly typeIndex: number;
+  readonly spelling: string;
 }
 
 /** One kind of the skeleton. */
-export interface Kind {
+export interface EntityType {
   readonly name: string;
   readonly shape: string | null;
-  readonly outputs: readonly string[];
+  readonly surrogates: readonly string[];
 }
 
 /** The public lists of a bundle, in their order. */
-export class Lists {
-  readonly kinds: readonly Kind[];
-  readonly #ofShape = new Map<string, number>();
+export class EntityTypes {
+  readonly entityTypes: readonly EntityType[];
+  readonly #typeByShape = new Map<string, number>();
   /** Of each listed word its kind; and where lists have it with a capital only, that in lower case. */
-  readonly #ofWord = new Map<string, number>();
-  readonly #ofLower = new Map<string, number>();
+  readonly #typeByWord = new Map<string, number>();
+  readonly #typeByLowerWord = new Map<string, number>();
 
   constructor(
     readonly functionWords: ReadonlyMap<string, boolean>,
-    kinds: readonly { name: string; shape: string | null; entries: readonly string[]; marks: readonly number[] }[],
-    readonly cutter: Cutter,
+    listedTypes: readonly {
+      name: string;
+      shape: string | null;
+      entries: readonly string[];
+      marks: readonly number[];
+    }[],
+    readonly cutter: Segmenter,
   ) {
-    const made: Kind[] = [];
-    kinds.forEach(({ name, shape, entries, marks }, number) => {
-      made.push({ name, shape, outputs: entries.filter((_, place) => !((marks[place] ?? 0) & MEMBER_ONLY)) });
+    const entityTypes: EntityType[] = [];
+    listedTypes.forEach(({ name, shape, entries, marks }, typeIndex) => {
+      entityTypes.push({
+        name,
+        shape,
+        surrogates: entries.filter((_, index) => !((marks[index] ?? 0) & RECOGNIZED_ONLY)),
+      });
       if (shape !== null) {
-        this.#ofShape.set(shape, number);
+        this.#typeByShape.set(shape, typeIndex);
         return;
       }
-      entries.forEach((entry, place) => {
-        const capital = ((marks[place] ?? 0) & CAPITALIZED) !== 0;
-        const first = this.#ofWord.get(entry);
+      entries.forEach((entry, index) => {
+        const isCapitalized = ((marks[index] ?? 0) & CAPITALIZED) !== 0;
+        const first = this.#typeByWord.get(entry);
         if (first === undefined) {
-          this.#ofWord.set(entry, number);
-          if (capital) this.#ofLower.set(entry, NONE);
-        } else if (!capital && this.#ofLower.get(entry) === NONE) {
-          this.#ofLower.set(entry, number);
+          this.#typeByWord.set(entry, typeIndex);
+          if (isCapitalized) this.#typeByLowerWord.set(entry, NONE);
+        } else if (!isCapitalized && this.#typeByLowerWord.get(entry) === NONE) {
+          this.#typeByLowerWord.set(entry, typeIndex);
         }
       });
     });
-    this.kinds = made;
+    this.entityTypes = entityTypes;
     if (
-      this.#ofShape.size > 0 &&
-      (this.#ofShape.size !== SHAPES.length || !SHAPES.every((s) => this.#ofShape.has(s)))
+      this.#typeByShape.size > 0 &&
+      (this.#typeByShape.size !== SHAPES.length || !SHAPES.every((s) => this.#typeByShape.has(s)))
     ) {
       throw new BundleDamaged("the kinds by shape are not those of the format");
     }
   }
 
   /** The kind of a string; -1 if there are no kinds by shape. */
-  ofString(string: string): number {
-    return this.#ofShape.size > 0 ? (this.#ofShape.get(shapeOf(string, this.cutter)) ?? NONE) : NONE;
+  findStringType(string: string): number {
+    return this.#typeByShape.size > 0 ? (this.#typeByShape.get(classifyShape(string, this.cutter)) ?? NONE) : NONE;
   }
 
   /** The first kind that lists a word; -1 if none does. */
-  ofWord(key: string, pattern: number): number {
+  findWordType(key: string, pattern: number): number {
     if (pattern === LOWER) {
-      const found = this.#ofLower.get(key);
-      if (found !== undefined) return found;
+      const typeIndex = this.#typeByLowerWord.get(key);
+      if (typeIndex !== undefined) return typeIndex;
     }
-    return this.#ofWord.get(key) ?? NONE;
+    return this.#typeByWord.get(key) ?? NONE;
   }
 }
 
 export const CAPITALIZED = 1;
-export const MEMBER_ONLY = 2;
+export const RECOGNIZED_ONLY = 2;
 const NONE = -1;
 
 /** The rule of one request. */
-export class Rule {
+export class TemplateRule {
   readonly denied: ReadonlySet<string>;
 
   constructor(
-    readonly lists: Lists,
-    readonly visible: boolean,
+    readonly entityTypes: EntityTypes,
+    readonly keepsFunctionWords: boolean,
     deny: Iterable<string>,
   ) {
-    this.denied = new Set([...deny].flatMap((entry) => this.#deniedKeys(entry)));
+    this.denied = new Set([...deny].flatMap((entry) => this.#listDeniedKeys(entry)));
   }
 
   /** The tokens of a segment that is not a gap, each with its spelling. */
-  tokens(kind: number, segment: string, starts: boolean): Token[] {
-    const found = this.#classified(kind, segment, starts);
-    if (this.denied.size === 0) return found;
-    const [first, ...cut] = found as [Token, ...Token[]];
-    const keys = cut.map((token) => keyOf(token.spelled));
-    let whole = this.denied.has(keyOf(segment)) || keys.some((key) => this.denied.has(key));
-    const stem = this.denied.has(keyOf(first.spelled));
-    whole ||= stem && keys.includes(NOT);
-    if (whole) return [mention(first.case, undefined, segment)];
-    return stem ? [mention(first.case, undefined, first.spelled), ...cut] : found;
+  classifyToken(segmentType: number, segment: string, startsSentence: boolean): ClassifiedToken[] {
+    const classified = this.#splitAndClassify(segmentType, segment, startsSentence);
+    if (this.denied.size === 0) return classified;
+    const [first, ...clitics] = classified as [ClassifiedToken, ...ClassifiedToken[]];
+    const keys = clitics.map((token) => foldWord(token.spelling));
+    let deniesAll = this.denied.has(foldWord(segment)) || keys.some((key) => this.denied.has(key));
+    const deniesStem = this.denied.has(foldWord(first.spelling));
+    deniesAll ||= deniesStem && keys.includes(NOT_CLITIC);
+    if (deniesAll) return [makeRandomizedToken(first.case, undefined, segment)];
+    return deniesStem ? [makeRandomizedToken(first.case, undefined, first.spelling), ...clitics] : classified;
   }
 
-  #classified(kind: number, segment: string, starts: boolean): Token[] {
-    if (kind === WORD && LETTERS.test(segment)) return [this.#stem(segment, starts)];
-    if (isLong(segment)) return [mention(LOWER, undefined, segment)];
-    if (kind === STRING) {
-      const number = this.lists.ofString(segment);
-      return [number < 0 ? mention(LOWER, undefined, segment) : member(LOWER, number, segment)];
+  #splitAndClassify(segmentType: number, segment: string, startsSentence: boolean): ClassifiedToken[] {
+    if (segmentType === WORD && LETTERS.test(segment)) return [this.#classifyStem(segment, startsSentence)];
+    if (isLong(segment)) return [makeRandomizedToken(LOWER, undefined, segment)];
+    if (segmentType === STRING) {
+      const typeIndex = this.entityTypes.findStringType(segment);
+      return [
+        typeIndex < 0 ? makeRandomizedToken(LOWER, undefined, segment) : makeReplacedToken(LOWER, typeIndex, segment),
+      ];
     }
-    const lone = keyOf(segment);
-    if (this.visible && (segment.startsWith("'") || segment.startsWith("\u2019")) && has(clitics, lone)) {
+    const loneKey = foldWord(segment);
+    if (
+      this.keepsFunctionWords &&
+      (segment.startsWith("'") || segment.startsWith("\u2019")) &&
+      includesWord(clitics, loneKey)
+    ) {
       // Behind a blank: no other word begins with an apostrophe.
-      return [{ role: VISIBLE, case: LOWER, key: lone, kind: NONE, spelled: segment }];
+      return [{ role: KEPT, case: LOWER, key: loneKey, typeIndex: NONE, spelling: segment }];
     }
-    const cut: string[] = [];
+    const cutClitics: string[] = [];
     let stem = segment;
-    for (let place = cliticPlace(stem); place > 0; place = cliticPlace(stem)) {
-      cut.unshift(stem.slice(place));
-      stem = stem.slice(0, place);
+    for (let index = findCliticStart(stem); index > 0; index = findCliticStart(stem)) {
+      cutClitics.unshift(stem.slice(index));
+      stem = stem.slice(0, index);
     }
-    let first = this.#stem(stem, starts);
-    const place = this.visible ? placeOfLast(stem, NOT.length) : 0;
-    if (place > 0 && keyOf(stem.slice(place)) === NOT && has(auxiliaries, keyOf(stem.slice(0, place)))) {
-      const auxiliary = this.#stem(stem.slice(0, place), starts);
-      if (auxiliary.role === VISIBLE) {
+    let first = this.#classifyStem(stem, startsSentence);
+    const index = this.keepsFunctionWords ? findLastIndex(stem, NOT_CLITIC.length) : 0;
+    if (
+      index > 0 &&
+      foldWord(stem.slice(index)) === NOT_CLITIC &&
+      includesWord(auxiliaries, foldWord(stem.slice(0, index)))
+    ) {
+      const auxiliary = this.#classifyStem(stem.slice(0, index), startsSentence);
+      if (auxiliary.role === KEPT) {
         first = auxiliary;
-        cut.unshift(stem.slice(place));
+        cutClitics.unshift(stem.slice(index));
       } else {
-        first = mention(first.case, undefined, stem);
+        first = makeRandomizedToken(first.case, undefined, stem);
       }
     }
     const pattern = first.case === UPPER ? UPPER : LOWER;
-    const role = this.visible ? VISIBLE : MENTION;
-    return [first, ...cut.map((spelled) => ({ role, case: pattern, key: keyOf(spelled), kind: NONE, spelled }))];
+    const role = this.keepsFunctionWords ? KEPT : RANDOMIZED;
+    return [
+      first,
+      ...cutClitics.map(
+        (spelling): ClassifiedToken => ({ role, case: pattern, key: foldWord(spelling), typeIndex: NONE, spelling }),
+      ),
+    ];
   }
 
-  #stem(stem: string, starts: boolean): Token {
-    const key = keyOf(stem);
-    const pattern = casePattern(stem);
-    const { lists } = this;
-    const kind = lists.ofWord(key, pattern);
-    if (kind >= 0) return member(pattern, kind, stem);
-    const nameLike = this.visible ? lists.functionWords.get(key) : undefined;
-    if (nameLike === undefined) return mention(pattern, key, stem);
-    const spelled = isAscii(stem) ? stem : foldApostrophes(stem.normalize("NFKC"));
-    const capital = key === "i" || (starts && !nameLike);
-    if (spelled === key || (capital && spelled === inCase(key, TITLE))) {
-      return { role: VISIBLE, case: pattern, key, kind: NONE, spelled: stem };
+  #classifyStem(stem: string, startsSentence: boolean): ClassifiedToken {
+    const key = foldWord(stem);
+    const pattern = findCasePattern(stem);
+    const { entityTypes: lists } = this;
+    const typeIndex = lists.findWordType(key, pattern);
+    if (typeIndex >= 0) return makeReplacedToken(pattern, typeIndex, stem);
+    const isNameLike = this.keepsFunctionWords ? lists.functionWords.get(key) : undefined;
+    if (isNameLike === undefined) return makeRandomizedToken(pattern, key, stem);
+    const normalized = isAscii(stem) ? stem : foldApostrophes(stem.normalize("NFKC"));
+    const mayBeCapitalized = key === "i" || (startsSentence && !isNameLike);
+    if (normalized === key || (mayBeCapitalized && normalized === applyCase(key, TITLE))) {
+      return { role: KEPT, case: pattern, key, typeIndex: NONE, spelling: stem };
     }
-    return mention(pattern, undefined, stem);
+    return makeRandomizedToken(pattern, undefined, stem);
   }
 
   /** The kind of marks, where punctuation is sanitized. */
-  get markKind(): number {
-    return this.lists.kinds.length;
+  get markType(): number {
+    return this.entityTypes.entityTypes.length;
   }
 
   /** The outputs of a kind. */
-  outputs(kind: number): readonly string[] {
-    return this.lists.kinds[kind]?.outputs ?? characters.marks.punctuation;
+  listSurrogates(typeIndex: number): readonly string[] {
+    return this.entityTypes.entityTypes[typeIndex]?.surrogates ?? characters.marks.punctuation;
   }
 
   /** The name of a kind. */
-  nameOf(kind: number): string {
-    return this.lists.kinds[kind]?.name ?? "punctuation mark";
+  getTypeName(typeIndex: number): string {
+    return this.entityTypes.entityTypes[typeIndex]?.name ?? "punctuation mark";
   }
 
-  #deniedKeys(entry: string): string[] {
+  #listDeniedKeys(entry: string): string[] {
     const bare = entry.replace(/^\ufeff/, "").replace(STRIPPED, "");
-    const { cutter } = this.lists;
-    const words = cutter.segments(bare).filter(([kind]) => kind !== GAP);
-    return words.length === 0 ? [] : [keyOf(bare), ...words.map(([, segment]) => keyOf(segment))];
+    const { cutter } = this.entityTypes;
+    const words = cutter.splitText(bare).filter(([kind]) => kind !== GAP);
+    return words.length === 0 ? [] : [foldWord(bare), ...words.map(([, segment]) => foldWord(segment))];
   }
 }
 
 /** The token of a mark, where punctuation is sanitized. */
-export function markOf(rule: Rule, mark: string): Token {
-  return member(LOWER, rule.markKind, mark);
+export function makeMarkToken(rule: TemplateRule, mark: string): ClassifiedToken {
+  return makeReplacedToken(LOWER, rule.markType, mark);
 }
 
 /** The marks of a gap. */
-export function marksOf(gap: string, cutter: Cutter): string[] {
-  return [...gap].filter((character) => !cutter.characters.is(character.codePointAt(0) ?? 0, BLANK));
+export function listMarks(gap: string, cutter: Segmenter): string[] {
+  return [...gap].filter((character) => !cutter.characters.matches(character.codePointAt(0) ?? 0, BLANK));
 }
 
 /** Whether a gap ends a sentence. */
 export function endsSentence(gap: string): boolean {
-  return ENDS.test(gap);
+  return SENTENCE_ENDS.test(gap);
 }
 
-const mention = (pattern: number, key: string | undefined, spelled: string): Token => ({
-  role: MENTION,
+const makeRandomizedToken = (pattern: number, key: string | undefined, spelling: string): ClassifiedToken => ({
+  role: RANDOMIZED,
   case: pattern,
   key,
-  kind: NONE,
-  spelled,
+  typeIndex: NONE,
+  spelling,
 });
 
-const member = (pattern: number, kind: number, spelled: string): Token => ({
-  role: MEMBER,
+const makeReplacedToken = (pattern: number, typeIndex: number, spelling: string): ClassifiedToken => ({
+  role: REPLACED,
   case: pattern,
   key: undefined,
-  kind,
-  spelled,
+  typeIndex,
+  spelling,
 });
 
 /** Where the clitic begins that may be cut off the end of a word; 0 if there is none. */
-function cliticPlace(word: string): number {
+function findCliticStart(word: string): number {
   for (const length of [2, 3]) {
-    const place = placeOfLast(word, length);
-    if (place > 0 && APOSTROPHES.includes(word.charAt(place)) && has(clitics, keyOf(word.slice(place)))) return place;
+    const index = findLastIndex(word, length);
+    if (index > 0 && APOSTROPHES.includes(word.charAt(index)) && includesWord(clitics, foldWord(word.slice(index))))
+      return index;
   }
   return 0;
 }

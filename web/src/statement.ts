@@ -1,13 +1,13 @@
 /** What a release of text promises, in numbers and words: a function of the output and of public parameters alone. */
 
 import { statements } from "./data.js";
-import { counted, type Decimal, largestOdds, thousands } from "./decimal.js";
+import { computeLargestOdds, type Decimal, formatCount, formatThousands } from "./decimal.js";
 
 /** Plain values, with the names that statements of all readers have. */
-export type Facts = Readonly<Record<string, unknown>>;
+export type PlainObject = Readonly<Record<string, unknown>>;
 
 /** The promise of one release. Safe to publish beside the output. */
-export abstract class Statement {
+export abstract class ReleaseStatement {
   /** Mechanism and rung: `staircase` or `names`. */
   abstract readonly mechanism: string;
   /** What the release shows in spite of the noise, in plain words. */
@@ -15,7 +15,7 @@ export abstract class Statement {
 
   constructor(
     /** Identity of the bundle. */
-    readonly bundle: string,
+    readonly bundleHash: string,
     /** What is charged: drawn words, or distinct drawn words; on the rung names how many words are shown. */
     readonly tokens: number,
   ) {}
@@ -24,106 +24,106 @@ export abstract class Statement {
   abstract summary(): string;
 
   /** What is shown, replaced and drawn, in one short line. */
-  abstract line(): string;
+  abstract formatLine(): string;
 
   /** Plain values, as statements in JSON have them. */
-  abstract toJSON(): Facts;
+  abstract toJSON(): PlainObject;
 
   /** Lines between the summary and the identity of the bundle. */
-  protected details(): string[] {
+  protected listDetails(): string[] {
     return [];
   }
 
   toString(): string {
     const items = this.notProtected.map((item) => `  - ${item}`);
-    return [this.summary(), ...this.details(), `bundle ${this.bundle}`, "Not protected:", ...items].join("\n");
+    return [this.summary(), ...this.listDetails(), `bundle ${this.bundleHash}`, "Not protected:", ...items].join("\n");
   }
 }
 
 /** @internal Puts values into the places of a template. */
-export function filled(template: string, values: Readonly<Record<string, string>>): string {
+export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
-const nats = (value: Decimal): string => (value.toString() === "1" ? "nat" : "nats");
+const getUnit = (value: Decimal): string => (value.toString() === "1" ? "nat" : "nats");
 /** Figures are written with their unit in sentences. */
-const withUnit = (value: Decimal): string => `${value} ${nats(value)}`;
-const { names, visible: PARTS, words } = statements;
+const withUnit = (value: Decimal): string => `${value} ${getUnit(value)}`;
+const { names, visible: PART_TEXTS, words } = statements;
 
 /** @internal Under what a staircase draws. */
-export interface MentionTerms {
-  readonly bundle: string;
+export interface StaircaseTerms {
+  readonly bundleHash: string;
   readonly level: string;
   readonly epsilon: Decimal;
   readonly share: string;
-  readonly near: number;
+  readonly nearProbability: number;
   readonly guessGain: number;
   readonly protect: "words" | "all";
   readonly consistent: boolean;
   readonly case: "carry" | "drop";
-  readonly bare: boolean;
+  readonly sanitizesPunctuation: boolean;
 }
 
 /** @internal What the staircase promises of every drawn word, between texts of the same skeleton. */
-export class MentionStatement extends Statement {
+export class StaircaseStatement extends ReleaseStatement {
   override readonly mechanism = "staircase";
 
   constructor(
-    readonly terms: MentionTerms,
+    readonly terms: StaircaseTerms,
     tokens: number,
   ) {
-    super(terms.bundle, tokens);
+    super(terms.bundleHash, tokens);
   }
 
   /** What the text shows as it is. */
-  get visible(): string[] {
-    const { protect, bare, consistent } = this.terms;
-    const { function_words: functionWords, gaps, case: pattern, kinds, order, equal } = PARTS;
+  get revealedParts(): string[] {
+    const { protect, sanitizesPunctuation, consistent } = this.terms;
+    const { function_words: functionWords, gaps, case: pattern, kinds: entityTypes, order, equal } = PART_TEXTS;
     return [
       ...(protect === "words" ? [functionWords] : []),
-      ...(bare ? [] : [gaps]),
-      ...(this.terms.case === "carry" && !bare ? [pattern] : []),
-      kinds,
+      ...(sanitizesPunctuation ? [] : [gaps]),
+      ...(this.terms.case === "carry" && !sanitizesPunctuation ? [pattern] : []),
+      entityTypes,
       order,
       ...(consistent ? [equal] : []),
     ];
   }
 
-  get unit(): string {
+  get privacyUnit(): string {
     return this.terms.consistent ? words.consistent_unit : words.unit;
   }
 
   override get notProtected(): string[] {
-    const items = words.not_protected.map((item) => filled(item, { visible: this.visible.join(", ") }));
-    const more = [
+    const items = words.not_protected.map((item) => fillTemplate(item, { visible: this.revealedParts.join(", ") }));
+    const optionItems = [
       ...(this.terms.protect === "words" ? [words.habits] : []),
       ...(this.terms.consistent ? [words.cipher] : []),
     ];
-    return [...items.slice(0, -1), ...more, ...items.slice(-1)];
+    return [...items.slice(0, -1), ...optionItems, ...items.slice(-1)];
   }
 
   override summary(): string {
     const { epsilon } = this.terms;
-    return filled(words.summary, {
+    return fillTemplate(words.summary, {
       epsilon: withUnit(epsilon),
       document: withUnit(epsilon.times(this.tokens)),
-      unit: this.unit,
-      visible: this.visible.join(", "),
-      odds: thousands(largestOdds(epsilon)),
-      mentions: counted(this.tokens, this.unit),
+      unit: this.privacyUnit,
+      visible: this.revealedParts.join(", "),
+      odds: formatThousands(computeLargestOdds(epsilon)),
+      mentions: formatCount(this.tokens, this.privacyUnit),
     });
   }
 
-  override line(): string {
-    const { protect, bare, consistent, epsilon } = this.terms;
-    return filled(words.lines[protect + (bare ? "_bare" : "")] ?? "", {
+  override formatLine(): string {
+    const { protect, sanitizesPunctuation, consistent, epsilon } = this.terms;
+    return fillTemplate(words.lines[protect + (sanitizesPunctuation ? "_bare" : "")] ?? "", {
       epsilon: withUnit(epsilon),
-      words: counted(this.tokens, consistent ? words.other_distinct : words.other),
+      words: formatCount(this.tokens, consistent ? words.other_distinct : words.other),
       each: this.tokens === 1 ? "" : " each",
     });
   }
 
-  override toJSON(): Facts {
+  override toJSON(): PlainObject {
     const { terms } = this;
     return {
       mechanism: this.mechanism,
@@ -132,18 +132,18 @@ export class MentionStatement extends Statement {
       epsilon_kind: words.epsilon_kind,
       notion: terms.consistent ? words.consistent_notion : words.notion,
       share: terms.share,
-      near: terms.near,
+      near: terms.nearProbability,
       guess_gain: terms.guessGain,
-      largest_odds: Number(largestOdds(terms.epsilon)),
+      largest_odds: Number(computeLargestOdds(terms.epsilon)),
       protect: terms.protect,
-      visible: this.visible,
+      visible: this.revealedParts,
       consistent: terms.consistent,
       mentions: this.tokens,
       epsilon_document: terms.epsilon.times(this.tokens).toNumber(),
       case: terms.case,
-      sanitize_punctuation: terms.bare,
-      bundle: terms.bundle,
-      line: this.line(),
+      sanitize_punctuation: terms.sanitizesPunctuation,
+      bundle: terms.bundleHash,
+      line: this.formatLine(),
       summary: this.summary(),
       not_protected: this.notProtected,
     };
@@ -151,85 +151,89 @@ export class MentionStatement extends Statement {
 }
 
 /** @internal How slots of the rung names are written. */
-export interface Style {
-  readonly tags: boolean;
+export interface ReplacementStyle {
+  readonly usesTags: boolean;
   readonly consistent: boolean;
   readonly cap: number;
-  readonly keep: ReadonlySet<string>;
-  readonly tag: ReadonlySet<string>;
-  readonly drop: ReadonlySet<string>;
+  readonly keptTypes: ReadonlySet<string>;
+  readonly taggedTypes: ReadonlySet<string>;
+  readonly droppedTypes: ReadonlySet<string>;
 }
 
 /** @internal Under what the rung names replaces. */
 export interface NamesTerms {
-  readonly bundle: string;
-  readonly style: Style;
-  readonly allow: boolean;
-  readonly deny: boolean;
+  readonly bundleHash: string;
+  readonly style: ReplacementStyle;
+  readonly hasAllowed: boolean;
+  readonly hasDenied: boolean;
 }
 
 /** @internal What the rung names promises: of what is replaced, everything but its kind; of what is shown, nothing. */
-export class NamesStatement extends Statement {
+export class NamesStatement extends ReleaseStatement {
   override readonly mechanism = "names";
 
   constructor(
     readonly terms: NamesTerms,
     tokens: number,
   ) {
-    super(terms.bundle, tokens);
+    super(terms.bundleHash, tokens);
   }
 
-  get #kept(): string {
-    return [...this.terms.style.keep].sort().join(", ");
+  get #keptTypesText(): string {
+    return [...this.terms.style.keptTypes].sort().join(", ");
   }
 
   override get notProtected(): string[] {
-    const { style, allow } = this.terms;
+    const { style, hasAllowed } = this.terms;
     return [
       ...names.not_protected,
-      ...(style.keep.size > 0 ? [filled(names.kept, { kinds: this.#kept })] : []),
-      ...(allow ? [names.allowed] : []),
+      ...(style.keptTypes.size > 0 ? [fillTemplate(names.kept, { kinds: this.#keptTypesText })] : []),
+      ...(hasAllowed ? [names.allowed] : []),
       ...(style.consistent ? [names.equal] : []),
     ];
   }
 
-  override line(): string {
-    const { keep } = this.terms.style;
-    const kept = keep.size === 0 ? "" : keep.size > 1 ? names.kept_types : names.kept_type;
-    const more = filled(kept, { kinds: this.#kept }) + (this.terms.allow ? names.allowed_words : "");
-    return filled(names.line, { more, drawn: "", others: this.#others });
+  override formatLine(): string {
+    const { keptTypes } = this.terms.style;
+    const keptTemplate = keptTypes.size === 0 ? "" : keptTypes.size > 1 ? names.kept_types : names.kept_type;
+    const keptPhrase =
+      fillTemplate(keptTemplate, { kinds: this.#keptTypesText }) + (this.terms.hasAllowed ? names.allowed_words : "");
+    return fillTemplate(names.line, { more: keptPhrase, drawn: "", others: this.#replacementPhrase });
   }
 
   /** What stands in the place of a word that is neither shown nor drawn. */
-  get #others(): string {
-    const { tags, tag, drop } = this.terms.style;
-    const ways: [string, ReadonlySet<string>][] = [
-      ["tags", tags ? new Set() : tag],
-      ["left out", drop],
+  get #replacementPhrase(): string {
+    const { usesTags, taggedTypes, droppedTypes } = this.terms.style;
+    const typesByTreatment: [string, ReadonlySet<string>][] = [
+      ["tags", usesTags ? new Set() : taggedTypes],
+      ["left out", droppedTypes],
     ];
-    const said = ways
-      .filter(([, kinds]) => kinds.size > 0)
-      .map(([way, kinds]) => `${way}: ${[...kinds].sort().join(", ")}`);
-    return (tags ? names.tags : names.surrogates) + (said.length > 0 ? ` (${said.join("; ")})` : "");
+    const treatments = typesByTreatment
+      .filter(([, entityTypes]) => entityTypes.size > 0)
+      .map(([way, entityTypes]) => `${way}: ${[...entityTypes].sort().join(", ")}`);
+    return (usesTags ? names.tags : names.surrogates) + (treatments.length > 0 ? ` (${treatments.join("; ")})` : "");
   }
 
   /** The most different strings that have members of their own; `null` where there is no such cap. */
-  get #cap(): number | null {
+  get #effectiveCap(): number | null {
     const { style } = this.terms;
-    return style.consistent && !style.tags ? style.cap : null;
+    return style.consistent && !style.usesTags ? style.cap : null;
   }
 
   override summary(): string {
-    const summary = filled(names.summary, {
-      line: this.line(),
+    const summary = fillTemplate(names.summary, {
+      line: this.formatLine(),
       equal: this.terms.style.consistent ? names.equal_strings : "",
-      shown: counted(this.tokens, names.unit),
+      shown: formatCount(this.tokens, names.unit),
     });
-    return summary + (this.#cap === null ? "" : filled(names.beyond_cap, { cap: thousands(this.#cap) }));
+    return (
+      summary +
+      (this.#effectiveCap === null ? "" : fillTemplate(names.beyond_cap, { cap: formatThousands(this.#effectiveCap) }))
+    );
   }
 
-  override toJSON(): Facts {
-    const { style, allow, deny } = this.terms;
+  override toJSON(): PlainObject {
+    const { style, hasAllowed, hasDenied } = this.terms;
     return {
       mechanism: this.mechanism,
       level: null,
@@ -237,21 +241,21 @@ export class NamesStatement extends Statement {
       nats: null,
       promise: names.epsilon_kind,
       notion: names.notion,
-      style: style.tags ? "tag" : "surrogate",
+      style: style.usesTags ? "tag" : "surrogate",
       consistent: style.consistent,
-      consistent_cap: this.#cap,
-      keep: [...style.keep].sort(),
-      tag: [...style.tag].sort(),
-      drop: [...style.drop].sort(),
-      allow,
-      deny,
+      consistent_cap: this.#effectiveCap,
+      keep: [...style.keptTypes].sort(),
+      tag: [...style.taggedTypes].sort(),
+      drop: [...style.droppedTypes].sort(),
+      allow: hasAllowed,
+      deny: hasDenied,
       also: false,
       draw: null,
       shown_words: this.tokens,
       case: "carry",
       sanitize_punctuation: false,
-      bundle: this.bundle,
-      line: this.line(),
+      bundle: this.bundleHash,
+      line: this.formatLine(),
       summary: this.summary(),
       not_protected: this.notProtected,
     };

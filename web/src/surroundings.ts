@@ -6,23 +6,23 @@
  * without differences of case and of blanks.
  */
 
-import { BEHIND, folded, type Pair } from "./forms.js";
+import { foldText, LOOKBEHIND_CHARACTERS, type SurrogatePair } from "./forms.js";
 import { isAscii, isDigit, WHITE } from "./words.js";
 
 /** Characters of the sanitized text that are kept before and behind a surrogate. */
-const MOST_BEFORE = 32;
-const MOST_AFTER = 16;
+const MAX_BEFORE = 32;
+const MAX_AFTER = 16;
 /** Characters of a reply that are read behind a surrogate until its surroundings decide. */
-export const AHEAD = 24;
+export const LOOKAHEAD_CHARACTERS = 24;
 /** Characters, blanks aside, that a reply must repeat; and how many a shared start or end of the whole text counts. */
-const LEAST = 8;
-const EDGE_COUNTS = 4;
+const MIN_SHARED = 8;
+const EDGE_WEIGHT = 4;
 /** Characters right beside a surrogate by which surroundings are looked up. */
-const KEY = 4;
+const KEY_CHARACTERS = 4;
 /** Surroundings with the same key that are compared. */
-const MOST_ALIKE = 16;
+const MAX_CANDIDATES = 16;
 /** The start or the end of the text; within surroundings every run of blanks is one space. */
-const EDGE = "\n";
+const EDGE_MARK = "\n";
 const BLANKS = new RegExp(`[${WHITE}][${WHITE}>]*`, "g");
 const OUTER_BLANKS = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
 const LEADING = new RegExp(`^[${WHITE}]+`);
@@ -36,12 +36,12 @@ const ALNUM = /^[\p{L}\p{N}]+$/u;
 const LETTER = /^\p{L}/u;
 const NUMBER = /^[\p{Nd}.,]+$/u;
 const APOSTROPHES = "'\u2019";
-const IN_NUMBERS = ".,:/-\u2013";
+const NUMBER_JOINS = ".,:/-\u2013";
 
 /** The first so many characters of a text, by code points. */
-export const firstOf = (text: string, count: number): string[] => [...text.slice(0, 2 * count)].slice(0, count);
+export const getFirst = (text: string, count: number): string[] => [...text.slice(0, 2 * count)].slice(0, count);
 /** The last so many characters of a text, by code points. */
-export const lastOf = (text: string, count: number): string[] => {
+export const getLast = (text: string, count: number): string[] => {
   const from = Math.max(0, text.length - 2 * count);
   return [...text.slice(from)].slice(-count);
 };
@@ -49,54 +49,54 @@ export const lastOf = (text: string, count: number): string[] => {
 /** Folds each character by itself, and makes every run of blanks one space. */
 function foldSurroundings(characters: readonly string[]): string {
   const text = characters.join("");
-  return (isAscii(text) ? text.toLowerCase() : characters.map(folded).join("")).replace(BLANKS, " ");
+  return (isAscii(text) ? text.toLowerCase() : characters.map(foldText).join("")).replace(BLANKS, " ");
 }
 
 /** What is compared of the text before a surrogate; `isStart` if the whole text begins with it. */
 export function cutBefore(text: string, isStart: boolean): string {
-  const last = lastOf(text, BEHIND);
-  const read = foldSurroundings(last);
+  const last = getLast(text, LOOKBEHIND_CHARACTERS);
+  const folded = foldSurroundings(last);
   const whole = isStart && last.join("").length === text.length;
-  return lastOf(whole ? EDGE + read.replace(LEADING, "") : read, MOST_BEFORE).join("");
+  return getLast(whole ? EDGE_MARK + folded.replace(LEADING, "") : folded, MAX_BEFORE).join("");
 }
 
 /** What is compared of the text behind a surrogate; `isEnd` if the whole text ends with it. */
 export function cutAfter(text: string, isEnd: boolean): string {
-  const first = firstOf(text, AHEAD);
-  const read = foldSurroundings(first);
+  const first = getFirst(text, LOOKAHEAD_CHARACTERS);
+  const folded = foldSurroundings(first);
   const whole = isEnd && first.join("").length === text.length;
-  return firstOf(whole ? read.replace(TRAILING, "") + EDGE : read, MOST_AFTER).join("");
+  return getFirst(whole ? folded.replace(TRAILING, "") + EDGE_MARK : folded, MAX_AFTER).join("");
 }
 
-const compact = (text: string): string => text.replaceAll(" ", "");
-export const foldOutput = (output: string): string => folded(output).replace(OUTER_BLANKS, "").replace(BLANKS, " ");
+const removeBlanks = (text: string): string => text.replaceAll(" ", "");
+export const foldOutput = (output: string): string => foldText(output).replace(OUTER_BLANKS, "").replace(BLANKS, " ");
 
-interface Entry {
+interface Surroundings {
   readonly before: readonly string[];
   readonly after: readonly string[];
   readonly text: string;
-  readonly pair: Pair;
+  readonly pair: SurrogatePair;
 }
 
 /** Finds surroundings of surrogates. */
 export class QuotationIndex {
-  readonly #sides = new Map<string, Entry[]>();
+  readonly #candidates = new Map<string, Surroundings[]>();
   readonly #outputs = new Set<string>();
 
-  constructor(pairs: Iterable<Pair>) {
+  constructor(pairs: Iterable<SurrogatePair>) {
     for (const pair of pairs) {
       const { before = "", after = "" } = pair;
       const output = foldOutput(pair.output);
       this.#outputs.add(output);
       const entry = { before: [...before].reverse(), after: [...after], text: after, pair };
       const keys = [
-        sideKey(output, "before", lastOf(compact(before), KEY)),
-        sideKey(output, "after", firstOf(compact(after), KEY)),
+        makeSideKey(output, "before", getLast(removeBlanks(before), KEY_CHARACTERS)),
+        makeSideKey(output, "after", getFirst(removeBlanks(after), KEY_CHARACTERS)),
       ];
       for (const key of keys) {
-        const alike = this.#sides.get(key) ?? [];
-        if (alike.length < MOST_ALIKE) alike.push(entry);
-        this.#sides.set(key, alike);
+        const candidates = this.#candidates.get(key) ?? [];
+        if (candidates.length < MAX_CANDIDATES) candidates.push(entry);
+        this.#candidates.set(key, candidates);
       }
     }
   }
@@ -110,71 +110,79 @@ export class QuotationIndex {
    *
    * It must repeat both sides if the surrogate is a part of a longer word, or has a pair that counts anywhere.
    */
-  find(output: string, before: string, rest: string, isEnd: boolean, isAlone: boolean): Pair | "more" | undefined {
+  findQuotation(
+    output: string,
+    before: string,
+    rest: string,
+    isEnd: boolean,
+    isSeparate: boolean,
+  ): SurrogatePair | "more" | undefined {
     const after = cutAfter(rest, isEnd);
-    const known = after.replace(/ +$/, "");
-    const isOpen = !isEnd && firstOf(rest, AHEAD).length < AHEAD;
-    const key = firstOf(compact(after), KEY);
-    if (isOpen && key.length < KEY) return "more";
-    const alike = [
-      ...(this.#sides.get(sideKey(output, "before", lastOf(compact(before), KEY))) ?? []),
-      ...(this.#sides.get(sideKey(output, "after", key)) ?? []),
+    const certain = after.replace(/ +$/, "");
+    const isOpen = !isEnd && getFirst(rest, LOOKAHEAD_CHARACTERS).length < LOOKAHEAD_CHARACTERS;
+    const key = getFirst(removeBlanks(after), KEY_CHARACTERS);
+    if (isOpen && key.length < KEY_CHARACTERS) return "more";
+    const candidates = [
+      ...(this.#candidates.get(makeSideKey(output, "before", getLast(removeBlanks(before), KEY_CHARACTERS))) ?? []),
+      ...(this.#candidates.get(makeSideKey(output, "after", key)) ?? []),
     ];
     const backwards = [...before].reverse();
     const forwards = [...after];
-    let [best, most]: [Pair | undefined, number] = [undefined, 0];
+    let [best, bestStrength]: [SurrogatePair | undefined, number] = [undefined, 0];
     let originals = new Set<string>();
-    for (const entry of alike) {
-      if (isOpen && entry.text.length > known.length && entry.text.startsWith(known)) return "more";
-      const [left, right] = [match(backwards, entry.before), match(forwards, entry.after)];
-      const strength = (entry.pair.weak && isAlone) || (left > 0 && right > 0) ? left + right : 0;
-      if (strength > most) [best, most, originals] = [entry.pair, strength, new Set()];
-      if (strength === most) originals.add(entry.pair.original);
+    for (const entry of candidates) {
+      if (isOpen && entry.text.length > certain.length && entry.text.startsWith(certain)) return "more";
+      const [left, right] = [countShared(backwards, entry.before), countShared(forwards, entry.after)];
+      const strength = (entry.pair.weak && isSeparate) || (left > 0 && right > 0) ? left + right : 0;
+      if (strength > bestStrength) [best, bestStrength, originals] = [entry.pair, strength, new Set()];
+      if (strength === bestStrength) originals.add(entry.pair.original);
     }
-    return most < LEAST || originals.size > 1 ? undefined : best;
+    return bestStrength < MIN_SHARED || originals.size > 1 ? undefined : best;
   }
 }
 
-const sideKey = (output: string, side: string, key: readonly string[]): string => `${output}\0${side}\0${key.join("")}`;
+const makeSideKey = (output: string, side: string, key: readonly string[]): string =>
+  `${output}\0${side}\0${key.join("")}`;
 
 /** How many characters two surroundings share from the surrogate on, in whole words and without blanks. */
-function match(one: readonly string[], other: readonly string[]): number {
-  const shortest = Math.min(one.length, other.length);
+function countShared(first: readonly string[], second: readonly string[]): number {
+  const shortest = Math.min(first.length, second.length);
   let shared = 0;
-  while (shared < shortest && one[shared] === other[shared]) shared++;
-  const isCut = [one[shared], other[shared]].some((end) => end !== undefined && ALNUM.test(end));
-  while (isCut && shared > 0 && ALNUM.test(one[shared - 1] ?? "")) shared--;
+  while (shared < shortest && first[shared] === second[shared]) shared++;
+  const splitsWord = [first[shared], second[shared]].some((end) => end !== undefined && ALNUM.test(end));
+  while (splitsWord && shared > 0 && ALNUM.test(first[shared - 1] ?? "")) shared--;
   let count = 0;
-  for (const character of one.slice(0, shared)) count += character === " " ? 0 : character === EDGE ? EDGE_COUNTS : 1;
+  for (const character of first.slice(0, shared))
+    count += character === " " ? 0 : character === EDGE_MARK ? EDGE_WEIGHT : 1;
   return count;
 }
 
 /** Whether a form is not a part of a longer word or number. */
-export function standsAlone(text: string, place: number, end: number): boolean {
-  const first = String.fromCodePoint(text.codePointAt(place) ?? 0);
+export function isSeparateWord(text: string, index: number, end: number): boolean {
+  const first = String.fromCodePoint(text.codePointAt(index) ?? 0);
   const last = text.charAt(end - 1);
-  const number = NUMBER.test(text.slice(place, end));
-  const mixed = !number && [...text.slice(place, end)].some(isDigit); // such as a key, which code may have after __
-  const before = [...text.slice(Math.max(0, place - 4), place)].slice(-2);
+  const isNumber = NUMBER.test(text.slice(index, end));
+  const hasDigits = !isNumber && [...text.slice(index, end)].some(isDigit); // such as a key, which code may have after __
+  const before = [...text.slice(Math.max(0, index - 4), index)].slice(-2);
   const after = [...text.slice(end, end + 4)].slice(0, 2);
-  const [near = "", far = ""] = [before.at(-1), before.length > 1 ? before[0] : ""];
-  const [next = "", further = ""] = after;
-  if (first !== "[" && near !== "" && !ESCAPE.test(text.slice(Math.max(0, place - 3), place))) {
+  const [previous = "", beforePrevious = ""] = [before.at(-1), before.length > 1 ? before[0] : ""];
+  const [next = "", afterNext = ""] = after;
+  if (first !== "[" && previous !== "" && !ESCAPE.test(text.slice(Math.max(0, index - 3), index))) {
     if (
-      (INSIDE.test(near) && !EMOJI_EDGE.test(first)) ||
-      (LETTER.test(first) && APOSTROPHES.includes(near) && ALNUM.test(far))
+      (INSIDE.test(previous) && !EMOJI_EDGE.test(first)) ||
+      (LETTER.test(first) && APOSTROPHES.includes(previous) && ALNUM.test(beforePrevious))
     )
       return false;
-    if (number && IN_NUMBERS.includes(near) && isDigit(far)) return false;
-    if (near === "_" && next !== "_" && !mixed) return false;
+    if (isNumber && NUMBER_JOINS.includes(previous) && isDigit(beforePrevious)) return false;
+    if (previous === "_" && next !== "_" && !hasDigits) return false;
   }
   if (last !== "]" && next !== "") {
     if (
-      (INSIDE.test(next) && !(EMOJI_EDGE.test(text.slice(place, end)) && ALNUM.test(next))) ||
-      (next === "_" && near !== "_" && !mixed)
+      (INSIDE.test(next) && !(EMOJI_EDGE.test(text.slice(index, end)) && ALNUM.test(next))) ||
+      (next === "_" && previous !== "_" && !hasDigits)
     )
       return false;
-    if (number && IN_NUMBERS.includes(next) && isDigit(further)) return false;
+    if (isNumber && NUMBER_JOINS.includes(next) && isDigit(afterNext)) return false;
   }
   return true;
 }

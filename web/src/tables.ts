@@ -12,7 +12,7 @@ export function decodeTable(lines: readonly string[]): number[] {
 }
 
 /** Returns whether a character is in one of the ranges of a table. */
-export function isIn(boundaries: readonly number[], character: string): boolean {
+export function isInTable(boundaries: readonly number[], character: string): boolean {
   const point = character.codePointAt(0) ?? 0;
   let [low, high] = [0, boundaries.length];
   while (low < high) {

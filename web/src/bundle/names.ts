@@ -5,96 +5,98 @@ import { NAMES_MARKS } from "../constants.js";
 import { types } from "../data.js";
 import { BundleDamaged } from "../errors.js";
 import { ENGLISH, type Rules } from "../rules.js";
-import type { Cutter } from "../segments.js";
-import { lineDamaged, linesOf, marked, requireFolded, requireOrder, requireTrimmed } from "./lists.js";
-import type { Opened } from "./open.js";
-import { RULES, readRules } from "./rules.js";
+import type { Segmenter } from "../segments.js";
+import { checkFolded, checkOrder, checkTrimmed, makeLineError, parseFlagged, readLines } from "./lists.js";
+import type { BundleBase } from "./open.js";
+import { RULES_FILE, readRules } from "./rules.js";
 
 const COMMON = "common-words.txt";
 const CAPITALS = "shown-capitals.txt";
 const SYMBOLS = "symbols.txt";
-const kindFile = (kind: string): string => `names.kind.${kind}.txt`;
-const poolFile = (kind: string): string => `names.pool.${kind}.txt`;
-const NO_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
+const nameTypeFile = (entityType: string): string => `names.kind.${entityType}.txt`;
+const namePoolFile = (entityType: string): string => `names.pool.${entityType}.txt`;
+const NON_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
 
-const mark = (name: (typeof NAMES_MARKS)[number]): number => 1 << NAMES_MARKS.indexOf(name);
-export const STRICT = mark("strict");
-export const START = mark("start");
-export const EMPHASIS = mark("emphasis");
-export const RARE = mark("rare");
-export const OPENER = mark("opener");
-export const FUNCTION = mark("function");
+const getFlag = (name: (typeof NAMES_MARKS)[number]): number => 1 << NAMES_MARKS.indexOf(name);
+export const STRICT = getFlag("strict");
+export const START = getFlag("start");
+export const EMPHASIS = getFlag("emphasis");
+export const RARE = getFlag("rare");
+export const OPENER = getFlag("opener");
+export const FUNCTION = getFlag("function");
 
 /** The files that `names` in `law.json` stands for. */
-export function namesFiles(entry: { kinds: readonly string[]; pools: readonly string[] }): string[] {
-  return [COMMON, CAPITALS, SYMBOLS, ...entry.kinds.map(kindFile), ...entry.pools.map(poolFile)];
+export function listNamesFiles(entry: { entityTypes: readonly string[]; poolTypes: readonly string[] }): string[] {
+  return [COMMON, CAPITALS, SYMBOLS, ...entry.entityTypes.map(nameTypeFile), ...entry.poolTypes.map(namePoolFile)];
 }
 
 /** All lists. */
 export class NamesLists {
   /** Common words with their marks as bits. */
-  readonly common: ReadonlyMap<string, number>;
-  readonly capitals: ReadonlySet<string>;
-  readonly symbols: ReadonlySet<string>;
-  readonly #kinds = new Map<string, ReadonlySet<string>>();
-  readonly pools: ReadonlyMap<string, readonly string[]>;
+  readonly commonWords: ReadonlyMap<string, number>;
+  readonly keptCapitals: ReadonlySet<string>;
+  readonly keptSymbols: ReadonlySet<string>;
+  readonly #membersByType = new Map<string, ReadonlySet<string>>();
+  readonly surrogatePools: ReadonlyMap<string, readonly string[]>;
   /** Rules of the bundle's language, or of English. */
   readonly rules: Rules;
 
   constructor(
-    opened: Opened,
-    entry: { kinds: readonly string[]; pools: readonly string[] },
-    readonly cutter: Cutter,
+    opened: BundleBase,
+    entry: { entityTypes: readonly string[]; poolTypes: readonly string[] },
+    readonly cutter: Segmenter,
   ) {
-    this.rules = opened.hashes.has(RULES) ? readRules(opened.file(RULES)) : ENGLISH;
-    const common = marked(opened, COMMON, NAMES_MARKS);
-    requireOrder(COMMON, common.entries);
-    requireFolded(COMMON, common.entries);
-    this.common = new Map(common.entries.map((word, place) => [word, common.marks[place] ?? 0]));
-    for (const kind of entry.kinds) {
-      const name = kindFile(kind);
-      const { entries, marks } = marked(opened, name, ["capitalized", "common"]);
-      requireOrder(name, entries);
-      requireFolded(name, entries);
-      this.#kinds.set(kind, new Set(entries));
-      const closed = types.closed.includes(kind);
-      if (closed && entries.some((word, place) => marks[place] === 0 && this.common.has(word))) {
-        throw new BundleDamaged(`${COMMON}: a word is a ${kind}, which is never shown`);
+    this.rules = opened.hashes.has(RULES_FILE) ? readRules(opened.getFile(RULES_FILE)) : ENGLISH;
+    const common = parseFlagged(opened, COMMON, NAMES_MARKS);
+    checkOrder(COMMON, common.entries);
+    checkFolded(COMMON, common.entries);
+    this.commonWords = new Map(common.entries.map((word, index) => [word, common.flags[index] ?? 0]));
+    for (const entityType of entry.entityTypes) {
+      const name = nameTypeFile(entityType);
+      const { entries, flags: marks } = parseFlagged(opened, name, ["capitalized", "common"]);
+      checkOrder(name, entries);
+      checkFolded(name, entries);
+      this.#membersByType.set(entityType, new Set(entries));
+      const isClosed = types.closed.includes(entityType);
+      if (isClosed && entries.some((word, index) => marks[index] === 0 && this.commonWords.has(word))) {
+        throw new BundleDamaged(`${COMMON}: a word is a ${entityType}, which is never shown`);
       }
     }
-    this.capitals = new Set(sorted(opened, CAPITALS));
-    const symbols = sorted(opened, SYMBOLS);
-    symbols.forEach((symbol, place) => {
-      const one = [...symbol].length === 1 && !NO_SYMBOL.test(symbol);
-      if (!one || cutter.characters.all(symbol, M | N)) throw lineDamaged(SYMBOLS, place, "is not a single symbol");
+    this.keptCapitals = new Set(parseSorted(opened, CAPITALS));
+    const symbols = parseSorted(opened, SYMBOLS);
+    symbols.forEach((symbol, index) => {
+      const isSymbol = [...symbol].length === 1 && !NON_SYMBOL.test(symbol);
+      if (!isSymbol || cutter.characters.allMatch(symbol, M | N))
+        throw makeLineError(SYMBOLS, index, "is not a single symbol");
     });
-    this.symbols = new Set(symbols);
-    this.pools = new Map(
-      entry.pools.map((kind) => {
-        const lines = linesOf(opened, poolFile(kind), false);
-        requireTrimmed(poolFile(kind), lines);
-        if (new Set(lines).size < lines.length) throw new BundleDamaged(`${poolFile(kind)}: an entry is there twice`);
-        return [kind, lines];
+    this.keptSymbols = new Set(symbols);
+    this.surrogatePools = new Map(
+      entry.poolTypes.map((entityType) => {
+        const lines = readLines(opened, namePoolFile(entityType), false);
+        checkTrimmed(namePoolFile(entityType), lines);
+        if (new Set(lines).size < lines.length)
+          throw new BundleDamaged(`${namePoolFile(entityType)}: an entry is there twice`);
+        return [entityType, lines];
       }),
     );
-    for (const [needed, there] of [
-      [types.lists, this.#kinds],
-      [[...types.pools, ...this.rules.data.endings.kept.map((ending) => `word-${ending}`)].sort(), this.pools],
+    for (const [required, present] of [
+      [types.lists, this.#membersByType],
+      [[...types.pools, ...this.rules.data.endings.kept.map((ending) => `word-${ending}`)].sort(), this.surrogatePools],
     ] as const) {
-      const missing = needed.find((kind) => !there.has(kind));
+      const missing = required.find((entityType) => !present.has(entityType));
       if (missing !== undefined) throw new BundleDamaged(`law.json: the rung names lacks the list ${missing}`);
     }
   }
 
   /** The members of a kind. */
-  kind(name: string): ReadonlySet<string> {
-    return this.#kinds.get(name) ?? new Set();
+  getMembers(name: string): ReadonlySet<string> {
+    return this.#membersByType.get(name) ?? new Set();
   }
 }
 
-function sorted(opened: Opened, name: string): string[] {
-  const lines = linesOf(opened, name, false);
-  requireOrder(name, lines);
-  requireTrimmed(name, lines);
+function parseSorted(opened: BundleBase, name: string): string[] {
+  const lines = readLines(opened, name, false);
+  checkOrder(name, lines);
+  checkTrimmed(name, lines);
   return lines;
 }

@@ -1,15 +1,15 @@
 /** Reads the rules of a bundle's language, strictly (docs/format-rules.md). */
 
-import { size } from "../characters.js";
+import { countCodePoints } from "../characters.js";
 import { MAX_ELEMENTS, MAX_RULE_TEXT, MAX_RULE_WORDS, MAX_RULES_BYTES, MAX_SURROGATES } from "../constants.js";
 import { rules as english, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
-import { fieldsOf, partsOf } from "../names/templates.js";
+import { parseFields, splitTemplate } from "../names/templates.js";
 import { expandPattern, NUMBER_KEYS, Rules } from "../rules.js";
-import { keyOf } from "../words.js";
-import { anArray, anObject, aText, integer, type Json, parseJson, record } from "./json.js";
+import { foldWord } from "../words.js";
+import { type Json, parseArray, parseInteger, parseJson, parseObject, parseRecord, parseText } from "./json.js";
 
-export const RULES = "rules.json";
+export const RULES_FILE = "rules.json";
 const NAME = /^[a-z]+(?:_[a-z]+)*$/;
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
 /** Patterns that Python and JavaScript match alike: pieces, most of them with a quantifier if need be. */
@@ -25,61 +25,61 @@ const NEGATION = /^(?:\p{L}*'\p{L}+)?$/u;
 const OPEN = new Set(["names.titles", "months.short", "surrogates.choices"]);
 const AS_PRINTED = new Set(["months.names", "names.no_legal_forms"]);
 
-const damaged = (what: string): BundleDamaged => new BundleDamaged(`${RULES}: ${what}`);
+const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${RULES_FILE}: ${problem}`);
 
 /** Reads and checks rules: the keys and types of those of English. */
 export function readRules(content: Uint8Array): Rules {
-  const found = shaped(parseJson(content, RULES, true, MAX_RULES_BYTES), english, []) as RulesData;
-  for (const name of Object.keys(found.patterns)) checkPattern(found.patterns, name as PatternName);
-  checkWords(found);
-  checkSurrogates(found);
-  return new Rules(found);
+  const data = checkShape(parseJson(content, RULES_FILE, true, MAX_RULES_BYTES), english, []) as RulesData;
+  for (const name of Object.keys(data.patterns)) checkPattern(data.patterns, name as PatternName);
+  checkWords(data);
+  checkSurrogates(data);
+  return new Rules(data);
 }
 
 /** Returns a value as plain data, if it has the keys and types of another one. */
-function shaped(value: Json | undefined, like: unknown, path: readonly string[]): unknown {
+function checkShape(value: Json | undefined, model: unknown, path: readonly string[]): unknown {
   const where = path.join(".");
-  if (Array.isArray(like)) {
-    const words = anArray(value, RULES, MAX_RULE_WORDS).map((word) => aText(word, RULES));
+  if (Array.isArray(model)) {
+    const words = parseArray(value, RULES_FILE, MAX_RULE_WORDS).map((word) => parseText(word, RULES_FILE));
     const folds = !AS_PRINTED.has(where) && !path.includes("surrogates");
     const fits = (word: string): boolean =>
-      word !== "" && size(word) <= MAX_RULE_TEXT && word === (folds ? keyOf(word) : word).trim();
+      word !== "" && countCodePoints(word) <= MAX_RULE_TEXT && word === (folds ? foldWord(word) : word).trim();
     if (!words.every(fits) || new Set(words).size < words.length) {
-      throw damaged(`${where}: a word is empty, too long, not folded or there twice`);
+      throw makeError(`${where}: a word is empty, too long, not folded or there twice`);
     }
     return words;
   }
-  if (typeof like === "object" && like !== null) {
+  if (typeof model === "object" && model !== null) {
     const open = OPEN.has(where);
-    const entries = open ? anObject(value, RULES) : record(value, Object.keys(like), RULES);
-    const first = Object.values(like)[0];
+    const entries = open ? parseObject(value, RULES_FILE) : parseRecord(value, Object.keys(model), RULES_FILE);
+    const first = Object.values(model)[0];
     return Object.fromEntries(
       [...entries].map(([key, entry]) => {
-        if (open && !NAME.test(key)) throw damaged(`${where}: a key is no name`);
-        return [key, shaped(entry, open ? first : (like as Record<string, unknown>)[key], [...path, key])];
+        if (open && !NAME.test(key)) throw makeError(`${where}: a key is no name`);
+        return [key, checkShape(entry, open ? first : (model as Record<string, unknown>)[key], [...path, key])];
       }),
     );
   }
-  if (typeof like === "number") return integer(value, 1, 12, RULES);
-  if (typeof like === "boolean") {
-    if (typeof value !== "boolean") throw damaged("something is neither true nor false");
+  if (typeof model === "number") return parseInteger(value, 1, 12, RULES_FILE);
+  if (typeof model === "boolean") {
+    if (typeof value !== "boolean") throw makeError("something is neither true nor false");
     return value;
   }
-  const text = aText(value, RULES);
-  if (size(text) > MAX_RULE_TEXT) {
-    throw new BundleTooLarge(`${RULES}: ${where}: too long`);
+  const text = parseText(value, RULES_FILE);
+  if (countCodePoints(text) > MAX_RULE_TEXT) {
+    throw new BundleTooLarge(`${RULES_FILE}: ${where}: too long`);
   }
   return text;
 }
 
 /** Refuses a pattern beyond the subset that all readers match alike. */
 function checkPattern(patterns: RulesData["patterns"], name: PatternName): void {
-  const wrong = damaged(`patterns.${name}: not of the supported subset`);
+  const wrong = makeError(`patterns.${name}: not of the supported subset`);
   const { text } = patterns[name];
   if (!PATTERN.test(text)) throw wrong;
-  for (const [, of = ""] of text.matchAll(REFERENCE)) {
-    const named = Object.hasOwn(patterns, of) ? patterns[of as PatternName].text : "(";
-    if (GROUP.test(named) || named.search(REFERENCE) >= 0) throw wrong;
+  for (const [, reference = ""] of text.matchAll(REFERENCE)) {
+    const expanded = Object.hasOwn(patterns, reference) ? patterns[reference as PatternName].text : "(";
+    if (GROUP.test(expanded) || expanded.search(REFERENCE) >= 0) throw wrong;
   }
   let groups: number;
   try {
@@ -88,44 +88,47 @@ function checkPattern(patterns: RulesData["patterns"], name: PatternName): void 
     throw wrong;
   }
   const needed = GROUPS[name];
-  if (needed !== undefined && groups !== needed) throw damaged(`patterns.${name}: needs ${needed} groups`);
+  if (needed !== undefined && groups !== needed) throw makeError(`patterns.${name}: needs ${needed} groups`);
 }
 
 function checkWords({ language, clitics, months, names }: RulesData): void {
-  if (!LANGUAGE.test(language)) throw damaged("language: no language tag");
+  if (!LANGUAGE.test(language)) throw makeError("language: no language tag");
   if (clitics.before.length > 0) {
-    throw damaged("clitics.before: this release reads none");
+    throw makeError("clitics.before: this release reads none");
   }
   if (!clitics.after.every((clitic) => CLITIC.test(clitic)) || !NEGATION.test(clitics.negation)) {
-    throw damaged("clitics: one is not an apostrophe and letters");
+    throw makeError("clitics: one is not an apostrophe and letters");
   }
   const layouts = Object.values(names.titles);
   const titles = layouts.flatMap(({ words }) => words);
-  if (new Set(titles).size < titles.length || !layouts.every((of) => of.words.includes(keyOf(of.surrogate)))) {
-    throw damaged("names.titles: a title has two layouts, or a surrogate is none of its titles");
+  if (
+    new Set(titles).size < titles.length ||
+    !layouts.every((layout) => layout.words.includes(foldWord(layout.surrogate)))
+  ) {
+    throw makeError("names.titles: a title has two layouts, or a surrogate is none of its titles");
   }
-  if (months.names.length !== 12) throw damaged("months.names: not twelve");
+  if (months.names.length !== 12) throw makeError("months.names: not twelve");
 }
 
 function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesData): void {
   const elements = [choices.letter ?? [], ...NUMBER_KEYS.map((key) => numbers[key].surrogates)];
   const lists = [...Object.values(choices), ...elements];
   if (!lists.every((list) => list.length > 0) || "given" in choices || "family" in choices) {
-    throw damaged("surrogates: a list is empty or missing, or has the name of a pool");
+    throw makeError("surrogates: a list is empty or missing, or has the name of a pool");
   }
   if (elements.some((list) => list.length > MAX_ELEMENTS)) {
-    throw new BundleTooLarge(`${RULES}: surrogates: an element of a spelled word has more than ${MAX_ELEMENTS}`);
+    throw new BundleTooLarge(`${RULES_FILE}: surrogates: an element of a spelled word has more than ${MAX_ELEMENTS}`);
   }
-  const known = { ...choices, given: [""], family: [""] };
+  const choicesAndPools = { ...choices, given: [""], family: [""] };
   for (const [kind, template] of Object.entries(templates)) {
-    const fields = fieldsOf(template, known);
+    const fields = parseFields(template, choicesAndPools);
     const count = fields.reduce((product, field) => product * field.count, 1);
-    const text = partsOf(template).filter((_, place) => place % 2 === 0);
+    const text = splitTemplate(template).filter((_, index) => index % 2 === 0);
     if (count === 0 || text.some((part) => /[{}]/.test(part))) {
-      throw damaged(`surrogates.templates.${kind}: malformed, or a field is not there`);
+      throw makeError(`surrogates.templates.${kind}: malformed, or a field is not there`);
     }
     if (count > MAX_SURROGATES) {
-      throw new BundleTooLarge(`${RULES}: surrogates.templates.${kind}: too many surrogates`);
+      throw new BundleTooLarge(`${RULES_FILE}: surrogates.templates.${kind}: too many surrogates`);
     }
   }
 }

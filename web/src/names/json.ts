@@ -6,7 +6,7 @@ export const COPIED = 2;
 
 /** A part of a text; of a string, where each escape stands in `text`, and how it was written. */
 export interface JsonPart {
-  readonly kind: number;
+  readonly partType: number;
   readonly text: string;
   readonly escapes: readonly (readonly [number, string, number])[];
 }
@@ -22,39 +22,39 @@ const START = new RegExp(`\\{${BLANKS}${STRING}${BLANKS}:|\\[${BLANKS}(?=[[{"])`
 const ESCAPE = /\\(?:u([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4})|(.))/g;
 const SHORT: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
 
-const part = (kind: number, text: string): JsonPart => ({ kind, text, escapes: [] });
+const makePart = (partType: number, text: string): JsonPart => ({ partType, text, escapes: [] });
 
 /** The parts of a text: one if it has no JSON. */
 export function splitJson(text: string): JsonPart[] {
-  const found: JsonPart[] = [];
-  let rest = 0;
-  if (!text.includes("{") && !text.includes("[")) return [part(TEXT, text)];
+  const parts: JsonPart[] = [];
+  let position = 0;
+  if (!text.includes("{") && !text.includes("[")) return [makePart(TEXT, text)];
   START.lastIndex = 0;
   for (let match = START.exec(text); match !== null; match = START.exec(text)) {
-    const begun = START.lastIndex;
+    const startEnd = START.lastIndex;
     const [block, end] = readBlock(text, match.index);
     if (block.length > 0) {
-      found.push(part(TEXT, text.slice(rest, match.index)), ...block);
-      rest = end;
+      parts.push(makePart(TEXT, text.slice(position, match.index)), ...block);
+      position = end;
     }
-    START.lastIndex = Math.max(end, begun);
+    START.lastIndex = Math.max(end, startEnd);
   }
-  return [...found, part(TEXT, text.slice(rest))];
+  return [...parts, makePart(TEXT, text.slice(position))];
 }
 
 /** The parts of JSON that begins at a place, none if it is none, and where it or the attempt ends. */
 function readBlock(text: string, start: number): [JsonPart[], number] {
   const parts: JsonPart[] = [];
-  let [depth, at, copied] = [0, start, start];
+  let [depth, at, copyStart] = [0, start, start];
   TOKEN.lastIndex = at;
   for (let match = TOKEN.exec(text); match !== null; match = TOKEN.exec(text)) {
-    const begun = at;
+    const tokenStart = at;
     at = TOKEN.lastIndex;
     if (match[1] !== undefined || match[2] !== undefined) {
       const quote = match[1] === undefined ? 0 : 1;
-      parts.push(part(COPIED, text.slice(copied, begun + quote)));
-      parts.push(quote ? readString(match[0].slice(1, -1)) : part(NUMBER, match[0]));
-      copied = at - quote;
+      parts.push(makePart(COPIED, text.slice(copyStart, tokenStart + quote)));
+      parts.push(quote ? readString(match[0].slice(1, -1)) : makePart(NUMBER, match[0]));
+      copyStart = at - quote;
     } else if (match[0] === "{" || match[0] === "[") {
       depth++;
     } else if ((match[0] === "}" || match[0] === "]") && --depth === 0) {
@@ -62,7 +62,7 @@ function readBlock(text: string, start: number): [JsonPart[], number] {
     }
   }
   if (depth > 0 && at < text.length) return [[], at];
-  return [[...parts, part(COPIED, text.slice(copied, at))], at];
+  return [[...parts, makePart(COPIED, text.slice(copyStart, at))], at];
 }
 
 function readString(written: string): JsonPart {
@@ -80,16 +80,16 @@ function readString(written: string): JsonPart {
     text += character;
     rest = match.index + match[0].length;
   }
-  return { kind: TEXT, text: text + written.slice(rest), escapes };
+  return { partType: TEXT, text: text + written.slice(rest), escapes };
 }
 
 /** A stretch of a part that begins at a place of it, with its escapes as they were written. */
 export function writeEscapes(text: string, escapes: JsonPart["escapes"], start: number): string {
-  let [found, place] = ["", start];
-  for (const [at, written, length] of escapes) {
-    if (at < start || at >= start + text.length) continue;
-    found += text.slice(place - start, at - start) + written;
-    place = at + length;
+  let [written, index] = ["", start];
+  for (const [offset, original, length] of escapes) {
+    if (offset < start || offset >= start + text.length) continue;
+    written += text.slice(index - start, offset - start) + original;
+    index = offset + length;
   }
-  return found + text.slice(place - start);
+  return written + text.slice(index - start);
 }

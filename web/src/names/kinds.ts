@@ -3,252 +3,270 @@
 import type { NamesLists } from "../bundle/names.js";
 import { TITLE_BEFORE } from "../constants.js";
 import { types } from "../data.js";
-import { has } from "../rules.js";
+import { includesWord } from "../rules.js";
 import { UPPER } from "../words.js";
-import { GROUP, LONE_INITIAL, RUN, type Slot } from "./places.js";
-import { numberKind } from "./strings.js";
-import { AT_SENTENCE, DOTTED, endingOf, INITIAL, INITIALS, type Token } from "./tokens.js";
+import { CAPITALIZED_RUN, DIGIT_GROUP, type EntitySpan, LONE_INITIAL } from "./places.js";
+import { classifyNumber } from "./strings.js";
+import { BEGINS_DOTTED_NAME, findEnding, INITIAL, INITIALS, KEPT_AT_SENTENCE, type NamesToken } from "./tokens.js";
 
 /** A part of a slot that is drawn by itself. */
-export interface Part {
-  readonly kind: string;
+export interface MentionPart {
+  readonly entityType: string;
   readonly layout: string;
   readonly folded: string;
   readonly text: string;
 }
 
 /** A slot with its kind, its parts, and its string less the common words before the name of a person. */
-export interface Mention {
-  readonly kind: string;
+export interface EntityMention {
+  readonly entityType: string;
   readonly case: number;
-  readonly parts: readonly Part[];
-  readonly slot: Slot;
-  readonly named: string;
+  readonly parts: readonly MentionPart[];
+  readonly span: EntitySpan;
+  readonly nameText: string;
 }
 
-const LONGEST_ACRONYM = 5;
-const SHORTEST_WORD = 4;
+const MAX_ACRONYM_LENGTH = 5;
+const MIN_COMMON_WORD_LENGTH = 4;
 /** Lists of whole names that say of a word in a run that the run names no person. */
 /** What is drawn for a body and a place in a document without a capital. */
-const smallKinds = new Map<string, string>(Object.entries(types.without_capitals));
-const names = new Map<string, string>(Object.entries(types.called));
+const TYPES_WITHOUT_CAPITALS = new Map<string, string>(Object.entries(types.without_capitals));
+const PUBLIC_TYPE_NAMES = new Map<string, string>(Object.entries(types.called));
 
 /** What a kind is called in options, tags and statements. */
-export const called = (kind: string): string => names.get(kind) ?? kind;
+export const getPublicType = (entityType: string): string => PUBLIC_TYPE_NAMES.get(entityType) ?? entityType;
 
 /** What all parts of a mention have in common with those that are equal to it. */
-export const equalOf = (part: Part): string => `${part.kind}\0${part.layout}\0${part.folded}`;
+export const makeEqualityKey = (part: MentionPart): string => `${part.entityType}\0${part.layout}\0${part.folded}`;
 
 /** Whether a word of a run is an initial, or several with dots. */
-const isInitial = (word: Token): boolean => word.cls === INITIAL || (word.bits & INITIALS) !== 0;
+const isInitial = (word: NamesToken): boolean => word.tokenClass === INITIAL || (word.flags & INITIALS) !== 0;
 
 /** Links names that stand alone to the first names of persons earlier in a document. */
-export class FirstNames {
+export class GivenNameLinker {
   readonly #given = new Set<string>();
   readonly #family = new Set<string>();
 
   /** An entry; a family name alone as a first name if it was one, and no family name, before it. */
-  link(entry: string | Mention): string | Mention {
-    if (typeof entry === "string" || !["person", "given", "family"].includes(entry.kind)) return entry;
-    const part = entry.parts[0] as Part;
-    const linked = entry.kind === "family" && this.#given.has(part.folded) && !this.#family.has(part.folded);
-    const found = linked ? { ...entry, kind: "given", parts: [{ ...part, kind: "given" }] } : entry;
-    for (const { kind, folded } of found.parts) {
-      if (kind !== "initial") (kind === "given" ? this.#given : this.#family).add(folded);
+  linkNames(element: string | EntityMention): string | EntityMention {
+    if (typeof element === "string" || !["person", "given", "family"].includes(element.entityType)) return element;
+    const part = element.parts[0] as MentionPart;
+    const isLinked = element.entityType === "family" && this.#given.has(part.folded) && !this.#family.has(part.folded);
+    const linkedMention = isLinked
+      ? { ...element, entityType: "given", parts: [{ ...part, entityType: "given" }] }
+      : element;
+    for (const { entityType, folded } of linkedMention.parts) {
+      if (entityType !== "initial") (entityType === "given" ? this.#given : this.#family).add(folded);
     }
-    return found;
+    return linkedMention;
   }
 }
 
 /** Names the kinds of slots. */
-export class Kinds {
+export class EntityClassifier {
   constructor(
     readonly lists: NamesLists,
     readonly denied: ReadonlySet<string>,
-    readonly keep: ReadonlySet<string>,
-    readonly told: ReadonlySet<string>,
+    readonly keptTypes: ReadonlySet<string>,
+    readonly unchangedTypes: ReadonlySet<string>,
   ) {}
 
   /** What is shown and mentions, in turn, with the mentions that are kept as a part of what is shown. */
-  kept(entries: readonly (string | Mention)[]): (string | Mention)[] {
-    const found: (string | Mention)[] = [];
-    let shown: string[] = [];
-    for (const entry of entries) {
-      if (typeof entry === "string") shown.push(entry);
-      else if (this.#isKept(entry)) shown.push(entry.slot.text);
+  mergeKept(elements: readonly (string | EntityMention)[]): (string | EntityMention)[] {
+    const merged: (string | EntityMention)[] = [];
+    let keptTexts: string[] = [];
+    for (const element of elements) {
+      if (typeof element === "string") keptTexts.push(element);
+      else if (this.#isKept(element)) keptTexts.push(element.span.text);
       else {
-        found.push(shown.join(""), entry);
-        shown = [];
+        merged.push(keptTexts.join(""), element);
+        keptTexts = [];
       }
     }
-    return [...found, shown.join("")];
+    return [...merged, keptTexts.join("")];
   }
 
   /** Whether the string of a mention is of a kind that is kept by a list or its shape, and is nobody's name. */
-  #isKept({ kind, slot }: Mention): boolean {
-    const { tokens } = slot;
-    const [phrase, name] = [keysFrom(slot, 0), called(kind)];
-    if (!this.keep.has(name) || tokens.some((word) => this.denied.has(word.key))) return false;
-    if (kind === "person" || kind === "given" || kind === "family") {
-      return tokens.slice(this.#name(slot)).every((word) => isInitial(word) || this.#isKeptName(word.key));
+  #isKept({ entityType, span }: EntityMention): boolean {
+    const { tokens } = span;
+    const [phrase, publicType] = [joinKeys(span, 0), getPublicType(entityType)];
+    if (!this.keptTypes.has(publicType) || tokens.some((word) => this.denied.has(word.key))) return false;
+    if (entityType === "person" || entityType === "given" || entityType === "family") {
+      return tokens.slice(this.#findNameStart(span)).every((word) => isInitial(word) || this.#isKeptName(word.key));
     }
-    if (!types.whole.includes(kind)) return kind !== "word" || this.lists.common.has(phrase);
-    const [first, last] = [tokens[0], tokens[tokens.length - 1]].map((word) => this.#ofPhrase(word?.key ?? ""));
-    const persons = tokens.length > 1 && first === "given" && (last === "given" || last === "family");
-    if (slot.before === TITLE_BEFORE || (persons && !this.keep.has("person"))) return false;
+    if (!types.whole.includes(entityType)) return entityType !== "word" || this.lists.commonWords.has(phrase);
+    const [firstType, lastType] = [tokens[0], tokens[tokens.length - 1]].map((word) =>
+      this.#findNameList(word?.key ?? ""),
+    );
+    const isPersonPair = tokens.length > 1 && firstType === "given" && (lastType === "given" || lastType === "family");
+    if (span.precedingWord === TITLE_BEFORE || (isPersonPair && !this.keptTypes.has("person"))) return false;
     return this.#isKeptName(phrase);
   }
 
   /** Whether a name is on lists, all of them of kinds that are kept. */
   #isKeptName(phrase: string): boolean {
-    const kinds = types.whole.filter((kind) => this.lists.kind(kind).has(phrase)).map(called);
-    if (this.lists.kind("particle").has(phrase) || has(this.lists.rules.data.names.also_persons, phrase))
-      kinds.push("person");
-    return kinds.length > 0 && kinds.every((kind) => this.keep.has(kind));
+    const entityTypes = types.whole
+      .filter((entityType) => this.lists.getMembers(entityType).has(phrase))
+      .map(getPublicType);
+    if (this.lists.getMembers("particle").has(phrase) || includesWord(this.lists.rules.data.names.also_persons, phrase))
+      entityTypes.push("person");
+    return entityTypes.length > 0 && entityTypes.every((entityType) => this.keptTypes.has(entityType));
   }
 
   /** A slot with its kind; `capitals` says whether the document has a capital. */
-  mention(slot: Slot, capitals: boolean): Mention {
-    if (slot.kind === GROUP) {
-      const [kind, layout] = numberKind(
-        slot.text.replace(/^[+(]+|[+(]+$/g, "").replace(/[^0-9]+/g, "-"),
+  classifySpan(span: EntitySpan, hasCapitals: boolean): EntityMention {
+    if (span.entityType === DIGIT_GROUP) {
+      const [entityType, layout] = classifyNumber(
+        span.text.replace(/^[+(]+|[+(]+$/g, "").replace(/[^0-9]+/g, "-"),
         this.lists.rules,
       );
-      return one(slot, kind, layout);
+      return makeMention(span, entityType, layout);
     }
-    if (slot.kind === LONE_INITIAL) return one(slot, "initial", "");
-    const phrase = keysFrom(slot, 0);
-    if (slot.kind !== RUN) {
-      const listed = !capitals && slot.kind === "word" ? this.#ofPhrase(phrase) : "";
-      if (listed === "") return one(slot, slot.kind, slot.layout);
-      return one(slot, this.told.has(listed) ? listed : (smallKinds.get(listed) ?? listed), "");
+    if (span.entityType === LONE_INITIAL) return makeMention(span, "initial", "");
+    const phrase = joinKeys(span, 0);
+    if (span.entityType !== CAPITALIZED_RUN) {
+      const listedType = !hasCapitals && span.entityType === "word" ? this.#findNameList(phrase) : "";
+      if (listedType === "") return makeMention(span, span.entityType, span.layout);
+      return makeMention(
+        span,
+        this.unchangedTypes.has(listedType) ? listedType : (TYPES_WITHOUT_CAPITALS.get(listedType) ?? listedType),
+        "",
+      );
     }
-    let kind = this.#ofPhrase(phrase);
-    if (kind === "") kind = slot.tokens.length > 1 ? this.#ofSeveral(slot) : this.#ofOne(slot, phrase);
-    if (kind === "family" && has(this.lists.rules.data.names.place_prepositions, slot.before)) kind = "city";
-    const isName = kind === "person" || kind === "given" || kind === "family";
-    if (!isName) return one(slot, kind, kind === "word" ? endingOf(phrase, this.lists.rules) : "", phrase);
-    const first = this.#name(slot);
-    const parts = kind === "person" ? this.#persons(slot, first) : [partFrom(slot, kind, first)];
-    const spelling = parts.every((part) => part.kind === "initial") ? UPPER : slot.case; // a word may be left out
-    return { kind, case: spelling, parts, slot, named: spelledFrom(slot, first) };
+    let entityType = this.#findNameList(phrase);
+    if (entityType === "")
+      entityType = span.tokens.length > 1 ? this.#classifyRun(span) : this.#classifyWord(span, phrase);
+    if (entityType === "family" && includesWord(this.lists.rules.data.names.place_prepositions, span.precedingWord))
+      entityType = "city";
+    const isName = entityType === "person" || entityType === "given" || entityType === "family";
+    if (!isName)
+      return makeMention(span, entityType, entityType === "word" ? findEnding(phrase, this.lists.rules) : "", phrase);
+    const nameStart = this.#findNameStart(span);
+    const parts =
+      entityType === "person" ? this.#splitPersonName(span, nameStart) : [makePart(span, entityType, nameStart)];
+    const casePattern = parts.every((part) => part.entityType === "initial") ? UPPER : span.case; // a word may be left out
+    return { entityType, case: casePattern, parts, span, nameText: getTextFrom(span, nameStart) };
   }
 
   /** The first list of whole names that has a phrase; nothing if none has. */
-  #ofPhrase(phrase: string): string {
-    return types.whole.find((kind) => this.lists.kind(kind).has(phrase)) ?? "";
+  #findNameList(phrase: string): string {
+    return types.whole.find((entityType) => this.lists.getMembers(entityType).has(phrase)) ?? "";
   }
 
-  #ofOne(slot: Slot, key: string): string {
-    const person = this.#isAbroad(key) ? "given" : "family";
-    if (slot.before === TITLE_BEFORE) return person;
+  #classifyWord(span: EntitySpan, key: string): string {
+    const personType = this.#isForeignGiven(key) ? "given" : "family";
+    if (span.precedingWord === TITLE_BEFORE) return personType;
     const length = [...key].length;
-    const common = this.lists.common.has(key) && !this.denied.has(key);
-    if (common && length >= SHORTEST_WORD && !key.includes("'")) return "word";
-    return slot.case === UPPER && length <= LONGEST_ACRONYM ? "acronym" : person;
+    const isCommon = this.lists.commonWords.has(key) && !this.denied.has(key);
+    if (isCommon && length >= MIN_COMMON_WORD_LENGTH && !key.includes("'")) return "word";
+    return span.case === UPPER && length <= MAX_ACRONYM_LENGTH ? "acronym" : personType;
   }
 
-  #ofSeveral(slot: Slot): string {
-    const first = slot.tokens[0] as Token;
-    const last = slot.tokens[slot.tokens.length - 1] as Token;
-    if (first.kind === "particle") return "family";
-    const name = this.#name(slot);
-    const person = name < slot.tokens.length - 1 ? "person" : "given";
-    if (slot.before === TITLE_BEFORE) return person;
-    const kind = this.#ofEnd(last.key) || (first.bits & DOTTED ? "place" : this.#ofEnd(first.key));
-    if (kind !== "") return kind;
-    const begin = slot.tokens[name] as Token;
-    if (isInitial(begin) || this.lists.kind("given").has(begin.key)) return person;
-    const two = slot.tokens.length - name === 2 && this.#ofPhrase(last.key) === "family";
-    if (two && ["", "family"].includes(this.#ofPhrase(begin.key))) return "person";
-    const listed = this.#isAbroad(begin.key);
-    if (!listed && has(this.lists.rules.data.names.place_prepositions, slot.before)) return "city";
-    if (this.#isBody(slot, name)) return "organization";
-    return listed || person === "person" ? person : "family";
+  #classifyRun(span: EntitySpan): string {
+    const first = span.tokens[0] as NamesToken;
+    const last = span.tokens[span.tokens.length - 1] as NamesToken;
+    if (first.entityType === "particle") return "family";
+    const nameStart = this.#findNameStart(span);
+    const personType = nameStart < span.tokens.length - 1 ? "person" : "given";
+    if (span.precedingWord === TITLE_BEFORE) return personType;
+    const entityType =
+      this.#findEndWordType(last.key) ||
+      (first.flags & BEGINS_DOTTED_NAME ? "place" : this.#findEndWordType(first.key));
+    if (entityType !== "") return entityType;
+    const firstOfName = span.tokens[nameStart] as NamesToken;
+    if (isInitial(firstOfName) || this.lists.getMembers("given").has(firstOfName.key)) return personType;
+    const isPair = span.tokens.length - nameStart === 2 && this.#findNameList(last.key) === "family";
+    if (isPair && ["", "family"].includes(this.#findNameList(firstOfName.key))) return "person";
+    const isForeignGiven = this.#isForeignGiven(firstOfName.key);
+    if (!isForeignGiven && includesWord(this.lists.rules.data.names.place_prepositions, span.precedingWord))
+      return "city";
+    if (this.#namesOrganization(span, nameStart)) return "organization";
+    return isForeignGiven || personType === "person" ? personType : "family";
   }
 
   /** Whether a run, from one of its words on, has a word that no name of a person has. */
-  #isBody(slot: Slot, name: number): boolean {
-    const tokens = slot.tokens.slice(name);
-    const kinds = tokens.map((word) => this.#ofPhrase(word.key));
-    if (slot.text.includes("&") || (tokens.length === 1 && kinds[0] === "city")) return true;
-    const listed = this.#isAbroad((tokens[0] as Token).key);
+  #namesOrganization(span: EntitySpan, nameStart: number): boolean {
+    const tokens = span.tokens.slice(nameStart);
+    const listedTypes = tokens.map((word) => this.#findNameList(word.key));
+    if (span.text.includes("&") || (tokens.length === 1 && listedTypes[0] === "city")) return true;
+    const isForeignGiven = this.#isForeignGiven((tokens[0] as NamesToken).key);
     // Behind a first name that is no place, one common word may be a family name.
-    const mayBeCommon = listed && tokens.length === 2 && ["", "family"].includes(kinds[0] ?? "");
-    return tokens.some((word, place) => {
-      const kind = kinds[place] ?? "";
-      if ((listed && place === 0) || word.kind === "particle" || isInitial(word)) return false;
-      const acronym = word.case === UPPER && slot.case !== UPPER;
-      if (this.#ofEnd(word.key) !== "" || has(types.no_persons, kind) || acronym) return true;
-      const common = this.lists.common.has(word.key) && !this.denied.has(word.key);
-      return common && kind !== "given" && kind !== "family" && !mayBeCommon;
+    const mayBeCommon = isForeignGiven && tokens.length === 2 && ["", "family"].includes(listedTypes[0] ?? "");
+    return tokens.some((word, index) => {
+      const entityType = listedTypes[index] ?? "";
+      if ((isForeignGiven && index === 0) || word.entityType === "particle" || isInitial(word)) return false;
+      const isAcronym = word.case === UPPER && span.case !== UPPER;
+      if (this.#findEndWordType(word.key) !== "" || includesWord(types.no_persons, entityType) || isAcronym)
+        return true;
+      const isCommon = this.lists.commonWords.has(word.key) && !this.denied.has(word.key);
+      return isCommon && entityType !== "given" && entityType !== "family" && !mayBeCommon;
     });
   }
 
-  #ofEnd(key: string): string {
-    return types.last.find(([list]) => this.lists.kind(list).has(key))?.[1] ?? "";
+  #findEndWordType(key: string): string {
+    return types.last.find(([list]) => this.lists.getMembers(list).has(key))?.[1] ?? "";
   }
 
-  #isAbroad(key: string): boolean {
-    return this.lists.kind(types.first_names_only).has(key);
+  #isForeignGiven(key: string): boolean {
+    return this.lists.getMembers(types.first_names_only).has(key);
   }
 
-  #isGiven(word: Token): boolean {
-    return this.lists.kind("given").has(word.key) || this.#isAbroad(word.key);
+  #isGiven(word: NamesToken): boolean {
+    return this.lists.getMembers("given").has(word.key) || this.#isForeignGiven(word.key);
   }
 
   /** Where a person's name begins behind words that may start sentences; else 0. */
-  #name(slot: Slot): number {
-    for (let place = 0; place < slot.tokens.length; place++) {
-      const word = slot.tokens[place] as Token;
-      const initial = isInitial(word);
-      if (this.#isGiven(word) || (initial && place < slot.tokens.length - 1)) return place;
-      if (!(word.bits & AT_SENTENCE)) return initial || slot.before === TITLE_BEFORE ? 0 : place;
+  #findNameStart(span: EntitySpan): number {
+    for (let index = 0; index < span.tokens.length; index++) {
+      const word = span.tokens[index] as NamesToken;
+      const isInitialWord = isInitial(word);
+      if (this.#isGiven(word) || (isInitialWord && index < span.tokens.length - 1)) return index;
+      if (!(word.flags & KEPT_AT_SENTENCE)) return isInitialWord || span.precedingWord === TITLE_BEFORE ? 0 : index;
     }
     return 0;
   }
 
   /** Initials, given names and one family name at the end, particles with it. */
-  #persons(slot: Slot, first: number): Part[] {
-    const found: Part[] = [];
-    for (let place = first; place < slot.tokens.length; place++) {
-      const word = slot.tokens[place] as Token;
-      if (word.cls === INITIAL || (isInitial(word) && place < slot.tokens.length - 1)) {
-        found.push({ kind: "initial", layout: "", folded: word.key, text: word.text });
-      } else if (place === slot.tokens.length - 1 || (place > first && !this.#isGiven(word))) {
-        found.push(partFrom(slot, "family", place));
+  #splitPersonName(span: EntitySpan, nameStart: number): MentionPart[] {
+    const parts: MentionPart[] = [];
+    for (let index = nameStart; index < span.tokens.length; index++) {
+      const word = span.tokens[index] as NamesToken;
+      if (word.tokenClass === INITIAL || (isInitial(word) && index < span.tokens.length - 1)) {
+        parts.push({ entityType: "initial", layout: "", folded: word.key, text: word.text });
+      } else if (index === span.tokens.length - 1 || (index > nameStart && !this.#isGiven(word))) {
+        parts.push(makePart(span, "family", index));
         break;
       } else {
-        found.push({ kind: "given", layout: "", folded: word.key, text: word.text });
+        parts.push({ entityType: "given", layout: "", folded: word.key, text: word.text });
       }
     }
-    return found;
+    return parts;
   }
 }
 
-function one(slot: Slot, kind: string, layout: string, folded?: string): Mention {
-  const own = slot.tokens.length === 1 ? (slot.tokens[0] as Token).key : slot.text.toLowerCase();
-  const part: Part = { kind, layout, folded: folded ?? own, text: slot.text };
-  return { kind, case: slot.case, parts: [part], slot, named: slot.text };
+function makeMention(span: EntitySpan, entityType: string, layout: string, folded?: string): EntityMention {
+  const phrase = span.tokens.length === 1 ? (span.tokens[0] as NamesToken).key : span.text.toLowerCase();
+  const part: MentionPart = { entityType, layout, folded: folded ?? phrase, text: span.text };
+  return { entityType, case: span.case, parts: [part], span, nameText: span.text };
 }
 
-const keysFrom = (slot: Slot, first: number): string =>
-  slot.tokens
-    .slice(first)
+const joinKeys = (span: EntitySpan, nameStart: number): string =>
+  span.tokens
+    .slice(nameStart)
     .map((word) => word.key)
     .join(" ");
 
 /** The part of a run from one of its words to its end. */
-const partFrom = (slot: Slot, kind: string, first: number): Part => ({
-  kind,
+const makePart = (span: EntitySpan, entityType: string, nameStart: number): MentionPart => ({
+  entityType,
   layout: "",
-  folded: keysFrom(slot, first),
-  text: spelledFrom(slot, first),
+  folded: joinKeys(span, nameStart),
+  text: getTextFrom(span, nameStart),
 });
 
 /** What a slot has from one of its words on. */
-function spelledFrom(slot: Slot, first: number): string {
+function getTextFrom(span: EntitySpan, nameStart: number): string {
   let end = 0;
-  for (const word of slot.tokens.slice(0, first)) end = slot.text.indexOf(word.text, end) + word.text.length;
-  return slot.text.slice(slot.text.indexOf((slot.tokens[first] as Token).text, end));
+  for (const word of span.tokens.slice(0, nameStart)) end = span.text.indexOf(word.text, end) + word.text.length;
+  return span.text.slice(span.text.indexOf((span.tokens[nameStart] as NamesToken).text, end));
 }

@@ -1,192 +1,211 @@
 /** What a reply may mention of a text that went out: pairs of what came out and what stood there. */
 
 import { KEYCAP } from "../constants.js";
-import { type Pair, wordBefore } from "../forms.js";
+import { findWordBefore, type SurrogatePair } from "../forms.js";
 import { ENGLISH } from "../rules.js";
-import { cutAfter, cutBefore, lastOf, standsAlone } from "../surroundings.js";
+import { cutAfter, cutBefore, getLast, isSeparateWord } from "../surroundings.js";
 import { isDigit, isUpper } from "../words.js";
-import type { Mention } from "./kinds.js";
-import { JSON_NUMBER } from "./surrogates.js";
+import type { EntityMention } from "./kinds.js";
+import { JSON_NUMBER_CASE } from "./surrogates.js";
 
 /** A part of a text: what came out, what stood there, its mention, and what came out for each part of that. */
-export interface Piece {
+export interface RewrittenElement {
   readonly output: string;
   readonly original: string;
-  readonly mention?: Mention;
+  readonly mention?: EntityMention;
   readonly parts: readonly string[];
 }
 
 /** Kinds that only surroundings tell from a reply's own. */
-const quotedKinds: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other"]);
+const QUOTED_TYPES: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other"]);
 /** Kinds of so few surrogates that long texts repeat them for other originals. */
-const repeated: ReadonlySet<string> = new Set(
+const REUSED_TYPES: ReadonlySet<string> = new Set(
   "weekday month state the-country day age ordinal decade year time".split(" "),
 );
 /** Parts before and behind a mention that its surroundings are taken from, and pairs with surroundings of one text. */
-const BEFORE = 24;
-const AFTER = 16;
-const MOST_QUOTED = 512;
+const ELEMENTS_BEFORE = 24;
+const ELEMENTS_AFTER = 16;
+const MAX_QUOTED_PAIRS = 512;
 /** Surrogates of one text of which the first spelling is kept. */
-const MOST_SPELLED = 1024;
-const blank: ReadonlySet<string> = new Set(["", " ", "\n"]);
-const weakKinds: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
-const months: ReadonlySet<string> = new Set(ENGLISH.data.months.also_words);
-const dates = ["day month year", "month day year", "day month", "month day"];
-const inDates = [" ", ", ", ". "];
+const MAX_SPELLINGS = 1024;
+const BLANK_OR_NONE: ReadonlySet<string> = new Set(["", " ", "\n"]);
+const WEAK_TYPES: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
+const WORD_MONTHS: ReadonlySet<string> = new Set(ENGLISH.data.months.also_words);
+const DATE_TYPES = ["day month year", "month day year", "day month", "month day"];
+const DATE_JOINS = [" ", ", ", ". "];
 const WORD_AFTER =
   /^(?:[%\u20ac]|-?[\p{L}\p{N}_][\p{L}\p{N}_'\u2019]+| ?\p{L}[\p{L}\p{N}_'\u2019]{3,}|\.? \p{L}[\p{L}\p{N}_]+)/u;
 const SIGNS = "$\u20ac\u00a3\u00a5#";
-const SHORT = 3;
-const NEAR = 40;
+const MAX_SHORT_WORD = 3;
+const CONTEXT_CHARACTERS = 40;
 
 /** Yields what may be mentioned of a text. */
-export function* findPairs(pieces: readonly Piece[]): Generator<Pair> {
-  const spelled = new Map<string, string>();
-  const seen = new Set<string>();
-  for (const pair of findAll(pieces, spelled)) {
+export function* iteratePairs(elements: readonly RewrittenElement[]): Generator<SurrogatePair> {
+  const spellings = new Map<string, string>();
+  const knownPairs = new Set<string>();
+  for (const pair of iterateAllPairs(elements, spellings)) {
     if (pair.after !== undefined) {
       const entry = JSON.stringify([pair.output, pair.original, pair.weak, pair.before, pair.after]);
-      if (seen.size >= MOST_QUOTED || seen.has(entry)) continue;
-      seen.add(entry);
+      if (knownPairs.size >= MAX_QUOTED_PAIRS || knownPairs.has(entry)) continue;
+      knownPairs.add(entry);
     }
     yield pair;
   }
 }
 
-function* findAll(pieces: readonly Piece[], spelled: Map<string, string>): Generator<Pair> {
-  for (const [place, piece] of pieces.entries()) {
-    const { output: whole, mention, parts } = piece;
+function* iterateAllPairs(
+  elements: readonly RewrittenElement[],
+  spellings: Map<string, string>,
+): Generator<SurrogatePair> {
+  for (const [index, element] of elements.entries()) {
+    const { output: whole, mention, parts } = element;
     if (mention === undefined || whole === "") continue;
-    if (parts.length !== 1) yield { output: whole, original: mention.named };
-    const isOther = isSpelledOtherwise(piece, spelled) || mention.named !== mention.slot.text;
+    if (parts.length !== 1) yield { output: whole, original: mention.nameText };
+    const hasOther = hasOtherSpelling(element, spellings) || mention.nameText !== mention.span.text;
     if (parts.length === 0) {
-      if (mention.case === JSON_NUMBER) {
-        yield { output: whole.slice(1, -1), original: mention.named };
-        if (whole[1] === "-") yield { output: whole.slice(2, -1), original: mention.named.slice(1) };
+      if (mention.case === JSON_NUMBER_CASE) {
+        yield { output: whole.slice(1, -1), original: mention.nameText };
+        if (whole[1] === "-") yield { output: whole.slice(2, -1), original: mention.nameText.slice(1) };
       }
-      if (isOther) yield quoted(pieces, place, false);
+      if (hasOther) yield makeQuotedPair(elements, index, false);
       continue;
     }
-    const date = findDate(pieces, place);
+    const date = makeDatePair(elements, index);
     let isWeak = false;
     for (const [number, output] of parts.entries()) {
       const part = mention.parts[number];
       if (part === undefined) continue;
-      const { kind, text: original } = part;
-      const weak = weakKinds.has(kind) || (kind === "month" && months.has(output.toLowerCase()));
+      const { entityType, text: original } = part;
+      const weak = WEAK_TYPES.has(entityType) || (entityType === "month" && WORD_MONTHS.has(output.toLowerCase()));
       if (weak || ([...output].length === 1 && isDigit(output))) {
-        for (const pair of inContext(pieces, place, output, original)) if (pair.output !== date?.output) yield pair;
+        for (const pair of iterateContextPairs(elements, index, output, original))
+          if (pair.output !== date?.output) yield pair;
         isWeak = parts.length === 1;
-      } else if (quotedKinds.has(kind)) {
+      } else if (QUOTED_TYPES.has(entityType)) {
         if (parts.length === 1) {
           yield { output, original, weak: true, before: "" };
           isWeak = true;
         }
-      } else if (kind !== "particle") {
+      } else if (entityType !== "particle") {
         yield { output, original };
-        if (kind === "year-range") yield* years(output, original);
-        else if (kind === "season") yield* seasons(output, original);
-        else if (kind === "account") yield { output: output.replace(/^0+/, ""), original };
-        else if (kind === "organization") yield* outer(output.split(/\s+/), original.split(/\s+/));
-        else if (kind === "number" && output.endsWith("0") && output.includes(".")) {
+        if (entityType === "year-range") yield* iterateYearPairs(output, original);
+        else if (entityType === "season") yield* iterateSeasonPairs(output, original);
+        else if (entityType === "account") yield { output: output.replace(/^0+/, ""), original };
+        else if (entityType === "organization")
+          yield* iterateOrganizationPairs(output.split(/\s+/), original.split(/\s+/));
+        else if (entityType === "number" && output.endsWith("0") && output.includes(".")) {
           yield { output: output.replace(/0+$/, "").replace(/\.+$/, ""), original };
         }
       }
     }
     if (date !== undefined) yield date;
-    const isQuoted = isWeak || isOther || repeated.has(mention.kind) || isJoined(pieces, place);
+    const isQuoted = isWeak || hasOther || REUSED_TYPES.has(mention.entityType) || isInsideWord(elements, index);
     // Values are restored as a whole.
-    if (isQuoted && !(pieces.length === 1 && mention.case === JSON_NUMBER)) yield quoted(pieces, place, !isOther);
+    if (isQuoted && !(elements.length === 1 && mention.case === JSON_NUMBER_CASE))
+      yield makeQuotedPair(elements, index, !hasOther);
   }
 }
 
 /** Whether the same surrogate may be restored in another spelling, that of another place. */
-function isSpelledOtherwise({ output, original }: Piece, spelled: Map<string, string>): boolean {
+function hasOtherSpelling({ output, original }: RewrittenElement, spellings: Map<string, string>): boolean {
   const key = output.toLowerCase();
-  const first = spelled.get(key) ?? original;
-  if (spelled.size < MOST_SPELLED) spelled.set(key, first);
+  const first = spellings.get(key) ?? original;
+  if (spellings.size < MAX_SPELLINGS) spellings.set(key, first);
   const showsNoCase = output.startsWith("[") || [...output].some(isDigit);
   return first !== original || (showsNoCase && isUpper(original)); // a later one that is not in capitals counts
 }
 
-const join = (pieces: readonly Piece[], from: number, to: number): string =>
-  pieces
+const joinOutputs = (elements: readonly RewrittenElement[], from: number, to: number): string =>
+  elements
     .slice(Math.max(0, from), to)
-    .map((piece) => piece.output)
+    .map((element) => element.output)
     .join("");
 
 /** Whether a surrogate is a part of a longer word or number. */
-function isJoined(pieces: readonly Piece[], place: number): boolean {
-  const before = lastOf(join(pieces, place - 2, place), 3).join("");
-  const after = [...join(pieces, place + 1, place + 3)].slice(0, 2).join("");
-  if (blank.has(lastOf(before, 1).join("")) && blank.has([...after].slice(0, 1).join(""))) return false;
-  const output = pieces[place]?.output ?? "";
-  return !standsAlone(before + output + after, before.length, before.length + output.length);
+function isInsideWord(elements: readonly RewrittenElement[], index: number): boolean {
+  const before = getLast(joinOutputs(elements, index - 2, index), 3).join("");
+  const after = [...joinOutputs(elements, index + 1, index + 3)].slice(0, 2).join("");
+  if (BLANK_OR_NONE.has(getLast(before, 1).join("")) && BLANK_OR_NONE.has([...after].slice(0, 1).join("")))
+    return false;
+  const output = elements[index]?.output ?? "";
+  return !isSeparateWord(before + output + after, before.length, before.length + output.length);
 }
 
 /** The pair of a whole mention with what stands before and behind it. */
-function quoted(pieces: readonly Piece[], place: number, weak: boolean): Pair {
-  const { output, original } = pieces[place] as Piece;
+function makeQuotedPair(elements: readonly RewrittenElement[], index: number, weak: boolean): SurrogatePair {
+  const { output, original } = elements[index] as RewrittenElement;
   return {
     output,
     original,
     weak,
-    before: cutBefore(join(pieces, place - BEFORE, place), place <= BEFORE),
-    after: cutAfter(join(pieces, place + 1, place + 1 + AFTER), place + 1 + AFTER >= pieces.length),
+    before: cutBefore(joinOutputs(elements, index - ELEMENTS_BEFORE, index), index <= ELEMENTS_BEFORE),
+    after: cutAfter(
+      joinOutputs(elements, index + 1, index + 1 + ELEMENTS_AFTER),
+      index + 1 + ELEMENTS_AFTER >= elements.length,
+    ),
   };
 }
 
 /** The first word of a firm, and the last: replies call it by one of them. */
-function* outer(output: readonly string[], original: readonly string[]): Generator<Pair> {
+function* iterateOrganizationPairs(output: readonly string[], original: readonly string[]): Generator<SurrogatePair> {
   if (output.length < 2 || original.length < 2) return;
   yield { output: output[0] ?? "", original: original[0] ?? "" };
   if (output.length === original.length) yield { output: output.at(-1) ?? "", original: original.at(-1) ?? "" };
 }
 
 /** A range of years with either dash, and each year of it alone. */
-function* years(output: string, original: string): Generator<Pair> {
-  const [ours, theirs] = [output, original].map((range) => range.match(/[0-9]+/g) ?? []);
-  if (ours === undefined || theirs === undefined) return;
+function* iterateYearPairs(output: string, original: string): Generator<SurrogatePair> {
+  const [outputYears, originalYears] = [output, original].map((range) => range.match(/[0-9]+/g) ?? []);
+  if (outputYears === undefined || originalYears === undefined) return;
   for (const mark of ["-", "\u2013"]) {
-    if (mark !== output.charAt(4)) yield { output: ours.join(mark), original: theirs.join(mark) };
+    if (mark !== output.charAt(4)) yield { output: outputYears.join(mark), original: originalYears.join(mark) };
   }
-  for (const [place, year] of ours.entries()) yield { output: year, original: theirs[place] ?? "" };
+  for (const [index, year] of outputYears.entries()) yield { output: year, original: originalYears[index] ?? "" };
 }
 
 /** A season with the other marks, and the year that it begins in. */
-function* seasons(output: string, original: string): Generator<Pair> {
+function* iterateSeasonPairs(output: string, original: string): Generator<SurrogatePair> {
   for (const mark of ["/", "-", "\u2013"]) {
     if (mark !== output.charAt(4)) yield { output: output.slice(0, 4) + mark + output.slice(5), original };
   }
   yield { output: output.slice(0, 4), original: original.slice(0, 4) };
 }
 
-function* inContext(pieces: readonly Piece[], place: number, output: string, original: string): Generator<Pair> {
-  const joined = (from: number, to: number): string =>
-    pieces
+function* iterateContextPairs(
+  elements: readonly RewrittenElement[],
+  index: number,
+  output: string,
+  original: string,
+): Generator<SurrogatePair> {
+  const joinRange = (from: number, to: number): string =>
+    elements
       .slice(from, to)
-      .map((piece) => piece.output)
+      .map((element) => element.output)
       .join("");
-  const before = wordBefore(joined(Math.max(0, place - 3), place));
-  const tells = [...before].length > SHORT || (before !== "" && SIGNS.includes(before));
-  yield { output, original, weak: true, before: tells ? before : "" };
-  const after = WORD_AFTER.exec([...joined(place + 1, place + 4)].slice(0, NEAR).join(""))?.[0];
+  const before = findWordBefore(joinRange(Math.max(0, index - 3), index));
+  const isIndicative = [...before].length > MAX_SHORT_WORD || (before !== "" && SIGNS.includes(before));
+  yield { output, original, weak: true, before: isIndicative ? before : "" };
+  const after = WORD_AFTER.exec([...joinRange(index + 1, index + 4)].slice(0, CONTEXT_CHARACTERS).join(""))?.[0];
   if (after === undefined) return;
-  for (const follows of new Set([after, after.replace(/^\.+/, "")])) {
-    yield { output: output + follows, original, lead: [...output].length };
+  for (const following of new Set([after, after.replace(/^\.+/, "")])) {
+    yield { output: output + following, original, lead: [...output].length };
   }
 }
 
 /** A date of several mentions that begins at a place. */
-function findDate(pieces: readonly Piece[], place: number): Pair | undefined {
+function makeDatePair(elements: readonly RewrittenElement[], index: number): SurrogatePair | undefined {
   for (const length of [5, 3]) {
-    const found = pieces.slice(place, place + length);
-    const kinds = found.filter((_, at) => at % 2 === 0).map((piece) => piece.mention?.kind ?? "");
-    const between = found.filter((_, at) => at % 2 === 1).every((piece) => inDates.includes(piece.output));
-    if (found.length === length && dates.includes(kinds.join(" ")) && between) {
+    const dateElements = elements.slice(index, index + length);
+    const entityTypes = dateElements
+      .filter((_, at) => at % 2 === 0)
+      .map((element) => element.mention?.entityType ?? "");
+    const between = dateElements
+      .filter((_, at) => at % 2 === 1)
+      .every((element) => DATE_JOINS.includes(element.output));
+    if (dateElements.length === length && DATE_TYPES.includes(entityTypes.join(" ")) && between) {
       return {
-        output: found.map((piece) => piece.output).join(""),
-        original: found.map((piece) => piece.original).join(""),
+        output: dateElements.map((element) => element.output).join(""),
+        original: dateElements.map((element) => element.original).join(""),
       };
     }
   }

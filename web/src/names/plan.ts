@@ -1,205 +1,229 @@
 /** How texts are rewritten on the rung `names`, under one set of options. */
 
 import type { TextBundle } from "../bundle/text.js";
-import { L as LETTER, size } from "../characters.js";
+import { countCodePoints, L as LETTER } from "../characters.js";
 import { NAMES_BATCH } from "../constants.js";
 import { types } from "../data.js";
-import { uniformBelowEach, type Words } from "../entropy.js";
+import { drawUniformBelowEach, type RandomUint64 } from "../entropy.js";
 import { OptionError } from "../errors.js";
-import type { Pair } from "../forms.js";
-import { capOf, type Given } from "../options.js";
-import { notATag } from "../restore.js";
-import type { Rewritten } from "../rewrite.js";
-import { NamesStatement, type Statement, type Style } from "../statement.js";
+import type { SurrogatePair } from "../forms.js";
+import { type CheckedOptions, parseCap } from "../options.js";
+import { escapeTags } from "../restore.js";
+import type { RewrittenDocument } from "../rewrite.js";
+import { NamesStatement, type ReleaseStatement, type ReplacementStyle } from "../statement.js";
 import { LOWER } from "../words.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./json.js";
-import { called, equalOf, FirstNames, Kinds, type Mention, type Part } from "./kinds.js";
-import { findPairs, type Piece } from "./pairs.js";
-import { Places } from "./places.js";
-import { joinSpelled } from "./spelled.js";
-import { JSON_NUMBER, Surrogates } from "./surrogates.js";
-import { GAP, keysOf, Reader, type Token } from "./tokens.js";
+import {
+  EntityClassifier,
+  type EntityMention,
+  GivenNameLinker,
+  getPublicType,
+  type MentionPart,
+  makeEqualityKey,
+} from "./kinds.js";
+import { iteratePairs, type RewrittenElement } from "./pairs.js";
+import { SpanFinder } from "./places.js";
+import { mergeSpelled } from "./spelled.js";
+import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
+import { ChunkTokenizer, collectKeys, GAP, type NamesToken } from "./tokens.js";
 
 /** The largest pool that is dealt without replacement though equal strings do not become equal. */
-const LARGEST_DEALT = 1 << 20;
-const PIECES = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
-const BEGINS_WORD = /^[\p{L}\p{N}]/u;
+const MAX_DEALT_POOL = 1 << 20;
+const WORD_OR_GAP = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
+const STARTS_WORD = /^[\p{L}\p{N}]/u;
 
 /** A text that was read: what is shown, and mentions, in order. */
-interface Read {
-  readonly entries: readonly (string | Mention)[];
-  readonly shown: number;
+interface ReadText {
+  readonly elements: readonly (string | EntityMention)[];
+  readonly keptCount: number;
 }
 
 /** A text of whose parts all but the copied ones were read. */
-function joinParts(parts: readonly JsonPart[], next: () => Read): Read {
-  const entries: (string | Mention)[] = [];
-  let [kept, shown] = ["", 0];
+function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText): ReadText {
+  const elements: (string | EntityMention)[] = [];
+  let [keptText, keptCount] = ["", 0];
   for (const part of parts) {
-    if (part.kind === COPIED) {
-      kept += part.text;
+    if (part.partType === COPIED) {
+      keptText += part.text;
       continue;
     }
-    const read = next();
-    shown += read.shown;
+    const partText = readNext();
+    keptCount += partText.keptCount;
     let start = 0;
-    for (const entry of read.entries) {
-      const text = typeof entry === "string" ? entry : entry.slot.text;
-      const source = writeEscapes(text, part.escapes, start);
+    for (const element of partText.elements) {
+      const text = typeof element === "string" ? element : element.span.text;
+      const escapedText = writeEscapes(text, part.escapes, start);
       start += text.length;
-      if (typeof entry === "string") {
-        kept += source;
+      if (typeof element === "string") {
+        keptText += escapedText;
       } else {
-        const slot = source === text ? entry.slot : { ...entry.slot, source };
-        entries.push(kept, part.kind === NUMBER ? { ...entry, slot, case: JSON_NUMBER } : { ...entry, slot });
-        kept = "";
+        const span = escapedText === text ? element.span : { ...element.span, escapedText };
+        elements.push(
+          keptText,
+          part.partType === NUMBER ? { ...element, span, case: JSON_NUMBER_CASE } : { ...element, span },
+        );
+        keptText = "";
       }
     }
   }
-  return { entries: [...entries, kept], shown };
+  return { elements: [...elements, keptText], keptCount };
 }
 
 /** The members of one kind that no other string of the document has yet: a shuffle, as far as it was dealt. */
-class Deck {
+class SurrogateDeck {
   free: number;
-  #left: number;
+  #remaining: number;
   readonly #moved = new Map<number, number>();
 
-  constructor(members: number) {
-    this.free = members;
-    this.#left = members;
+  constructor(size: number) {
+    this.free = size;
+    this.#remaining = size;
   }
 
   /** The member at a place of those that are left; it is taken out. */
-  deal(place: number): number {
-    this.#left--;
-    const found = this.#moved.get(place) ?? place;
-    this.#moved.set(place, this.#moved.get(this.#left) ?? this.#left);
-    return found;
+  dealIndex(index: number): number {
+    this.#remaining--;
+    const dealt = this.#moved.get(index) ?? index;
+    this.#moved.set(index, this.#moved.get(this.#remaining) ?? this.#remaining);
+    return dealt;
   }
 }
 
 /** One integer: below how many, the deck that it is dealt from, and the member that it is. */
-interface Draw {
-  readonly below: number;
-  readonly deck: Deck | undefined;
-  member: number;
+interface SurrogateDraw {
+  readonly bound: number;
+  readonly deck: SurrogateDeck | undefined;
+  surrogateIndex: number;
 }
 
 /** The draws of one document, and which of its mentions share one. */
-class Document {
-  readonly draws: Draw[] = [];
-  readonly #decks = new Map<string, Deck>();
-  readonly #consistent = new Map<string, Draw>();
+class DocumentDraws {
+  readonly draws: SurrogateDraw[] = [];
+  readonly #decks = new Map<string, SurrogateDeck>();
+  readonly #drawsByKey = new Map<string, SurrogateDraw>();
   readonly #tags = new Map<string, string>();
   readonly #counts = new Map<string, number>();
-  readonly #planned: (string | Draw[])[][];
+  readonly #planned: (string | SurrogateDraw[])[][];
 
   constructor(
-    readonly read: readonly Read[],
-    readonly style: Style,
-    readonly surrogates: Surrogates,
+    readonly readTexts: readonly ReadText[],
+    readonly style: ReplacementStyle,
+    readonly surrogates: SurrogatePools,
   ) {
-    this.#planned = read.map((text) =>
-      text.entries.flatMap((entry) => (typeof entry === "string" ? [] : [this.#mention(entry)])),
+    this.#planned = readTexts.map((text) =>
+      text.elements.flatMap((element) => (typeof element === "string" ? [] : [this.#planMention(element)])),
     );
   }
 
-  #mention(mention: Mention): string | Draw[] {
+  #planMention(mention: EntityMention): string | SurrogateDraw[] {
     const { style } = this;
-    const name = called(mention.kind);
-    if (style.drop.has(name)) return "";
-    if (!style.tags && !style.tag.has(name)) {
-      const draws = mention.parts.map((part) => this.#draw(part));
-      if (!draws.includes(undefined)) return draws as Draw[];
+    const publicType = getPublicType(mention.entityType);
+    if (style.droppedTypes.has(publicType)) return "";
+    if (!style.usesTags && !style.taggedTypes.has(publicType)) {
+      const draws = mention.parts.map((part) => this.#drawPart(part));
+      if (!draws.includes(undefined)) return draws as SurrogateDraw[];
     }
     // A number of JSON has another tag than the same digits in a text: it comes back without quotation marks.
-    const equal = [mention.case === JSON_NUMBER ? "json" : "", name, ...mention.parts.map(equalOf)].join("\x01");
-    let found = this.#tags.get(equal);
-    if (found === undefined) {
-      const number = (this.#counts.get(name) ?? 0) + 1;
-      this.#counts.set(name, number);
-      found = `[${name} ${number}]`;
-      this.#tags.set(equal, found);
+    const equalityKey = [
+      mention.case === JSON_NUMBER_CASE ? "json" : "",
+      publicType,
+      ...mention.parts.map(makeEqualityKey),
+    ].join("\x01");
+    let tag = this.#tags.get(equalityKey);
+    if (tag === undefined) {
+      const nextNumber = (this.#counts.get(publicType) ?? 0) + 1;
+      this.#counts.set(publicType, nextNumber);
+      tag = `[${publicType} ${nextNumber}]`;
+      this.#tags.set(equalityKey, tag);
     }
-    return found;
+    return tag;
   }
 
   /** The draw of a part; nothing if no member is left, or the document has too many strings. */
-  #draw(part: Part): Draw | undefined {
-    const { kind, layout } = part;
-    const members = this.surrogates.size(kind, layout);
-    if (!this.style.consistent) return this.#new(members, undefined);
-    if (!this.surrogates.isConsistent(kind, layout)) {
+  #drawPart(part: MentionPart): SurrogateDraw | undefined {
+    const { entityType, layout } = part;
+    const poolSize = this.surrogates.getSize(entityType, layout);
+    if (!this.style.consistent) return this.#addDraw(poolSize, undefined);
+    if (!this.surrogates.isConsistent(entityType, layout)) {
       // A surrogate that comes twice for two originals cannot be restored.
-      const dealt = members <= LARGEST_DEALT ? this.#deal(`${kind} ${layout}`, members) : undefined;
-      return dealt ?? this.#new(members, undefined);
+      const dealt = poolSize <= MAX_DEALT_POOL ? this.#planDeal(`${entityType} ${layout}`, poolSize) : undefined;
+      return dealt ?? this.#addDraw(poolSize, undefined);
     }
-    const equal = equalOf(part);
-    let draw = this.#consistent.get(equal);
+    const equalityKey = makeEqualityKey(part);
+    let draw = this.#drawsByKey.get(equalityKey);
     if (draw === undefined) {
-      if (this.#consistent.size >= this.style.cap) return undefined;
-      draw = this.#deal(`${kind} ${layout}`, members);
-      if (draw !== undefined) this.#consistent.set(equal, draw);
+      if (this.#drawsByKey.size >= this.style.cap) return undefined;
+      draw = this.#planDeal(`${entityType} ${layout}`, poolSize);
+      if (draw !== undefined) this.#drawsByKey.set(equalityKey, draw);
     }
     return draw;
   }
 
   /** The draw of a member that no other draw of the document has; nothing if none is left. */
-  #deal(pool: string, members: number): Draw | undefined {
+  #planDeal(pool: string, poolSize: number): SurrogateDraw | undefined {
     let deck = this.#decks.get(pool);
     if (deck === undefined) {
-      deck = new Deck(members);
+      deck = new SurrogateDeck(poolSize);
       this.#decks.set(pool, deck);
     }
     if (deck.free === 0) return undefined;
-    const draw = this.#new(deck.free, deck);
+    const draw = this.#addDraw(deck.free, deck);
     deck.free--;
     return draw;
   }
 
-  #new(below: number, deck: Deck | undefined): Draw {
-    const draw = { below, deck, member: 0 };
+  #addDraw(bound: number, deck: SurrogateDeck | undefined): SurrogateDraw {
+    const draw: SurrogateDraw = { bound, deck, surrogateIndex: 0 };
     this.draws.push(draw);
     return draw;
   }
 
   /** The texts with what was drawn, and what replies may mention of them. */
-  written(): { texts: string[]; pairs: Pair[] } {
-    for (const draw of this.draws) if (draw.deck !== undefined) draw.member = draw.deck.deal(draw.member);
-    const pairs: Pair[] = [];
-    const texts = this.read.map((text, number) => {
+  writeTexts(): { texts: string[]; pairs: SurrogatePair[] } {
+    for (const draw of this.draws)
+      if (draw.deck !== undefined) draw.surrogateIndex = draw.deck.dealIndex(draw.surrogateIndex);
+    const pairs: SurrogatePair[] = [];
+    const texts = this.readTexts.map((text, number) => {
       const planned = this.#planned[number] ?? [];
-      let place = 0;
-      const pieces = quoteTagsOfJson(
-        text.entries.map(
-          (entry): Piece =>
-            typeof entry === "string"
-              ? { output: entry, original: entry, parts: [] }
-              : this.#spelled(entry, planned[place++] ?? ""),
+      let index = 0;
+      const elements = quoteJsonTags(
+        text.elements.map(
+          (element): RewrittenElement =>
+            typeof element === "string"
+              ? { output: element, original: element, parts: [] }
+              : this.#spellMention(element, planned[index++] ?? ""),
         ),
       );
-      for (const pair of findPairs(pieces)) pairs.push(pair);
+      for (const pair of iteratePairs(elements)) pairs.push(pair);
       const parts = [""];
-      for (const { output, mention } of pieces) {
+      for (const { output, mention } of elements) {
         if (mention === undefined || !/^(?:\[|"-?\[)/.test(output)) parts[parts.length - 1] += output;
         else parts.push(output, "");
       }
       // What else looks like a tag is somebody else's, and must not be restored.
-      return parts.length === 1 ? (parts[0] ?? "") : parts.map((part, at) => (at % 2 ? part : notATag(part))).join("");
+      return parts.length === 1
+        ? (parts[0] ?? "")
+        : parts.map((part, at) => (at % 2 ? part : escapeTags(part))).join("");
     });
     return { texts, pairs };
   }
 
-  #spelled(mention: Mention, planned: string | Draw[]): Piece {
-    const original = mention.slot.text;
+  #spellMention(mention: EntityMention, planned: string | SurrogateDraw[]): RewrittenElement {
+    const original = mention.span.text;
     if (typeof planned === "string") return { output: planned, original, mention, parts: [] };
-    const parts = mention.parts.map((part, place) =>
-      this.surrogates.spelled(part.kind, part.layout, (planned[place] as Draw).member, mention.case),
+    const surrogates = mention.parts.map((part, index) =>
+      this.surrogates.spellSurrogate(
+        part.entityType,
+        part.layout,
+        (planned[index] as SurrogateDraw).surrogateIndex,
+        mention.case,
+      ),
     );
-    const last = parts.length - 1;
-    const output = parts.map((part, at) => (mention.parts[at]?.kind === "initial" && at < last ? `${part}.` : part));
-    return { output: output.join(" "), original, mention, parts };
+    const last = surrogates.length - 1;
+    const output = surrogates.map((part, at) =>
+      mention.parts[at]?.entityType === "initial" && at < last ? `${part}.` : part,
+    );
+    return { output: output.join(" "), original, mention, parts: surrogates };
   }
 }
 
@@ -207,181 +231,209 @@ class Document {
  * Pieces with a string of JSON for each tag of a number of JSON, and `null` for a dropped one. A sign that is shown
  * before the number goes into the string.
  */
-function quoteTagsOfJson(pieces: readonly Piece[]): Piece[] {
-  const found: Piece[] = [];
-  for (const piece of pieces) {
-    const { output, mention, parts } = piece;
-    if (mention === undefined || mention.case !== JSON_NUMBER || parts.length > 0) {
-      found.push(piece);
+function quoteJsonTags(elements: readonly RewrittenElement[]): RewrittenElement[] {
+  const quoted: RewrittenElement[] = [];
+  for (const element of elements) {
+    const { output, mention, parts } = element;
+    if (mention === undefined || mention.case !== JSON_NUMBER_CASE || parts.length > 0) {
+      quoted.push(element);
       continue;
     }
-    const before = found.at(-1);
-    const sign = before !== undefined && before.mention === undefined && before.output.endsWith("-") ? "-" : "";
-    if (before !== undefined && sign !== "") {
-      const cut = (text: string): string => text.slice(0, -1);
-      found[found.length - 1] = { ...before, output: cut(before.output), original: cut(before.original) };
+    const previous = quoted.at(-1);
+    const sign = previous !== undefined && previous.mention === undefined && previous.output.endsWith("-") ? "-" : "";
+    if (previous !== undefined && sign !== "") {
+      const removeSign = (text: string): string => text.slice(0, -1);
+      quoted[quoted.length - 1] = {
+        ...previous,
+        output: removeSign(previous.output),
+        original: removeSign(previous.original),
+      };
     }
-    const original = sign + piece.original;
-    if (output === "") found.push({ output: "null", original, parts: [] });
+    const original = sign + element.original;
+    if (output === "") quoted.push({ output: "null", original, parts: [] });
     else
-      found.push({
+      quoted.push({
         output: `"${sign}${output}"`,
         original,
-        mention: { ...mention, named: sign + mention.named },
+        mention: { ...mention, nameText: sign + mention.nameText },
         parts: [],
       });
   }
-  return found;
+  return quoted;
 }
 
 /** How texts are rewritten. */
 export class NamesPlan {
-  readonly style: Style;
+  readonly style: ReplacementStyle;
   readonly #bundle: TextBundle;
-  readonly #surrogates: Surrogates;
+  readonly #surrogates: SurrogatePools;
   readonly #allowed: ReadonlySet<string>;
   readonly #denied: ReadonlySet<string>;
 
-  constructor(bundle: TextBundle, given: Given) {
-    const lists = bundle.names;
+  constructor(bundle: TextBundle, options: CheckedOptions) {
+    const lists = bundle.namesLists;
     this.#bundle = bundle;
-    this.#surrogates = new Surrogates(lists.pools, lists.rules);
-    this.#allowed = keysOf(given.allow ?? [], lists);
-    this.#denied = keysOf(given.deny ?? [], lists);
-    const known = new Set(this.#surrogates.kinds.map(called));
-    const [keep, tag, drop] = [given.keep, given.tag, given.drop].map((kinds = []) => {
-      if (!kinds.every((kind) => known.has(kind))) {
-        throw new OptionError(`there is no such kind; there are ${[...known].sort().join(", ")}`);
+    this.#surrogates = new SurrogatePools(lists.surrogatePools, lists.rules);
+    this.#allowed = collectKeys(options.allow ?? [], lists);
+    this.#denied = collectKeys(options.deny ?? [], lists);
+    const knownTypes = new Set(this.#surrogates.entityTypes.map(getPublicType));
+    const [keptTypes, taggedTypes, droppedTypes] = [options.keep, options.tag, options.drop].map((classifier = []) => {
+      if (!classifier.every((entityType) => knownTypes.has(entityType))) {
+        throw new OptionError(`there is no such kind; there are ${[...knownTypes].sort().join(", ")}`);
       }
-      return new Set(kinds);
+      return new Set(classifier);
     }) as [Set<string>, Set<string>, Set<string>];
-    if (new Set([...keep, ...tag, ...drop]).size < keep.size + tag.size + drop.size) {
+    if (
+      new Set([...keptTypes, ...taggedTypes, ...droppedTypes]).size <
+      keptTypes.size + taggedTypes.size + droppedTypes.size
+    ) {
       throw new OptionError("a kind is kept, tagged or dropped: one of them");
     }
-    const never = [...keep].filter((kind) => types.unlisted.includes(kind)).sort();
-    if (never.length > 0) {
+    const unlisted = [...keptTypes].filter((entityType) => types.unlisted.includes(entityType)).sort();
+    if (unlisted.length > 0) {
       throw new OptionError(
-        `kinds that are kept are told by a list or a shape, and ${never.join(", ")} is not: use allow`,
+        `kinds that are kept are told by a list or a shape, and ${unlisted.join(", ")} is not: use allow`,
       );
     }
     this.style = {
-      tags: given.style === "tag",
-      consistent: given.consistent ?? true,
-      cap: capOf(given),
-      keep,
-      tag,
-      drop,
+      usesTags: options.style === "tag",
+      consistent: options.consistent ?? true,
+      cap: parseCap(options),
+      keptTypes,
+      taggedTypes,
+      droppedTypes,
     };
   }
 
-  statement(tokens: number): Statement {
+  statement(tokens: number): ReleaseStatement {
     const { style } = this;
     const [allow, deny] = [this.#allowed.size > 0, this.#denied.size > 0];
-    return new NamesStatement({ bundle: this.#bundle.identity, style, allow, deny }, tokens);
+    return new NamesStatement(
+      { bundleHash: this.#bundle.contentHash, style, hasAllowed: allow, hasDenied: deny },
+      tokens,
+    );
   }
 
-  #kinds(): Kinds {
-    const { keep, tag, drop, tags } = this.style;
-    const told = new Set([...keep, ...tag, ...drop, ...(tags ? Object.keys(types.without_capitals) : [])]);
-    return new Kinds(this.#bundle.names, this.#denied, keep, told);
+  #makeClassifier(): EntityClassifier {
+    const { keptTypes, taggedTypes, droppedTypes, usesTags } = this.style;
+    const unchangedTypes = new Set([
+      ...keptTypes,
+      ...taggedTypes,
+      ...droppedTypes,
+      ...(usesTags ? Object.keys(types.without_capitals) : []),
+    ]);
+    return new EntityClassifier(this.#bundle.namesLists, this.#denied, keptTypes, unchangedTypes);
   }
 
-  #reader(): Reader {
-    return new Reader(this.#bundle.names, this.#allowed, this.#denied);
+  #makeTokenizer(): ChunkTokenizer {
+    return new ChunkTokenizer(this.#bundle.namesLists, this.#allowed, this.#denied);
   }
 
   /** Rewrites the documents of one call. */
-  rewrite(documents: readonly (readonly string[])[], take: Words): Rewritten[] {
-    const reader = this.#reader();
-    const kinds = this.#kinds();
-    const found: Rewritten[] = [];
-    let batch: Document[] = [];
+  rewrite(documents: readonly (readonly string[])[], randomUint64: RandomUint64): RewrittenDocument[] {
+    const tokenizer = this.#makeTokenizer();
+    const classifier = this.#makeClassifier();
+    const documentsOut: RewrittenDocument[] = [];
+    let batch: DocumentDraws[] = [];
     let characters = 0;
     const drawAll = (): void => {
       const draws = batch.flatMap((document) => document.draws);
-      const drawn = uniformBelowEach(
-        draws.map((draw) => draw.below),
-        take,
+      const samples = drawUniformBelowEach(
+        draws.map((draw) => draw.bound),
+        randomUint64,
       );
-      draws.forEach((draw, place) => {
-        draw.member = drawn[place] ?? 0;
+      draws.forEach((draw, index) => {
+        draw.surrogateIndex = samples[index] ?? 0;
       });
       for (const document of batch) {
-        const tokens = document.read.reduce((sum, text) => sum + text.shown, 0);
-        const mentions = document.read.flatMap(({ entries }) => entries.filter((entry) => typeof entry !== "string"));
-        const replaced = mentions.filter(({ kind }) => kind === "word").length;
-        found.push({ ...document.written(), tokens, replaced });
+        const tokens = document.readTexts.reduce((sum, text) => sum + text.keptCount, 0);
+        const mentions = document.readTexts.flatMap(({ elements: entries }) =>
+          entries.filter((element) => typeof element !== "string"),
+        );
+        const replacedWords = mentions.filter(({ entityType }) => entityType === "word").length;
+        documentsOut.push({ ...document.writeTexts(), tokens, replacedWords });
       }
       [batch, characters] = [[], 0];
     };
     for (const texts of documents) {
-      const names = new FirstNames();
-      const unlinked = this.#read(texts, reader, kinds);
-      const link = (text: Read): Read => ({ ...text, entries: text.entries.map((entry) => names.link(entry)) });
-      const read = this.style.consistent ? unlinked.map(link) : unlinked;
-      batch.push(new Document(read, this.style, this.#surrogates));
-      characters += texts.reduce((sum, text) => sum + size(text), 0);
+      const linker = new GivenNameLinker();
+      const unlinked = this.#readTexts(texts, tokenizer, classifier);
+      const linkText = (text: ReadText): ReadText => ({
+        ...text,
+        elements: text.elements.map((element) => linker.linkNames(element)),
+      });
+      const readTexts = this.style.consistent ? unlinked.map(linkText) : unlinked;
+      batch.push(new DocumentDraws(readTexts, this.style, this.#surrogates));
+      characters += texts.reduce((sum, text) => sum + countCodePoints(text), 0);
       if (characters > NAMES_BATCH) drawAll();
     }
     drawAll();
-    return found;
+    return documentsOut;
   }
 
   /** Reads the texts of a document: words that may be names are shown where any of them has a capital. */
-  #read(texts: readonly string[], reader: Reader, kinds: Kinds): Read[] {
+  #readTexts(texts: readonly string[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
     const parts = texts.map(splitJson);
-    const read = this.#readPlain(
-      parts.flatMap((of) => of.filter((part) => part.kind !== COPIED).map((part) => part.text)),
-      reader,
-      kinds,
+    const readParts = this.#readPlainTexts(
+      parts.flatMap((partsOfText) => partsOfText.filter((part) => part.partType !== COPIED).map((part) => part.text)),
+      tokenizer,
+      classifier,
     );
-    let place = 0;
-    return parts.map((of) => (of.length === 1 ? (read[place++] as Read) : joinParts(of, () => read[place++] as Read)));
+    let index = 0;
+    return parts.map((partsOfText) =>
+      partsOfText.length === 1
+        ? (readParts[index++] as ReadText)
+        : joinJsonElements(partsOfText, () => readParts[index++] as ReadText),
+    );
   }
 
-  #readPlain(texts: readonly string[], reader: Reader, kinds: Kinds): Read[] {
-    const { characters } = reader;
-    const { rules } = reader.lists;
+  #readPlainTexts(texts: readonly string[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
+    const { characters } = tokenizer;
+    const { rules } = tokenizer.lists;
     const isLetter = (text: string): boolean =>
-      characters.all(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
-    let capitals = false;
-    const cut = texts.map((text) => {
-      const words: Token[] = [];
+      characters.allMatch(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
+    let hasCapitals = false;
+    const finders = texts.map((text) => {
+      const words: NamesToken[] = [];
       const gaps = [""];
-      reader.read(text, (token) => {
-        if (token.cls === GAP) {
+      tokenizer.tokenize(text, (token) => {
+        if (token.tokenClass === GAP) {
           gaps[gaps.length - 1] += token.text;
           return;
         }
         words.push(token);
         gaps.push("");
       });
-      joinSpelled(words, gaps, rules);
-      capitals ||= words.some((word) => word.case !== LOWER);
-      return new Places(words, gaps, isLetter, rules);
+      mergeSpelled(words, gaps, rules);
+      hasCapitals ||= words.some((word) => word.case !== LOWER);
+      return new SpanFinder(words, gaps, isLetter, rules);
     });
-    return cut.map((places) => ({
-      entries: kinds.kept(
-        places.entries(capitals).map((entry) => (typeof entry === "string" ? entry : kinds.mention(entry, capitals))),
-      ),
-      shown: places.shown,
-    }));
+    return finders.map(
+      (finder): ReadText => ({
+        elements: classifier.mergeKept(
+          finder
+            .iterateElements(hasCapitals)
+            .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
+        ),
+        keptCount: finder.keptCount,
+      }),
+    );
   }
 
   /** The skeleton of each text, as golden vectors have it. */
-  skeletons(texts: readonly string[]): unknown[][] {
-    const read = this.#read(texts, this.#reader(), this.#kinds());
-    return read.map((text) =>
-      text.entries.map((entry) =>
-        typeof entry === "string"
-          ? entry
+  listTemplates(texts: readonly string[]): unknown[][] {
+    const readTexts = this.#readTexts(texts, this.#makeTokenizer(), this.#makeClassifier());
+    return readTexts.map((text) =>
+      text.elements.map((element) =>
+        typeof element === "string"
+          ? element
           : [
-              entry.kind,
-              ["lower", "Title", "UPPER", "JSON"][entry.case],
-              entry.slot.endsInInitial,
-              entry.slot.titles,
-              entry.slot.before,
-              ...entry.parts.map((part) => [part.kind, part.layout]),
+              element.entityType,
+              ["lower", "Title", "UPPER", "JSON"][element.case],
+              element.span.endsInInitial,
+              element.span.titleCaseWords,
+              element.span.precedingWord,
+              ...element.parts.map((part) => [part.entityType, part.layout]),
             ],
       ),
     );
@@ -389,14 +441,15 @@ export class NamesPlan {
 
   /** Each piece of a text with what becomes of it. */
   preview(text: string): [string, string][] {
-    const found: [string, string][] = [];
-    for (const entry of this.#read([text], this.#reader(), this.#kinds())[0]?.entries ?? []) {
-      if (typeof entry !== "string") {
-        found.push([entry.slot.source ?? entry.slot.text, called(entry.kind)]);
+    const treatments: [string, string][] = [];
+    for (const element of this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier())[0]?.elements ?? []) {
+      if (typeof element !== "string") {
+        treatments.push([element.span.escapedText ?? element.span.text, getPublicType(element.entityType)]);
         continue;
       }
-      for (const [piece] of entry.matchAll(PIECES)) found.push([piece, BEGINS_WORD.test(piece) ? "visible" : "gap"]);
+      for (const [chunk] of element.matchAll(WORD_OR_GAP))
+        treatments.push([chunk, STARTS_WORD.test(chunk) ? "visible" : "gap"]);
     }
-    return found;
+    return treatments;
   }
 }

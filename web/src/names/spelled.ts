@@ -2,236 +2,257 @@
 
 import { MOST_SPELLED, SPELLED_LETTERS, SPELLED_NUMBER } from "../constants.js";
 import { characters } from "../data.js";
-import { has, type Rules } from "../rules.js";
+import { includesWord, type Rules } from "../rules.js";
 import { LOWER, TITLE, UPPER } from "../words.js";
 import {
-  ALONE,
-  CAPITAL,
+  CAPITALIZED,
   CLITIC,
   DIGITS,
   INITIAL,
   INITIALS,
-  LEAST_SPELLED,
-  LOOSE,
-  mayBeLed,
-  NUMBER,
-  SHOWN,
-  type Token,
+  KEPT,
+  KEPT_WITH_CAPITALS,
+  MIN_SPELLED,
+  mayFollowInitials,
+  type NamesToken,
+  NUMBER_WORD,
+  REPLACED,
 } from "./tokens.js";
 
-const [ONES, LISTED, TIMES, DIGITS_TOO] = ["d", "w", "x", "n"] as const;
+const [DIGIT_CLASS, LISTED_NUMBER, MULTIPLIER, DIGITS_CLASS] = ["d", "w", "x", "n"] as const;
 const { gaps: data } = characters;
 export const APOSTROPHE = new RegExp(`[${data.apostrophes.join("")}] *$`);
 const BLANKS = new RegExp(`^[${data.blanks}]+|[${data.blanks}]+$`, "g");
 
 /** A place, and the class of what counts there. */
-type Element = readonly [place: number, of: string];
+type SpelledElement = readonly [index: number, elementClass: string];
 
-interface Span {
-  readonly kind: string;
+interface SpelledSpan {
+  readonly entityType: string;
   readonly start: number;
   readonly stop: number;
-  readonly elements: readonly Element[];
+  readonly elements: readonly SpelledElement[];
 }
 
 const isSingle = (text: string): boolean => text.length === ((text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1);
 
 /** Joins the words of a text in place; `gaps` are those before each and at the end. */
-export function joinSpelled(words: Token[], gaps: string[], rules: Rules): void {
-  for (const span of new Spelled(words, gaps, rules).spans().reverse()) {
+export function mergeSpelled(words: NamesToken[], gaps: string[], rules: Rules): void {
+  for (const span of new SpelledSpanFinder(words, gaps, rules).iterateSpans().reverse()) {
     for (let first = span.elements.length - 1 - ((span.elements.length - 1) % MOST_SPELLED); first >= 0; ) {
       const elements = span.elements.slice(first, first + MOST_SPELLED);
       const start = elements[0]?.[0] ?? 0;
       const stop = span.elements[first + MOST_SPELLED]?.[0] ?? span.stop;
-      const joined = join(span.kind, words, gaps, start, stop, elements, rules);
-      words.splice(start, stop - start, joined);
+      const merged = mergeTokens(span.entityType, words, gaps, start, stop, elements, rules);
+      words.splice(start, stop - start, merged);
       gaps.splice(start + 1, stop - start - 1);
       first -= MOST_SPELLED; // from the last one on: nothing moves before what was joined
     }
   }
 }
 
-function join(
-  kind: string,
-  words: readonly Token[],
+function mergeTokens(
+  entityType: string,
+  words: readonly NamesToken[],
   gaps: readonly string[],
   start: number,
   stop: number,
-  elements: readonly Element[],
+  elements: readonly SpelledElement[],
   rules: Rules,
-): Token {
+): NamesToken {
   const all = words.slice(start, stop);
   const text = all.map((word, at) => (at > 0 ? (gaps[start + at] ?? "") : "") + word.text).join("");
-  const counted = elements.map(([place]) => words[place] as Token);
-  const isLetters = kind === SPELLED_LETTERS;
+  const countedTokens = elements.map(([index]) => words[index] as NamesToken);
+  const isLetters = entityType === SPELLED_LETTERS;
   return {
-    cls: ALONE,
+    tokenClass: REPLACED,
     text,
     key: all.map((word) => word.key).join(isLetters ? "" : " "),
-    case: isLetters ? (counted.every((word) => word.case !== LOWER) ? UPPER : LOWER) : caseOf(counted, rules),
-    kind,
-    layout: isLetters ? String(elements.length) : elements.map(([, of]) => of).join(""),
-    bits: 0,
+    case: isLetters
+      ? countedTokens.every((word) => word.case !== LOWER)
+        ? UPPER
+        : LOWER
+      : findCase(countedTokens, rules),
+    entityType,
+    layout: isLetters ? String(elements.length) : elements.map(([, elementClass]) => elementClass).join(""),
+    flags: 0,
   };
 }
 
 /** The case of a number in words: that of its first word, but capitals only where all words have them. */
-function caseOf(counted: readonly Token[], rules: Rules): number {
-  const words = counted.filter(
-    (word) => !isSingle(word.text) && word.cls !== DIGITS && !rules.numberConnectors.has(word.key),
+function findCase(countedTokens: readonly NamesToken[], rules: Rules): number {
+  const words = countedTokens.filter(
+    (word) => !isSingle(word.text) && word.tokenClass !== DIGITS && !rules.numberConnectors.has(word.key),
   );
   if (words.length > 0 && words.every((word) => word.case === UPPER)) return UPPER;
-  return counted[0]?.case === LOWER ? LOWER : TITLE;
+  return countedTokens[0]?.case === LOWER ? LOWER : TITLE;
 }
 
 /** Whether a token is a letter that stands alone, or initials with dots. */
-function isLetter(word: Token): boolean {
-  if (!isSingle(word.text)) return (word.bits & INITIALS) !== 0;
-  const listed = word.cls === SHOWN || word.cls === LOOSE || word.cls === INITIAL;
-  return listed || word.kind === "letter" || word.kind === "particle";
+function isLetter(word: NamesToken): boolean {
+  if (!isSingle(word.text)) return (word.flags & INITIALS) !== 0;
+  const isListed = word.tokenClass === KEPT || word.tokenClass === KEPT_WITH_CAPITALS || word.tokenClass === INITIAL;
+  return isListed || word.entityType === "letter" || word.entityType === "particle";
 }
 
 /** Finds what is joined in a text. */
-class Spelled {
+class SpelledSpanFinder {
   constructor(
-    readonly words: readonly Token[],
+    readonly words: readonly NamesToken[],
     readonly gaps: readonly string[],
     readonly rules: Rules,
   ) {}
 
-  #word(place: number): Token {
-    return this.words[place] as Token;
+  #getWord(index: number): NamesToken {
+    return this.words[index] as NamesToken;
   }
 
   /** What is joined, from left to right; numbers come before letters. */
-  spans(): Span[] {
-    const found: Span[] = [];
-    const numbers = this.words.some((word) => (word.bits & NUMBER) !== 0);
-    let [position, tried, triedLetters] = [0, 0, 0];
-    for (let place = 0; place < this.words.length; place++) {
+  iterateSpans(): SpelledSpan[] {
+    const spans: SpelledSpan[] = [];
+    const hasNumbers = this.words.some((word) => (word.flags & NUMBER_WORD) !== 0);
+    let [position, numbersTriedTo, lettersTriedTo] = [0, 0, 0];
+    for (let index = 0; index < this.words.length; index++) {
       // A letter that is plainly shown begins nothing: one behind it does.
-      const word = this.#word(place);
-      if (place < position || (word.cls === SHOWN && word.bits === 0 && word.case === LOWER)) continue;
-      let span: Span | undefined;
-      if (numbers && place >= tried && this.#element(place) !== "") [span, tried] = this.#number(place);
-      if (span === undefined && place >= triedLetters && this.#isElement(place)) {
-        let start = place;
-        while (start > position && this.#isElement(start - 1) && this.#joins(start, data.joins_letters)) start--;
-        [span, triedLetters] = this.#letters(start);
+      const word = this.#getWord(index);
+      if (index < position || (word.tokenClass === KEPT && word.flags === 0 && word.case === LOWER)) continue;
+      let span: SpelledSpan | undefined;
+      if (hasNumbers && index >= numbersTriedTo && this.#classifyElement(index) !== "")
+        [span, numbersTriedTo] = this.#findNumber(index);
+      if (span === undefined && index >= lettersTriedTo && this.#isLetterElement(index)) {
+        let start = index;
+        while (start > position && this.#isLetterElement(start - 1) && this.#isJoined(start, data.joins_letters))
+          start--;
+        [span, lettersTriedTo] = this.#findLetters(start);
       }
       if (span !== undefined) {
-        found.push(span);
+        spans.push(span);
         position = span.stop;
       }
     }
-    return found;
+    return spans;
   }
 
-  #element(place: number): string {
-    const word = this.#word(place);
-    if (word.bits & NUMBER)
-      return word.kind === "number-word" ? LISTED : (this.rules.numberWords.get(word.key) ?? LISTED);
-    if (this.#isDigits(place)) return DIGITS_TOO;
-    return has(this.rules.data.numbers.letters, word.key) && isLetter(word) ? ONES : "";
+  #classifyElement(index: number): string {
+    const word = this.#getWord(index);
+    if (word.flags & NUMBER_WORD)
+      return word.entityType === "number-word"
+        ? LISTED_NUMBER
+        : (this.rules.numberWords.get(word.key) ?? LISTED_NUMBER);
+    if (this.#isDigits(index)) return DIGITS_CLASS;
+    return includesWord(this.rules.data.numbers.letters, word.key) && isLetter(word) ? DIGIT_CLASS : "";
   }
 
   /** Whether a token is digits without a unit behind them. */
-  #isDigits(place: number): boolean {
-    return this.#word(place).cls === DIGITS && (place + 1 === this.words.length || this.gaps[place + 1] !== "");
+  #isDigits(index: number): boolean {
+    return (
+      this.#getWord(index).tokenClass === DIGITS && (index + 1 === this.words.length || this.gaps[index + 1] !== "")
+    );
   }
 
-  #number(start: number): [Span | undefined, number] {
-    const elements: [number, string][] = [[start, this.#element(start)]];
-    let place = start + 1;
-    for (; place < this.words.length; place++) {
-      const before = this.#word(place - 1).cls === DIGITS;
-      if (before && this.#isDigits(place) && has(data.joins_digits, this.gaps[place] ?? "")) {
-        elements.push([place, ""]); // of one group
+  #findNumber(start: number): [SpelledSpan | undefined, number] {
+    const elements: [number, string][] = [[start, this.#classifyElement(start)]];
+    let index = start + 1;
+    for (; index < this.words.length; index++) {
+      const followsDigits = this.#getWord(index - 1).tokenClass === DIGITS;
+      if (followsDigits && this.#isDigits(index) && includesWord(data.joins_digits, this.gaps[index] ?? "")) {
+        elements.push([index, ""]); // of one group
         continue;
       }
-      if (!this.#joins(place, data.joins_spelled)) break;
-      const of = this.#element(place);
-      if (of !== "") {
+      if (!this.#isJoined(index, data.joins_spelled)) break;
+      const elementClass = this.#classifyElement(index);
+      if (elementClass !== "") {
         const last = elements[elements.length - 1]?.[1] ?? "";
-        elements.push([place, of === DIGITS_TOO && (last === "" || last === of) ? "" : of]);
-      } else if (this.#connects(place)) {
-        elements.push([place, this.rules.numberConnectors.get(this.#word(place).key) as string]);
-        elements.push([place + 1, this.#element(place + 1)]);
-        place++;
+        elements.push([
+          index,
+          elementClass === DIGITS_CLASS && (last === "" || last === elementClass) ? "" : elementClass,
+        ]);
+      } else if (this.#isConnector(index)) {
+        elements.push([index, this.rules.numberConnectors.get(this.#getWord(index).key) as string]);
+        elements.push([index + 1, this.#classifyElement(index + 1)]);
+        index++;
       } else break;
     }
-    while (elements[elements.length - 1]?.[1] === TIMES) elements.pop();
-    const count = elements.filter(([, of]) => of !== "" && of !== "a" && of !== "p").length;
-    const strong = elements.some(
-      ([at]) => (this.#word(at).bits & NUMBER) !== 0 && !has(this.rules.data.numbers.weak, this.#word(at).key),
+    while (elements[elements.length - 1]?.[1] === MULTIPLIER) elements.pop();
+    const count = elements.filter(
+      ([, elementClass]) => elementClass !== "" && elementClass !== "a" && elementClass !== "p",
+    ).length;
+    const hasNumberWord = elements.some(
+      ([at]) =>
+        (this.#getWord(at).flags & NUMBER_WORD) !== 0 &&
+        !includesWord(this.rules.data.numbers.weak, this.#getWord(at).key),
     );
-    if (count < LEAST_SPELLED || !strong) return [undefined, place];
-    const counted = elements.filter(([, of]) => of !== "");
-    const classed = counted.map(([at, of]): Element => [at, of === DIGITS_TOO ? ONES : of]);
+    if (count < MIN_SPELLED || !hasNumberWord) return [undefined, index];
+    const countedElements = elements.filter(([, elementClass]) => elementClass !== "");
+    const classified = countedElements.map(
+      ([at, elementClass]): SpelledElement => [at, elementClass === DIGITS_CLASS ? DIGIT_CLASS : elementClass],
+    );
     const last = elements[elements.length - 1]?.[0] ?? start;
-    return [{ kind: SPELLED_NUMBER, start, stop: last + 1, elements: classed }, place];
+    return [{ entityType: SPELLED_NUMBER, start, stop: last + 1, elements: classified }, index];
   }
 
   /** Whether a word stands between two elements. */
-  #connects(place: number): boolean {
-    const word = this.#word(place);
-    const after = place + 1;
-    if (word.cls !== SHOWN || word.case !== LOWER || !this.rules.numberConnectors.has(word.key)) return false;
-    return after < this.words.length && this.#joins(after, data.joins_spelled) && this.#element(after) !== "";
+  #isConnector(index: number): boolean {
+    const word = this.#getWord(index);
+    const after = index + 1;
+    if (word.tokenClass !== KEPT || word.case !== LOWER || !this.rules.numberConnectors.has(word.key)) return false;
+    return (
+      after < this.words.length && this.#isJoined(after, data.joins_spelled) && this.#classifyElement(after) !== ""
+    );
   }
 
-  #isElement(place: number): boolean {
-    const word = this.#word(place);
-    const gap = this.gaps[place] ?? "";
-    if (word.bits & CLITIC && APOSTROPHE.test(gap)) return false;
-    const inside = gap === "." || (this.gaps[place + 1] === "." && place + 1 < this.words.length);
-    const dotted = inside && word.cls === SHOWN; // a word of several: old.a, but not the last one of a text
-    return isLetter(word) && !dotted && (gap !== "" || place === 0); // 5s
+  #isLetterElement(index: number): boolean {
+    const word = this.#getWord(index);
+    const gap = this.gaps[index] ?? "";
+    if (word.flags & CLITIC && APOSTROPHE.test(gap)) return false;
+    const isBesideDot = gap === "." || (this.gaps[index + 1] === "." && index + 1 < this.words.length);
+    const isDotted = isBesideDot && word.tokenClass === KEPT; // a word of several: old.a, but not the last one of a text
+    return isLetter(word) && !isDotted && (gap !== "" || index === 0); // 5s
   }
 
-  #letters(start: number): [Span | undefined, number] {
-    let place = start;
+  #findLetters(start: number): [SpelledSpan | undefined, number] {
+    let index = start;
     while (
-      place < this.words.length &&
-      this.#isElement(place) &&
-      (place === start || this.#joins(place, data.joins_letters))
+      index < this.words.length &&
+      this.#isLetterElement(index) &&
+      (index === start || this.#isJoined(index, data.joins_letters))
     ) {
-      place++;
+      index++;
     }
-    let stop = place;
-    const leads = this.#leads(place);
+    let stop = index;
+    const precedesName = this.#precedesName(index);
     while (
-      leads &&
+      precedesName &&
       stop > start &&
-      this.#word(stop - 1).case !== LOWER &&
-      has(data.joins_names, this.gaps[stop] ?? "")
+      this.#getWord(stop - 1).case !== LOWER &&
+      includesWord(data.joins_names, this.gaps[stop] ?? "")
     ) {
       stop--; // initials of a name
     }
-    if (stop - start < LEAST_SPELLED) return [undefined, place];
-    const elements = this.words.slice(start, stop).map((_, at): Element => [start + at, ""]);
-    return [{ kind: SPELLED_LETTERS, start, stop, elements }, place];
+    if (stop - start < MIN_SPELLED) return [undefined, index];
+    const elements = this.words.slice(start, stop).map((_, at): SpelledElement => [start + at, ""]);
+    return [{ entityType: SPELLED_LETTERS, start, stop, elements }, index];
   }
 
   /** Whether initials before a place are of the name that begins there, perhaps with particles. */
-  #leads(from: number): boolean {
+  #precedesName(from: number): boolean {
     const gap = this.gaps[from] ?? "";
-    if (from === this.words.length || !has(data.joins_names, gap)) return false;
-    const first = this.#word(from);
-    if (mayBeLed(first) || (first.cls === CAPITAL && !gap.includes("."))) return true;
-    for (let place = from; this.words[place]?.kind === "particle"; place++) {
-      const after = this.words[place + 1];
-      if (after === undefined || !has(data.joins, this.gaps[place + 1] ?? "")) return false;
-      if (after.cls === CAPITAL || after.cls === INITIAL) return true;
+    if (from === this.words.length || !includesWord(data.joins_names, gap)) return false;
+    const first = this.#getWord(from);
+    if (mayFollowInitials(first) || (first.tokenClass === CAPITALIZED && !gap.includes("."))) return true;
+    for (let index = from; this.words[index]?.entityType === "particle"; index++) {
+      const after = this.words[index + 1];
+      if (after === undefined || !includesWord(data.joins, this.gaps[index + 1] ?? "")) return false;
+      if (after.tokenClass === CAPITALIZED || after.tokenClass === INITIAL) return true;
     }
     return false;
   }
 
   /** Whether the gap before a token has blanks, at most one mark and at most one line end. */
-  #joins(place: number, marks: readonly string[]): boolean {
-    let gap = this.gaps[place] ?? "";
+  #isJoined(index: number, marks: readonly string[]): boolean {
+    let gap = this.gaps[index] ?? "";
     if (gap === " " || gap === "-") return true;
-    if (this.#word(place).cls === DIGITS) gap = gap.replace(/[+(]+$/, "");
+    if (this.#getWord(index).tokenClass === DIGITS) gap = gap.replace(/[+(]+$/, "");
     if (gap === ".") return true;
     const rest = gap.replace(BLANKS, "");
     return gap !== "" && (rest === "" || marks.includes(rest)) && gap.split("\n").length < 3;

@@ -2,17 +2,17 @@
 
 import { EMOJI, KEYCAP, MOST_LISTED, SMALLEST_CONSISTENT, SPELLED_LETTERS, SPELLED_NUMBER } from "../constants.js";
 import { types } from "../data.js";
-import { has, type Rules } from "../rules.js";
-import { capitalized, LOWER, UPPER } from "../words.js";
-import { emojiMember, emojiSize } from "./emoji.js";
-import { sizeOf, writeTemplate } from "./templates.js";
+import { includesWord, type Rules } from "../rules.js";
+import { capitalizeFirst, LOWER, UPPER } from "../words.js";
+import { countEmojiSurrogates, makeEmojiSurrogate } from "./emoji.js";
+import { countSurrogates, writeTemplate } from "./templates.js";
 
-const [FIRST_YEAR, YEARS, LONGEST_RANGE] = [1950, 80, 10];
-const TWO_TIMES = /^([0:.apm]+)([^0:.apm])(.+)$/i;
-const PAIR = /^([0-9]+)([^0-9]+)([0-9]+)$/;
+const [FIRST_YEAR, YEAR_COUNT, MAX_YEAR_RANGE] = [1950, 80, 10];
+const TIME_RANGE = /^([0:.apm]+)([^0:.apm])(.+)$/i;
+const NUMBER_PAIR = /^([0-9]+)([^0-9]+)([0-9]+)$/;
 const LAYOUT = /^(\d+)(g?)(?:([.,])(\d))?$/;
 /** By number of digits: the least integer part, and the number of integer parts. Four digits exclude years. */
-const wholes: Readonly<Record<string, readonly [number, number]>> = {
+const INTEGER_PARTS: Readonly<Record<string, readonly [number, number]>> = {
   "0": [0, 1],
   "1": [1, 9],
   "2": [10, 90],
@@ -23,17 +23,17 @@ const wholes: Readonly<Record<string, readonly [number, number]>> = {
   "10": [10 ** 9, 9 * 10 ** 9],
 };
 
-const padded = (value: number, length: number): string => String(value).padStart(length, "0");
-const grouped = (value: number): string => String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
-const pooled = (kind: string, layout: string): string =>
-  layout !== "" && (kind === "word" || kind === "title") ? `${kind}-${layout}` : kind;
+const padNumber = (value: number, length: number): string => String(value).padStart(length, "0");
+const groupDigits = (value: number): string => String(value).replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
+const namePool = (entityType: string, layout: string): string =>
+  layout !== "" && (entityType === "word" || entityType === "title") ? `${entityType}-${layout}` : entityType;
 
 /** The outputs of every kind. */
 /** The case pattern of a number of JSON: its substitute is written as such. */
-export const JSON_NUMBER = 3;
+export const JSON_NUMBER_CASE = 3;
 
-export class Surrogates {
-  readonly #sizes: Readonly<Record<string, number>>;
+export class SurrogatePools {
+  readonly #generatedSizes: Readonly<Record<string, number>>;
   readonly #choices: Readonly<Record<string, readonly string[]>>;
   readonly #letters: readonly string[];
 
@@ -53,22 +53,24 @@ export class Surrogates {
     const { choices, templates } = rules.data.surrogates;
     this.#choices = { ...choices, given: pools.get("given") ?? [], family: pools.get("family") ?? [] };
     this.#letters = choices.letter ?? [];
-    this.#sizes = {
-      ...Object.fromEntries(Object.entries(templates).map(([kind, text]) => [kind, sizeOf(text, this.#choices)])),
-      season: YEARS,
-      "year-range": (YEARS - LONGEST_RANGE) * LONGEST_RANGE,
+    this.#generatedSizes = {
+      ...Object.fromEntries(
+        Object.entries(templates).map(([entityType, text]) => [entityType, countSurrogates(text, this.#choices)]),
+      ),
+      season: YEAR_COUNT,
+      "year-range": (YEAR_COUNT - MAX_YEAR_RANGE) * MAX_YEAR_RANGE,
       card: 10 ** 9,
       [KEYCAP]: 10,
-      symbol: emojiSize(""),
+      symbol: countEmojiSurrogates(""),
     };
   }
 
   /** All kinds that something may come out for. */
-  get kinds(): string[] {
-    const listed = [...this.pools.keys()].filter((name) => !/^(?:word|title)-/.test(name));
+  get entityTypes(): string[] {
+    const poolTypes = [...this.pools.keys()].filter((name) => !/^(?:word|title)-/.test(name));
     return [
-      ...listed,
-      ...Object.keys(this.#sizes),
+      ...poolTypes,
+      ...Object.keys(this.#generatedSizes),
       "number",
       "digits",
       "time",
@@ -80,51 +82,51 @@ export class Surrogates {
   }
 
   /** How many outputs a kind of a layout has. */
-  size(kind: string, layout: string): number {
-    const pool = this.pools.get(pooled(kind, layout));
+  getSize(entityType: string, layout: string): number {
+    const pool = this.pools.get(namePool(entityType, layout));
     if (pool !== undefined) return pool.length;
-    if (kind === "number") {
+    if (entityType === "number") {
       const [, size = "0", , , decimals = "0"] = LAYOUT.exec(layout) ?? [];
-      return (wholes[size]?.[1] ?? 0) * 10 ** Number(decimals);
+      return (INTEGER_PARTS[size]?.[1] ?? 0) * 10 ** Number(decimals);
     }
-    if (kind === "digits") {
+    if (entityType === "digits") {
       return (layout.match(/0+/g) ?? []).reduce((product, group) => product * 9 * 10 ** (group.length - 1), 1);
     }
-    if (kind === "time") return timeSize(layout);
-    if (kind === EMOJI) return emojiSize(layout);
-    const lists = this.#spelledFrom(kind, layout);
+    if (entityType === "time") return countTimes(layout);
+    if (entityType === EMOJI) return countEmojiSurrogates(layout);
+    const lists = this.#listElements(entityType, layout);
     if (lists !== undefined) return lists.reduce((product, words) => product * words.length, 1);
-    return this.#sizes[kind] ?? 0;
+    return this.#generatedSizes[entityType] ?? 0;
   }
 
   /** Whether equal strings of a kind become equal outputs. */
-  isConsistent(kind: string, layout: string): boolean {
-    return !has(types.never_consistent, kind) && this.size(kind, layout) >= SMALLEST_CONSISTENT;
+  isConsistent(entityType: string, layout: string): boolean {
+    return !includesWord(types.never_consistent, entityType) && this.getSize(entityType, layout) >= SMALLEST_CONSISTENT;
   }
 
   /** An output, by its number, as it is printed in a case pattern. */
-  spelled(kind: string, layout: string, index: number, pattern: number): string {
-    if (pattern === JSON_NUMBER) {
-      const found = this.spelled(kind, layout, index, LOWER);
-      if (/^[0-9]*\.[0-9]+$/.test(found)) return found.replace(/^\./, "0.");
-      return found.replace(/[^0-9]/g, "").replace(/^0+/, "") || "0";
+  spellSurrogate(entityType: string, layout: string, index: number, pattern: number): string {
+    if (pattern === JSON_NUMBER_CASE) {
+      const surrogate = this.spellSurrogate(entityType, layout, index, LOWER);
+      if (/^[0-9]*\.[0-9]+$/.test(surrogate)) return surrogate.replace(/^\./, "0.");
+      return surrogate.replace(/[^0-9]/g, "").replace(/^0+/, "") || "0";
     }
-    const pool = this.pools.get(pooled(kind, layout));
+    const pool = this.pools.get(namePool(entityType, layout));
     if (pool !== undefined) {
-      const found = pool[index] ?? "";
-      if (pattern === UPPER) return found.toUpperCase();
-      if (pattern === LOWER) return found.toLowerCase();
-      return has(types.lower_pools, kind) ? capitalized(found) : found;
+      const surrogate = pool[index] ?? "";
+      if (pattern === UPPER) return surrogate.toUpperCase();
+      if (pattern === LOWER) return surrogate.toLowerCase();
+      return includesWord(types.lower_pools, entityType) ? capitalizeFirst(surrogate) : surrogate;
     }
-    if (kind === "number") return number(layout, index);
-    if (kind === "digits") return digits(layout, index);
-    if (kind === "time") return time(layout, index);
-    if (kind === "year-range") return yearRange(layout, index);
-    if (kind === "season") {
+    if (entityType === "number") return formatNumber(layout, index);
+    if (entityType === "digits") return formatDigits(layout, index);
+    if (entityType === "time") return formatTime(layout, index);
+    if (entityType === "year-range") return formatYearRange(layout, index);
+    if (entityType === "season") {
       return `${FIRST_YEAR + index}${layout}${String((FIRST_YEAR + index + 1) % 100).padStart(2, "0")}`;
     }
-    if (kind === EMOJI) return emojiMember(layout, index);
-    const lists = this.#spelledFrom(kind, layout);
+    if (entityType === EMOJI) return makeEmojiSurrogate(layout, index);
+    const lists = this.#listElements(entityType, layout);
     if (lists !== undefined) {
       let rest = index;
       const words = lists.map((entries) => {
@@ -132,98 +134,102 @@ export class Surrogates {
         rest = Math.floor(rest / entries.length);
         return entries[chosen] ?? "";
       });
-      const found = words.join(" ");
-      return pattern === UPPER ? found.toUpperCase() : pattern === LOWER ? found : capitalized(found);
+      const surrogate = words.join(" ");
+      return pattern === UPPER ? surrogate.toUpperCase() : pattern === LOWER ? surrogate : capitalizeFirst(surrogate);
     }
-    return this.#made(kind, index);
+    return this.#generate(entityType, index);
   }
 
   /** What each element of a number in words, or of spelled letters, is written as; nothing for other kinds. */
-  #spelledFrom(kind: string, layout: string): readonly (readonly string[])[] | undefined {
-    if (kind === SPELLED_LETTERS) return Array<readonly string[]>(Number(layout)).fill(this.#letters);
-    if (kind !== SPELLED_NUMBER) return undefined;
-    const listed = (this.pools.get("number-word") ?? []).slice(0, MOST_LISTED);
-    return [...layout].map((of) => this.rules.spelled[of] ?? listed);
+  #listElements(entityType: string, layout: string): readonly (readonly string[])[] | undefined {
+    if (entityType === SPELLED_LETTERS) return Array<readonly string[]>(Number(layout)).fill(this.#letters);
+    if (entityType !== SPELLED_NUMBER) return undefined;
+    const listedNumbers = (this.pools.get("number-word") ?? []).slice(0, MOST_LISTED);
+    return [...layout].map((elementClass) => this.rules.spelled[elementClass] ?? listedNumbers);
   }
 
-  #made(kind: string, index: number): string {
-    if (kind === "card") return card(index);
-    if (kind === KEYCAP) return `${index}\ufe0f\u20e3`;
-    if (kind === "symbol") return emojiMember("", index);
-    return writeTemplate(this.rules.data.surrogates.templates[kind] ?? "", this.#choices, index);
+  #generate(entityType: string, index: number): string {
+    if (entityType === "card") return formatCard(index);
+    if (entityType === KEYCAP) return `${index}\ufe0f\u20e3`;
+    if (entityType === "symbol") return makeEmojiSurrogate("", index);
+    return writeTemplate(this.rules.data.surrogates.templates[entityType] ?? "", this.#choices, index);
   }
 }
 
-function number(layout: string, index: number): string {
-  const [, size = "0", group = "", mark = "", places = "0"] = LAYOUT.exec(layout) ?? [];
-  const scale = 10 ** Number(places);
-  const value = (wholes[size]?.[0] ?? 0) + Math.floor(index / scale);
-  const whole = size === "0" ? "" : group === "" ? String(value) : grouped(value);
-  return whole + (places === "0" ? "" : mark + padded(index % scale, Number(places)));
+function formatNumber(layout: string, index: number): string {
+  const [, size = "0", group = "", mark = "", indices = "0"] = LAYOUT.exec(layout) ?? [];
+  const scale = 10 ** Number(indices);
+  const value = (INTEGER_PARTS[size]?.[0] ?? 0) + Math.floor(index / scale);
+  const whole = size === "0" ? "" : group === "" ? String(value) : groupDigits(value);
+  return whole + (indices === "0" ? "" : mark + padNumber(index % scale, Number(indices)));
 }
 
 /** Digits in the places of a layout; no group of them begins with a zero. */
-function digits(layout: string, index: number): string {
+function formatDigits(layout: string, index: number): string {
   let left = index;
-  const written = layout.replace(/0+/g, (group) => {
+  const formatted = layout.replace(/0+/g, (group) => {
     const first = 1 + (left % 9);
     left = Math.floor(left / 9);
     const scale = 10 ** (group.length - 1);
     const rest = left % scale;
     left = Math.floor(left / scale);
-    return first + (group.length > 1 ? padded(rest, group.length - 1) : "");
+    return first + (group.length > 1 ? padNumber(rest, group.length - 1) : "");
   });
-  const [, first = "", mark = "", second = ""] = PAIR.exec(written) ?? [];
-  return first.length === second.length && first > second ? second + mark + first : written; // at most its scale
+  const [, first = "", mark = "", second = ""] = NUMBER_PAIR.exec(formatted) ?? [];
+  return first.length === second.length && first > second ? second + mark + first : formatted; // at most its scale
 }
 
 /** Two years, the earlier one first, with the mark of the layout between them. */
-function yearRange(layout: string, index: number): string {
-  const start = FIRST_YEAR + Math.floor(index / LONGEST_RANGE);
-  return `${start}${layout}${start + 1 + (index % LONGEST_RANGE)}`;
+function formatYearRange(layout: string, index: number): string {
+  const start = FIRST_YEAR + Math.floor(index / MAX_YEAR_RANGE);
+  return `${start}${layout}${start + 1 + (index % MAX_YEAR_RANGE)}`;
 }
 
-const groupsOf = (layout: string): string[] => layout.match(/0+/g) ?? [];
+const findDigitGroups = (layout: string): string[] => layout.match(/0+/g) ?? [];
 /** 9 where an hour of one digit has minutes behind it, else 12. */
-const hoursOf = (layout: string): number => (/^0[:.]/.test(layout) ? 9 : 12);
+const findLastHour = (layout: string): number => (/^0[:.]/.test(layout) ? 9 : 12);
 
 /** How many times a layout has: every fifth minute, or every second where it shows seconds. */
-function timeSize(layout: string): number {
-  const two = TWO_TIMES.exec(layout);
-  if (two !== null) return timeSize(two[1] ?? "") * timeSize(two[3] ?? "");
-  return hoursOf(layout) * ([1, 1, 12, 3600][groupsOf(layout).length] ?? 1) * (layout.endsWith("0") ? 1 : 2);
+function countTimes(layout: string): number {
+  const times = TIME_RANGE.exec(layout);
+  if (times !== null) return countTimes(times[1] ?? "") * countTimes(times[3] ?? "");
+  return (
+    findLastHour(layout) * ([1, 1, 12, 3600][findDigitGroups(layout).length] ?? 1) * (layout.endsWith("0") ? 1 : 2)
+  );
 }
 
 /** A time that is one of a clock of 12 hours, and of one of 24. */
-function time(layout: string, index: number): string {
-  const two = TWO_TIMES.exec(layout);
-  if (two !== null) {
-    const size = timeSize(two[1] ?? "");
-    return time(two[1] ?? "", index % size) + (two[2] ?? "") + time(two[3] ?? "", Math.floor(index / size));
+function formatTime(layout: string, index: number): string {
+  const times = TIME_RANGE.exec(layout);
+  if (times !== null) {
+    const size = countTimes(times[1] ?? "");
+    return (
+      formatTime(times[1] ?? "", index % size) + (times[2] ?? "") + formatTime(times[3] ?? "", Math.floor(index / size))
+    );
   }
   let left = index;
-  const take = (size: number): number => {
+  const takeField = (size: number): number => {
     const value = left % size;
     left = Math.floor(left / size);
     return value;
   };
-  const count = groupsOf(layout).length;
-  const values = [1 + take(hoursOf(layout))];
-  if (count === 2) values.push(5 * take(12));
-  if (count > 2) values.push(take(60), take(60));
+  const count = findDigitGroups(layout).length;
+  const values = [1 + takeField(findLastHour(layout))];
+  if (count === 2) values.push(5 * takeField(12));
+  if (count > 2) values.push(takeField(60), takeField(60));
   const ending = layout.replace(/^[0:.]+/, "");
   const clock = layout
     .slice(0, layout.length - ending.length)
-    .replace(/0+/g, (group) => padded(values.shift() ?? 0, group.length));
+    .replace(/0+/g, (group) => padNumber(values.shift() ?? 0, group.length));
   const isMorning = left === 0;
   return clock + (isMorning ? ending.replace("p", "a").replace("P", "A") : ending);
 }
 
 /** Sixteen digits whose last one is not the check digit. */
-function card(index: number): string {
-  const body = `400000${padded(index, 9)}`;
-  const total = [...body].reduce((sum, digit, place) => {
-    const value = Number(digit) * (2 - (place % 2));
+function formatCard(index: number): string {
+  const body = `400000${padNumber(index, 9)}`;
+  const total = [...body].reduce((sum, digit, index) => {
+    const value = Number(digit) * (2 - (index % 2));
     return sum + (value > 9 ? value - 9 : value);
   }, 0);
   const whole = body + String((10 - (total % 10) + 5) % 10);

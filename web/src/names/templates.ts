@@ -7,36 +7,36 @@ const FIELD =
 type Choices = Readonly<Record<string, readonly string[]>>;
 
 /** A field: how many values it has, and the value with a number. */
-interface Field {
+interface TemplateField {
   readonly count: number;
-  readonly value: (place: number) => string;
+  readonly format: (index: number) => string;
 }
 
-const printed: Readonly<Record<string, (entry: string) => string>> = {
+const FOLD_BY_POOL: Readonly<Record<string, (entry: string) => string>> = {
   given: (entry) => entry.toLowerCase(),
   family: (entry) => entry.replace(/[^\p{L}]/gu, "").toLowerCase(),
 };
 
-function readField(field: string, choices: Choices): Field {
+function parseField(field: string, choices: Choices): TemplateField {
   const [, name, low, high, hex, to, first = "", last, step = "1"] = FIELD.exec(field) ?? [];
   if (name !== undefined) {
     const entries = Object.hasOwn(choices, name) ? (choices[name] ?? []) : [];
-    return { count: entries.length, value: (place) => (printed[name] ?? String)(entries[place] ?? "") };
+    return { count: entries.length, format: (index) => (FOLD_BY_POOL[name] ?? String)(entries[index] ?? "") };
   }
   const [radix, digits] = hex === undefined ? [10, first] : [16, hex];
   const start = low === undefined ? Number.parseInt(digits, radix) : low.charCodeAt(0);
   const end = high === undefined ? Number.parseInt(to ?? last ?? "", radix) : high.charCodeAt(0);
   return {
     count: Math.max(0, Math.floor((end - start) / Number(step)) + 1),
-    value: (place) => {
-      const found = start + Number(step) * place;
-      return low === undefined ? found.toString(radix).padStart(digits.length, "0") : String.fromCharCode(found);
+    format: (index) => {
+      const value = start + Number(step) * index;
+      return low === undefined ? value.toString(radix).padStart(digits.length, "0") : String.fromCharCode(value);
     },
   };
 }
 
 /** Returns the text and the fields of a template in turn; malformed fields are text with a brace. */
-export function partsOf(template: string): string[] {
+export function splitTemplate(template: string): string[] {
   const parts: string[] = [];
   let rest = template;
   for (let match = FIELD.exec(rest); match !== null; match = FIELD.exec(rest)) {
@@ -47,22 +47,22 @@ export function partsOf(template: string): string[] {
 }
 
 /** Returns the fields of a template. */
-export const fieldsOf = (template: string, choices: Choices): Field[] =>
-  partsOf(template)
-    .filter((_, place) => place % 2 === 1)
-    .map((field) => readField(field, choices));
+export const parseFields = (template: string, choices: Choices): TemplateField[] =>
+  splitTemplate(template)
+    .filter((_, index) => index % 2 === 1)
+    .map((field) => parseField(field, choices));
 
 /** Returns the number of surrogates of a template. */
-export const sizeOf = (template: string, choices: Choices): number =>
-  fieldsOf(template, choices).reduce((product, field) => product * field.count, 1);
+export const countSurrogates = (template: string, choices: Choices): number =>
+  parseFields(template, choices).reduce((product, field) => product * field.count, 1);
 
 /** Returns a surrogate by its number; the last field is the least significant. */
 export function writeTemplate(template: string, choices: Choices, index: number): string {
-  const parts = partsOf(template);
+  const parts = splitTemplate(template);
   let left = index;
-  for (let place = parts.length - 2; place > 0; place -= 2) {
-    const field = readField(parts[place] ?? "", choices);
-    parts[place] = field.value(left % field.count);
+  for (let index = parts.length - 2; index > 0; index -= 2) {
+    const field = parseField(parts[index] ?? "", choices);
+    parts[index] = field.format(left % field.count);
     left = Math.floor(left / field.count);
   }
   return parts.join("");
