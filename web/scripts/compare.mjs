@@ -3,11 +3,11 @@
 import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
-import { LabelBundle } from "../dist/bundle/index.js";
-import { TextBundle } from "../dist/bundle/text.js";
-import { TextLabelEncoder } from "../dist/encoder.js";
-import { NamesPlan } from "../dist/names/plan.js";
-import { Sanitizer } from "../dist/sanitizer.js";
+import { LabelBundle } from "../dist/bundle/labelBundle.js";
+import { TextBundle } from "../dist/bundle/textBundle.js";
+import { NamesPlan } from "../dist/text/names/plan.js";
+import { Sanitizer } from "../dist/text/sanitizer.js";
+import { TextLabelEncoder } from "../dist/vector/labelEncoder.js";
 
 const MOST_SHOWN = 20;
 

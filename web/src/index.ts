@@ -2,7 +2,6 @@
 
 export type { ExpectedBundle } from "./bundle/open.js";
 export type { BundleSource } from "./bundle/source.js";
-export { type EncodeOptions, LabelRelease, LabelStatement, TextLabelEncoder } from "./encoder.js";
 export {
   BundleDamaged,
   BundleError,
@@ -23,10 +22,11 @@ export {
   UnknownMechanism,
   WrongBundle,
 } from "./errors.js";
-export type { Options } from "./options.js";
-export type { RestoreOptions, RestorePlace, SkipReason } from "./policy.js";
-export type { StreamRestorer } from "./replies.js";
-export type { Restorer } from "./restore.js";
-export { type NotRestored, Restored, RestoreReport } from "./restored.js";
-export { type Result, type SanitizedDocument, Sanitizer } from "./sanitizer.js";
-export type { PlainObject, ReleaseStatement } from "./statement.js";
+export type { Options } from "./text/options.js";
+export type { StreamRestorer } from "./text/replyMatcher.js";
+export type { Restorer } from "./text/restore.js";
+export { type NotRestored, Restored, RestoreReport } from "./text/restored.js";
+export type { RestoreOptions, RestorePlace, SkipReason } from "./text/restorePolicy.js";
+export { type Result, type SanitizedDocument, Sanitizer } from "./text/sanitizer.js";
+export type { PlainObject, ReleaseStatement } from "./text/statement.js";
+export { type EncodeOptions, LabelRelease, LabelStatement, TextLabelEncoder } from "./vector/labelEncoder.js";

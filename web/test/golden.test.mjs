@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { LabelBundle } from "../dist/bundle/index.js";
-import { TextBundle } from "../dist/bundle/text.js";
-import { TextLabelEncoder } from "../dist/encoder.js";
-import { splitIdentifier } from "../dist/identifiers.js";
-import { NamesPlan } from "../dist/names/plan.js";
-import { Sanitizer } from "../dist/sanitizer.js";
+import { LabelBundle } from "../dist/bundle/labelBundle.js";
+import { TextBundle } from "../dist/bundle/textBundle.js";
+import { splitIdentifier } from "../dist/text/identifiers.js";
+import { NamesPlan } from "../dist/text/names/plan.js";
+import { Sanitizer } from "../dist/text/sanitizer.js";
+import { TextLabelEncoder } from "../dist/vector/labelEncoder.js";
 import { oneWord, words } from "./stream.mjs";
 
 const golden = fileURLToPath(new URL("../../docs/golden/", import.meta.url));

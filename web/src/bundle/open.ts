@@ -1,7 +1,6 @@
 /** Opens a bundle: its manifest first, then every file that it lists, hashed before anything is made of it. */
 
 import { FORMAT, FORMAT_VERSION, MAX_BUNDLE_BYTES, MAX_JSON_BYTES } from "../constants.js";
-import { formatThousands } from "../decimal.js";
 import {
   BundleDamaged,
   BundleError,
@@ -12,6 +11,7 @@ import {
   OptionError,
   WrongBundle,
 } from "../errors.js";
+import { formatThousands } from "../mechanisms/decimal.js";
 import { type JsonObject, parseInteger, parseJson, parseObject, parseRecord, parseText } from "./json.js";
 import { type BundleSource, openSource } from "./source.js";
 

@@ -1,13 +1,13 @@
 /** Reads the rules of a bundle's language, strictly (docs/format-rules.md). */
 
-import { countCodePoints } from "../characters.js";
 import { MAX_ELEMENTS, MAX_RULE_TEXT, MAX_RULE_WORDS, MAX_RULES_BYTES, MAX_SURROGATES } from "../constants.js";
 import { rules as english, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
-import { parseFields, splitTemplate } from "../names/templates.js";
-import { expandPattern, NUMBER_KEYS, Rules } from "../rules.js";
-import { foldWord } from "../words.js";
+import { countCodePoints } from "../text/segmentation/characterClasses.js";
+import { foldWord } from "../text/segmentation/words.js";
 import { type Json, parseArray, parseInteger, parseJson, parseObject, parseRecord, parseText } from "./json.js";
+import { expandPattern, NUMBER_KEYS, Rules } from "./languageRules.js";
+import { parseFields, splitTemplate } from "./templates.js";
 
 export const RULES_FILE = "rules.json";
 const NAME = /^[a-z]+(?:_[a-z]+)*$/;

@@ -1,7 +1,7 @@
 /** Where the files of a bundle come from: a folder, a zip archive, or bytes that are there already. */
 
 import { BundleDamaged, BundleError, BundleNotFound, BundleTooLarge, OptionError } from "../errors.js";
-import { ZipArchive } from "./zip.js";
+import { ZipArchive } from "./zipArchive.js";
 
 /**
  * A bundle: a URL of its folder (which ends in `/`) or of a zip archive, the bytes of an archive, or its files by name.

@@ -1,0 +1,629 @@
+/** Pass 1 of the rung `names`: tokens of chunks, each from its own string and the options alone (docs/names-rule.md). */
+
+import { includesWord, makeAlternatives, type Rules } from "../../bundle/languageRules.js";
+import { EMPHASIS, FUNCTION, type NamesLists, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
+import { characters as data, types } from "../../data.js";
+import { BLANK, type CharacterClasses, CodePoints, L, M, MARK, N, ND } from "../segmentation/characterClasses.js";
+import { GAP as IS_GAP } from "../segmentation/segments.js";
+import {
+  capitalizeFirst,
+  findCasePattern,
+  foldApostrophes,
+  foldWord,
+  isAscii,
+  isDigit,
+  isLong,
+  isUpper,
+  LOWER,
+  TITLE,
+  UPPER,
+} from "../segmentation/words.js";
+import { classifySequence, splitAtEmoji } from "./emoji.js";
+import { classifyString, findPostcodeHalf, NUMBER_TYPES, splitUnit } from "./stringTypes.js";
+
+export const GAP = 0;
+export const KEPT = 1;
+export const KEPT_WITH_CAPITALS = 2;
+export const REPLACED = 3;
+export const DIGITS = 4;
+export const CAPITALIZED = 5;
+export const INITIAL = 6;
+
+export const KEPT_AT_START = 1;
+export const KEPT_AT_SENTENCE = 2;
+export const KEPT_FOR_EMPHASIS = 4;
+export const BEGINS_UNIT = 8;
+export const BEGINS_PLACE = 16;
+export const CLITIC = 32;
+export const BEGINS_DOTTED_NAME = 64;
+export const NAME_AFTER_TITLE = 128;
+export const LEGAL_FORM = 256;
+export const LISTED_PERSON = 2048;
+export const NUMBER_WORD = 4096;
+export const INITIALS = 8192;
+/** The fewest number words or letters in a row that are one. */
+export const MIN_SPELLED = 3;
+/** Kinds of shown words that may be a part of the name before them: any, and one that leads to more. */
+export const NOUN_ROLE = "noun";
+export const NAME_ROLE = "name";
+
+/** One token. `kind`, `layout` and `bits` are of some classes alone. */
+export interface NamesToken {
+  readonly tokenClass: number;
+  readonly text: string;
+  readonly key: string;
+  readonly case: number;
+  readonly entityType: string;
+  readonly layout: string;
+  readonly flags: number;
+}
+
+const makeToken = (
+  tokenClass: number,
+  text: string,
+  key: string,
+  pattern = LOWER,
+  entityType = "",
+  layout = "",
+  flags = 0,
+): NamesToken => ({
+  tokenClass,
+  text,
+  key,
+  case: pattern,
+  entityType,
+  layout,
+  flags,
+});
+/** Whether initials may lead to a word: it has a capital, and is no function word. */
+export const mayFollowInitials = (word: NamesToken): boolean =>
+  word.tokenClass === CAPITALIZED && (word.flags & (KEPT_AT_START | NAME_AFTER_TITLE)) !== KEPT_AT_START;
+
+const makeGapToken = (text: string): NamesToken[] => (text === "" ? [] : [makeToken(GAP, text, text)]);
+
+const { emoticon, entity, entity_name: entityName } = data.patterns;
+const EMOTICONS = new RegExp(`^(?:${emoticon})$`);
+const ENTITIES = new RegExp(`${entity}|${entityName}`, "g");
+const BARE_ENTITY = /^[a-z]/;
+const NUMERIC_ENTITY = /#[0-9]+;/;
+const SIGNS = "$+<=>^`|~€£¥";
+const EMOJI_SELECTOR = "\ufe0f";
+const APOSTROPHES = "'’‘";
+const PLAIN_MARKS = /[.,;:!?"')]+$/;
+const JOINER = /^(?:[-\u2010-\u2015\u2026,;:!?/+*"“”«»()[\]{}\u2018\u2019'|]+|\.{2,}|\\)$/;
+const WORD_INNER_MARKS = new Set("-\u2010\u2011\u2012\u2013\u2014\u2015\u2026!+*\"“”«»()[]{}\u2018\u2019'");
+const CODE_MARKS = /((?:<\/|\/>|[()[\]{}=<>;,|&*!"`])+)/;
+const BRACKETS = /[()[\]{}=<>"`]/;
+const WHOLE_CHUNK_MARKS = /[@\uff20\\/]/;
+const MAX_FORMATS_LENGTH = 40;
+const FORMATS =
+  /^(?:[!-/:-@[-`{-~]*?(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)?\})){1,4}[!-/:-@[-`{-~]*$/;
+const SHORT_NUMBER = /^[0-9]{1,4}$/;
+const ASCII_LETTERS = /^[A-Za-z]+$/;
+const MIN_LENGTH_WITH_ENDING = 5;
+/** The ending of a word that the skeleton shows; nothing where it has none. */
+export function findEnding(key: string, { data: { endings } }: Rules): string {
+  const matches = (ending: string): boolean => key.endsWith(ending);
+  if (key.length < MIN_LENGTH_WITH_ENDING || !isAscii(key) || endings.except.some(matches)) return "";
+  return endings.kept.find(matches) ?? "";
+}
+
+/** What is before the clitic of a key, and the clitic, the first that fits. */
+function splitClitic(key: string, rules: Rules): [string, string] | undefined {
+  // As Python's pattern, which takes as little of the stem as it can: the longest clitic at the end.
+  const candidates = rules.clitics.filter((clitic) => key.endsWith(clitic) && key.length > clitic.length);
+  const clitic = candidates.sort((first, second) => second.length - first.length)[0];
+  return clitic === undefined ? undefined : [key.slice(0, -clitic.length), clitic];
+}
+
+/** Reads chunks with the lists of a bundle, and the keys that a request allows and denies. */
+export class ChunkTokenizer {
+  readonly characters: CharacterClasses;
+  readonly #rules: Rules;
+  /** A clitic behind a blank, and the marks behind it. */
+  readonly #loneClitic: RegExp;
+  readonly #lowerCaseTypes = new Map<string, string>();
+  readonly #capitalizedTypes = new Map<string, string>();
+  readonly #tokensByChunk = new Map<string, readonly NamesToken[]>();
+
+  constructor(
+    readonly lists: NamesLists,
+    readonly allowed: ReadonlySet<string>,
+    readonly denied: ReadonlySet<string>,
+  ) {
+    this.characters = lists.cutter.characters;
+    this.#rules = lists.rules;
+    const after = this.#rules.data.clitics.after.map((clitic) => clitic.slice(1));
+    this.#loneClitic = new RegExp(`^(['\u2019\u2018]${makeAlternatives(after)})([.,;:!?")]*)$`);
+  }
+
+  /** All tokens of a text. Each distinct chunk is read once in a call. */
+  tokenize(text: string, emit: (token: NamesToken) => void): void {
+    const { characters } = this;
+    let start = 0;
+    while (start < text.length) {
+      let end = start;
+      const first = text.charCodeAt(start);
+      const isBlank = characters.matches(first, BLANK); // no blank is beyond 16 bits
+      while (end < text.length && characters.matches(text.charCodeAt(end), BLANK) === isBlank) end++;
+      const chunk = text.slice(start, end);
+      if (isBlank) {
+        emit(makeToken(GAP, chunk, chunk));
+      } else {
+        let tokens = this.#tokensByChunk.get(chunk);
+        if (tokens === undefined) {
+          tokens = this.tokenizeChunk(chunk);
+          this.#tokensByChunk.set(chunk, tokens);
+        }
+        for (const token of tokens) emit(token);
+      }
+      start = end;
+    }
+  }
+
+  /** The tokens of a chunk. */
+  tokenizeChunk(chunk: string): NamesToken[] {
+    if (ASCII_LETTERS.test(chunk) || this.characters.allMatch(chunk, L))
+      if (!isLong(chunk)) return this.tokenizeWord(chunk);
+    if (EMOTICONS.test(chunk)) return makeGapToken(chunk);
+    const loneClitic = this.#loneClitic.exec(chunk);
+    const [, text = "", tail = ""] = loneClitic ?? [];
+    if (loneClitic !== null && !this.#isDeniedWord(text.slice(1))) {
+      return [makeToken(KEPT, text, foldWord(text)), ...makeGapToken(tail)];
+    }
+    const tokens: NamesToken[] = [];
+    let rest = chunk;
+    if (chunk.includes("&") || chunk.includes(";")) {
+      const parts = this.#splitAtEntities(chunk);
+      if (NUMERIC_ENTITY.test(parts.filter((_, index) => index % 2 === 0).join(""))) {
+        return [makeToken(REPLACED, chunk, foldWord(chunk), LOWER, "key")];
+      }
+      rest = parts.pop() ?? "";
+      parts.forEach((part, index) => {
+        tokens.push(...(index % 2 ? makeGapToken(part) : this.#tokenizeWithoutEntities(part)));
+      });
+      const bare = rest.replace(PLAIN_MARKS, "");
+      if (parts.length > 0 && includesWord(this.#rules.cliticPieces, bare.toLowerCase())) {
+        tokens.push(makeToken(KEPT, bare, bare.toLowerCase()));
+        rest = rest.slice(bare.length);
+      }
+    }
+    tokens.push(...this.#tokenizeWithoutEntities(rest));
+    return tokens;
+  }
+
+  /** What is before the first entity, the entity, what is behind it, and so on. */
+  #splitAtEntities(chunk: string): string[] {
+    const parts: string[] = [];
+    let position = 0;
+    ENTITIES.lastIndex = 0;
+    for (let match = ENTITIES.exec(chunk); match !== null; match = ENTITIES.exec(chunk)) {
+      if (BARE_ENTITY.test(match[0]) && this.#isWordBefore(chunk, match.index)) {
+        ENTITIES.lastIndex = match.index + 1;
+        continue;
+      }
+      parts.push(chunk.slice(position, match.index), match[0]);
+      position = ENTITIES.lastIndex;
+    }
+    return [...parts, chunk.slice(position)];
+  }
+
+  #isWordBefore(text: string, index: number): boolean {
+    const before = [...text.slice(Math.max(0, index - 2), index)].pop();
+    return before === "_" || (before !== undefined && this.characters.matches(before.codePointAt(0) ?? 0, L | N));
+  }
+
+  /** The tokens of a part without entities: the lead, the core and the tail. */
+  #tokenizeWithoutEntities(part: string): NamesToken[] {
+    if (part === "") return [];
+    if (!isAscii(part)) {
+      const parts = splitAtEmoji(part);
+      if (parts.length > 1) {
+        return parts.flatMap((part, index) =>
+          index % 2 ? this.#tokenizeEmoji(part) : this.#tokenizeWithoutEntities(part),
+        );
+      }
+    }
+    if (part.length <= MAX_FORMATS_LENGTH && FORMATS.test(part)) return makeGapToken(part);
+    const codePoints = new CodePoints(part);
+    let start = 0;
+    for (let length = this.#measureMarkAt(codePoints, 0); length > 0; length = this.#measureMarkAt(codePoints, start))
+      start += length;
+    if (start === codePoints.length) return makeGapToken(part);
+    const lead = codePoints.slice(0, start);
+    let first = start;
+    if (/[@＠\\]$/.test(lead) || (lead.endsWith("#") && !this.#isDigit(codePoints.at(start)))) first -= 1;
+    else if (lead.endsWith("/")) first -= lead.endsWith("~/") ? 2 : 1;
+    let end = codePoints.length;
+    for (let length = this.#measureMarkBefore(codePoints, first, end); length > 0 && end > first; ) {
+      end -= length;
+      length = end > first ? this.#measureMarkBefore(codePoints, first, end) : 0;
+    }
+    return [
+      ...makeGapToken(codePoints.slice(0, first)),
+      ...this.#tokenizeCore(codePoints.slice(first, end)),
+      ...makeGapToken(codePoints.slice(end, codePoints.length)),
+    ];
+  }
+
+  #tokenizeEmoji(sequence: string): NamesToken[] {
+    const [entityType, layout] = classifySequence(sequence);
+    return entityType === ""
+      ? makeGapToken(sequence)
+      : [makeToken(REPLACED, sequence, sequence, LOWER, entityType, layout)];
+  }
+
+  #isMark(point: number): boolean {
+    return this.characters.matches(point, MARK) || (point >= 0 && SIGNS.includes(String.fromCodePoint(point)));
+  }
+
+  #isSymbol(point: number): boolean {
+    return point >= 0 && this.lists.keptSymbols.has(String.fromCodePoint(point));
+  }
+
+  /** How long the mark at a place is; 0 where there is none. */
+  #measureMarkAt(part: CodePoints, index: number): number {
+    const point = part.at(index);
+    if (this.#isMark(point)) return 1;
+    if (!this.#isSymbol(point)) return 0;
+    return part.at(index + 1) === EMOJI_SELECTOR.charCodeAt(0) ? 2 : 1;
+  }
+
+  /** How long the mark is that ends at a place; 0 where there is none. */
+  #measureMarkBefore(part: CodePoints, start: number, end: number): number {
+    const last = part.at(end - 1);
+    if (this.#isMark(last) || this.#isSymbol(last)) return 1;
+    const selected = last === EMOJI_SELECTOR.charCodeAt(0) && end - 2 >= start && this.#isSymbol(part.at(end - 2));
+    return selected ? 2 : 0;
+  }
+
+  #isDigit(point: number): boolean {
+    if (this.characters.matches(point, ND)) return true;
+    return point > 0x7f && !this.characters.matches(point, L) && isDigit(String.fromCodePoint(point)); // such as ²
+  }
+
+  #hasDigit(text: string): boolean {
+    return [...text].some((character) => this.#isDigit(character.codePointAt(0) ?? 0));
+  }
+
+  #isLetterAt(text: string, index: number): boolean {
+    return index < text.length && this.characters.matches(text.codePointAt(index) ?? -1, L);
+  }
+
+  /** Where letters end that begin at a place; the place itself where none do. */
+  #findLettersEnd(text: string, start: number, apostrophes: string): number {
+    if (!this.#isLetterAt(text, start)) return start;
+    let at = start;
+    while (at < text.length) {
+      const point = text.codePointAt(at) ?? 0;
+      if (!this.characters.matches(point, L | M) && !apostrophes.includes(text.charAt(at))) break;
+      at += point > 0xffff ? 2 : 1;
+    }
+    return at;
+  }
+
+  #areLetters(text: string, apostrophes = APOSTROPHES): boolean {
+    return text !== "" && this.#findLettersEnd(text, 0, apostrophes) === text.length;
+  }
+
+  #tokenizeCore(core: string): NamesToken[] {
+    if (isLong(core)) return [makeToken(REPLACED, core, core, LOWER, "other")];
+    if (this.#areLetters(core)) return this.tokenizeWord(core);
+    const first = core.codePointAt(0) ?? 0;
+    if (!this.characters.matches(first, L) && !this.#isDigit(first)) return [this.#makeStringToken(core)];
+    const lower = core.toLowerCase();
+    if (
+      isAscii(core) &&
+      includesWord(this.#rules.data.kept_whole, lower) &&
+      !lower.split("-").some((part) => this.#isDeniedWord(part))
+    ) {
+      return [makeToken(KEPT, core, lower, findCasePattern(core))];
+    }
+    if (/^(?:\p{Lu}\.-?)+\p{Lu}$/u.test(core)) {
+      return [makeToken(CAPITALIZED, core, foldWord(core), UPPER, "", "", INITIALS)];
+    }
+    const splitIfLetters = (mark: string): string[] | undefined => {
+      const parts = core.split(mark);
+      return parts.length > 1 && parts.every((part) => this.#areLetters(part, "")) ? parts : undefined;
+    };
+    if (splitIfLetters("&") !== undefined)
+      return [makeToken(CAPITALIZED, core, foldWord(core), isUpper(core) ? UPPER : TITLE)];
+    const words = splitIfLetters(".");
+    if (words !== undefined && !["url", "file"].includes(classifyString(core, this.characters, this.#rules)[0])) {
+      const wordTokens = words.map((word) => this.tokenizeWord(word));
+      if (
+        words.length >= MIN_SPELLED &&
+        wordTokens.every((tokens) => tokens.every((token) => token.flags & NUMBER_WORD))
+      ) {
+        return wordTokens.flatMap((tokens, index) => [...(index > 0 ? makeGapToken(".") : []), ...tokens]);
+      }
+      if (
+        wordTokens.every((tokens) =>
+          tokens.every((token) => token.tokenClass === KEPT || (token.flags & KEPT_AT_START) !== 0),
+        )
+      ) {
+        return wordTokens.flatMap((tokens, index) => [
+          ...(index > 0 ? makeGapToken(".") : []),
+          ...tokens.map((token) => ({ ...token, tokenClass: KEPT, entityType: "", flags: 0 })),
+        ]);
+      }
+    }
+    return this.#tokenizeSeparated(core) ?? this.#tokenizeUnseparated(core);
+  }
+
+  #tokenizeUnseparated(core: string): NamesToken[] {
+    const parts = this.#splitAtCodeMarks(core);
+    if (parts !== undefined) return parts.flatMap((part) => this.#tokenizeWithoutEntities(part));
+    if (this.#hasDigit(core)) return this.#tokenizeWithDigits(core);
+    return this.#tokenizeJoinedWords(core) ?? [this.#makeStringToken(core)];
+  }
+
+  /** A core cut at its marks of code; nothing if it has none, or is an address, a path or a file. */
+  #splitAtCodeMarks(core: string): string[] | undefined {
+    if (!BRACKETS.test(core)) return undefined;
+    const parts = core.split(CODE_MARKS);
+    if (parts.some((part, index) => index % 2 === 0 && WHOLE_CHUNK_MARKS.test(part))) return undefined;
+    const entityType = classifyString(core, this.characters, this.#rules)[0];
+    const last = parts[parts.length - 1] ?? "";
+    const isFile =
+      entityType === "file" && (last.length < 2 || classifyString(last, this.characters, this.#rules)[0] !== "file");
+    return isFile || entityType === "url" || entityType === "email" ? undefined : parts;
+  }
+
+  /** The tokens of words and separators in turn; nothing if the core does not begin so. */
+  #tokenizeSeparated(core: string): NamesToken[] | undefined {
+    let parts = this.#splitAtSeparator(core);
+    if (parts === undefined) return undefined;
+    const tokens: NamesToken[] = [];
+    let rest = core;
+    for (; parts !== undefined; parts = this.#splitAtSeparator(rest)) {
+      tokens.push(...this.#tokenizeWithoutEntities(parts[0]), ...makeGapToken(parts[1]));
+      rest = parts[2];
+    }
+    tokens.push(...this.#tokenizeWithoutEntities(rest));
+    return tokens;
+  }
+
+  #splitAtSeparator(core: string): [string, string, string] | undefined {
+    let [end, hasLetter] = [0, false];
+    while (end < core.length) {
+      const point = core.codePointAt(end) ?? 0;
+      const mark = core.charAt(end);
+      if (mark === '"' && hasLetter) break;
+      if (!this.characters.matches(point, L | M) && !WORD_INNER_MARKS.has(mark)) break;
+      // Before the first letter there are marks alone.
+      if (!hasLetter && this.characters.matches(point, M)) return undefined;
+      hasLetter ||= this.characters.matches(point, L);
+      end += point > 0xffff ? 2 : 1;
+    }
+    if (!hasLetter) return undefined;
+    const separator = /^(?:"*[=,;|]+|"+:)/.exec(core.slice(end))?.[0];
+    if (separator === undefined || end + separator.length === core.length) return undefined;
+    return [core.slice(0, end), separator, core.slice(end + separator.length)];
+  }
+
+  /** Words, and the joiners between them; nothing if the core is anything else. */
+  #tokenizeJoinedWords(core: string): NamesToken[] | undefined {
+    if (core.replace(/[^/\\]/g, "").length > 1) return undefined;
+    const tokens: NamesToken[] = [];
+    for (let index = 0; ; ) {
+      const end = this.#findLettersEnd(core, index, APOSTROPHES);
+      if (end === index) return undefined;
+      tokens.push(...this.tokenizeWord(core.slice(index, end)));
+      if (end === core.length) return tokens;
+      index = end;
+      while (index < core.length && !this.#isLetterAt(core, index))
+        index += (core.codePointAt(index) ?? 0) > 0xffff ? 2 : 1;
+      const marks = core.slice(end, index);
+      if (!JOINER.test(marks)) return undefined;
+      tokens.push(...makeGapToken(marks));
+    }
+  }
+
+  #tokenizeWithDigits(core: string): NamesToken[] {
+    const numberAndUnit = splitUnit(core, this.#rules);
+    if (numberAndUnit !== undefined && !this.#isDeniedWord(numberAndUnit[1].toLowerCase())) {
+      return [
+        this.#makeNumberToken(numberAndUnit[0]),
+        makeToken(KEPT, numberAndUnit[1], numberAndUnit[1].toLowerCase()),
+      ];
+    }
+    const parts = core.split("-");
+    const areParts = parts.every((part) => SHORT_NUMBER.test(part) || this.#areLetters(part));
+    if (parts.length > 1 && areParts && parts.some((part) => !SHORT_NUMBER.test(part))) {
+      const partTokens = parts.map((part) =>
+        SHORT_NUMBER.test(part) ? [this.#makeNumberToken(part)] : this.tokenizeWord(part),
+      );
+      const areNumbers = partTokens.every((tokens) =>
+        tokens.every((token) => token.tokenClass === DIGITS || token.flags & NUMBER_WORD),
+      );
+      if (isCode(parts) && !areNumbers) return [this.#makeStringToken(core)];
+      return partTokens.flatMap((tokens, index) => [...(index > 0 ? makeGapToken("-") : []), ...tokens]);
+    }
+    return [this.#makeStringToken(core)];
+  }
+
+  #makeNumberToken(text: string): NamesToken {
+    const [entityType, layout] = classifyString(text, this.characters, this.#rules);
+    const isDigits = [...text].every((character) => this.#isDigit(character.codePointAt(0) ?? 0));
+    const joinsDigits = isDigits || ["account", "digits", "phone", "card", "ssn"].includes(entityType);
+    return makeToken(joinsDigits ? DIGITS : REPLACED, text, text, LOWER, entityType, layout);
+  }
+
+  #makeStringToken(core: string): NamesToken {
+    const [entityType, layout] = classifyString(core, this.characters, this.#rules);
+    if (NUMBER_TYPES.has(entityType)) return this.#makeNumberToken(core);
+    return makeToken(
+      REPLACED,
+      core,
+      foldWord(core),
+      LOWER,
+      entityType,
+      layout,
+      entityType === "id" ? findPostcodeHalf(core, this.#rules) : 0,
+    );
+  }
+
+  /** The tokens of a word of letters and apostrophes: one, or a stem and its clitic. */
+  tokenizeWord(word: string): NamesToken[] {
+    const key = foldWord(word);
+    if (key.includes("'") && !this.#isDeniedWord(key) && !this.lists.commonWords.has(key) && !this.allowed.has(key)) {
+      const parts = splitClitic(key, this.#rules);
+      if (parts !== undefined && parts[1] !== this.#rules.data.clitics.negation) {
+        const letters = [...word];
+        const end = letters.length - parts[1].length;
+        const clitic = letters.slice(end).join("");
+        // Of a clitic that is shown no letter is another one that looks like it.
+        if (isAscii(letters.slice(end + 1).join(""))) {
+          const pattern = letters.length > 2 && isUpper(word) ? UPPER : LOWER;
+          return [
+            this.#classifyStem(letters.slice(0, end).join(""), parts[0]),
+            makeToken(KEPT, clitic, parts[1], pattern),
+          ];
+        }
+      }
+    }
+    return [this.#classifyStem(word, key)];
+  }
+
+  /** Whether a request denies a key, or what is before its clitic. */
+  #isDeniedWord(key: string): boolean {
+    if (this.denied.size === 0 || this.denied.has(key) || !key.includes("'")) return this.denied.has(key);
+    return this.#rules.clitics.some(
+      (clitic) => key.length > clitic.length && key.endsWith(clitic) && this.denied.has(key.slice(0, -clitic.length)),
+    );
+  }
+
+  #classifyStem(stem: string, key: string): NamesToken {
+    const pattern = findCasePattern(stem);
+    if (this.#isDeniedWord(key))
+      return pattern === LOWER ? this.#makeUnlistedToken(stem, key) : makeToken(CAPITALIZED, stem, key, pattern);
+    if (this.allowed.has(key) || this.lists.keptCapitals.has(foldApostrophes(stem)))
+      return makeToken(KEPT, stem, key, pattern);
+    if (pattern === LOWER && stem === stem.toLowerCase()) return this.#classifyLower(stem, key);
+    return this.#classifyCapitalized(stem, key, pattern === LOWER ? TITLE : pattern);
+  }
+
+  #classifyLower(stem: string, key: string): NamesToken {
+    const wordFlags = foldApostrophes(stem) === key ? this.lists.commonWords.get(key) : undefined;
+    if (wordFlags === undefined) {
+      const entityType = this.#findFirstList(this.#lowerCaseTypes, key, [...types.any_case, ...types.lower_case]);
+      const token = this.#makeUnlistedToken(stem, key);
+      const numberFlag = entityType === "number-word" ? NUMBER_WORD : 0;
+      return entityType === ""
+        ? token
+        : { ...token, entityType, layout: "", flags: (token.flags & LISTED_PERSON) | numberFlag };
+    }
+    const numberFlag = this.#rules.numberWords.has(key) ? NUMBER_WORD : 0;
+    if ((wordFlags & (STRICT | FUNCTION)) === 0) {
+      const token = this.#makeUnlistedToken(stem, key);
+      return { ...token, tokenClass: KEPT_WITH_CAPITALS, flags: token.flags | numberFlag };
+    }
+    const flags = this.lists.getMembers("unit-word").has(key)
+      ? BEGINS_UNIT
+      : this.lists.getMembers("first-word").has(key)
+        ? BEGINS_PLACE
+        : 0;
+    return makeToken(KEPT, stem, key, LOWER, this.#findNounRole(key, wordFlags), "", flags | numberFlag);
+  }
+
+  #isListedPerson(key: string): boolean {
+    return this.lists.getMembers("given").has(key) || this.lists.getMembers("family").has(key);
+  }
+
+  /** A word in lower case that is replaced. */
+  #makeUnlistedToken(word: string, key: string): NamesToken {
+    if ([...word].length === 1) {
+      return makeToken(
+        REPLACED,
+        word,
+        key,
+        LOWER,
+        "letter",
+        "",
+        includesWord(this.#rules.cliticPieces, key) ? CLITIC : 0,
+      );
+    }
+    return makeToken(
+      REPLACED,
+      word,
+      key,
+      LOWER,
+      "word",
+      findEnding(key, this.#rules),
+      this.#isListedPerson(key) ? LISTED_PERSON : 0,
+    );
+  }
+
+  /** The kind of a shown word: what it may be behind a name in lower case. Most verbs are none. */
+  #findNounRole(key: string, wordFlags: number): string {
+    const { sentences } = this.#rules.data;
+    if (
+      wordFlags & (FUNCTION | OPENER) ||
+      findEnding(key, this.#rules) !== "" ||
+      key.endsWith("s") ||
+      includesWord(sentences.requests, key) ||
+      includesWord(sentences.verbs, key)
+    )
+      return "";
+    return this.#isListedPerson(key) ? NAME_ROLE : NOUN_ROLE;
+  }
+
+  #classifyCapitalized(stem: string, key: string, pattern: number): NamesToken {
+    const rules = this.#rules;
+    const wordFlags = this.lists.commonWords.get(key) ?? 0;
+    if ([...stem].length === 1)
+      return makeToken(INITIAL, stem, key, TITLE, "", "", wordFlags & FUNCTION ? KEPT_AT_START : 0);
+    let flags = 0;
+    const spelling = foldApostrophes(stem);
+    const isPlainSpelling = wordFlags !== 0 && (spelling === key.toUpperCase() || spelling === capitalizeFirst(key));
+    if (isPlainSpelling && !includesWord(rules.data.names.function_words, key)) {
+      const isRequest = (wordFlags & START) !== 0 && includesWord(rules.data.sentences.requests, key);
+      if (isRequest || wordFlags & (FUNCTION | OPENER)) flags |= KEPT_AT_START;
+      if ((isRequest || wordFlags & OPENER) && !(wordFlags & FUNCTION)) flags |= NAME_AFTER_TITLE;
+      const isRare = (wordFlags & RARE) !== 0 && pattern !== UPPER;
+      if (wordFlags & (START | FUNCTION | OPENER) && !isRare) flags |= KEPT_AT_SENTENCE;
+      if (wordFlags & EMPHASIS) flags |= KEPT_FOR_EMPHASIS;
+    }
+    const entityType = this.#findFirstList(this.#capitalizedTypes, key, [...types.any_case, ...types.capitalized]);
+    const numberFlag =
+      entityType === "number-word" || (entityType === "" && isPlainSpelling && rules.numberWords.has(key))
+        ? NUMBER_WORD
+        : 0;
+    const layout = entityType === "title" ? (rules.titleLayouts.get(key) ?? "") : "";
+    if (entityType !== "")
+      return makeToken(REPLACED, stem, key, pattern, entityType, layout, (flags & KEPT_AT_SENTENCE) | numberFlag);
+    flags |= numberFlag;
+    if (includesWord(rules.data.names.first_short_forms, key)) flags |= BEGINS_DOTTED_NAME;
+    else if (includesWord(rules.data.names.legal_forms, key) && !includesWord(rules.data.names.no_legal_forms, stem))
+      flags |= LEGAL_FORM;
+    return makeToken(CAPITALIZED, stem, key, pattern, "", "", flags);
+  }
+
+  /** The first of some kinds that lists a key; nothing if none does. */
+  #findFirstList(typeByKey: Map<string, string>, key: string, lists: readonly string[]): string {
+    let listName = typeByKey.get(key);
+    if (listName === undefined) {
+      listName = lists.find((entityType) => this.lists.getMembers(entityType).has(key)) ?? "";
+      typeByKey.set(key, listName);
+    }
+    return listName;
+  }
+}
+
+/** Whether hyphens join letters and digits to a code: with a part in capitals, or digits between letters. */
+function isCode(parts: readonly string[]): boolean {
+  const entityTypes = parts.map((part) => (SHORT_NUMBER.test(part) ? "0" : isUpper(part) ? "A" : "a")).join("");
+  return entityTypes.includes("A") || entityTypes.includes("a0a");
+}
+
+/** The keys of all words and strings of entries that a user allows or denies. */
+export function collectKeys(entries: readonly string[], lists: NamesLists): Set<string> {
+  const keys = new Set<string>();
+  for (const entry of entries) {
+    for (const [segmentType, segment] of lists.cutter.splitText(entry.replace(/^\ufeff/, ""))) {
+      if (segmentType !== IS_GAP) keys.add(foldWord(segment));
+    }
+  }
+  return keys;
+}
