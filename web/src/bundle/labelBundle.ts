@@ -90,8 +90,8 @@ export class LabelStaircase {
     const u = drawUniformBelow(this.total, 1, randomUint64)[0] ?? 0n;
     drawUniformBelowEach([Math.max(1, Number(this.#mass - this.#budget))], randomUint64); // always drawn, and never used
     const baseWeight = UNIT * this.#mass;
-    const fromBase = findCumulative(this.base, u / UNIT);
-    const fromBudget = findCumulative(
+    const fromBase = selectByWeight(this.base, u / UNIT);
+    const fromBudget = selectByWeight(
       this.#getRow(label),
       this.#factor > 0n && u >= baseWeight ? (u - baseWeight) / this.#factor : 0n,
     );
@@ -100,7 +100,7 @@ export class LabelStaircase {
 }
 
 /** Where the running sums of weights first exceed a number. */
-function findCumulative(weights: BigInt64Array, number: bigint): number {
+function selectByWeight(weights: BigInt64Array, number: bigint): number {
   let [sum, index] = [0n, 0];
   for (const weight of weights) {
     sum += weight;
@@ -214,7 +214,7 @@ function parseRandomizers(
   const epsilonsByName = [...parseObject(manifestEntry, MANIFEST)].map(([randomizer, value]): [string, string[]] => {
     const epsilons = parseArray(value, MANIFEST, MAX_LEVELS).map((epsilon) => parseText(epsilon, MANIFEST, EPSILON));
     const exact = epsilons.map((epsilon) => Decimal.parse(epsilon) as Decimal);
-    const isAscending = exact.every((epsilon, index) => index === 0 || epsilon.isAbove(exact[index - 1] as Decimal));
+    const isAscending = exact.every((epsilon, index) => index === 0 || epsilon.exceeds(exact[index - 1] as Decimal));
     if (epsilons.length === 0 || !isAscending) {
       throw new BundleDamaged(`${MANIFEST}: levels of a channel are out of order, or there is none`);
     }

@@ -44,7 +44,7 @@ export class NamesLists {
   constructor(
     opened: BundleBase,
     entry: { entityTypes: readonly string[]; poolTypes: readonly string[] },
-    readonly cutter: Segmenter,
+    readonly segmenter: Segmenter,
   ) {
     this.rules = opened.hashes.has(RULES_FILE) ? readRules(opened.getFile(RULES_FILE)) : ENGLISH;
     const common = parseFlagged(opened, COMMON, NAMES_MARKS);
@@ -53,12 +53,12 @@ export class NamesLists {
     this.commonWords = new Map(common.entries.map((word, index) => [word, common.flags[index] ?? 0]));
     for (const entityType of entry.entityTypes) {
       const name = nameTypeFile(entityType);
-      const { entries, flags: marks } = parseFlagged(opened, name, ["capitalized", "common"]);
+      const { entries, flags } = parseFlagged(opened, name, ["capitalized", "common"]);
       checkOrder(name, entries);
       checkFolded(name, entries);
       this.#membersByType.set(entityType, new Set(entries));
       const isClosed = types.closed.includes(entityType);
-      if (isClosed && entries.some((word, index) => marks[index] === 0 && this.commonWords.has(word))) {
+      if (isClosed && entries.some((word, index) => flags[index] === 0 && this.commonWords.has(word))) {
         throw new BundleDamaged(`${COMMON}: a word is a ${entityType}, which is never shown`);
       }
     }
@@ -66,7 +66,7 @@ export class NamesLists {
     const symbols = parseSorted(opened, SYMBOLS);
     symbols.forEach((symbol, index) => {
       const isSymbol = [...symbol].length === 1 && !NON_SYMBOL.test(symbol);
-      if (!isSymbol || cutter.characters.allMatch(symbol, M | N))
+      if (!isSymbol || segmenter.characters.allMatch(symbol, M | N))
         throw makeLineError(SYMBOLS, index, "is not a single symbol");
     });
     this.keptSymbols = new Set(symbols);

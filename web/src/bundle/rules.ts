@@ -50,13 +50,13 @@ function checkShape(value: Json | undefined, model: unknown, path: readonly stri
     return words;
   }
   if (typeof model === "object" && model !== null) {
-    const open = OPEN.has(where);
-    const entries = open ? parseObject(value, RULES_FILE) : parseRecord(value, Object.keys(model), RULES_FILE);
+    const isOpen = OPEN.has(where);
+    const entries = isOpen ? parseObject(value, RULES_FILE) : parseRecord(value, Object.keys(model), RULES_FILE);
     const first = Object.values(model)[0];
     return Object.fromEntries(
       [...entries].map(([key, entry]) => {
-        if (open && !NAME.test(key)) throw makeError(`${where}: a key is no name`);
-        return [key, checkShape(entry, open ? first : (model as Record<string, unknown>)[key], [...path, key])];
+        if (isOpen && !NAME.test(key)) throw makeError(`${where}: a key is no name`);
+        return [key, checkShape(entry, isOpen ? first : (model as Record<string, unknown>)[key], [...path, key])];
       }),
     );
   }
@@ -74,18 +74,18 @@ function checkShape(value: Json | undefined, model: unknown, path: readonly stri
 
 /** Refuses a pattern beyond the subset that all readers match alike. */
 function checkPattern(patterns: RulesData["patterns"], name: PatternName): void {
-  const wrong = makeError(`patterns.${name}: not of the supported subset`);
+  const error = makeError(`patterns.${name}: not of the supported subset`);
   const { text } = patterns[name];
-  if (!PATTERN.test(text)) throw wrong;
+  if (!PATTERN.test(text)) throw error;
   for (const [, reference = ""] of text.matchAll(REFERENCE)) {
     const expanded = Object.hasOwn(patterns, reference) ? patterns[reference as PatternName].text : "(";
-    if (GROUP.test(expanded) || expanded.search(REFERENCE) >= 0) throw wrong;
+    if (GROUP.test(expanded) || expanded.search(REFERENCE) >= 0) throw error;
   }
   let groups: number;
   try {
     groups = (new RegExp(`${expandPattern(patterns, name)}|`, "su").exec("")?.length ?? 0) - 1;
   } catch {
-    throw wrong;
+    throw error;
   }
   const needed = GROUPS[name];
   if (needed !== undefined && groups !== needed) throw makeError(`patterns.${name}: needs ${needed} groups`);
@@ -120,15 +120,15 @@ function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesD
     throw new BundleTooLarge(`${RULES_FILE}: surrogates: an element of a spelled word has more than ${MAX_ELEMENTS}`);
   }
   const choicesAndPools = { ...choices, given: [""], family: [""] };
-  for (const [kind, template] of Object.entries(templates)) {
+  for (const [entityType, template] of Object.entries(templates)) {
     const fields = parseFields(template, choicesAndPools);
     const count = fields.reduce((product, field) => product * field.count, 1);
     const text = splitTemplate(template).filter((_, index) => index % 2 === 0);
     if (count === 0 || text.some((part) => /[{}]/.test(part))) {
-      throw makeError(`surrogates.templates.${kind}: malformed, or a field is not there`);
+      throw makeError(`surrogates.templates.${entityType}: malformed, or a field is not there`);
     }
     if (count > MAX_SURROGATES) {
-      throw new BundleTooLarge(`${RULES_FILE}: surrogates.templates.${kind}: too many surrogates`);
+      throw new BundleTooLarge(`${RULES_FILE}: surrogates.templates.${entityType}: too many surrogates`);
     }
   }
 }

@@ -73,7 +73,7 @@ async function readPath(path: string, maxBytes: number): Promise<ReadFile> {
   const { lstat, open, stat } = getNodeModule("node:fs/promises");
   const { constants } = getNodeModule("node:fs");
   const { join } = getNodeModule("node:path");
-  const read = async (file: string, name: string, limit: number): Promise<Uint8Array | undefined> => {
+  const readFile = async (file: string, name: string, limit: number): Promise<Uint8Array | undefined> => {
     let plain: boolean;
     try {
       plain = (await lstat(file)).isFile();
@@ -99,8 +99,8 @@ async function readPath(path: string, maxBytes: number): Promise<ReadFile> {
       );
     },
   );
-  if (isFolder) return (name, limit) => read(join(path, name), name, limit);
-  const archive = await read(path, "the archive", maxBytes);
+  if (isFolder) return (name, limit) => readFile(join(path, name), name, limit);
+  const archive = await readFile(path, "the archive", maxBytes);
   return readArchive(archive ?? new Uint8Array());
 }
 

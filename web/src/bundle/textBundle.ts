@@ -304,8 +304,8 @@ function parseStaircaseLevels(entry: Json | undefined, sum: bigint): StaircaseLe
       epsilon.units < 1n ||
       epsilon.toNumber() > MAX_EPSILON ||
       share.numerator < 1n ||
-      share.isAboveOne ||
-      ownShare.isAboveOne
+      share.exceedsOne ||
+      ownShare.exceedsOne
     ) {
       throw new BundleDamaged(`${MECHANISM_FILE}: a level of the staircase is out of range`);
     }
@@ -316,7 +316,7 @@ function parseStaircaseLevels(entry: Json | undefined, sum: bigint): StaircaseLe
     return { name: parseText(level.get("name"), MECHANISM_FILE), epsilon, share, ownShare };
   });
   const isAscending = levels.every(
-    (level, index) => index === 0 || level.epsilon.isAbove((levels[index - 1] as StaircaseLevel).epsilon),
+    (level, index) => index === 0 || level.epsilon.exceeds((levels[index - 1] as StaircaseLevel).epsilon),
   );
   if (levels.length === 0 || !isAscending)
     throw new BundleDamaged(`${MECHANISM_FILE}: levels of the staircase are out of order`);
@@ -326,11 +326,11 @@ function parseStaircaseLevels(entry: Json | undefined, sum: bigint): StaircaseLe
   return levels;
 }
 
-function parseTemplateLists(opened: BundleBase, template: JsonObject, cutter: Segmenter): EntityTypes {
+function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter: Segmenter): EntityTypes {
   const name = template.get("function_words") as string;
   const words = parseFlagged(opened, name, ["name-like"]);
   words.entries.forEach((word, index) => {
-    if (!(ENGLISH.clitics as readonly string[]).includes(word) && !isFunctionWord(word, cutter)) {
+    if (!(ENGLISH.clitics as readonly string[]).includes(word) && !isFunctionWord(word, segmenter)) {
       throw makeLineError(name, index, "is not a word");
     }
   });
@@ -340,13 +340,13 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, cutter: Se
     if (shape !== null && !(SHAPES as readonly string[]).includes(shape)) {
       throw new BundleDamaged("a kind has an unknown shape");
     }
-    const { entries, flags: marks } = parseFlagged(opened, file, shape === null ? ["capitalized", "member-only"] : []);
+    const { entries, flags } = parseFlagged(opened, file, shape === null ? ["capitalized", "member-only"] : []);
     const invalid = entries.findIndex((listed) =>
-      shape === null ? !isListable(listed, cutter) : !isSurrogate(listed, shape, cutter),
+      shape === null ? !isListable(listed, segmenter) : !isSurrogate(listed, shape, segmenter),
     );
     if (invalid >= 0) throw makeLineError(file, invalid, "is not an entry of its kind (entries are in lower case)");
-    if (marks.every((mark) => mark & 2)) throw new BundleDamaged("a kind has no outputs");
-    return { name: parseText(entry.get("name"), MECHANISM_FILE, NAME), shape, entries, marks };
+    if (flags.every((flag) => flag & 2)) throw new BundleDamaged("a kind has no outputs");
+    return { name: parseText(entry.get("name"), MECHANISM_FILE, NAME), shape, entries, flags };
   });
   const shapes = listedTypes.flatMap((entityType) => (entityType.shape === null ? [] : [entityType.shape]));
   if (
@@ -358,33 +358,33 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, cutter: Se
   return new EntityTypes(
     new Map(words.entries.map((word, index) => [word, words.flags[index] === 1])),
     listedTypes,
-    cutter,
+    segmenter,
   );
 }
 
-function isFunctionWord(entry: string, cutter: Segmenter): boolean {
-  return LETTERS.test(entry) || isSingleSegment(entry, WORD, cutter);
+function isFunctionWord(entry: string, segmenter: Segmenter): boolean {
+  return LETTERS.test(entry) || isSingleSegment(entry, WORD, segmenter);
 }
 
-function isSingleSegment(entry: string, segmentType: number, cutter: Segmenter): boolean {
+function isSingleSegment(entry: string, segmentType: number, segmenter: Segmenter): boolean {
   if (foldWord(entry) !== entry) return false;
-  const segments = cutter.splitText(entry);
+  const segments = segmenter.splitText(entry);
   return segments.length === 1 && segments[0]?.[0] === segmentType && segments[0][0] !== GAP;
 }
 
-function isListable(entry: string, cutter: Segmenter): boolean {
+function isListable(entry: string, segmenter: Segmenter): boolean {
   if (LETTERS.test(entry)) return true;
   return (
-    isSingleSegment(entry, WORD, cutter) &&
+    isSingleSegment(entry, WORD, segmenter) &&
     !ENGLISH.clitics.some((clitic) => entry.endsWith(clitic) && entry !== clitic)
   );
 }
 
-function isSurrogate(entry: string, shape: string, cutter: Segmenter): boolean {
+function isSurrogate(entry: string, shape: string, segmenter: Segmenter): boolean {
   if (!(isAscii(entry) && SOLID.test(entry))) {
-    if (!isSingleSegment(entry, STRING, cutter) || entry.startsWith(":") || entry.startsWith(";")) return false;
+    if (!isSingleSegment(entry, STRING, segmenter) || entry.startsWith(":") || entry.startsWith(";")) return false;
   }
-  return classifyShape(entry, cutter) === shape;
+  return classifyShape(entry, segmenter) === shape;
 }
 
 /** Whether some symbols have roles of their own in slots of lower case. */

@@ -49,7 +49,7 @@ export class Decimal {
     return this.units === other.units && this.scale === other.scale;
   }
 
-  times(count: number): Decimal {
+  multiply(count: number): Decimal {
     return Decimal.fromUnits(this.units * BigInt(count), this.scale);
   }
 
@@ -65,7 +65,7 @@ export class Decimal {
   }
 
   /** Whether it is more than another one. */
-  isAbove(other: Decimal): boolean {
+  exceeds(other: Decimal): boolean {
     return this.units * 10n ** BigInt(other.scale) > other.units * 10n ** BigInt(this.scale);
   }
 }
@@ -118,7 +118,7 @@ export class Ratio {
     return (this.numerator * value) / this.denominator;
   }
 
-  get isAboveOne(): boolean {
+  get exceedsOne(): boolean {
     return this.numerator > this.denominator;
   }
 

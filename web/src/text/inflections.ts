@@ -26,7 +26,7 @@ export interface SurrogatePair {
   readonly weak?: boolean;
   /** The folded word or sign that must stand before a weak one. */
   readonly before?: string;
-  /** What stood behind it, where `before` is what stood before it and a reply must quote both (`surroundings.ts`). */
+  /** What stood behind it, where `before` is what stood before it and a reply must quote both (`quotations.ts`). */
   readonly after?: string;
 }
 
@@ -129,7 +129,7 @@ export function* iterateForms(pair: SurrogatePair): Generator<SurrogateForm> {
 }
 
 /** The original of a form, written as the form is. */
-export function inflectOriginal(form: SurrogateForm, written: string, cutter: Segmenter): string {
+export function inflectOriginal(form: SurrogateForm, written: string, segmenter: Segmenter): string {
   const { output: whole, original, lead = 0 } = form.pair;
   const output = lead > 0 ? [...whole].slice(0, lead).join("") : whole;
   if (form.notation === "tag") return original;
@@ -137,11 +137,11 @@ export function inflectOriginal(form: SurrogateForm, written: string, cutter: Se
     const shortened = writeInitials(original).get(form.notation) ?? original;
     return isUpper(written) ? shortened.toUpperCase() : shortened;
   }
-  if (form.notation === "plural") return matchCase(written, makePlural(output), makePlural(original), cutter);
+  if (form.notation === "plural") return matchCase(written, makePlural(output), makePlural(original), segmenter);
   if (form.notation === "number") return matchNumberNotation(written, output, original);
   const date = form.notation === "" ? undefined : parseDate(original);
   return date === undefined
-    ? matchCase(written, output, original, cutter)
+    ? matchCase(written, output, original, segmenter)
     : (formatDate(date).get(form.notation) ?? original);
 }
 
@@ -167,10 +167,15 @@ function writeInitials(name: string): Map<string, string> {
 }
 
 /** An original as it is spelled where its output is, else in the case in which that is written. */
-function matchCase(written: string, output: string, original: string, cutter: Segmenter): string {
+function matchCase(written: string, output: string, original: string, segmenter: Segmenter): string {
   const [pattern, sentPattern] = [findCasePattern(written), findCasePattern(output)];
   if (pattern === sentPattern && HAS_UPPER.test(output)) return original;
-  if (cutter.isString(original) || cutter.isString(output) || !HAS_LETTER.test(written) || written.startsWith("["))
+  if (
+    segmenter.isString(original) ||
+    segmenter.isString(output) ||
+    !HAS_LETTER.test(written) ||
+    written.startsWith("[")
+  )
     return original;
   const originalPattern = findCasePattern(original);
   const keepsOriginal =

@@ -64,7 +64,7 @@ export class ReplyChunk {
   }
 
   /** Keeps a part as it is written. */
-  remember(text: string): void {
+  storeText(text: string): void {
     if (!this.isTooLong) this.text += text;
   }
 

@@ -88,7 +88,7 @@ export class StreamRestorer {
   readonly #notRestored: NotRestored[] = [];
   readonly #numbers: NumberFinder | undefined;
   readonly #index: FormIndex;
-  readonly #cutter: Segmenter;
+  readonly #segmenter: Segmenter;
   readonly #policy: RestorePolicy;
   readonly #scanner = new RegionScanner();
   readonly #active = new ActiveContentDetector();
@@ -107,10 +107,10 @@ export class StreamRestorer {
   #highSurrogate = "";
 
   /** @internal */
-  constructor(index: FormIndex, cutter: Segmenter, policy: RestorePolicy, sanitized = "") {
+  constructor(index: FormIndex, segmenter: Segmenter, policy: RestorePolicy, sanitized = "") {
     this.#numbers = index.hasNumbers ? new NumberFinder(sanitized) : undefined;
     this.#index = index;
-    this.#cutter = cutter;
+    this.#segmenter = segmenter;
     this.#policy = policy;
   }
 
@@ -237,7 +237,7 @@ export class StreamRestorer {
   }
 
   #append(text: string): void {
-    if (this.#policy.hosts.size > 0) this.#chunk.remember(text);
+    if (this.#policy.hosts.size > 0) this.#chunk.storeText(text);
     (this.#pending.length > 0 ? this.#pending : this.#output).push(text);
   }
 
@@ -347,7 +347,7 @@ export class StreamRestorer {
     const isCertainCode = firstRegion === "code" && scanner.isInCertainFence;
     const inChunk = !isCertainCode && !(firstRegion === "link" && reason === undefined);
     this.#pending.push({ written, original, reason, inChunk, index: this.#chunk.length });
-    if (this.#policy.hosts.size > 0) this.#chunk.remember(written);
+    if (this.#policy.hosts.size > 0) this.#chunk.storeText(written);
     this.#chunk.addSurrogate(characters.length);
     if (roles.includes("spoiler") || (this.#inAddress && firstRegion === "json")) this.#chunk.spoiled = true;
     if (this.#chunk.spoiled) this.#giveUpChunk();
@@ -439,7 +439,7 @@ export class StreamRestorer {
       this.#notRestored.push({ written, reason: "word" });
       return undefined;
     }
-    let original = inflectOriginal(form, written.replace(BLANKS, " "), this.#cutter);
+    let original = inflectOriginal(form, written.replace(BLANKS, " "), this.#segmenter);
     if (/["\\]/.test(original) && this.#isInJson(text.slice(this.#lookbehind.length, index))) {
       original = original.replace(/["\\\u0000-\u001f]/g, (character) => JSON.stringify(character).slice(1, -1));
     }

@@ -19,7 +19,7 @@ const MAPPING_VERSION = 1;
  * the rewritten text has the text.
  */
 export class Restorer {
-  readonly #cutter: Segmenter;
+  readonly #segmenter: Segmenter;
   readonly #pairs = new Map<string, SurrogatePair>();
   readonly #ambiguous = new Map<string, SurrogatePair>();
   /** Pairs with surroundings, each once. */
@@ -27,8 +27,8 @@ export class Restorer {
   #formIndex: FormIndex | undefined;
 
   /** @internal */
-  constructor(pairs: Iterable<SurrogatePair | readonly [output: string, original: string]>, cutter: Segmenter) {
-    this.#cutter = cutter;
+  constructor(pairs: Iterable<SurrogatePair | readonly [output: string, original: string]>, segmenter: Segmenter) {
+    this.#segmenter = segmenter;
     for (const entry of pairs) {
       const pair: SurrogatePair = "output" in entry ? entry : { output: entry[0], original: entry[1] };
       const { output, original } = pair;
@@ -83,7 +83,7 @@ export class Restorer {
   }
 
   /** @internal */
-  static fromJsonText(content: string, cutter: Segmenter): Restorer {
+  static fromJsonText(content: string, segmenter: Segmenter): Restorer {
     let parsed: unknown;
     try {
       parsed = JSON.parse(content);
@@ -119,7 +119,7 @@ export class Restorer {
       before,
     }));
     for (const [output, original, weak, before, after] of quoted) pairs.push({ output, original, weak, before, after });
-    const restorer = new Restorer([...entries, ...pairs], cutter);
+    const restorer = new Restorer([...entries, ...pairs], segmenter);
     for (const output of ambiguous) {
       restorer.#pairs.delete(foldWord(output));
       restorer.#ambiguous.set(foldWord(output), { output, original: "" });
@@ -142,7 +142,7 @@ export class Restorer {
 
   /** Returns what restores one reply that comes in parts. The numbers of the sanitized text are known to its report. */
   openStream(options: RestoreOptions = {}, sanitized = ""): StreamRestorer {
-    return new StreamRestorer(this.#buildIndex(), this.#cutter, new RestorePolicy(options), sanitized);
+    return new StreamRestorer(this.#buildIndex(), this.#segmenter, new RestorePolicy(options), sanitized);
   }
 
   /**
@@ -203,9 +203,9 @@ const areStringArray = (value: unknown): value is string[] =>
 
 /** Returns whether a form ranks before another one of the same text, whose original differs in case at most. */
 function isPreferred(form: SurrogateForm, other: SurrogateForm): boolean {
-  const [ownRanks, otherRanks] = [form, other].map(({ pair, notation: way }) => {
+  const [ownRanks, otherRanks] = [form, other].map(({ pair, notation }) => {
     const { lead = 0, weak = false, output, original, before = "" } = pair;
-    return [lead, weak, isUpper(original), output, original, before, way];
+    return [lead, weak, isUpper(original), output, original, before, notation];
   });
   const difference = ownRanks?.findIndex((rank, index) => rank !== otherRanks?.[index]) ?? -1;
   return difference >= 0 && (ownRanks?.[difference] ?? 0) < (otherRanks?.[difference] ?? 0);

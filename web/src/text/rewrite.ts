@@ -148,17 +148,17 @@ export class DocumentRewriter {
     const { plan } = this;
     const treatments: [string, string][] = [];
     let [gap, isFirst] = ["", true];
-    plan.rule.entityTypes.cutter.iterateSegments(
+    plan.rule.entityTypes.segmenter.iterateSegments(
       text,
-      (kind, segment) => {
-        if (kind === GAP) {
-          const isMark = plan.sanitizesPunctuation && listMarks(segment, plan.rule.entityTypes.cutter).length > 0;
+      (segmentType, segment) => {
+        if (segmentType === GAP) {
+          const isMark = plan.sanitizesPunctuation && listMarks(segment, plan.rule.entityTypes.segmenter).length > 0;
           treatments.push([segment, isMark ? plan.rule.getTypeName(plan.rule.markType) : "gap"]);
           gap += segment;
           return;
         }
         const startsSentence = isFirst || (!plan.sanitizesPunctuation && endsSentence(gap));
-        for (const token of plan.rule.classifyToken(kind, segment, startsSentence)) {
+        for (const token of plan.rule.classifyToken(segmentType, segment, startsSentence)) {
           treatments.push([token.spelling, this.#nameTreatment(token)]);
         }
         [gap, isFirst] = ["", false];
@@ -184,12 +184,12 @@ export class DocumentRewriter {
     const { rule } = plan;
     const segments: SegmentTokens = [];
     let [afterSentenceEnd, isFirst] = [false, true];
-    rule.entityTypes.cutter.iterateSegments(
+    rule.entityTypes.segmenter.iterateSegments(
       text,
-      (kind, segment) => {
-        if (kind !== GAP) {
+      (segmentType, segment) => {
+        if (segmentType !== GAP) {
           segments.push(
-            this.#classifySegment(kind, segment, isFirst || (afterSentenceEnd && !plan.sanitizesPunctuation)),
+            this.#classifySegment(segmentType, segment, isFirst || (afterSentenceEnd && !plan.sanitizesPunctuation)),
           );
           [afterSentenceEnd, isFirst] = [false, false];
           return;
@@ -201,7 +201,7 @@ export class DocumentRewriter {
         }
         let marks = this.#marksByGap.get(segment);
         if (marks === undefined) {
-          marks = listMarks(segment, rule.entityTypes.cutter).map((mark) => makeMarkToken(rule, mark));
+          marks = listMarks(segment, rule.entityTypes.segmenter).map((mark) => makeMarkToken(rule, mark));
           this.#marksByGap.set(segment, marks);
         }
         if (marks.length > 0) segments.push(marks);
@@ -211,16 +211,16 @@ export class DocumentRewriter {
     return segments;
   }
 
-  #classifySegment(kind: number, segment: string, startsSentence: boolean): readonly ClassifiedToken[] {
-    const cacheKey = kind === STRING ? ` ${segment}` : segment; // no segment begins with a blank
+  #classifySegment(segmentType: number, segment: string, startsSentence: boolean): readonly ClassifiedToken[] {
+    const cacheKey = segmentType === STRING ? ` ${segment}` : segment; // no segment begins with a blank
     const cached = (startsSentence ? this.#tokensAtStart : this.#tokensInside).get(cacheKey);
     if (cached !== undefined) return cached;
     const { rule } = this.plan;
-    const inside = rule.classifyToken(kind, segment, false);
+    const inside = rule.classifyToken(segmentType, segment, false);
     const first = inside[0] as ClassifiedToken;
     // Only what is drawn as an unknown word inside a sentence may be something else at the start of one.
     const starting =
-      first.role === RANDOMIZED && first.key === undefined ? rule.classifyToken(kind, segment, true) : inside;
+      first.role === RANDOMIZED && first.key === undefined ? rule.classifyToken(segmentType, segment, true) : inside;
     this.#tokensInside.set(cacheKey, inside);
     this.#tokensAtStart.set(cacheKey, starting);
     if (this.plan.consistent) {

@@ -106,7 +106,7 @@ export class StaircaseStatement extends ReleaseStatement {
     const { epsilon } = this.terms;
     return fillTemplate(words.summary, {
       epsilon: withUnit(epsilon),
-      document: withUnit(epsilon.times(this.tokens)),
+      document: withUnit(epsilon.multiply(this.tokens)),
       unit: this.privacyUnit,
       visible: this.revealedParts.join(", "),
       odds: formatThousands(computeLargestOdds(epsilon)),
@@ -139,7 +139,7 @@ export class StaircaseStatement extends ReleaseStatement {
       visible: this.revealedParts,
       consistent: terms.consistent,
       mentions: this.tokens,
-      epsilon_document: terms.epsilon.times(this.tokens).toNumber(),
+      epsilon_document: terms.epsilon.multiply(this.tokens).toNumber(),
       case: terms.case,
       sanitize_punctuation: terms.sanitizesPunctuation,
       bundle: terms.bundleHash,
@@ -210,7 +210,7 @@ export class NamesStatement extends ReleaseStatement {
     ];
     const treatments = typesByTreatment
       .filter(([, entityTypes]) => entityTypes.size > 0)
-      .map(([way, entityTypes]) => `${way}: ${[...entityTypes].sort().join(", ")}`);
+      .map(([treatment, entityTypes]) => `${treatment}: ${[...entityTypes].sort().join(", ")}`);
     return (usesTags ? names.tags : names.surrogates) + (treatments.length > 0 ? ` (${treatments.join("; ")})` : "");
   }
 

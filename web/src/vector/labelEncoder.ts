@@ -241,10 +241,10 @@ export class TextLabelEncoder {
   }
 
   #computePairBuckets(ids: readonly number[]): number[] {
-    const bits = Math.log2(this.#bundle.pairBuckets);
+    const bucketBits = Math.log2(this.#bundle.pairBuckets);
     return ids.slice(1).map((id, index) => {
       const mixed = (Math.imul(ids[index] ?? 0, FIRST_MULTIPLIER) + Math.imul(id, SECOND_MULTIPLIER)) >>> 0;
-      return bits === 0 ? 0 : mixed >>> (BITS - bits);
+      return bucketBits === 0 ? 0 : mixed >>> (BITS - bucketBits);
     });
   }
 }

@@ -23,8 +23,8 @@ const LISTED = compilePattern(`^(?:${listed.join("|")})$`, "u");
 const KEY = /^[0-9#*]\ufe0f?\u20e3$/;
 const ANY_TONE = new RegExp(`[${SKIN_TONES.join("")}]`, "gu");
 const SURROGATE_EMOJI: string[] = [];
-decodeTable(surrogateTable).forEach((start, place, all) => {
-  for (let point = start; place % 2 === 0 && point < (all[place + 1] ?? 0); point++)
+decodeTable(surrogateTable).forEach((start, index, all) => {
+  for (let point = start; index % 2 === 0 && point < (all[index + 1] ?? 0); point++)
     SURROGATE_EMOJI.push(makeCharacter(point));
 });
 

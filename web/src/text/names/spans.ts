@@ -219,9 +219,9 @@ export class SpanFinder {
 
   /** Hides the word behind a name in lower case, which is taken for a part of it (`martin short`). */
   #hideNextNoun(index: number): void {
-    const { flags: bits, entityType } = this.#getWord(index);
+    const { flags, entityType } = this.#getWord(index);
     const after = index + 1;
-    if (!(bits & LISTED_PERSON || entityType === NAME_ROLE) || after >= this.#end || this.gaps[after] !== " ") return;
+    if (!(flags & LISTED_PERSON || entityType === NAME_ROLE) || after >= this.#end || this.gaps[after] !== " ") return;
     const word = this.#getWord(after);
     if (
       word.tokenClass === KEPT &&
@@ -442,10 +442,10 @@ export class SpanFinder {
 
   /** Where the part of an address ends that begins with a shown word; the place itself where it begins none. */
   #findAddressEnd(index: number): number {
-    const { flags: bits } = this.#getWord(index);
+    const { flags } = this.#getWord(index);
     let after = index + 1;
-    if (bits === 0 || after >= this.#end) return index;
-    if (this.#getWord(after).tokenClass === DIGITS && bits & BEGINS_UNIT) {
+    if (flags === 0 || after >= this.#end) return index;
+    if (this.#getWord(after).tokenClass === DIGITS && flags & BEGINS_UNIT) {
       const gap = this.#getGapBeforeDigits(after);
       return gap === " " || includesWord(data.joins_initials, gap) ? after : index;
     }

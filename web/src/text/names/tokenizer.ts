@@ -131,7 +131,7 @@ export class ChunkTokenizer {
     readonly allowed: ReadonlySet<string>,
     readonly denied: ReadonlySet<string>,
   ) {
-    this.characters = lists.cutter.characters;
+    this.characters = lists.segmenter.characters;
     this.#rules = lists.rules;
     const after = this.#rules.data.clitics.after.map((clitic) => clitic.slice(1));
     this.#loneClitic = new RegExp(`^(['\u2019\u2018]${makeAlternatives(after)})([.,;:!?")]*)$`);
@@ -182,10 +182,10 @@ export class ChunkTokenizer {
       parts.forEach((part, index) => {
         tokens.push(...(index % 2 ? makeGapToken(part) : this.#tokenizeWithoutEntities(part)));
       });
-      const bare = rest.replace(PLAIN_MARKS, "");
-      if (parts.length > 0 && includesWord(this.#rules.cliticPieces, bare.toLowerCase())) {
-        tokens.push(makeToken(KEPT, bare, bare.toLowerCase()));
-        rest = rest.slice(bare.length);
+      const withoutMarks = rest.replace(PLAIN_MARKS, "");
+      if (parts.length > 0 && includesWord(this.#rules.cliticPieces, withoutMarks.toLowerCase())) {
+        tokens.push(makeToken(KEPT, withoutMarks, withoutMarks.toLowerCase()));
+        rest = rest.slice(withoutMarks.length);
       }
     }
     tokens.push(...this.#tokenizeWithoutEntities(rest));
@@ -621,7 +621,7 @@ function isCode(parts: readonly string[]): boolean {
 export function collectKeys(entries: readonly string[], lists: NamesLists): Set<string> {
   const keys = new Set<string>();
   for (const entry of entries) {
-    for (const [segmentType, segment] of lists.cutter.splitText(entry.replace(/^\ufeff/, ""))) {
+    for (const [segmentType, segment] of lists.segmenter.splitText(entry.replace(/^\ufeff/, ""))) {
       if (segmentType !== IS_GAP) keys.add(foldWord(segment));
     }
   }

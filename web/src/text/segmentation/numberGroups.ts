@@ -24,8 +24,8 @@ interface BracketLevel {
 }
 
 /** The strings of a text with numbers in groups, in order. */
-export function joinNumbers(text: CodePoints, strings: StringSpans, cutter: Segmenter): StringSpans {
-  const { characters } = cutter;
+export function joinNumbers(text: CodePoints, strings: StringSpans, segmenter: Segmenter): StringSpans {
+  const { characters } = segmenter;
   const spans: StringSpans = [];
   const pending: StringSpans = [];
   let levels: BracketLevel[] = [{ bracket: -1, start: -1, first: 0, blank: false }];
@@ -40,7 +40,7 @@ export function joinNumbers(text: CodePoints, strings: StringSpans, cutter: Segm
     const last = getTop();
     const isPending = levels.length > 1 || last.start >= 0;
     if (point === OPENS) {
-      if (isPending || !wouldTouch(text, index, cutter)) {
+      if (isPending || !wouldTouch(text, index, segmenter)) {
         levels.push({ bracket: index, start: -1, first: pending.length, blank: false });
       }
       return;
@@ -91,15 +91,15 @@ function isNumber(text: CodePoints, start: number, end: number, characters: Char
 }
 
 /** Whether a number at this place would touch what ends here, or be part of it. */
-function wouldTouch(text: CodePoints, end: number, cutter: Segmenter): boolean {
-  const { characters } = cutter;
+function wouldTouch(text: CodePoints, end: number, segmenter: Segmenter): boolean {
+  const { characters } = segmenter;
   if (CLOSING.has(text.at(end - 1))) {
     let start = end - 1;
     while (start > 0 && !characters.matches(text.at(start - 1), BREAK)) start--;
-    const isWord = start < end - 1 && cutter.findWordEnd(text, start) === end - 1;
-    return isWord && OPENING.has(text.at(start - 1)) && cutter.isSolid(text.at(start - 2));
+    const isWord = start < end - 1 && segmenter.findWordEnd(text, start) === end - 1;
+    return isWord && OPENING.has(text.at(start - 1)) && segmenter.isSolid(text.at(start - 2));
   }
   let at = end;
   while (characters.matches(text.at(at - 1), END)) at--;
-  return cutter.isSolid(text.at(at - 1));
+  return segmenter.isSolid(text.at(at - 1));
 }

@@ -64,23 +64,23 @@ export class EntityTypes {
       name: string;
       shape: string | null;
       entries: readonly string[];
-      marks: readonly number[];
+      flags: readonly number[];
     }[],
-    readonly cutter: Segmenter,
+    readonly segmenter: Segmenter,
   ) {
     const entityTypes: EntityType[] = [];
-    listedTypes.forEach(({ name, shape, entries, marks }, typeIndex) => {
+    listedTypes.forEach(({ name, shape, entries, flags }, typeIndex) => {
       entityTypes.push({
         name,
         shape,
-        surrogates: entries.filter((_, index) => !((marks[index] ?? 0) & RECOGNIZED_ONLY)),
+        surrogates: entries.filter((_, index) => !((flags[index] ?? 0) & RECOGNIZED_ONLY)),
       });
       if (shape !== null) {
         this.#typeByShape.set(shape, typeIndex);
         return;
       }
       entries.forEach((entry, index) => {
-        const isCapitalized = ((marks[index] ?? 0) & CAPITALIZED) !== 0;
+        const isCapitalized = ((flags[index] ?? 0) & CAPITALIZED) !== 0;
         const first = this.#typeByWord.get(entry);
         if (first === undefined) {
           this.#typeByWord.set(entry, typeIndex);
@@ -101,7 +101,7 @@ export class EntityTypes {
 
   /** The kind of a string; -1 if there are no kinds by shape. */
   findStringType(string: string): number {
-    return this.#typeByShape.size > 0 ? (this.#typeByShape.get(classifyShape(string, this.cutter)) ?? NONE) : NONE;
+    return this.#typeByShape.size > 0 ? (this.#typeByShape.get(classifyShape(string, this.segmenter)) ?? NONE) : NONE;
   }
 
   /** The first kind that lists a word; -1 if none does. */
@@ -224,10 +224,10 @@ export class TemplateRule {
   }
 
   #listDeniedKeys(entry: string): string[] {
-    const bare = entry.replace(/^\ufeff/, "").replace(STRIPPED, "");
-    const { cutter } = this.entityTypes;
-    const words = cutter.splitText(bare).filter(([kind]) => kind !== GAP);
-    return words.length === 0 ? [] : [foldWord(bare), ...words.map(([, segment]) => foldWord(segment))];
+    const trimmed = entry.replace(/^\ufeff/, "").replace(STRIPPED, "");
+    const { segmenter } = this.entityTypes;
+    const words = segmenter.splitText(trimmed).filter(([kind]) => kind !== GAP);
+    return words.length === 0 ? [] : [foldWord(trimmed), ...words.map(([, segment]) => foldWord(segment))];
   }
 }
 
@@ -237,8 +237,8 @@ export function makeMarkToken(rule: TemplateRule, mark: string): ClassifiedToken
 }
 
 /** The marks of a gap. */
-export function listMarks(gap: string, cutter: Segmenter): string[] {
-  return [...gap].filter((character) => !cutter.characters.matches(character.codePointAt(0) ?? 0, BLANK));
+export function listMarks(gap: string, segmenter: Segmenter): string[] {
+  return [...gap].filter((character) => !segmenter.characters.matches(character.codePointAt(0) ?? 0, BLANK));
 }
 
 /** Whether a gap ends a sentence. */

@@ -18,8 +18,8 @@ const MIN_PHONE_DIGITS = 7;
 const MAX_PHONE_DIGITS = 15;
 
 /** The shape of a string. */
-export function classifyShape(string: string, cutter: Segmenter): string {
-  const { characters } = cutter;
+export function classifyShape(string: string, segmenter: Segmenter): string {
+  const { characters } = segmenter;
   let withZeros = "";
   let digits = 0;
   let isNumeric = true;
@@ -32,7 +32,7 @@ export function classifyShape(string: string, cutter: Segmenter): string {
   if (isNumeric && digits > 0) return classifyNumericShape(string, withZeros, digits);
   if ("@＠﹫".includes(string.charAt(0))) return "handle";
   const codePoints = new CodePoints(string);
-  if ((string.includes(".") || string.includes("://")) && cutter.isUrl(codePoints)) return "url";
+  if ((string.includes(".") || string.includes("://")) && segmenter.isUrl(codePoints)) return "url";
   if (EMAIL.test(string)) return "email";
   if (TIME.test(withZeros)) return "time";
   if (ORDINAL.test(withZeros)) return "ordinal-number";
