@@ -29,4 +29,5 @@ export { type NotRestored, Restored, RestoreReport } from "./text/restored.js";
 export type { RestoreOptions, RestorePlace, SkipReason } from "./text/restorePolicy.js";
 export { type Result, type SanitizedDocument, Sanitizer } from "./text/sanitizer.js";
 export type { PlainObject, ReleaseStatement } from "./text/statement.js";
-export { type EncodeOptions, LabelRelease, LabelStatement, TextLabelEncoder } from "./vector/labelEncoder.js";
+export { type EncodeOptions, LabelRelease, TextLabelEncoder } from "./vector/labelEncoder.js";
+export { LabelStatement } from "./vector/labelStatement.js";

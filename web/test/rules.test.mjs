@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { ENGLISH } from "../dist/bundle/languageRules.js";
-import { readRules } from "../dist/bundle/rules.js";
+import { ENGLISH, readRules } from "../dist/bundle/rules.js";
 import { rules as english } from "../dist/data.js";
 import { Sanitizer } from "../dist/index.js";
 import { bytes, changed, filesOf, golden, json } from "./files.mjs";

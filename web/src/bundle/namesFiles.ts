@@ -5,9 +5,8 @@ import { types } from "../data.js";
 import { BundleDamaged } from "../errors.js";
 import { M, N } from "../text/segmentation/characterClasses.js";
 import type { Segmenter } from "../text/segmentation/segments.js";
-import { ENGLISH, type Rules } from "./languageRules.js";
 import type { BundleBase } from "./open.js";
-import { RULES_FILE, readRules } from "./rules.js";
+import { ENGLISH, RULES_FILE, type Rules, readRules } from "./rules.js";
 import { checkFolded, checkOrder, checkTrimmed, makeLineError, parseFlagged, readLines } from "./wordLists.js";
 
 const COMMON = "common-words.txt";

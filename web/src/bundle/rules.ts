@@ -1,13 +1,163 @@
-/** Reads the rules of a bundle's language, strictly (docs/format-rules.md). */
+/** Rules of a language for the mode `names`: words, patterns and surrogates, read strictly (docs/format-rules.md). */
 
-import { MAX_ELEMENTS, MAX_RULE_TEXT, MAX_RULE_WORDS, MAX_RULES_BYTES, MAX_SURROGATES } from "../constants.js";
+import {
+  MAX_ELEMENTS,
+  MAX_RULE_TEXT,
+  MAX_RULE_WORDS,
+  MAX_RULES_BYTES,
+  MAX_SURROGATES,
+  NUMBER_CLASSES,
+} from "../constants.js";
 import { rules as english, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { countCodePoints } from "../text/segmentation/characterClasses.js";
 import { foldWord } from "../text/segmentation/words.js";
 import { type Json, parseArray, parseInteger, parseJson, parseObject, parseRecord, parseText } from "./json.js";
-import { expandPattern, NUMBER_KEYS, Rules } from "./languageRules.js";
-import { parseFields, splitTemplate } from "./templates.js";
+
+export const NUMBER_KEYS = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_CLASSES)[];
+
+const setByList = new WeakMap<readonly string[], ReadonlySet<string>>();
+const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+
+/** Returns whether a list of the data has a word. */
+export function includesWord(list: readonly string[], word: string): boolean {
+  let words = setByList.get(list);
+  if (words === undefined) {
+    words = new Set(list);
+    setByList.set(list, words);
+  }
+  return words.has(word);
+}
+
+/** Returns the text of a pattern with the patterns that it names. */
+export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
+  return patterns[name].text.replace(
+    /\{([a-z_]+)\}/g,
+    (_, reference: PatternName) => `(?:${patterns[reference].text})`,
+  );
+}
+
+/** Returns the pattern of one of several words, as Python writes it; of no word if there is none. */
+export const makeAlternatives = (words: readonly string[]): string =>
+  `(?:${words.map(escapePattern).join("|") || "(?!)"})`;
+
+/** Rules as the readers ask for them. */
+export class Rules {
+  /** All clitics, and the letters of each from the apostrophe on. */
+  readonly clitics: readonly string[];
+  readonly cliticPieces: readonly string[];
+  readonly titleLayouts: ReadonlyMap<string, string>;
+  /** Class of the element by word of a number in words, and by word between two elements. */
+  readonly numberWords: ReadonlyMap<string, string>;
+  readonly numberConnectors: ReadonlyMap<string, string>;
+  readonly spelled: Readonly<Record<string, readonly string[]>>;
+  readonly domain: RegExp;
+  /** Finds a dash between two times. */
+  readonly dash: RegExp;
+  readonly #compiledPatterns = new Map<PatternName, RegExp>();
+
+  constructor(readonly data: RulesData) {
+    const { clitics, names, numbers } = data;
+    this.clitics = [...clitics.after, ...(clitics.negation === "" ? [] : [clitics.negation])];
+    this.cliticPieces = this.clitics.map((clitic) => clitic.slice(clitic.indexOf("'") + 1));
+    this.titleLayouts = new Map(
+      Object.entries(names.titles).flatMap(([layout, { words }]) => words.map((word) => [word, layout] as const)),
+    );
+    const words = (...keys: (keyof typeof NUMBER_CLASSES)[]): ReadonlyMap<string, string> =>
+      new Map(keys.flatMap((key) => numbers[key].words.map((word) => [word, NUMBER_CLASSES[key]] as const)));
+    this.numberWords = words("digits", "multipliers", "scales");
+    this.numberConnectors = words("and", "point");
+    this.spelled = Object.fromEntries(NUMBER_KEYS.map((key) => [NUMBER_CLASSES[key], numbers[key].surrogates]));
+    this.domain = new RegExp(`^${makeAlternatives([...data.domains.all, ...data.domains.names])}$`);
+    this.dash = new RegExp(data.patterns.dash.text, "su");
+  }
+
+  /** The pattern that a whole string has to match. */
+  getPattern(name: PatternName): RegExp {
+    let compiled = this.#compiledPatterns.get(name);
+    if (compiled === undefined) {
+      const text = expandPattern(this.data.patterns, name);
+      compiled = new RegExp(`^(?:${text})$`, this.data.patterns[name].any_case ? "isu" : "su");
+      this.#compiledPatterns.set(name, compiled);
+    }
+    return compiled;
+  }
+}
+
+/** Rules of English. */
+export const ENGLISH = new Rules(english);
+
+// Templates of surrogates
+
+/** A pool or a choice, a range of letters, or a range of hexadecimal or decimal numbers, with a step. */
+const FIELD =
+  /\{(?:([a-z]+)|([A-Za-z])-([A-Za-z])|0x([0-9a-f]{1,10})-0x([0-9a-f]{1,10})|([0-9]{1,12})-([0-9]{1,12})(?:\/([1-9][0-9]?))?)\}/;
+
+type Choices = Readonly<Record<string, readonly string[]>>;
+
+/** A field: how many values it has, and the value with a number. */
+interface TemplateField {
+  readonly count: number;
+  readonly format: (index: number) => string;
+}
+
+const FOLD_BY_POOL: Readonly<Record<string, (entry: string) => string>> = {
+  given: (entry) => entry.toLowerCase(),
+  family: (entry) => entry.replace(/[^\p{L}]/gu, "").toLowerCase(),
+};
+
+function parseField(field: string, choices: Choices): TemplateField {
+  const [, name, low, high, hex, to, first = "", last, step = "1"] = FIELD.exec(field) ?? [];
+  if (name !== undefined) {
+    const entries = Object.hasOwn(choices, name) ? (choices[name] ?? []) : [];
+    return { count: entries.length, format: (index) => (FOLD_BY_POOL[name] ?? String)(entries[index] ?? "") };
+  }
+  const [radix, digits] = hex === undefined ? [10, first] : [16, hex];
+  const start = low === undefined ? Number.parseInt(digits, radix) : low.charCodeAt(0);
+  const end = high === undefined ? Number.parseInt(to ?? last ?? "", radix) : high.charCodeAt(0);
+  return {
+    count: Math.max(0, Math.floor((end - start) / Number(step)) + 1),
+    format: (index) => {
+      const value = start + Number(step) * index;
+      return low === undefined ? value.toString(radix).padStart(digits.length, "0") : String.fromCharCode(value);
+    },
+  };
+}
+
+/** Returns the text and the fields of a template in turn; malformed fields are text with a brace. */
+export function splitTemplate(template: string): string[] {
+  const parts: string[] = [];
+  let rest = template;
+  for (let match = FIELD.exec(rest); match !== null; match = FIELD.exec(rest)) {
+    parts.push(rest.slice(0, match.index), match[0]);
+    rest = rest.slice(match.index + match[0].length);
+  }
+  return [...parts, rest];
+}
+
+/** Returns the fields of a template. */
+export const parseFields = (template: string, choices: Choices): TemplateField[] =>
+  splitTemplate(template)
+    .filter((_, index) => index % 2 === 1)
+    .map((field) => parseField(field, choices));
+
+/** Returns the number of surrogates of a template. */
+export const countSurrogates = (template: string, choices: Choices): number =>
+  parseFields(template, choices).reduce((product, field) => product * field.count, 1);
+
+/** Returns a surrogate by its number; the last field is the least significant. */
+export function writeTemplate(template: string, choices: Choices, index: number): string {
+  const parts = splitTemplate(template);
+  let left = index;
+  for (let index = parts.length - 2; index > 0; index -= 2) {
+    const field = parseField(parts[index] ?? "", choices);
+    parts[index] = field.format(left % field.count);
+    left = Math.floor(left / field.count);
+  }
+  return parts.join("");
+}
+
+// Files of rules
 
 export const RULES_FILE = "rules.json";
 const NAME = /^[a-z]+(?:_[a-z]+)*$/;

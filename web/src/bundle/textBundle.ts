@@ -3,6 +3,7 @@
 import { CHARACTER_CLASSES, MAX_EPSILON, MAX_KINDS, MAX_LEVELS, MAX_SYMBOLS, REFUSALS, SHAPES } from "../constants.js";
 import { BundleDamaged, UnknownMechanism } from "../errors.js";
 import { computeFactor, Decimal, Ratio } from "../mechanisms/decimal.js";
+import { type StaircaseLevel, type StaircaseTable, UNIT } from "../mechanisms/staircase.js";
 import { CharacterClasses } from "../text/segmentation/characterClasses.js";
 import { GAP, Segmenter, STRING, WORD } from "../text/segmentation/segments.js";
 import { foldWord, isAscii } from "../text/segmentation/words.js";
@@ -18,10 +19,9 @@ import {
   parseRecord,
   parseText,
 } from "./json.js";
-import { ENGLISH } from "./languageRules.js";
 import { listNamesFiles, NamesLists } from "./namesFiles.js";
 import { type BundleBase, type ExpectedBundle, MANIFEST, openBundle } from "./open.js";
-import { RULES_FILE } from "./rules.js";
+import { ENGLISH, RULES_FILE } from "./rules.js";
 import { TensorFile } from "./safetensors.js";
 import type { BundleSource } from "./source.js";
 import { checkListSizes, makeLineError, parseFlagged, readLines } from "./wordLists.js";
@@ -39,32 +39,8 @@ const LETTERS = /^[a-z]+$/;
 const SOLID = /^(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?$/;
 const LAST_CODE_POINT = 0x10ffff;
 const MAX_ROLE = 63;
-const LOWER_ROLES = 48;
 const MAX_NARROW_SYMBOLS = 65_536;
 const MAX_TOTAL = 1n << 62n;
-/** One unit of base is worth this many units of the draw. */
-export const UNIT = 1n << 20n;
-
-/** One level of the staircase. */
-export interface StaircaseLevel {
-  readonly name: string;
-  readonly epsilon: Decimal;
-  readonly share: Ratio;
-  readonly ownShare: Ratio;
-}
-
-/** What the staircase draws from. */
-export interface StaircaseTable {
-  readonly neighbors: Uint16Array | Uint32Array;
-  readonly width: number;
-  readonly base: Uint32Array;
-  readonly roles: Uint8Array;
-  readonly levels: readonly StaircaseLevel[];
-  readonly defaultLevel: string;
-  readonly defaultMode: "words" | "all";
-}
-
-/** A bundle for text, opened and checked. */
 export class TextBundle {
   readonly contentHash: string;
   readonly segmenter: Segmenter;
@@ -385,9 +361,4 @@ function isSurrogate(entry: string, shape: string, segmenter: Segmenter): boolea
     if (!isSingleSegment(entry, STRING, segmenter) || entry.startsWith(":") || entry.startsWith(";")) return false;
   }
   return classifyShape(entry, segmenter) === shape;
-}
-
-/** Whether some symbols have roles of their own in slots of lower case. */
-export function hasLowerRoles(table: StaircaseTable): boolean {
-  return table.roles.some((role) => role & LOWER_ROLES);
 }

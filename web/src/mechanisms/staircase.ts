@@ -1,11 +1,34 @@
 /** The staircase of one level over one set of outputs (docs/format-staircase.md, "The staircase"). */
 
-import { type StaircaseLevel, type StaircaseTable, UNIT } from "../bundle/textBundle.js";
 import { BundleDamaged } from "../errors.js";
-import { computeFactor, divide } from "./decimal.js";
+import { computeFactor, type Decimal, divide, type Ratio } from "./decimal.js";
 import { drawUniformBelow, drawUniformBelowEach, type RandomUint64 } from "./entropy.js";
 
 const UNIT_BITS = 20n;
+const LOWER_ROLES = 48;
+/** One unit of base is worth this many units of the draw. */
+export const UNIT = 1n << 20n;
+
+/** One level of the staircase. */
+export interface StaircaseLevel {
+  readonly name: string;
+  readonly epsilon: Decimal;
+  readonly share: Ratio;
+  readonly ownShare: Ratio;
+}
+
+/** What the staircase draws from. */
+export interface StaircaseTable {
+  readonly neighbors: Uint16Array | Uint32Array;
+  readonly width: number;
+  readonly base: Uint32Array;
+  readonly roles: Uint8Array;
+  readonly levels: readonly StaircaseLevel[];
+  readonly defaultLevel: string;
+  readonly defaultMode: "words" | "all";
+}
+
+/** A bundle for text, opened and checked. */
 
 /** The budget of one input, ready to draw from. */
 interface StaircaseRow {
@@ -157,4 +180,9 @@ export class Staircase {
     const stored = this.table.neighbors[row.firstNeighbor + Math.min(neighborIndex, this.table.width - 1)] ?? 0;
     return !isFromBase && v < row.total ? stored : output;
   }
+}
+
+/** Whether some symbols have roles of their own in slots of lower case. */
+export function hasLowerRoles(table: StaircaseTable): boolean {
+  return table.roles.some((role) => role & LOWER_ROLES);
 }

@@ -1,6 +1,6 @@
 /** The forms in which a reply may mention what came out: plurals, grouped digits, phones and dates written otherwise. */
 
-import { ENGLISH } from "../bundle/languageRules.js";
+import { ENGLISH } from "../bundle/rules.js";
 import type { Segmenter } from "./segmentation/segments.js";
 import {
   applyCase,

@@ -6,15 +6,18 @@
  */
 
 import { beginsBlock, consumesText, isHarmlessTag, MAX_TAG_LENGTH } from "./harmlessTags.js";
+import {
+  BLOCK_MATH,
+  BLOCKS,
+  type JsonRole,
+  MATH,
+  NO_FENCE,
+  OpenRegion,
+  type Region,
+  type RegionKind,
+  splitWords,
+} from "./openRegion.js";
 
-export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
-/**
- * The part that a character of JSON plays in the text of a string: a separator ends a chunk, what is ignored counts as
- * nothing, and a spoiler spoils its chunk.
- */
-export type JsonRole = "text" | "separator" | "ignored" | "spoiler";
-
-const splitWords = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 /** Commands of math whose arguments are shown and never fetched. */
 const DISPLAYED_COMMANDS = splitWords(
   "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac " +
@@ -63,78 +66,12 @@ const NAME = 2;
 const ARGUMENTS = 3;
 const COMMENT = 4;
 
-type RegionKind =
-  | "fence"
-  | "inline"
-  | "dollar"
-  | "dollars"
-  | "paren"
-  | "bracket"
-  | "begin"
-  | "command"
-  | "option"
-  | "json"
-  | "link"
-  | "definition"
-  | "angle"
-  | "unknown";
-const BLOCK_MATH: ReadonlySet<string> = splitWords("dollars bracket begin");
-const BLOCKS: ReadonlySet<string> = splitWords("fence dollars bracket begin json unknown");
-const MATH: ReadonlySet<string> = splitWords("dollars bracket begin dollar paren command option");
-const NO_FENCE: ReadonlySet<string> = splitWords("dollars bracket begin json");
-
 const isBlank = (character: string): boolean =>
   character === " " || character === "\t" || character === "\r" || character === "\n";
 const isNumeral = (character: string): boolean => character >= "0" && character <= "9" && character.length === 1;
 const opensMarkup = (character: string): boolean =>
   LETTER.test(character) || character === "/" || character === "!" || character === "?";
 const isLinkKind = (kind: RegionKind | undefined): boolean => kind === "link" || kind === "definition";
-
-/** Open region, and what has been read of it. */
-class OpenRegion {
-  /** Depth of brackets, or length of a fence. */
-  count = 1;
-  opening = false;
-  closing = 0;
-  runAtStart = false;
-  tainted = false;
-  /**
-   * Code that some readers take for text, something in it that would open a region there, an odd last line. A link is
-   * uncertain if a line ends before its destination.
-   */
-  uncertain = false;
-  hazard = false;
-  shifted = false;
-  /** Of brackets and braces in code. */
-  depth = 0;
-  /** The part of a tag in code that is being read, empty outside tags. */
-  tag = "";
-  /** Whether all readers see the fence; its info string. */
-  exact = true;
-  /** A tag if a reader finds its end in the paragraph, else text. */
-  lost = false;
-  /** By an empty line, of a fence that begins as HTML for some readers. */
-  torn = false;
-  info = "";
-  mark = "`";
-  quotes = 0;
-  column = 0;
-  nested = false;
-  started = false;
-  angle = false;
-  quote = "";
-  escaped = false;
-  destination = "";
-  length = 0;
-  string = false;
-  unicode = "";
-  inner: RegionScanner | undefined;
-
-  constructor(
-    public kind: RegionKind,
-    public region: Region,
-  ) {}
-}
 
 /** Assigns a region to each character of a text that comes in parts. */
 export class RegionScanner {

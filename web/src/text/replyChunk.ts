@@ -1,9 +1,9 @@
 /** Checks a chunk of running text, between two blanks: whether it can be nothing but words, numbers and their marks. */
 
-import { decodeTable, isInTable } from "../codePointTables.js";
 import { characters } from "../data.js";
 import { isBareTag, MAX_TAG_LENGTH } from "./harmlessTags.js";
 import { countCodePoints } from "./segmentation/characterClasses.js";
+import { decodeTable, isInTable } from "./segmentation/codePointTables.js";
 
 /** Marks that may stand anywhere in a chunk, and signs of numbers. */
 const HARMLESS_MARKS = ",;!?()\"'*_-|~$€£¥%#&+“”‘’„‚«»‹›¿¡‐\u2011–—…·،؛؟，、！？；：（）「」『』《》〈〉【】〔〕";

@@ -12,6 +12,7 @@ import {
   type SurrogateForm,
   type SurrogatePair,
 } from "./inflections.js";
+import type { JsonRole, Region } from "./openRegion.js";
 import {
   cutBefore,
   getFirst,
@@ -20,7 +21,7 @@ import {
   LOOKAHEAD_CHARACTERS,
   type QuotationIndex,
 } from "./quotations.js";
-import { type JsonRole, type Region, RegionScanner } from "./regions.js";
+import { RegionScanner } from "./regions.js";
 import { isAddressLike, ReplyChunk } from "./replyChunk.js";
 import { NumberFinder } from "./replyNumbers.js";
 import { type NotRestored, RestoreReport } from "./restored.js";

@@ -1,11 +1,11 @@
 /** Rewrites documents under the staircase: reads their tokens, draws, and writes what came out into the gaps. */
 
-import { hasLowerRoles, type StaircaseLevel, type TextBundle } from "../bundle/textBundle.js";
+import type { TextBundle } from "../bundle/textBundle.js";
 import { BATCH_CHARACTERS, LONG_CHARACTERS } from "../constants.js";
 import { DocumentTooLong } from "../errors.js";
 import { formatThousands } from "../mechanisms/decimal.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../mechanisms/entropy.js";
-import { Staircase } from "../mechanisms/staircase.js";
+import type { SlotStaircases } from "../mechanisms/slots.js";
 import type { SurrogatePair } from "./inflections.js";
 import { countCodePoints } from "./segmentation/characterClasses.js";
 import { GAP, STRING } from "./segmentation/segments.js";
@@ -20,53 +20,6 @@ import {
   REPLACED,
   type TemplateRule,
 } from "./skeleton/rule.js";
-
-const WORDS_MODE_ROLE = 1;
-const ALL_MODE_ROLE = 2;
-const LOWER_SHIFT = 4;
-
-/** The staircases of one level: of slots of any case, and of those in lower case, where they have other outputs. */
-export class SlotStaircases {
-  readonly anyCase: Staircase;
-  readonly lowerCase: Staircase;
-
-  constructor(bundle: TextBundle, level: StaircaseLevel, keepsFunctionWords: boolean) {
-    const { table } = bundle;
-    const role = keepsFunctionWords ? WORDS_MODE_ROLE : ALL_MODE_ROLE;
-    const lowerRole = hasLowerRoles(table) ? role << LOWER_SHIFT : role;
-    this.anyCase = new Staircase(table, level, (y) => ((table.roles[y] ?? 0) & role) !== 0);
-    const differsInLower = table.roles.some((roles) => ((roles & role) !== 0) !== ((roles & lowerRole) !== 0));
-    this.lowerCase = differsInLower
-      ? new Staircase(table, level, (y) => ((table.roles[y] ?? 0) & lowerRole) !== 0)
-      : this.anyCase;
-  }
-
-  /** An output for each input; first come those that are not in lower case. */
-  drawSymbols(inputs: readonly number[], isLowerCase: readonly boolean[], randomUint64: RandomUint64): number[] {
-    const outputs = new Array<number>(inputs.length).fill(0);
-    const staircases: [Staircase, boolean | undefined][] =
-      this.lowerCase === this.anyCase
-        ? [[this.anyCase, undefined]]
-        : [
-            [this.anyCase, false],
-            [this.lowerCase, true],
-          ];
-    for (const [staircase, isLower] of staircases) {
-      const indices: number[] = [];
-      for (let index = 0; index < inputs.length; index++) {
-        if (isLower === undefined || isLowerCase[index] === isLower) indices.push(index);
-      }
-      const symbols = staircase.drawSymbols(
-        indices.map((index) => inputs[index] ?? 0),
-        randomUint64,
-      );
-      indices.forEach((index, position) => {
-        outputs[index] = symbols[position] ?? 0;
-      });
-    }
-    return outputs;
-  }
-}
 
 /** How texts are rewritten under one set of options. */
 export interface SanitizingPlan {

@@ -2,16 +2,18 @@
 
 import type { ExpectedBundle } from "../bundle/open.js";
 import type { BundleSource } from "../bundle/source.js";
-import { type StaircaseLevel, TextBundle } from "../bundle/textBundle.js";
+import { TextBundle } from "../bundle/textBundle.js";
 import { REFUSALS } from "../constants.js";
 import { InputError, OptionError, UnknownLevel } from "../errors.js";
 import { type RandomUint64, readRandomUint64 } from "../mechanisms/entropy.js";
+import { SlotStaircases } from "../mechanisms/slots.js";
+import type { StaircaseLevel } from "../mechanisms/staircase.js";
 import { NamesPlan } from "./names/plan.js";
 import { type CheckedOptions, checkOptions, isCollection, type Options, parseCap, parseEpsilon } from "./options.js";
 import { Restorer } from "./restore.js";
 import type { Restored } from "./restored.js";
 import type { RestoreOptions } from "./restorePolicy.js";
-import { DocumentRewriter, type SanitizingPlan, SlotStaircases } from "./rewrite.js";
+import { DocumentRewriter, type SanitizingPlan } from "./rewrite.js";
 import { TemplateRule } from "./skeleton/rule.js";
 import { type ReleaseStatement, StaircaseStatement, type StaircaseTerms } from "./statement.js";
 

@@ -1,8 +1,8 @@
 /** Sequences of emoji inside a chunk: listed ones are kept, any other is replaced as one (docs/names-rule.md). */
 
-import { decodeTable } from "../../codePointTables.js";
 import { EMOJI, KEYCAP, TONE } from "../../constants.js";
 import { characters } from "../../data.js";
+import { decodeTable } from "../segmentation/codePointTables.js";
 
 const { classes, listed, sequence, spare: surrogateTable, tones: SKIN_TONES } = characters.emoji;
 const makeCharacter = String.fromCodePoint;

@@ -1,13 +1,14 @@
 /** Pass 3 of the rung `names`: the kind of a slot from its own string, and its parts. */
 
-import { includesWord } from "../../bundle/languageRules.js";
 import type { NamesLists } from "../../bundle/namesFiles.js";
+import { includesWord } from "../../bundle/rules.js";
 import { TITLE_BEFORE } from "../../constants.js";
 import { types } from "../../data.js";
 import { UPPER } from "../segmentation/words.js";
-import { CAPITALIZED_RUN, DIGIT_GROUP, type EntitySpan, LONE_INITIAL } from "./spans.js";
+import { CAPITALIZED_RUN, DIGIT_GROUP, type EntitySpan, LONE_INITIAL } from "./entitySpans.js";
+import { findEnding } from "./lexicon.js";
 import { classifyNumber } from "./stringTypes.js";
-import { BEGINS_DOTTED_NAME, findEnding, INITIAL, INITIALS, KEPT_AT_SENTENCE, type NamesToken } from "./tokenizer.js";
+import { BEGINS_DOTTED_NAME, INITIAL, INITIALS, KEPT_AT_SENTENCE, type NamesToken } from "./tokens.js";
 
 /** A part of a slot that is drawn by itself. */
 export interface MentionPart {

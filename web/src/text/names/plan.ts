@@ -21,11 +21,13 @@ import {
   makeEqualityKey,
 } from "./entityTypes.js";
 import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./jsonBlocks.js";
+import { collectKeys, Lexicon } from "./lexicon.js";
 import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
 import { SpanFinder } from "./spans.js";
 import { mergeSpelled } from "./spelledTokens.js";
 import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
-import { ChunkTokenizer, collectKeys, GAP, type NamesToken } from "./tokenizer.js";
+import { ChunkTokenizer } from "./tokenizer.js";
+import { GAP, type NamesToken } from "./tokens.js";
 
 /** The largest pool that is dealt without replacement though equal strings do not become equal. */
 const MAX_DEALT_POOL = 1 << 20;
@@ -326,7 +328,7 @@ export class NamesPlan {
   }
 
   #makeTokenizer(): ChunkTokenizer {
-    return new ChunkTokenizer(this.#bundle.namesLists, this.#allowed, this.#denied);
+    return new ChunkTokenizer(new Lexicon(this.#bundle.namesLists, this.#allowed, this.#denied));
   }
 
   /** Rewrites the documents of one call. */

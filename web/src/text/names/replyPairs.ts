@@ -1,6 +1,6 @@
 /** What a reply may mention of a text that went out: pairs of what came out and what stood there. */
 
-import { ENGLISH } from "../../bundle/languageRules.js";
+import { ENGLISH } from "../../bundle/rules.js";
 import { KEYCAP } from "../../constants.js";
 import { findWordBefore, type SurrogatePair } from "../inflections.js";
 import { cutAfter, cutBefore, getLast, isSeparateWord } from "../quotations.js";

@@ -1,9 +1,27 @@
 /** Pass 2 of the rung `names`: what is shown where it stands, and what is one slot. It reads classes, cases and gaps. */
 
-import { includesWord, type Rules } from "../../bundle/languageRules.js";
+import { includesWord, type Rules } from "../../bundle/rules.js";
 import { LONG_HEADLINE, MOST_CONNECTORS, SPELLED_LETTERS, TITLE_BEFORE } from "../../constants.js";
 import { characters, types } from "../../data.js";
-import { LOWER, TITLE, UPPER, WHITE } from "../segmentation/words.js";
+import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
+import {
+  CAPITALIZED_RUN,
+  CLOSING_BRACKETS,
+  DIGIT_GROUP,
+  ENDS_BEFORE_WORD,
+  ENDS_IN_BLANK,
+  type EntitySpan,
+  LINE_BREAK,
+  LIST_NUMBER_BLANKS,
+  LIST_NUMBER_PREFIX,
+  LONE_INITIAL,
+  OPENING_BRACKET,
+  OPENING_MARKS,
+  SENTENCE_END,
+  SHORT_NUMBER_LAYOUTS,
+  type TextElement,
+  TYPES_WITH_PLUS,
+} from "./entitySpans.js";
 import { APOSTROPHE } from "./spelledTokens.js";
 import { INWARD_HALF, OUTWARD_HALF } from "./stringTypes.js";
 import {
@@ -28,45 +46,9 @@ import {
   type NamesToken,
   NUMBER_WORD,
   REPLACED,
-} from "./tokenizer.js";
+} from "./tokens.js";
 
-/** Of runs and of digits that blanks join pass 3 tells the kind. */
-export const CAPITALIZED_RUN = "run";
-export const DIGIT_GROUP = "digits-group";
-export const LONE_INITIAL = "initial";
-
-/** What is replaced as one. */
-export interface EntitySpan {
-  readonly entityType: string;
-  readonly case: number;
-  readonly layout: string;
-  readonly tokens: readonly NamesToken[];
-  text: string;
-  /** How the text has it, where escapes of JSON differ. */
-  readonly escapedText?: string;
-  /** Of a run: the key of the shown word before it. */
-  readonly precedingWord: string;
-  /** How many words in Title case a run has, in lines without small talk. */
-  readonly titleCaseWords: number;
-  readonly endsInInitial: boolean;
-}
-
-/** What is shown, and slots, in turn. */
-export type TextElement = string | EntitySpan;
-
-const makeClass = (characters: string): RegExp => new RegExp(`[${characters.replace(/[\]\\^-]/g, "\\$&")}]`);
 const { gaps: data } = characters;
-const LINE_BREAK = makeClass(data.line_breaks);
-const SENTENCE_END = makeClass(data.ends_sentence);
-const OPENING_MARKS = makeClass(data.opens);
-const ENDS_IN_BLANK = new RegExp(`[${WHITE}]$`);
-const ENDS_BEFORE_WORD = new RegExp(`[${WHITE}"'\u201c\u2018(]$`);
-const TYPES_WITH_PLUS = new Set([DIGIT_GROUP, "phone", "account"]);
-const SHORT_NUMBER_LAYOUTS = new Set(["1", "2", "3"]);
-const CLOSING_BRACKETS = new Set([")", ") "]);
-const OPENING_BRACKET = " (";
-const LIST_NUMBER_PREFIX = new RegExp(`${makeClass(data.before_listed).source}+$`);
-const LIST_NUMBER_BLANKS = makeClass(data.blanks_listed);
 
 /** One text: its words, the gap before each, and that at its end. */
 export class SpanFinder {

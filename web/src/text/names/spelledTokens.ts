@@ -1,6 +1,6 @@
 /** Numbers in words, and names spelled letter by letter, as one token each (docs/names-rule.md, "Spelled out"). */
 
-import { includesWord, type Rules } from "../../bundle/languageRules.js";
+import { includesWord, type Rules } from "../../bundle/rules.js";
 import { MOST_SPELLED, SPELLED_LETTERS, SPELLED_NUMBER } from "../../constants.js";
 import { characters } from "../../data.js";
 import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
@@ -17,7 +17,7 @@ import {
   type NamesToken,
   NUMBER_WORD,
   REPLACED,
-} from "./tokenizer.js";
+} from "./tokens.js";
 
 const [DIGIT_CLASS, LISTED_NUMBER, MULTIPLIER, DIGITS_CLASS] = ["d", "w", "x", "n"] as const;
 const { gaps: data } = characters;

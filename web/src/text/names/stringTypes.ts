@@ -1,6 +1,6 @@
 /** Kinds of strings on the rung `names`: whatever is more than letters is of exactly one kind, told from it alone. */
 
-import type { Rules } from "../../bundle/languageRules.js";
+import type { Rules } from "../../bundle/rules.js";
 import { IDENTIFIER_DIGITS } from "../../constants.js";
 import type { PatternName } from "../../data.js";
 import { type CharacterClasses, L, N } from "../segmentation/characterClasses.js";

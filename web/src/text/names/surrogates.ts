@@ -1,7 +1,6 @@
 /** What may come out for a slot on the rung `names` (docs/names-rule.md, "What may come out"). */
 
-import { includesWord, type Rules } from "../../bundle/languageRules.js";
-import { countSurrogates, writeTemplate } from "../../bundle/templates.js";
+import { countSurrogates, includesWord, type Rules, writeTemplate } from "../../bundle/rules.js";
 import { EMOJI, KEYCAP, MOST_LISTED, SMALLEST_CONSISTENT, SPELLED_LETTERS, SPELLED_NUMBER } from "../../constants.js";
 import { types } from "../../data.js";
 import { capitalizeFirst, LOWER, UPPER } from "../segmentation/words.js";

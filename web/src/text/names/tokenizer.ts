@@ -1,14 +1,11 @@
 /** Pass 1 of the rung `names`: tokens of chunks, each from its own string and the options alone (docs/names-rule.md). */
 
-import { includesWord, makeAlternatives, type Rules } from "../../bundle/languageRules.js";
-import { EMPHASIS, FUNCTION, type NamesLists, OPENER, RARE, START, STRICT } from "../../bundle/namesFiles.js";
-import { characters as data, types } from "../../data.js";
+import type { NamesLists } from "../../bundle/namesFiles.js";
+import { includesWord, makeAlternatives, type Rules } from "../../bundle/rules.js";
+import { characters as data } from "../../data.js";
 import { BLANK, type CharacterClasses, CodePoints, L, M, MARK, N, ND } from "../segmentation/characterClasses.js";
-import { GAP as IS_GAP } from "../segmentation/segments.js";
 import {
-  capitalizeFirst,
   findCasePattern,
-  foldApostrophes,
   foldWord,
   isAscii,
   isDigit,
@@ -19,67 +16,22 @@ import {
   UPPER,
 } from "../segmentation/words.js";
 import { classifySequence, splitAtEmoji } from "./emoji.js";
+import type { Lexicon } from "./lexicon.js";
 import { classifyString, findPostcodeHalf, NUMBER_TYPES, splitUnit } from "./stringTypes.js";
-
-export const GAP = 0;
-export const KEPT = 1;
-export const KEPT_WITH_CAPITALS = 2;
-export const REPLACED = 3;
-export const DIGITS = 4;
-export const CAPITALIZED = 5;
-export const INITIAL = 6;
-
-export const KEPT_AT_START = 1;
-export const KEPT_AT_SENTENCE = 2;
-export const KEPT_FOR_EMPHASIS = 4;
-export const BEGINS_UNIT = 8;
-export const BEGINS_PLACE = 16;
-export const CLITIC = 32;
-export const BEGINS_DOTTED_NAME = 64;
-export const NAME_AFTER_TITLE = 128;
-export const LEGAL_FORM = 256;
-export const LISTED_PERSON = 2048;
-export const NUMBER_WORD = 4096;
-export const INITIALS = 8192;
-/** The fewest number words or letters in a row that are one. */
-export const MIN_SPELLED = 3;
-/** Kinds of shown words that may be a part of the name before them: any, and one that leads to more. */
-export const NOUN_ROLE = "noun";
-export const NAME_ROLE = "name";
-
-/** One token. `kind`, `layout` and `bits` are of some classes alone. */
-export interface NamesToken {
-  readonly tokenClass: number;
-  readonly text: string;
-  readonly key: string;
-  readonly case: number;
-  readonly entityType: string;
-  readonly layout: string;
-  readonly flags: number;
-}
-
-const makeToken = (
-  tokenClass: number,
-  text: string,
-  key: string,
-  pattern = LOWER,
-  entityType = "",
-  layout = "",
-  flags = 0,
-): NamesToken => ({
-  tokenClass,
-  text,
-  key,
-  case: pattern,
-  entityType,
-  layout,
-  flags,
-});
-/** Whether initials may lead to a word: it has a capital, and is no function word. */
-export const mayFollowInitials = (word: NamesToken): boolean =>
-  word.tokenClass === CAPITALIZED && (word.flags & (KEPT_AT_START | NAME_AFTER_TITLE)) !== KEPT_AT_START;
-
-const makeGapToken = (text: string): NamesToken[] => (text === "" ? [] : [makeToken(GAP, text, text)]);
+import {
+  CAPITALIZED,
+  DIGITS,
+  GAP,
+  INITIALS,
+  KEPT,
+  KEPT_AT_START,
+  MIN_SPELLED,
+  makeGapToken,
+  makeToken,
+  type NamesToken,
+  NUMBER_WORD,
+  REPLACED,
+} from "./tokens.js";
 
 const { emoticon, entity, entity_name: entityName } = data.patterns;
 const EMOTICONS = new RegExp(`^(?:${emoticon})$`);
@@ -100,37 +52,18 @@ const FORMATS =
   /^(?:[!-/:-@[-`{-~]*?(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)?\})){1,4}[!-/:-@[-`{-~]*$/;
 const SHORT_NUMBER = /^[0-9]{1,4}$/;
 const ASCII_LETTERS = /^[A-Za-z]+$/;
-const MIN_LENGTH_WITH_ENDING = 5;
-/** The ending of a word that the skeleton shows; nothing where it has none. */
-export function findEnding(key: string, { data: { endings } }: Rules): string {
-  const matches = (ending: string): boolean => key.endsWith(ending);
-  if (key.length < MIN_LENGTH_WITH_ENDING || !isAscii(key) || endings.except.some(matches)) return "";
-  return endings.kept.find(matches) ?? "";
-}
-
-/** What is before the clitic of a key, and the clitic, the first that fits. */
-function splitClitic(key: string, rules: Rules): [string, string] | undefined {
-  // As Python's pattern, which takes as little of the stem as it can: the longest clitic at the end.
-  const candidates = rules.clitics.filter((clitic) => key.endsWith(clitic) && key.length > clitic.length);
-  const clitic = candidates.sort((first, second) => second.length - first.length)[0];
-  return clitic === undefined ? undefined : [key.slice(0, -clitic.length), clitic];
-}
-
 /** Reads chunks with the lists of a bundle, and the keys that a request allows and denies. */
 export class ChunkTokenizer {
+  readonly lists: NamesLists;
   readonly characters: CharacterClasses;
   readonly #rules: Rules;
   /** A clitic behind a blank, and the marks behind it. */
   readonly #loneClitic: RegExp;
-  readonly #lowerCaseTypes = new Map<string, string>();
-  readonly #capitalizedTypes = new Map<string, string>();
   readonly #tokensByChunk = new Map<string, readonly NamesToken[]>();
 
-  constructor(
-    readonly lists: NamesLists,
-    readonly allowed: ReadonlySet<string>,
-    readonly denied: ReadonlySet<string>,
-  ) {
+  constructor(readonly lexicon: Lexicon) {
+    const { lists } = lexicon;
+    this.lists = lists;
     this.characters = lists.segmenter.characters;
     this.#rules = lists.rules;
     const after = this.#rules.data.clitics.after.map((clitic) => clitic.slice(1));
@@ -164,11 +97,11 @@ export class ChunkTokenizer {
   /** The tokens of a chunk. */
   tokenizeChunk(chunk: string): NamesToken[] {
     if (ASCII_LETTERS.test(chunk) || this.characters.allMatch(chunk, L))
-      if (!isLong(chunk)) return this.tokenizeWord(chunk);
+      if (!isLong(chunk)) return this.lexicon.classifyWord(chunk);
     if (EMOTICONS.test(chunk)) return makeGapToken(chunk);
     const loneClitic = this.#loneClitic.exec(chunk);
     const [, text = "", tail = ""] = loneClitic ?? [];
-    if (loneClitic !== null && !this.#isDeniedWord(text.slice(1))) {
+    if (loneClitic !== null && !this.lexicon.isDenied(text.slice(1))) {
       return [makeToken(KEPT, text, foldWord(text)), ...makeGapToken(tail)];
     }
     const tokens: NamesToken[] = [];
@@ -308,14 +241,14 @@ export class ChunkTokenizer {
 
   #tokenizeCore(core: string): NamesToken[] {
     if (isLong(core)) return [makeToken(REPLACED, core, core, LOWER, "other")];
-    if (this.#areLetters(core)) return this.tokenizeWord(core);
+    if (this.#areLetters(core)) return this.lexicon.classifyWord(core);
     const first = core.codePointAt(0) ?? 0;
     if (!this.characters.matches(first, L) && !this.#isDigit(first)) return [this.#makeStringToken(core)];
     const lower = core.toLowerCase();
     if (
       isAscii(core) &&
       includesWord(this.#rules.data.kept_whole, lower) &&
-      !lower.split("-").some((part) => this.#isDeniedWord(part))
+      !lower.split("-").some((part) => this.lexicon.isDenied(part))
     ) {
       return [makeToken(KEPT, core, lower, findCasePattern(core))];
     }
@@ -330,7 +263,7 @@ export class ChunkTokenizer {
       return [makeToken(CAPITALIZED, core, foldWord(core), isUpper(core) ? UPPER : TITLE)];
     const words = splitIfLetters(".");
     if (words !== undefined && !["url", "file"].includes(classifyString(core, this.characters, this.#rules)[0])) {
-      const wordTokens = words.map((word) => this.tokenizeWord(word));
+      const wordTokens = words.map((word) => this.lexicon.classifyWord(word));
       if (
         words.length >= MIN_SPELLED &&
         wordTokens.every((tokens) => tokens.every((token) => token.flags & NUMBER_WORD))
@@ -409,7 +342,7 @@ export class ChunkTokenizer {
     for (let index = 0; ; ) {
       const end = this.#findLettersEnd(core, index, APOSTROPHES);
       if (end === index) return undefined;
-      tokens.push(...this.tokenizeWord(core.slice(index, end)));
+      tokens.push(...this.lexicon.classifyWord(core.slice(index, end)));
       if (end === core.length) return tokens;
       index = end;
       while (index < core.length && !this.#isLetterAt(core, index))
@@ -422,7 +355,7 @@ export class ChunkTokenizer {
 
   #tokenizeWithDigits(core: string): NamesToken[] {
     const numberAndUnit = splitUnit(core, this.#rules);
-    if (numberAndUnit !== undefined && !this.#isDeniedWord(numberAndUnit[1].toLowerCase())) {
+    if (numberAndUnit !== undefined && !this.lexicon.isDenied(numberAndUnit[1].toLowerCase())) {
       return [
         this.#makeNumberToken(numberAndUnit[0]),
         makeToken(KEPT, numberAndUnit[1], numberAndUnit[1].toLowerCase()),
@@ -432,7 +365,7 @@ export class ChunkTokenizer {
     const areParts = parts.every((part) => SHORT_NUMBER.test(part) || this.#areLetters(part));
     if (parts.length > 1 && areParts && parts.some((part) => !SHORT_NUMBER.test(part))) {
       const partTokens = parts.map((part) =>
-        SHORT_NUMBER.test(part) ? [this.#makeNumberToken(part)] : this.tokenizeWord(part),
+        SHORT_NUMBER.test(part) ? [this.#makeNumberToken(part)] : this.lexicon.classifyWord(part),
       );
       const areNumbers = partTokens.every((tokens) =>
         tokens.every((token) => token.tokenClass === DIGITS || token.flags & NUMBER_WORD),
@@ -463,167 +396,10 @@ export class ChunkTokenizer {
       entityType === "id" ? findPostcodeHalf(core, this.#rules) : 0,
     );
   }
-
-  /** The tokens of a word of letters and apostrophes: one, or a stem and its clitic. */
-  tokenizeWord(word: string): NamesToken[] {
-    const key = foldWord(word);
-    if (key.includes("'") && !this.#isDeniedWord(key) && !this.lists.commonWords.has(key) && !this.allowed.has(key)) {
-      const parts = splitClitic(key, this.#rules);
-      if (parts !== undefined && parts[1] !== this.#rules.data.clitics.negation) {
-        const letters = [...word];
-        const end = letters.length - parts[1].length;
-        const clitic = letters.slice(end).join("");
-        // Of a clitic that is shown no letter is another one that looks like it.
-        if (isAscii(letters.slice(end + 1).join(""))) {
-          const pattern = letters.length > 2 && isUpper(word) ? UPPER : LOWER;
-          return [
-            this.#classifyStem(letters.slice(0, end).join(""), parts[0]),
-            makeToken(KEPT, clitic, parts[1], pattern),
-          ];
-        }
-      }
-    }
-    return [this.#classifyStem(word, key)];
-  }
-
-  /** Whether a request denies a key, or what is before its clitic. */
-  #isDeniedWord(key: string): boolean {
-    if (this.denied.size === 0 || this.denied.has(key) || !key.includes("'")) return this.denied.has(key);
-    return this.#rules.clitics.some(
-      (clitic) => key.length > clitic.length && key.endsWith(clitic) && this.denied.has(key.slice(0, -clitic.length)),
-    );
-  }
-
-  #classifyStem(stem: string, key: string): NamesToken {
-    const pattern = findCasePattern(stem);
-    if (this.#isDeniedWord(key))
-      return pattern === LOWER ? this.#makeUnlistedToken(stem, key) : makeToken(CAPITALIZED, stem, key, pattern);
-    if (this.allowed.has(key) || this.lists.keptCapitals.has(foldApostrophes(stem)))
-      return makeToken(KEPT, stem, key, pattern);
-    if (pattern === LOWER && stem === stem.toLowerCase()) return this.#classifyLower(stem, key);
-    return this.#classifyCapitalized(stem, key, pattern === LOWER ? TITLE : pattern);
-  }
-
-  #classifyLower(stem: string, key: string): NamesToken {
-    const wordFlags = foldApostrophes(stem) === key ? this.lists.commonWords.get(key) : undefined;
-    if (wordFlags === undefined) {
-      const entityType = this.#findFirstList(this.#lowerCaseTypes, key, [...types.any_case, ...types.lower_case]);
-      const token = this.#makeUnlistedToken(stem, key);
-      const numberFlag = entityType === "number-word" ? NUMBER_WORD : 0;
-      return entityType === ""
-        ? token
-        : { ...token, entityType, layout: "", flags: (token.flags & LISTED_PERSON) | numberFlag };
-    }
-    const numberFlag = this.#rules.numberWords.has(key) ? NUMBER_WORD : 0;
-    if ((wordFlags & (STRICT | FUNCTION)) === 0) {
-      const token = this.#makeUnlistedToken(stem, key);
-      return { ...token, tokenClass: KEPT_WITH_CAPITALS, flags: token.flags | numberFlag };
-    }
-    const flags = this.lists.getMembers("unit-word").has(key)
-      ? BEGINS_UNIT
-      : this.lists.getMembers("first-word").has(key)
-        ? BEGINS_PLACE
-        : 0;
-    return makeToken(KEPT, stem, key, LOWER, this.#findNounRole(key, wordFlags), "", flags | numberFlag);
-  }
-
-  #isListedPerson(key: string): boolean {
-    return this.lists.getMembers("given").has(key) || this.lists.getMembers("family").has(key);
-  }
-
-  /** A word in lower case that is replaced. */
-  #makeUnlistedToken(word: string, key: string): NamesToken {
-    if ([...word].length === 1) {
-      return makeToken(
-        REPLACED,
-        word,
-        key,
-        LOWER,
-        "letter",
-        "",
-        includesWord(this.#rules.cliticPieces, key) ? CLITIC : 0,
-      );
-    }
-    return makeToken(
-      REPLACED,
-      word,
-      key,
-      LOWER,
-      "word",
-      findEnding(key, this.#rules),
-      this.#isListedPerson(key) ? LISTED_PERSON : 0,
-    );
-  }
-
-  /** The kind of a shown word: what it may be behind a name in lower case. Most verbs are none. */
-  #findNounRole(key: string, wordFlags: number): string {
-    const { sentences } = this.#rules.data;
-    if (
-      wordFlags & (FUNCTION | OPENER) ||
-      findEnding(key, this.#rules) !== "" ||
-      key.endsWith("s") ||
-      includesWord(sentences.requests, key) ||
-      includesWord(sentences.verbs, key)
-    )
-      return "";
-    return this.#isListedPerson(key) ? NAME_ROLE : NOUN_ROLE;
-  }
-
-  #classifyCapitalized(stem: string, key: string, pattern: number): NamesToken {
-    const rules = this.#rules;
-    const wordFlags = this.lists.commonWords.get(key) ?? 0;
-    if ([...stem].length === 1)
-      return makeToken(INITIAL, stem, key, TITLE, "", "", wordFlags & FUNCTION ? KEPT_AT_START : 0);
-    let flags = 0;
-    const spelling = foldApostrophes(stem);
-    const isPlainSpelling = wordFlags !== 0 && (spelling === key.toUpperCase() || spelling === capitalizeFirst(key));
-    if (isPlainSpelling && !includesWord(rules.data.names.function_words, key)) {
-      const isRequest = (wordFlags & START) !== 0 && includesWord(rules.data.sentences.requests, key);
-      if (isRequest || wordFlags & (FUNCTION | OPENER)) flags |= KEPT_AT_START;
-      if ((isRequest || wordFlags & OPENER) && !(wordFlags & FUNCTION)) flags |= NAME_AFTER_TITLE;
-      const isRare = (wordFlags & RARE) !== 0 && pattern !== UPPER;
-      if (wordFlags & (START | FUNCTION | OPENER) && !isRare) flags |= KEPT_AT_SENTENCE;
-      if (wordFlags & EMPHASIS) flags |= KEPT_FOR_EMPHASIS;
-    }
-    const entityType = this.#findFirstList(this.#capitalizedTypes, key, [...types.any_case, ...types.capitalized]);
-    const numberFlag =
-      entityType === "number-word" || (entityType === "" && isPlainSpelling && rules.numberWords.has(key))
-        ? NUMBER_WORD
-        : 0;
-    const layout = entityType === "title" ? (rules.titleLayouts.get(key) ?? "") : "";
-    if (entityType !== "")
-      return makeToken(REPLACED, stem, key, pattern, entityType, layout, (flags & KEPT_AT_SENTENCE) | numberFlag);
-    flags |= numberFlag;
-    if (includesWord(rules.data.names.first_short_forms, key)) flags |= BEGINS_DOTTED_NAME;
-    else if (includesWord(rules.data.names.legal_forms, key) && !includesWord(rules.data.names.no_legal_forms, stem))
-      flags |= LEGAL_FORM;
-    return makeToken(CAPITALIZED, stem, key, pattern, "", "", flags);
-  }
-
-  /** The first of some kinds that lists a key; nothing if none does. */
-  #findFirstList(typeByKey: Map<string, string>, key: string, lists: readonly string[]): string {
-    let listName = typeByKey.get(key);
-    if (listName === undefined) {
-      listName = lists.find((entityType) => this.lists.getMembers(entityType).has(key)) ?? "";
-      typeByKey.set(key, listName);
-    }
-    return listName;
-  }
 }
 
 /** Whether hyphens join letters and digits to a code: with a part in capitals, or digits between letters. */
 function isCode(parts: readonly string[]): boolean {
   const entityTypes = parts.map((part) => (SHORT_NUMBER.test(part) ? "0" : isUpper(part) ? "A" : "a")).join("");
   return entityTypes.includes("A") || entityTypes.includes("a0a");
-}
-
-/** The keys of all words and strings of entries that a user allows or denies. */
-export function collectKeys(entries: readonly string[], lists: NamesLists): Set<string> {
-  const keys = new Set<string>();
-  for (const entry of entries) {
-    for (const [segmentType, segment] of lists.segmenter.splitText(entry.replace(/^\ufeff/, ""))) {
-      if (segmentType !== IS_GAP) keys.add(foldWord(segment));
-    }
-  }
-  return keys;
 }

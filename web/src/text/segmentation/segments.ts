@@ -1,6 +1,6 @@
 /** Divides text into gaps, words and strings (docs/format-staircase.md, "Segments"). */
 
-import { ENGLISH, makeAlternatives } from "../../bundle/languageRules.js";
+import { ENGLISH, makeAlternatives } from "../../bundle/rules.js";
 import { LONGEST_WORD } from "../../constants.js";
 import {
   BLANK,

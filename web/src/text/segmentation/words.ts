@@ -1,9 +1,9 @@
 /** Keys of words and the case patterns in which they are written. */
 
-import { decodeTable, isInTable } from "../../codePointTables.js";
 import { LONGEST_WORD } from "../../constants.js";
 import { characters } from "../../data.js";
 import { countCodePoints } from "./characterClasses.js";
+import { decodeTable, isInTable } from "./codePointTables.js";
 
 export const LOWER = 0;
 export const TITLE = 1;

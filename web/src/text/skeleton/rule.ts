@@ -1,6 +1,6 @@
 /** The rule of the staircase: what is visible, a member of a kind, or drawn (docs/format-staircase.md, "The skeleton"). */
 
-import { ENGLISH, includesWord } from "../../bundle/languageRules.js";
+import { ENGLISH, includesWord } from "../../bundle/rules.js";
 import { SHAPES } from "../../constants.js";
 import { characters } from "../../data.js";
 import { BundleDamaged } from "../../errors.js";
