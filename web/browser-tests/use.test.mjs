@@ -24,7 +24,7 @@ test("each rung has the promise of the library, word for word, and its marks", {
   await write(page, TEXT);
   for (const protect of ["names", "words", "all"]) {
     const shown = await rung(page, protect);
-    assert.equal(shown.promise, sanitizer.sanitize(TEXT, { protect }).statement.line());
+    assert.equal(shown.promise, sanitizer.sanitize(TEXT, { protect }).statement.formatLine());
     const what = sanitizer.preview(TEXT, { protect }).map(([, found]) => found);
     const stay = what.filter((found) => found === "visible").length;
     const drawn = what.filter((found) => found === "drawn" || found === "unknown").length;

@@ -196,7 +196,7 @@ def of_index(encoder: TextLabelEncoder, asked: Sequence[str]) -> Iterator[dict[s
     for number, (name, as_text) in enumerate(itertools.product(channels, (False, True))):
         for level in channels[name]:
             label = f"index {number} {level.level.epsilon}"
-            options: dict[str, Any] = {"channel": name, "epsilon": f"{level.level.epsilon:f}", "as_text": as_text}
+            options: dict[str, Any] = {"randomizer": name, "epsilon": f"{level.level.epsilon:f}", "as_text": as_text}
             entropy.random_uint64 = Stream(label).take
             statement = encoder.statement(**options)
             yield {

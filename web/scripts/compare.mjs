@@ -3,11 +3,11 @@
 import { createHash } from "node:crypto";
 import { createInterface } from "node:readline";
 import { isDeepStrictEqual } from "node:util";
-import { IndexBundle } from "../dist/bundle/index.js";
-import { TextBundle } from "../dist/bundle/text.js";
-import { IndexEncoder } from "../dist/encoder.js";
-import { NamesPlan } from "../dist/names/plan.js";
-import { Sanitizer } from "../dist/sanitizer.js";
+import { LabelBundle } from "../dist/bundle/labelBundle.js";
+import { TextBundle } from "../dist/bundle/textBundle.js";
+import { NamesPlan } from "../dist/text/names/plan.js";
+import { Sanitizer } from "../dist/text/sanitizer.js";
+import { TextLabelEncoder } from "../dist/vector/labelEncoder.js";
 
 const MOST_SHOWN = 20;
 
@@ -51,19 +51,19 @@ export function answer(bundle, record) {
   const { options, documents } = record;
   const sanitizer = new Sanitizer(bundle, stream(`case ${record.number}`));
   const found = sanitizer.sanitizeDocuments(documents, options);
-  const plain = JSON.parse(JSON.stringify(record.statements.map(([tokens]) => sanitizer.terms(options, tokens))));
+  const plain = JSON.parse(JSON.stringify(record.statements.map(([tokens]) => sanitizer.statement(options, tokens))));
   const answered = {
     outputs: found.map((one) => [...one.texts]),
     tokens: found.map((one) => one.statement.tokens),
     statements: record.statements.map(([tokens], place) => [
       tokens,
       plain[place],
-      sanitizer.terms(options, tokens).toString(),
+      sanitizer.statement(options, tokens).toString(),
     ]),
     previews: documents.map((texts) => texts.map((text) => digest(sanitizer.preview(text, options)))),
   };
   if (record.restored !== undefined) {
-    answered.mappings = record.replies.map((_, place) => JSON.parse(found[place].mapping.toText()));
+    answered.mappings = record.replies.map((_, place) => JSON.parse(found[place].mapping.toJsonText()));
     const reports = record.replies.map((reply, place) =>
       record.restore_options.map((restoring) =>
         found[place].mapping.restore(reply, restoring, record.outputs[place][0]).toObject(),
@@ -74,7 +74,7 @@ export function answer(bundle, record) {
     answered.kept_shares = found.map(({ keptShare }) => keptShare ?? null);
     for (const [at, reply] of record.replies.entries()) {
       const options = record.restore_options[at % record.restore_options.length];
-      const streamed = inPieces(found[at].mapping.stream(options, record.outputs[at][0]), reply, 1 + (at % 7));
+      const streamed = inPieces(found[at].mapping.openStream(options, record.outputs[at][0]), reply, 1 + (at % 7));
       const whole = reports[at][at % record.restore_options.length];
       const active = whole.not_restored.some(({ reason }) => reason === "active");
       if (!active && !isDeepStrictEqual(streamed, whole)) answered.restored[at] = streamed;
@@ -87,18 +87,18 @@ export function answer(bundle, record) {
       const [kind, pattern, initial, titles, before, ...parts] = entry;
       return [kind, pattern, initial ? "initial" : "", `${titles}`, before, ...parts.map((part) => part.join("/"))];
     };
-    answered.skeletons = documents.map((texts) => plan.skeletons(texts).map((text) => digest(text.map(told))));
+    answered.skeletons = documents.map((texts) => plan.listTemplates(texts).map((text) => digest(text.map(told))));
   }
   return answered;
 }
 
 /** What this reader makes of a record of an index. */
 function answerOfIndex(bundle, { index, options, texts }) {
-  const encoder = new IndexEncoder(bundle, stream(index));
+  const encoder = new TextLabelEncoder(bundle, stream(index));
   const statement = encoder.statement(options);
   return {
     lines: encoder.encodeBatch(texts, options).map((release) => release.line),
-    codes: texts.map((text) => encoder.secretCode(text)),
+    codes: texts.map((text) => encoder.computeTrueLabel(text)),
     facts: [JSON.parse(JSON.stringify(statement))],
     said: [`${statement}`],
   };
@@ -153,7 +153,7 @@ async function main() {
   for await (const line of createInterface({ input: process.stdin })) {
     const record = JSON.parse(line);
     if (record.bundle !== undefined) {
-      [bundle, encoder] = [await TextBundle.load(record.bundle), await IndexBundle.load(record.encoder)];
+      [bundle, encoder] = [await TextBundle.load(record.bundle), await LabelBundle.load(record.encoder)];
       continue;
     }
     if (record.refused !== undefined) {

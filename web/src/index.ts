@@ -1,8 +1,7 @@
 /** textveil: rewrites text on the device, offline, with a true differential-privacy bound. */
 
-export type { Pins } from "./bundle/open.js";
-export type { Source } from "./bundle/source.js";
-export { type EncodeOptions, IndexEncoder, IndexRelease, IndexStatement } from "./encoder.js";
+export type { ExpectedBundle } from "./bundle/open.js";
+export type { BundleSource } from "./bundle/source.js";
 export {
   BundleDamaged,
   BundleError,
@@ -23,10 +22,12 @@ export {
   UnknownMechanism,
   WrongBundle,
 } from "./errors.js";
-export type { Options } from "./options.js";
-export type { RestoreOptions, RestorePlace, SkipReason } from "./policy.js";
-export type { RestoreStream } from "./replies.js";
-export type { Restorer } from "./restore.js";
-export { type NotRestored, Restored, RestoreReport } from "./restored.js";
-export { type DocumentResult, type Result, Sanitizer } from "./sanitizer.js";
-export type { Facts, Statement } from "./statement.js";
+export type { Options } from "./text/options.js";
+export type { StreamRestorer } from "./text/replyMatcher.js";
+export type { Restorer } from "./text/restore.js";
+export { type NotRestored, Restored, RestoreReport } from "./text/restored.js";
+export type { RestoreOptions, RestorePlace, SkipReason } from "./text/restorePolicy.js";
+export { type Result, type SanitizedDocument, Sanitizer } from "./text/sanitizer.js";
+export type { PlainObject, ReleaseStatement } from "./text/statement.js";
+export { type EncodeOptions, LabelRelease, TextLabelEncoder } from "./vector/labelEncoder.js";
+export { LabelStatement } from "./vector/labelStatement.js";

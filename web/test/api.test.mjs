@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { IndexEncoder, Sanitizer } from "../dist/textveil.js";
+import { Sanitizer, TextLabelEncoder } from "../dist/textveil.js";
 import { english, golden } from "./files.mjs";
 
 const SECRET = "Zorblaxia Quuxington";
@@ -15,12 +15,12 @@ const refusedAs = (code) => (error) => {
 };
 
 test("all rungs sanitize, each with a statement that adds up", () => {
-  assert.deepEqual(sanitizer.rungs, ["names", "words", "all"]);
-  for (const protect of sanitizer.rungs) {
+  assert.deepEqual(sanitizer.modes, ["names", "words", "all"]);
+  for (const protect of sanitizer.modes) {
     const { text: out, statement } = sanitizer.sanitize(text, { protect });
     assert.ok(!out.includes("Zorblaxia"));
     assert.equal(statement.toJSON().protect, protect);
-    assert.equal(statement.bundle, sanitizer.identity);
+    assert.equal(statement.bundleHash, sanitizer.bundleHash);
     assert.ok(`${statement}`.includes("Not protected:"));
   }
   const { tokens } = sanitizer.sanitize(text, { protect: "words", epsilon: 4 }).statement;
@@ -36,7 +36,7 @@ test("a reply gets its words back, after consistent draws alone", () => {
   const tagged = sanitizer.sanitize("Anna wrote [city 1].", { protect: "names", style: "tag", keep: ["number"] });
   assert.equal(tagged.text, "[person 1] wrote [ city 1].");
   assert.equal(`${tagged.restore("Thanks, [person 1]! [person 2]")}`, "Thanks, Anna! [person 2]");
-  const kept = sanitizer.readMapping(tagged.mapping.toText());
+  const kept = sanitizer.readMapping(tagged.mapping.toJsonText());
   assert.equal(`${kept.restore("[person 1]")}`, "Anna");
   assert.throws(() => sanitizer.sanitize(text, { protect: "words" }).restore(SECRET), refusedAs("option"));
   assert.throws(() => names.restore(5), refusedAs("input"));
@@ -89,11 +89,11 @@ test("options that are none of a rung, or have no such value, are refused withou
   for (const options of bad)
     assert.throws(() => sanitizer.sanitize(text, options), refusedAs("option"), JSON.stringify(options));
   for (const tokens of [SECRET, -1, 0.5, Number.NaN, null, {}]) {
-    for (const protect of sanitizer.rungs) {
-      assert.throws(() => sanitizer.terms({ protect }, tokens), refusedAs("option"), `${tokens}`);
+    for (const protect of sanitizer.modes) {
+      assert.throws(() => sanitizer.statement({ protect }, tokens), refusedAs("option"), `${tokens}`);
     }
   }
-  const encoder = await IndexEncoder.load(`${golden}index`);
+  const encoder = await TextLabelEncoder.load(`${golden}index`);
   for (const options of [null, 5, SECRET, { epsilon: [] }, { epsilon: Object.create(null) }, { asText: 1 }]) {
     assert.throws(() => encoder.encode(text, options), refusedAs("option"));
   }
@@ -104,7 +104,7 @@ test("options that are none of a rung, or have no such value, are refused withou
 });
 
 test("inputs that are no text are refused", async () => {
-  const encoder = await IndexEncoder.load(`${golden}index`);
+  const encoder = await TextLabelEncoder.load(`${golden}index`);
   for (const input of [undefined, null, 5, [text], { text }]) {
     assert.throws(() => sanitizer.sanitize(input), refusedAs("input"));
     assert.throws(() => sanitizer.preview(input), refusedAs("input"));
@@ -122,7 +122,7 @@ test("inputs that are no text are refused", async () => {
 
 test("nothing is released without the platform's random bytes, and Math.random is never asked", async (t) => {
   t.mock.method(Math, "random", () => assert.fail("Math.random was asked"));
-  const encoder = await IndexEncoder.load(`${golden}index`);
+  const encoder = await TextLabelEncoder.load(`${golden}index`);
   const calls = [
     () => sanitizer.sanitize(text, { protect: "words" }),
     () => sanitizer.sanitize(text, { protect: "names" }),
@@ -173,7 +173,7 @@ test("texts with lone surrogates, NUL and odd characters, and empty ones", () =>
     "(".repeat(2000),
     "1(".repeat(2000),
   ];
-  for (const protect of sanitizer.rungs) {
+  for (const protect of sanitizer.modes) {
     for (const consistent of [true, false]) {
       for (const [place, { text: out }] of sanitizer.sanitizeBatch(odd, { protect, consistent }).entries()) {
         assert.equal(typeof out, "string");

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
-import { IndexEncoder, Sanitizer } from "../dist/index.js";
+import { Sanitizer, TextLabelEncoder } from "../dist/index.js";
 import { zipped } from "../scripts/zip.mjs";
 import { bytes, changed, english, filesOf, golden, json } from "./files.mjs";
 
@@ -32,14 +32,14 @@ const manifest = (files, change) => {
 /** Loads, and draws once: some lists are read when they are first used. */
 async function used(files) {
   const sanitizer = await Sanitizer.load(files);
-  for (const protect of sanitizer.rungs) sanitizer.sanitize("Anna saw the doctor.", { protect });
+  for (const protect of sanitizer.modes) sanitizer.sanitize("Anna saw the doctor.", { protect });
 }
 
 test("sources of one bundle give one identity", async () => {
   const archive = zipped(words);
   const folder = mkdtempSync(join(tmpdir(), "textveil-"));
   writeFileSync(join(folder, "bundle.zip"), archive);
-  const { identity } = await Sanitizer.load(words);
+  const { bundleHash: identity } = await Sanitizer.load(words);
   const sources = [
     `${golden}staircase`,
     pathToFileURL(`${golden}staircase/`),
@@ -48,8 +48,8 @@ test("sources of one bundle give one identity", async () => {
     archive.buffer.slice(archive.byteOffset, archive.byteOffset + archive.length),
     join(folder, "bundle.zip"),
   ];
-  for (const source of sources) assert.equal((await Sanitizer.load(source)).identity, identity);
-  assert.equal((await Sanitizer.load(words, { expectId: ` ${identity.toUpperCase()}` })).identity, identity);
+  for (const source of sources) assert.equal((await Sanitizer.load(source)).bundleHash, identity);
+  assert.equal((await Sanitizer.load(words, { expectId: ` ${identity.toUpperCase()}` })).bundleHash, identity);
 });
 
 test("a bundle is fetched from a URL, as a folder or in one file", async (t) => {
@@ -59,9 +59,9 @@ test("a bundle is fetched from a URL, as a folder or in one file", async (t) => 
     const found = name === "a.zip" ? archive : words.get(name.replace("folder/", ""));
     return found === undefined ? new Response("", { status: 404 }) : new Response(found);
   });
-  const { identity } = await Sanitizer.load(words);
-  assert.equal((await Sanitizer.load("https://example.org/folder/")).identity, identity);
-  assert.equal((await Sanitizer.load(new URL("https://example.org/a.zip"))).identity, identity);
+  const { bundleHash: identity } = await Sanitizer.load(words);
+  assert.equal((await Sanitizer.load("https://example.org/folder/")).bundleHash, identity);
+  assert.equal((await Sanitizer.load(new URL("https://example.org/a.zip"))).bundleHash, identity);
   await assert.rejects(Sanitizer.load("https://example.org/b.zip"), refused("bundle-not-found"));
   await assert.rejects(Sanitizer.load("https://example.org/a.zip", { maxBytes: 10 }), refused("bundle-too-large"));
   t.mock.method(globalThis, "fetch", async () => {
@@ -85,9 +85,9 @@ test("what is no bundle, or another one, is refused", async () => {
   for (const maxBytes of [0, 1.5, "5"]) await assert.rejects(Sanitizer.load(words, { maxBytes }), refused("option"));
   await assert.rejects(Sanitizer.load(words, { maxBytes: 1000 }), refused("bundle-too-large"));
   await assert.rejects(Sanitizer.load(index), refused("bundle-kind"));
-  await assert.rejects(IndexEncoder.load(words), refused("bundle-kind"));
-  await assert.rejects(IndexEncoder.load(index, { expectId: "0".repeat(64) }), refused("bundle-identity"));
-  await assert.rejects(IndexEncoder.load(index, { maxBytes: 1000 }), refused("bundle-too-large"));
+  await assert.rejects(TextLabelEncoder.load(words), refused("bundle-kind"));
+  await assert.rejects(TextLabelEncoder.load(index, { expectId: "0".repeat(64) }), refused("bundle-identity"));
+  await assert.rejects(TextLabelEncoder.load(index, { maxBytes: 1000 }), refused("bundle-too-large"));
   const cases = [
     [(found) => void (found.format_version = 5), "bundle-version"],
     [(found) => void (found.format = "textveil-other"), "bundle-version"],
@@ -285,10 +285,10 @@ test("a bundle of an index is checked", async () => {
     [release((found) => void (found.default.epsilon = "99")), "bundle-damaged"],
     [manifest(index, (found) => void found.labels.pop()), "bundle-damaged"],
   ];
-  for (const [files, code] of cases) await assert.rejects(IndexEncoder.load(files), refused(code));
+  for (const [files, code] of cases) await assert.rejects(TextLabelEncoder.load(files), refused(code));
 });
 
 test("the bundle that the package is made for has the identity that it names", async () => {
   const { DEFAULT_BUNDLE_ID } = await import("../dist/index.js");
-  assert.equal((await Sanitizer.load(english)).identity, DEFAULT_BUNDLE_ID);
+  assert.equal((await Sanitizer.load(english)).bundleHash, DEFAULT_BUNDLE_ID);
 });

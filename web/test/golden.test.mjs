@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { IndexBundle } from "../dist/bundle/index.js";
-import { TextBundle } from "../dist/bundle/text.js";
-import { IndexEncoder } from "../dist/encoder.js";
-import { splitIdentifier } from "../dist/identifiers.js";
-import { NamesPlan } from "../dist/names/plan.js";
-import { Sanitizer } from "../dist/sanitizer.js";
+import { LabelBundle } from "../dist/bundle/labelBundle.js";
+import { TextBundle } from "../dist/bundle/textBundle.js";
+import { splitIdentifier } from "../dist/text/identifiers.js";
+import { NamesPlan } from "../dist/text/names/plan.js";
+import { Sanitizer } from "../dist/text/sanitizer.js";
+import { TextLabelEncoder } from "../dist/vector/labelEncoder.js";
 import { oneWord, words } from "./stream.mjs";
 
 const golden = fileURLToPath(new URL("../../docs/golden/", import.meta.url));
@@ -66,26 +66,26 @@ test("the golden vectors of the rung names", async (t) => {
     assert.equal(taken.count, expected.random_words);
     const plan = new NamesPlan(bundle, options);
     assert.deepEqual(
-      documents.map((texts) => plan.skeletons(texts)),
+      documents.map((texts) => plan.listTemplates(texts)),
       expected.skeletons,
     );
-    for (const one of found) assert.equal(one.statement.line(), expected.line);
+    for (const one of found) assert.equal(one.statement.formatLine(), expected.line);
   }
   t.diagnostic(`${cases.length} cases of ${documents.length} documents`);
 });
 
 test("the golden vectors of an index", async (t) => {
-  const bundle = await IndexBundle.load(`${golden}index`);
+  const bundle = await LabelBundle.load(`${golden}index`);
   const { texts, codes, cases } = vectors("index");
   for (const { channel, epsilon, random_label: label, random_words: count, lines } of cases) {
     const { take, taken } = words(label);
-    const encoder = new IndexEncoder(bundle, take);
+    const encoder = new TextLabelEncoder(bundle, take);
     assert.deepEqual(
-      texts.map((text) => encoder.secretCode(text)),
+      texts.map((text) => encoder.computeTrueLabel(text)),
       codes,
     );
     assert.deepEqual(
-      encoder.encodeBatch(texts, { channel, epsilon }).map((one) => one.line),
+      encoder.encodeBatch(texts, { randomizer: channel, epsilon }).map((one) => one.line),
       lines,
     );
     assert.equal(taken.count, count);

@@ -16,7 +16,7 @@ const full = (reply) => putIn(reply, "Novak").replaceAll("[person 1]", "Hale");
 
 /** What a stream makes of a reply that comes in parts. */
 function streamed(deltas, options) {
-  const stream = hidden.stream(options);
+  const stream = hidden.openStream(options);
   const text = deltas.map((delta) => stream.feed(delta)).join("") + stream.close();
   return { text, report: stream.report };
 }
@@ -126,7 +126,7 @@ test("each option opens its places alone", () => {
 test("a report has what was restored, and why the rest stayed", () => {
   const { report } = hidden.restore("Gomez `Gomez` k=Gomez gomez <img src=Gomez>");
   assert.deepEqual(report.restored, ["Gomez"]);
-  assert.deepEqual(report.unplaced, ["gomez"]);
+  assert.deepEqual(report.notRestoredWords, ["gomez"]);
   assert.deepEqual(
     report.skipped,
     ["code", "chunk", "markup"].map((reason) => ({ written: "Gomez", reason })),
@@ -167,15 +167,15 @@ test("options of restoring are checked", () => {
     [{ places: ["code"] }, "unknown option; there are restorePlaces, restoreHosts"],
     ["code", "unknown option; there are restorePlaces, restoreHosts"],
   ]) {
-    for (const ask of [() => hidden.restore("Gomez", options), () => hidden.stream(options)]) {
+    for (const ask of [() => hidden.restore("Gomez", options), () => hidden.openStream(options)]) {
       assert.throws(ask, { name: "OptionError", code: "option", message });
     }
   }
-  assert.throws(() => hidden.stream().feed(5), { code: "input" });
+  assert.throws(() => hidden.openStream().feed(5), { code: "input" });
 });
 
 test("a stream holds back no more than a chunk", () => {
-  const stream = hidden.stream();
+  const stream = hidden.openStream();
   const reply = `Gomez ${"x".repeat(5000)} Gomez${",a".repeat(3000)} Gomez:/${"b".repeat(900)}`;
   let [read, out] = [0, 0];
   for (const character of reply) {
@@ -228,9 +228,9 @@ test("a saved mapping restores as the one in memory, whole and streamed", () => 
   };
   const reply = "Gomez dirty clinics clinic 1200.00 1,200 Strasse";
   const mapping = sanitizer.readMapping(JSON.stringify(content));
-  const again = sanitizer.readMapping(mapping.toText());
-  assert.deepEqual([again.size, again.ambiguous, again.toText()], [6, 2, mapping.toText()]);
-  const stream = again.stream();
+  const again = sanitizer.readMapping(mapping.toJsonText());
+  assert.deepEqual([again.size, again.ambiguousCount, again.toJsonText()], [6, 2, mapping.toJsonText()]);
+  const stream = again.openStream();
   const streamed = [...reply].map((character) => stream.feed(character)).join("") + stream.close();
   for (const restored of [mapping.restore(reply), again.restore(reply), { text: streamed, report: stream.report }]) {
     assert.equal(restored.text, "Novak dirty clinics zorblax 1200.00 5 acme");
@@ -253,5 +253,5 @@ test("a short surrogate is restored where a reply quotes it", () => {
   const mapping = sanitizer.readMapping(JSON.stringify(content));
   assert.equal(mapping.restore("A pump of 7V and a lamp.").text, "A pump of 3V and a lamp.");
   const { text, report } = mapping.restore("Step 7");
-  assert.deepEqual([text, report.unplaced], ["Step 7", ["7"]]);
+  assert.deepEqual([text, report.notRestoredWords], ["Step 7", ["7"]]);
 });

@@ -3,10 +3,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import { readRules } from "../dist/bundle/rules.js";
+import { ENGLISH, readRules } from "../dist/bundle/rules.js";
 import { rules as english } from "../dist/data.js";
 import { Sanitizer } from "../dist/index.js";
-import { ENGLISH } from "../dist/rules.js";
 import { bytes, changed, filesOf, golden, json } from "./files.mjs";
 
 const fixture = (name) =>

@@ -40,8 +40,8 @@ function look(text: string, chosen: Options, opened: Sanitizer): Look {
 async function answer(asked: Ask): Promise<void> {
   if (asked.ask === "open") {
     sanitizer = await Sanitizer.load(new Uint8Array(asked.bundle), { expectId: asked.identity });
-    const { identity, epsilons } = sanitizer;
-    const { epsilon } = sanitizer.terms({ protect: "words" }).toJSON();
+    const { bundleHash: identity, epsilons } = sanitizer;
+    const { epsilon } = sanitizer.statement({ protect: "words" }).toJSON();
     return say({ id: asked.id, opened: { identity, epsilons, epsilon: String(epsilon) } });
   }
   if (sanitizer === undefined) throw new Error("not open");
@@ -62,7 +62,7 @@ async function answer(asked: Ask): Promise<void> {
       const { statement } = result;
       const drawn = {
         text: result.text,
-        line: statement.line(),
+        line: statement.formatLine(),
         summary: statement.summary(),
         notProtected: [...statement.notProtected],
       };

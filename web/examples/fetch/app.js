@@ -13,7 +13,7 @@ document.getElementById("ticket").addEventListener("submit", async (event) => {
     const sanitizer = await loading;
     const result = sanitizer.sanitize(document.getElementById("message").value, { protect: "names" });
     show("sent", result.text);
-    show("said", result.statement.line());
+    show("said", result.statement.formatLine());
     const response = await fetch("tickets", { method: "POST", body: JSON.stringify({ text: result.text }) });
     const { reply } = await response.json();
     show("reply", result.restore(reply)); // the server never saw the names in it

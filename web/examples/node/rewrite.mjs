@@ -11,7 +11,7 @@ try {
     lines.push(line);
   for (const { text, statement } of sanitizer.sanitizeBatch(lines, { protect })) {
     console.log(text);
-    console.error(statement.line());
+    console.error(statement.formatLine());
   }
 } catch (error) {
   if (!(error instanceof TextveilError)) throw error;

@@ -27,7 +27,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   r: "\r",
   t: "\t",
 };
-const MOST_DEPTH = 500;
+const MAX_DEPTH = 500;
 const STRUCTURE = new Set([..."[{,:"].map((sign) => sign.charCodeAt(0)));
 
 export function isPrintable(text: string): boolean {
@@ -35,7 +35,7 @@ export function isPrintable(text: string): boolean {
 }
 
 /** Text from UTF-8; damaged if it is none, or begins with a byte order mark. */
-export function decoded(content: Uint8Array, name: string): string {
+export function decodeUtf8(content: Uint8Array, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
   } catch {
@@ -44,20 +44,21 @@ export function decoded(content: Uint8Array, name: string): string {
 }
 
 /** A JSON object. */
-export function parseJson(content: Uint8Array, name: string, printable = true, most = MAX_JSON_BYTES): JsonObject {
-  if (content.length > most) throw new BundleTooLarge(`${name}: has more than ${most.toLocaleString("en")} bytes`);
+export function parseJson(content: Uint8Array, name: string, printable = true, maxBytes = MAX_JSON_BYTES): JsonObject {
+  if (content.length > maxBytes)
+    throw new BundleTooLarge(`${name}: has more than ${maxBytes.toLocaleString("en")} bytes`);
   let values = 0;
   for (const byte of content) if (STRUCTURE.has(byte)) values++;
   if (values > MAX_JSON_VALUES) {
     throw new BundleTooLarge(`${name}: has more than ${MAX_JSON_VALUES.toLocaleString("en")} values`);
   }
-  const found = new Parser(content, name, printable).read();
-  if (!(found instanceof Map)) throw new BundleDamaged(`${name}: is not a JSON object`);
-  return found;
+  const parsed = new JsonParser(content, name, printable).parseDocument();
+  if (!(parsed instanceof Map)) throw new BundleDamaged(`${name}: is not a JSON object`);
+  return parsed;
 }
 
-class Parser {
-  #at = 0;
+class JsonParser {
+  #position = 0;
   readonly #text: string;
 
   constructor(
@@ -68,145 +69,146 @@ class Parser {
     try {
       this.#text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
     } catch {
-      throw this.#damaged();
+      throw this.#makeError();
     }
   }
 
-  read(): Json {
-    const found = this.#value(0);
-    this.#blanks();
-    if (this.#at < this.#text.length) throw this.#damaged();
-    return found;
+  parseDocument(): Json {
+    const value = this.#parseValue(0);
+    this.#skipBlanks();
+    if (this.#position < this.#text.length) throw this.#makeError();
+    return value;
   }
 
-  #damaged(): BundleDamaged {
+  #makeError(): BundleDamaged {
     return new BundleDamaged(`${this.name}: is not readable JSON`);
   }
 
-  #blanks(): void {
-    while (" \t\n\r".includes(this.#text.charAt(this.#at)) && this.#at < this.#text.length) this.#at++;
+  #skipBlanks(): void {
+    while (" \t\n\r".includes(this.#text.charAt(this.#position)) && this.#position < this.#text.length)
+      this.#position++;
   }
 
   /** Whether a sign comes next; it is passed then. */
-  #passes(sign: string): boolean {
-    this.#blanks();
-    if (!this.#text.startsWith(sign, this.#at)) return false;
-    this.#at += sign.length;
+  #acceptSign(sign: string): boolean {
+    this.#skipBlanks();
+    if (!this.#text.startsWith(sign, this.#position)) return false;
+    this.#position += sign.length;
     return true;
   }
 
-  #need(sign: string): void {
-    if (!this.#passes(sign)) throw this.#damaged();
+  #requireSign(sign: string): void {
+    if (!this.#acceptSign(sign)) throw this.#makeError();
   }
 
-  #value(depth: number): Json {
-    if (depth > MOST_DEPTH) throw this.#damaged();
-    if (this.#passes("{")) return this.#object(depth);
-    if (this.#passes("[")) return this.#array(depth);
-    if (this.#passes('"')) return this.#string();
-    if (this.#passes("true")) return true;
-    if (this.#passes("false")) return false;
-    if (this.#passes("null")) return null;
-    NUMBER.lastIndex = this.#at;
+  #parseValue(depth: number): Json {
+    if (depth > MAX_DEPTH) throw this.#makeError();
+    if (this.#acceptSign("{")) return this.#parseObject(depth);
+    if (this.#acceptSign("[")) return this.#parseArray(depth);
+    if (this.#acceptSign('"')) return this.#parseString();
+    if (this.#acceptSign("true")) return true;
+    if (this.#acceptSign("false")) return false;
+    if (this.#acceptSign("null")) return null;
+    NUMBER.lastIndex = this.#position;
     const match = NUMBER.exec(this.#text);
-    if (match === null) throw this.#damaged();
-    this.#at += match[0].length;
+    if (match === null) throw this.#makeError();
+    this.#position += match[0].length;
     const value = Number(match[0]);
     if (match[1] !== undefined || match[2] !== undefined) {
-      if (!Number.isFinite(value)) throw this.#damaged();
+      if (!Number.isFinite(value)) throw this.#makeError();
       return new Fraction(value);
     }
     return Number.isSafeInteger(value) ? value : BigInt(match[0]);
   }
 
-  #object(depth: number): JsonObject {
-    const found: JsonObject = new Map();
-    if (this.#passes("}")) return found;
+  #parseObject(depth: number): JsonObject {
+    const entries: JsonObject = new Map();
+    if (this.#acceptSign("}")) return entries;
     do {
-      this.#need('"');
-      const key = this.#string();
-      this.#need(":");
-      if (found.has(key)) throw this.#damaged();
-      found.set(key, this.#value(depth + 1));
-    } while (this.#passes(","));
-    this.#need("}");
-    return found;
+      this.#requireSign('"');
+      const key = this.#parseString();
+      this.#requireSign(":");
+      if (entries.has(key)) throw this.#makeError();
+      entries.set(key, this.#parseValue(depth + 1));
+    } while (this.#acceptSign(","));
+    this.#requireSign("}");
+    return entries;
   }
 
-  #array(depth: number): Json[] {
-    const found: Json[] = [];
-    if (this.#passes("]")) return found;
-    do found.push(this.#value(depth + 1));
-    while (this.#passes(","));
-    this.#need("]");
-    return found;
+  #parseArray(depth: number): Json[] {
+    const values: Json[] = [];
+    if (this.#acceptSign("]")) return values;
+    do values.push(this.#parseValue(depth + 1));
+    while (this.#acceptSign(","));
+    this.#requireSign("]");
+    return values;
   }
 
-  #string(): string {
-    let found = "";
+  #parseString(): string {
+    let decoded = "";
     for (;;) {
-      PLAIN.lastIndex = this.#at;
+      PLAIN.lastIndex = this.#position;
       const plain = PLAIN.exec(this.#text)?.[0] ?? "";
-      found += plain;
-      this.#at += plain.length;
-      const sign = this.#text.charAt(this.#at++);
+      decoded += plain;
+      this.#position += plain.length;
+      const sign = this.#text.charAt(this.#position++);
       if (sign === '"') break;
-      if (sign !== "\\") throw this.#damaged();
-      const escaped = this.#text.charAt(this.#at++);
+      if (sign !== "\\") throw this.#makeError();
+      const escaped = this.#text.charAt(this.#position++);
       if (escaped === "u") {
-        const digits = this.#text.slice(this.#at, this.#at + 4);
-        if (!/^[0-9A-Fa-f]{4}$/.test(digits)) throw this.#damaged();
-        found += String.fromCharCode(Number.parseInt(digits, 16));
-        this.#at += 4;
+        const digits = this.#text.slice(this.#position, this.#position + 4);
+        if (!/^[0-9A-Fa-f]{4}$/.test(digits)) throw this.#makeError();
+        decoded += String.fromCharCode(Number.parseInt(digits, 16));
+        this.#position += 4;
       } else {
         const meant = ESCAPES[escaped];
-        if (meant === undefined) throw this.#damaged();
-        found += meant;
+        if (meant === undefined) throw this.#makeError();
+        decoded += meant;
       }
     }
-    if (this.printable && !isPrintable(found)) throw new BundleDamaged(`${this.name}: holds control characters`);
-    return found;
+    if (this.printable && !isPrintable(decoded)) throw new BundleDamaged(`${this.name}: holds control characters`);
+    return decoded;
   }
 }
 
 /** An object with exactly these keys. */
-export function record(value: Json | undefined, keys: readonly string[], where: string): JsonObject {
-  const found = anObject(value, where);
-  if (found.size !== keys.length || !keys.every((key) => found.has(key))) {
+export function parseRecord(value: Json | undefined, keys: readonly string[], where: string): JsonObject {
+  const entries = parseObject(value, where);
+  if (entries.size !== keys.length || !keys.every((key) => entries.has(key))) {
     throw new BundleDamaged(`${where}: unknown or missing keys`);
   }
-  return found;
+  return entries;
 }
 
-export function anObject(value: Json | undefined, where: string): JsonObject {
+export function parseObject(value: Json | undefined, where: string): JsonObject {
   if (!(value instanceof Map)) throw new BundleDamaged(`${where}: something is not an object`);
   return value;
 }
 
-export function anArray(value: Json | undefined, where: string, most = MAX_JSON_VALUES): Json[] {
+export function parseArray(value: Json | undefined, where: string, maxValues = MAX_JSON_VALUES): Json[] {
   if (!Array.isArray(value)) throw new BundleDamaged(`${where}: something is not an array`);
-  if (value.length > most) {
-    throw new BundleDamaged(`${where}: an array has more than ${most.toLocaleString("en")} values`);
+  if (value.length > maxValues) {
+    throw new BundleDamaged(`${where}: an array has more than ${maxValues.toLocaleString("en")} values`);
   }
   return value;
 }
 
-export function integer(value: Json | undefined, least: number, most: number, where: string): number {
-  if (typeof value !== "number" || value < least || value > most) {
+export function parseInteger(value: Json | undefined, minimum: number, maximum: number, where: string): number {
+  if (typeof value !== "number" || value < minimum || value > maximum) {
     throw new BundleDamaged(`${where}: a number is not an integer, or out of range`);
   }
   return value;
 }
 
-export function aText(value: Json | undefined, where: string, pattern?: RegExp): string {
+export function parseText(value: Json | undefined, where: string, pattern?: RegExp): string {
   if (typeof value !== "string" || (pattern !== undefined && !pattern.test(value))) {
     throw new BundleDamaged(`${where}: something is not a text of the kind that belongs there`);
   }
   return value;
 }
 
-export function oneOf(value: Json | undefined, allowed: readonly string[], where: string): string {
-  const found = aText(value, where);
-  if (!allowed.includes(found)) throw new BundleDamaged(`${where}: a value is not supported`);
-  return found;
+export function parseChoice(value: Json | undefined, allowed: readonly string[], where: string): string {
+  const choice = parseText(value, where);
+  if (!allowed.includes(choice)) throw new BundleDamaged(`${where}: a value is not supported`);
+  return choice;
 }

@@ -1,7 +1,6 @@
 /** Opens a bundle: its manifest first, then every file that it lists, hashed before anything is made of it. */
 
 import { FORMAT, FORMAT_VERSION, MAX_BUNDLE_BYTES, MAX_JSON_BYTES } from "../constants.js";
-import { thousands } from "../decimal.js";
 import {
   BundleDamaged,
   BundleError,
@@ -12,21 +11,22 @@ import {
   OptionError,
   WrongBundle,
 } from "../errors.js";
-import { anObject, aText, integer, type JsonObject, parseJson, record } from "./json.js";
-import { filesOf, type Source } from "./source.js";
+import { formatThousands } from "../mechanisms/decimal.js";
+import { type JsonObject, parseInteger, parseJson, parseObject, parseRecord, parseText } from "./json.js";
+import { type BundleSource, openSource } from "./source.js";
 
 /** @internal */
 export const MANIFEST = "manifest.json";
 const FILE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 const SHA256 = /^[0-9a-f]{64}$/;
-const PURPOSES = new Map([
+const WRONG_BUNDLE_MESSAGES = new Map([
   ["text", "this is a bundle for text (Sanitizer.load), and releases no vectors and no index"],
   ["vectors", "this bundle releases vectors, which this package does not, and no text and no index"],
   ["index", "this bundle releases an index (IndexEncoder.load), and no text and no vectors"],
 ]);
 
 /** What a bundle must be, or it is refused. What is left out is not demanded. */
-export interface Pins {
+export interface ExpectedBundle {
   /** The identity that it must have: 64 hexadecimal digits. */
   readonly expectId?: string | undefined;
   /** Most bytes of all its files together; 256 MB if left out. */
@@ -34,31 +34,35 @@ export interface Pins {
 }
 
 /** @internal A bundle whose hashes were checked. */
-export interface Opened {
-  readonly identity: string;
+export interface BundleBase {
+  readonly contentHash: string;
   readonly manifest: JsonObject;
   readonly hashes: ReadonlyMap<string, string>;
   /** A file; damaged if the manifest does not list it. */
-  readonly file: (name: string) => Uint8Array;
+  readonly getFile: (name: string) => Uint8Array;
   /** How many bytes all files have. */
   readonly bytes: number;
 }
 
 /** @internal Opens a bundle of one kind. */
-export async function openBundle(source: Source, kind: "text" | "index", pins: Pins = {}): Promise<Opened> {
-  const known = (name: string): boolean => name === "expectId" || name === "maxBytes";
-  if (typeof pins !== "object" || pins === null || !Object.keys(pins).every(known)) {
+export async function openBundle(
+  source: BundleSource,
+  bundleType: "text" | "index",
+  expected: ExpectedBundle = {},
+): Promise<BundleBase> {
+  const isKnown = (name: string): boolean => name === "expectId" || name === "maxBytes";
+  if (typeof expected !== "object" || expected === null || !Object.keys(expected).every(isKnown)) {
     throw new OptionError("a pin of a bundle is expectId, maxBytes");
   }
-  const { expectId, maxBytes = MAX_BUNDLE_BYTES } = pins;
+  const { expectId, maxBytes = MAX_BUNDLE_BYTES } = expected;
   if (expectId !== undefined && typeof expectId !== "string") {
     throw new OptionError("an expected identity is text: 64 hexadecimal digits");
   }
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
     throw new OptionError("maxBytes is a whole number of bytes, at least 1");
   }
-  const read = await filesOf(source, maxBytes);
-  const content = await read(MANIFEST, MAX_JSON_BYTES);
+  const readFile = await openSource(source, maxBytes);
+  const content = await readFile(MANIFEST, MAX_JSON_BYTES);
   if (content === undefined) {
     throw new BundleNotFound("no bundle at the given path (a bundle is a folder with a manifest.json)");
   }
@@ -70,51 +74,53 @@ export async function openBundle(source: Source, kind: "text" | "index", pins: P
   if (format !== FORMAT || manifest.get("format_version") !== FORMAT_VERSION) {
     throw new BundleVersion(`${MANIFEST}: this release reads bundles of format version ${FORMAT_VERSION} only`);
   }
-  const found = manifest.get("kind");
-  const purpose = typeof found === "string" ? PURPOSES.get(found) : undefined;
-  if (purpose === undefined) throw new BundleDamaged(`${MANIFEST}: of no kind that there is (text, vectors, index)`);
-  if (found !== kind) throw new WrongBundle(purpose);
-  const identity = await sha256(content);
-  if (expectId !== undefined && expectId.trim().toLowerCase() !== identity) {
-    throw new IdentityMismatch(`the bundle has another identity: ${identity}`);
+  const foundType = manifest.get("kind");
+  const wrongBundleMessage = typeof foundType === "string" ? WRONG_BUNDLE_MESSAGES.get(foundType) : undefined;
+  if (wrongBundleMessage === undefined)
+    throw new BundleDamaged(`${MANIFEST}: of no kind that there is (text, vectors, index)`);
+  if (foundType !== bundleType) throw new WrongBundle(wrongBundleMessage);
+  const contentHash = await computeSha256(content);
+  if (expectId !== undefined && expectId.trim().toLowerCase() !== contentHash) {
+    throw new IdentityMismatch(`the bundle has another identity: ${contentHash}`);
   }
-  const listed = anObject(manifest.get("files"), MANIFEST);
-  const entries = [...listed].map(([name, value]) => {
+  const manifestFiles = parseObject(manifest.get("files"), MANIFEST);
+  const entries = [...manifestFiles].map(([name, value]) => {
     if (!FILE_NAME.test(name) || name === MANIFEST)
       throw new BundleDamaged(`${MANIFEST}: lists a file outside the bundle`);
-    const entry = record(value, ["bytes", "sha256"], MANIFEST);
+    const entry = parseRecord(value, ["bytes", "sha256"], MANIFEST);
     return {
       name,
-      bytes: integer(entry.get("bytes"), 0, Number.MAX_SAFE_INTEGER, MANIFEST),
-      sha256: aText(entry.get("sha256"), MANIFEST, SHA256),
+      bytes: parseInteger(entry.get("bytes"), 0, Number.MAX_SAFE_INTEGER, MANIFEST),
+      sha256: parseText(entry.get("sha256"), MANIFEST, SHA256),
     };
   });
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
   if (bytes > maxBytes) {
     throw new BundleTooLarge(
-      `the files of this bundle have more than ${thousands(maxBytes)} bytes (maxBytes allows more)`,
+      `the files of this bundle have more than ${formatThousands(maxBytes)} bytes (maxBytes allows more)`,
     );
   }
   const contents = new Map<string, Uint8Array>();
   await Promise.all(
     entries.map(async (entry) => {
-      const file = await read(entry.name, entry.bytes).catch((error: unknown) => {
-        if (error instanceof BundleTooLarge) throw new BundleDamaged(otherSize(entry.name));
+      const file = await readFile(entry.name, entry.bytes).catch((error: unknown) => {
+        if (error instanceof BundleTooLarge) throw new BundleDamaged(describeSize(entry.name));
         throw error;
       });
       if (file === undefined) throw new BundleDamaged(`${entry.name}: cannot be read`);
       const copy = Uint8Array.from(file); // what is used is what was hashed
-      if (copy.length !== entry.bytes) throw new BundleDamaged(otherSize(entry.name));
-      if ((await sha256(copy)) !== entry.sha256) throw new BundleDamaged(`${entry.name}: does not match its hash`);
+      if (copy.length !== entry.bytes) throw new BundleDamaged(describeSize(entry.name));
+      if ((await computeSha256(copy)) !== entry.sha256)
+        throw new BundleDamaged(`${entry.name}: does not match its hash`);
       contents.set(entry.name, copy);
     }),
   );
   return {
-    identity,
+    contentHash,
     manifest,
     bytes,
     hashes: new Map(entries.map((entry) => [entry.name, entry.sha256])),
-    file: (name) => {
+    getFile: (name) => {
       const file = contents.get(name);
       if (file === undefined) throw new BundleDamaged(`${MANIFEST}: does not list '${name}'`);
       return file;
@@ -122,9 +128,9 @@ export async function openBundle(source: Source, kind: "text" | "index", pins: P
   };
 }
 
-const otherSize = (name: string): string => `${name}: has another size than the manifest says`;
+const describeSize = (name: string): string => `${name}: has another size than the manifest says`;
 
-async function sha256(content: Uint8Array): Promise<string> {
+async function computeSha256(content: Uint8Array): Promise<string> {
   const subtle = globalThis.crypto?.subtle;
   if (subtle === undefined) throw new BundleError("hashes cannot be checked: crypto.subtle is missing (use https)");
   const digest = new Uint8Array(await subtle.digest("SHA-256", content as Uint8Array<ArrayBuffer>));

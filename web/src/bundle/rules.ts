@@ -1,15 +1,165 @@
-/** Reads the rules of a bundle's language, strictly (docs/format-rules.md). */
+/** Rules of a language for the mode `names`: words, patterns and surrogates, read strictly (docs/format-rules.md). */
 
-import { size } from "../characters.js";
-import { MAX_ELEMENTS, MAX_RULE_TEXT, MAX_RULE_WORDS, MAX_RULES_BYTES, MAX_SURROGATES } from "../constants.js";
+import {
+  MAX_ELEMENTS,
+  MAX_RULE_TEXT,
+  MAX_RULE_WORDS,
+  MAX_RULES_BYTES,
+  MAX_SURROGATES,
+  NUMBER_CLASSES,
+} from "../constants.js";
 import { rules as english, type PatternName, type RulesData } from "../data.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
-import { fieldsOf, partsOf } from "../names/templates.js";
-import { expandPattern, NUMBER_KEYS, Rules } from "../rules.js";
-import { keyOf } from "../words.js";
-import { anArray, anObject, aText, integer, type Json, parseJson, record } from "./json.js";
+import { countCodePoints } from "../text/segmentation/characterClasses.js";
+import { foldWord } from "../text/segmentation/words.js";
+import { type Json, parseArray, parseInteger, parseJson, parseObject, parseRecord, parseText } from "./json.js";
 
-export const RULES = "rules.json";
+export const NUMBER_KEYS = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_CLASSES)[];
+
+const setByList = new WeakMap<readonly string[], ReadonlySet<string>>();
+const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+
+/** Returns whether a list of the data has a word. */
+export function includesWord(list: readonly string[], word: string): boolean {
+  let words = setByList.get(list);
+  if (words === undefined) {
+    words = new Set(list);
+    setByList.set(list, words);
+  }
+  return words.has(word);
+}
+
+/** Returns the text of a pattern with the patterns that it names. */
+export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
+  return patterns[name].text.replace(
+    /\{([a-z_]+)\}/g,
+    (_, reference: PatternName) => `(?:${patterns[reference].text})`,
+  );
+}
+
+/** Returns the pattern of one of several words, as Python writes it; of no word if there is none. */
+export const makeAlternatives = (words: readonly string[]): string =>
+  `(?:${words.map(escapePattern).join("|") || "(?!)"})`;
+
+/** Rules as the readers ask for them. */
+export class Rules {
+  /** All clitics, and the letters of each from the apostrophe on. */
+  readonly clitics: readonly string[];
+  readonly cliticPieces: readonly string[];
+  readonly titleLayouts: ReadonlyMap<string, string>;
+  /** Class of the element by word of a number in words, and by word between two elements. */
+  readonly numberWords: ReadonlyMap<string, string>;
+  readonly numberConnectors: ReadonlyMap<string, string>;
+  readonly spelled: Readonly<Record<string, readonly string[]>>;
+  readonly domain: RegExp;
+  /** Finds a dash between two times. */
+  readonly dash: RegExp;
+  readonly #compiledPatterns = new Map<PatternName, RegExp>();
+
+  constructor(readonly data: RulesData) {
+    const { clitics, names, numbers } = data;
+    this.clitics = [...clitics.after, ...(clitics.negation === "" ? [] : [clitics.negation])];
+    this.cliticPieces = this.clitics.map((clitic) => clitic.slice(clitic.indexOf("'") + 1));
+    this.titleLayouts = new Map(
+      Object.entries(names.titles).flatMap(([layout, { words }]) => words.map((word) => [word, layout] as const)),
+    );
+    const words = (...keys: (keyof typeof NUMBER_CLASSES)[]): ReadonlyMap<string, string> =>
+      new Map(keys.flatMap((key) => numbers[key].words.map((word) => [word, NUMBER_CLASSES[key]] as const)));
+    this.numberWords = words("digits", "multipliers", "scales");
+    this.numberConnectors = words("and", "point");
+    this.spelled = Object.fromEntries(NUMBER_KEYS.map((key) => [NUMBER_CLASSES[key], numbers[key].surrogates]));
+    this.domain = new RegExp(`^${makeAlternatives([...data.domains.all, ...data.domains.names])}$`);
+    this.dash = new RegExp(data.patterns.dash.text, "su");
+  }
+
+  /** The pattern that a whole string has to match. */
+  getPattern(name: PatternName): RegExp {
+    let compiled = this.#compiledPatterns.get(name);
+    if (compiled === undefined) {
+      const text = expandPattern(this.data.patterns, name);
+      compiled = new RegExp(`^(?:${text})$`, this.data.patterns[name].any_case ? "isu" : "su");
+      this.#compiledPatterns.set(name, compiled);
+    }
+    return compiled;
+  }
+}
+
+/** Rules of English. */
+export const ENGLISH = new Rules(english);
+
+// Templates of surrogates
+
+/** A pool or a choice, a range of letters, or a range of hexadecimal or decimal numbers, with a step. */
+const FIELD =
+  /\{(?:([a-z]+)|([A-Za-z])-([A-Za-z])|0x([0-9a-f]{1,10})-0x([0-9a-f]{1,10})|([0-9]{1,12})-([0-9]{1,12})(?:\/([1-9][0-9]?))?)\}/;
+
+type Choices = Readonly<Record<string, readonly string[]>>;
+
+/** A field: how many values it has, and the value with a number. */
+interface TemplateField {
+  readonly count: number;
+  readonly format: (index: number) => string;
+}
+
+const FOLD_BY_POOL: Readonly<Record<string, (entry: string) => string>> = {
+  given: (entry) => entry.toLowerCase(),
+  family: (entry) => entry.replace(/[^\p{L}]/gu, "").toLowerCase(),
+};
+
+function parseField(field: string, choices: Choices): TemplateField {
+  const [, name, low, high, hex, to, first = "", last, step = "1"] = FIELD.exec(field) ?? [];
+  if (name !== undefined) {
+    const entries = Object.hasOwn(choices, name) ? (choices[name] ?? []) : [];
+    return { count: entries.length, format: (index) => (FOLD_BY_POOL[name] ?? String)(entries[index] ?? "") };
+  }
+  const [radix, digits] = hex === undefined ? [10, first] : [16, hex];
+  const start = low === undefined ? Number.parseInt(digits, radix) : low.charCodeAt(0);
+  const end = high === undefined ? Number.parseInt(to ?? last ?? "", radix) : high.charCodeAt(0);
+  return {
+    count: Math.max(0, Math.floor((end - start) / Number(step)) + 1),
+    format: (index) => {
+      const value = start + Number(step) * index;
+      return low === undefined ? value.toString(radix).padStart(digits.length, "0") : String.fromCharCode(value);
+    },
+  };
+}
+
+/** Returns the text and the fields of a template in turn; malformed fields are text with a brace. */
+export function splitTemplate(template: string): string[] {
+  const parts: string[] = [];
+  let rest = template;
+  for (let match = FIELD.exec(rest); match !== null; match = FIELD.exec(rest)) {
+    parts.push(rest.slice(0, match.index), match[0]);
+    rest = rest.slice(match.index + match[0].length);
+  }
+  return [...parts, rest];
+}
+
+/** Returns the fields of a template. */
+export const parseFields = (template: string, choices: Choices): TemplateField[] =>
+  splitTemplate(template)
+    .filter((_, index) => index % 2 === 1)
+    .map((field) => parseField(field, choices));
+
+/** Returns the number of surrogates of a template. */
+export const countSurrogates = (template: string, choices: Choices): number =>
+  parseFields(template, choices).reduce((product, field) => product * field.count, 1);
+
+/** Returns a surrogate by its number; the last field is the least significant. */
+export function writeTemplate(template: string, choices: Choices, index: number): string {
+  const parts = splitTemplate(template);
+  let left = index;
+  for (let index = parts.length - 2; index > 0; index -= 2) {
+    const field = parseField(parts[index] ?? "", choices);
+    parts[index] = field.format(left % field.count);
+    left = Math.floor(left / field.count);
+  }
+  return parts.join("");
+}
+
+// Files of rules
+
+export const RULES_FILE = "rules.json";
 const NAME = /^[a-z]+(?:_[a-z]+)*$/;
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
 /** Patterns that Python and JavaScript match alike: pieces, most of them with a quantifier if need be. */
@@ -25,107 +175,110 @@ const NEGATION = /^(?:\p{L}*'\p{L}+)?$/u;
 const OPEN = new Set(["names.titles", "months.short", "surrogates.choices"]);
 const AS_PRINTED = new Set(["months.names", "names.no_legal_forms"]);
 
-const damaged = (what: string): BundleDamaged => new BundleDamaged(`${RULES}: ${what}`);
+const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${RULES_FILE}: ${problem}`);
 
 /** Reads and checks rules: the keys and types of those of English. */
 export function readRules(content: Uint8Array): Rules {
-  const found = shaped(parseJson(content, RULES, true, MAX_RULES_BYTES), english, []) as RulesData;
-  for (const name of Object.keys(found.patterns)) checkPattern(found.patterns, name as PatternName);
-  checkWords(found);
-  checkSurrogates(found);
-  return new Rules(found);
+  const data = checkShape(parseJson(content, RULES_FILE, true, MAX_RULES_BYTES), english, []) as RulesData;
+  for (const name of Object.keys(data.patterns)) checkPattern(data.patterns, name as PatternName);
+  checkWords(data);
+  checkSurrogates(data);
+  return new Rules(data);
 }
 
 /** Returns a value as plain data, if it has the keys and types of another one. */
-function shaped(value: Json | undefined, like: unknown, path: readonly string[]): unknown {
+function checkShape(value: Json | undefined, model: unknown, path: readonly string[]): unknown {
   const where = path.join(".");
-  if (Array.isArray(like)) {
-    const words = anArray(value, RULES, MAX_RULE_WORDS).map((word) => aText(word, RULES));
+  if (Array.isArray(model)) {
+    const words = parseArray(value, RULES_FILE, MAX_RULE_WORDS).map((word) => parseText(word, RULES_FILE));
     const folds = !AS_PRINTED.has(where) && !path.includes("surrogates");
     const fits = (word: string): boolean =>
-      word !== "" && size(word) <= MAX_RULE_TEXT && word === (folds ? keyOf(word) : word).trim();
+      word !== "" && countCodePoints(word) <= MAX_RULE_TEXT && word === (folds ? foldWord(word) : word).trim();
     if (!words.every(fits) || new Set(words).size < words.length) {
-      throw damaged(`${where}: a word is empty, too long, not folded or there twice`);
+      throw makeError(`${where}: a word is empty, too long, not folded or there twice`);
     }
     return words;
   }
-  if (typeof like === "object" && like !== null) {
-    const open = OPEN.has(where);
-    const entries = open ? anObject(value, RULES) : record(value, Object.keys(like), RULES);
-    const first = Object.values(like)[0];
+  if (typeof model === "object" && model !== null) {
+    const isOpen = OPEN.has(where);
+    const entries = isOpen ? parseObject(value, RULES_FILE) : parseRecord(value, Object.keys(model), RULES_FILE);
+    const first = Object.values(model)[0];
     return Object.fromEntries(
       [...entries].map(([key, entry]) => {
-        if (open && !NAME.test(key)) throw damaged(`${where}: a key is no name`);
-        return [key, shaped(entry, open ? first : (like as Record<string, unknown>)[key], [...path, key])];
+        if (isOpen && !NAME.test(key)) throw makeError(`${where}: a key is no name`);
+        return [key, checkShape(entry, isOpen ? first : (model as Record<string, unknown>)[key], [...path, key])];
       }),
     );
   }
-  if (typeof like === "number") return integer(value, 1, 12, RULES);
-  if (typeof like === "boolean") {
-    if (typeof value !== "boolean") throw damaged("something is neither true nor false");
+  if (typeof model === "number") return parseInteger(value, 1, 12, RULES_FILE);
+  if (typeof model === "boolean") {
+    if (typeof value !== "boolean") throw makeError("something is neither true nor false");
     return value;
   }
-  const text = aText(value, RULES);
-  if (size(text) > MAX_RULE_TEXT) {
-    throw new BundleTooLarge(`${RULES}: ${where}: too long`);
+  const text = parseText(value, RULES_FILE);
+  if (countCodePoints(text) > MAX_RULE_TEXT) {
+    throw new BundleTooLarge(`${RULES_FILE}: ${where}: too long`);
   }
   return text;
 }
 
 /** Refuses a pattern beyond the subset that all readers match alike. */
 function checkPattern(patterns: RulesData["patterns"], name: PatternName): void {
-  const wrong = damaged(`patterns.${name}: not of the supported subset`);
+  const error = makeError(`patterns.${name}: not of the supported subset`);
   const { text } = patterns[name];
-  if (!PATTERN.test(text)) throw wrong;
-  for (const [, of = ""] of text.matchAll(REFERENCE)) {
-    const named = Object.hasOwn(patterns, of) ? patterns[of as PatternName].text : "(";
-    if (GROUP.test(named) || named.search(REFERENCE) >= 0) throw wrong;
+  if (!PATTERN.test(text)) throw error;
+  for (const [, reference = ""] of text.matchAll(REFERENCE)) {
+    const expanded = Object.hasOwn(patterns, reference) ? patterns[reference as PatternName].text : "(";
+    if (GROUP.test(expanded) || expanded.search(REFERENCE) >= 0) throw error;
   }
   let groups: number;
   try {
     groups = (new RegExp(`${expandPattern(patterns, name)}|`, "su").exec("")?.length ?? 0) - 1;
   } catch {
-    throw wrong;
+    throw error;
   }
   const needed = GROUPS[name];
-  if (needed !== undefined && groups !== needed) throw damaged(`patterns.${name}: needs ${needed} groups`);
+  if (needed !== undefined && groups !== needed) throw makeError(`patterns.${name}: needs ${needed} groups`);
 }
 
 function checkWords({ language, clitics, months, names }: RulesData): void {
-  if (!LANGUAGE.test(language)) throw damaged("language: no language tag");
+  if (!LANGUAGE.test(language)) throw makeError("language: no language tag");
   if (clitics.before.length > 0) {
-    throw damaged("clitics.before: this release reads none");
+    throw makeError("clitics.before: this release reads none");
   }
   if (!clitics.after.every((clitic) => CLITIC.test(clitic)) || !NEGATION.test(clitics.negation)) {
-    throw damaged("clitics: one is not an apostrophe and letters");
+    throw makeError("clitics: one is not an apostrophe and letters");
   }
   const layouts = Object.values(names.titles);
   const titles = layouts.flatMap(({ words }) => words);
-  if (new Set(titles).size < titles.length || !layouts.every((of) => of.words.includes(keyOf(of.surrogate)))) {
-    throw damaged("names.titles: a title has two layouts, or a surrogate is none of its titles");
+  if (
+    new Set(titles).size < titles.length ||
+    !layouts.every((layout) => layout.words.includes(foldWord(layout.surrogate)))
+  ) {
+    throw makeError("names.titles: a title has two layouts, or a surrogate is none of its titles");
   }
-  if (months.names.length !== 12) throw damaged("months.names: not twelve");
+  if (months.names.length !== 12) throw makeError("months.names: not twelve");
 }
 
 function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesData): void {
   const elements = [choices.letter ?? [], ...NUMBER_KEYS.map((key) => numbers[key].surrogates)];
   const lists = [...Object.values(choices), ...elements];
   if (!lists.every((list) => list.length > 0) || "given" in choices || "family" in choices) {
-    throw damaged("surrogates: a list is empty or missing, or has the name of a pool");
+    throw makeError("surrogates: a list is empty or missing, or has the name of a pool");
   }
   if (elements.some((list) => list.length > MAX_ELEMENTS)) {
-    throw new BundleTooLarge(`${RULES}: surrogates: an element of a spelled word has more than ${MAX_ELEMENTS}`);
+    throw new BundleTooLarge(`${RULES_FILE}: surrogates: an element of a spelled word has more than ${MAX_ELEMENTS}`);
   }
-  const known = { ...choices, given: [""], family: [""] };
-  for (const [kind, template] of Object.entries(templates)) {
-    const fields = fieldsOf(template, known);
+  const choicesAndPools = { ...choices, given: [""], family: [""] };
+  for (const [entityType, template] of Object.entries(templates)) {
+    const fields = parseFields(template, choicesAndPools);
     const count = fields.reduce((product, field) => product * field.count, 1);
-    const text = partsOf(template).filter((_, place) => place % 2 === 0);
+    const text = splitTemplate(template).filter((_, index) => index % 2 === 0);
     if (count === 0 || text.some((part) => /[{}]/.test(part))) {
-      throw damaged(`surrogates.templates.${kind}: malformed, or a field is not there`);
+      throw makeError(`surrogates.templates.${entityType}: malformed, or a field is not there`);
     }
     if (count > MAX_SURROGATES) {
-      throw new BundleTooLarge(`${RULES}: surrogates.templates.${kind}: too many surrogates`);
+      throw new BundleTooLarge(`${RULES_FILE}: surrogates.templates.${entityType}: too many surrogates`);
     }
   }
 }

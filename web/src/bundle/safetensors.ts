@@ -1,7 +1,7 @@
 /** Arrays of a safetensors file, read strictly: without holes, aligned, of the types that the caller names. */
 
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
-import { anArray, aText, integer, type JsonObject, parseJson, record } from "./json.js";
+import { type JsonObject, parseArray, parseInteger, parseJson, parseRecord, parseText } from "./json.js";
 
 const MAX_HEADER_BYTES = 1 << 20;
 const MAX_AXES = 8;
@@ -15,17 +15,17 @@ const TYPES = {
   I64: BigInt64Array,
   F32: Float32Array,
 };
-type Types = typeof TYPES;
+type TypeArrays = typeof TYPES;
 
 /** The arrays of one file. */
-export class Tensors {
+export class TensorFile {
   readonly #entries = new Map<string, { type: string; shape: number[]; begin: number; end: number }>();
   readonly #start: number;
 
   constructor(
     readonly content: Uint8Array,
     readonly name: string,
-    types: readonly (keyof Types)[],
+    types: readonly (keyof TypeArrays)[],
   ) {
     const view = new DataView(content.buffer, content.byteOffset, content.byteLength);
     const size = content.length < 8 ? MAX_COUNT : view.getUint32(0, true) + view.getUint32(4, true) * 2 ** 32;
@@ -42,10 +42,14 @@ export class Tensors {
     }
     for (const [array, value] of header) {
       if (array === "__metadata__") continue;
-      const fields = record(value, ["dtype", "shape", "data_offsets"], name);
-      const shape = anArray(fields.get("shape"), name, MAX_AXES).map((axis) => integer(axis, 0, MAX_COUNT, name));
-      const offsets = anArray(fields.get("data_offsets"), name, 2).map((place) => integer(place, 0, MAX_COUNT, name));
-      const type = aText(fields.get("dtype"), name);
+      const fields = parseRecord(value, ["dtype", "shape", "data_offsets"], name);
+      const shape = parseArray(fields.get("shape"), name, MAX_AXES).map((axis) =>
+        parseInteger(axis, 0, MAX_COUNT, name),
+      );
+      const offsets = parseArray(fields.get("data_offsets"), name, 2).map((index) =>
+        parseInteger(index, 0, MAX_COUNT, name),
+      );
+      const type = parseText(fields.get("dtype"), name);
       if (!(types as readonly string[]).includes(type)) throw new BundleDamaged(`${name}: a value is not supported`);
       const [begin, end] = offsets;
       if (begin === undefined || end === undefined || shape.reduce((a, b) => a * Math.max(1, b), 1) > MAX_COUNT) {
@@ -55,7 +59,7 @@ export class Tensors {
     }
     let expected = 0;
     for (const entry of [...this.#entries.values()].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
-      const bytes = TYPES[entry.type as keyof Types].BYTES_PER_ELEMENT;
+      const bytes = TYPES[entry.type as keyof TypeArrays].BYTES_PER_ELEMENT;
       const count = entry.shape.reduce((a, b) => a * b, 1);
       if (
         entry.begin !== expected ||
@@ -75,17 +79,21 @@ export class Tensors {
   }
 
   /** An array of a type; damaged if it is missing, or of another type or shape (-1: any size). */
-  get<Type extends keyof Types>(name: string, type: Type, shape: readonly number[]): InstanceType<Types[Type]> {
+  get<Type extends keyof TypeArrays>(
+    name: string,
+    type: Type,
+    shape: readonly number[],
+  ): InstanceType<TypeArrays[Type]> {
     const entry = this.#entries.get(name);
     if (entry === undefined) throw new BundleDamaged(`${this.name}: lacks an array that it must have`);
     const fits =
       entry.type === type &&
       entry.shape.length === shape.length &&
-      shape.every((axis, place) => axis < 0 || axis === entry.shape[place]);
+      shape.every((axis, index) => axis < 0 || axis === entry.shape[index]);
     if (!fits) throw new BundleDamaged(`${this.name}: shapes or types do not fit`);
     const start = this.content.byteOffset + this.#start + entry.begin;
     const bytes = this.content.buffer.slice(start, start + entry.end - entry.begin);
-    return new TYPES[type](bytes as ArrayBuffer) as InstanceType<Types[Type]>;
+    return new TYPES[type](bytes as ArrayBuffer) as InstanceType<TypeArrays[Type]>;
   }
 
   /** The shape of an array. */

@@ -1,13 +1,13 @@
 /** Where the files of a bundle come from: a folder, a zip archive, or bytes that are there already. */
 
 import { BundleDamaged, BundleError, BundleNotFound, BundleTooLarge, OptionError } from "../errors.js";
-import { Zip } from "./zip.js";
+import { ZipArchive } from "./zipArchive.js";
 
 /**
  * A bundle: a URL of its folder (which ends in `/`) or of a zip archive, the bytes of an archive, or its files by name.
  * In Node a text without a scheme is a path, of a folder or an archive.
  */
-export type Source =
+export type BundleSource =
   | string
   | URL
   | ArrayBuffer
@@ -16,49 +16,50 @@ export type Source =
   | Readonly<Record<string, Uint8Array>>;
 
 /** @internal Returns a file of at most so many bytes; nothing if there is none. */
-export type ReadFile = (name: string, most: number) => Promise<Uint8Array | undefined>;
+export type ReadFile = (name: string, maxBytes: number) => Promise<Uint8Array | undefined>;
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
 
 const isNode = (): boolean => typeof process !== "undefined" && process.versions?.node !== undefined;
 
 /** A module of Node. It is not imported, so bundlers for browsers have nothing to resolve. */
-function builtin<Name extends "node:fs" | "node:fs/promises" | "node:path" | "node:url">(name: Name) {
-  const found = process.getBuiltinModule?.(name);
-  if (!found) throw new BundleError("a path cannot be read: process.getBuiltinModule is missing (Node 20.16 has it)");
-  return found;
+function getNodeModule<Name extends "node:fs" | "node:fs/promises" | "node:path" | "node:url">(name: Name) {
+  const module = process.getBuiltinModule?.(name);
+  if (!module) throw new BundleError("a path cannot be read: process.getBuiltinModule is missing (Node 20.16 has it)");
+  return module;
 }
 
 /** @internal Returns what reads the files of a source; archives have at most so many bytes. */
-export async function filesOf(source: Source, most: number): Promise<ReadFile> {
+export async function openSource(source: BundleSource, maxBytes: number): Promise<ReadFile> {
   if (typeof source === "string" || (typeof URL !== "undefined" && source instanceof URL)) {
-    const path = nodePath(source);
-    return path === undefined ? ofUrl(source.toString(), most) : ofPath(path, most);
+    const path = getNodePath(source);
+    return path === undefined ? readUrl(source.toString(), maxBytes) : readPath(path, maxBytes);
   }
-  if (source instanceof ArrayBuffer) return ofArchive(new Uint8Array(source));
-  if (ArrayBuffer.isView(source)) return ofArchive(new Uint8Array(source.buffer, source.byteOffset, source.byteLength));
+  if (source instanceof ArrayBuffer) return readArchive(new Uint8Array(source));
+  if (ArrayBuffer.isView(source))
+    return readArchive(new Uint8Array(source.buffer, source.byteOffset, source.byteLength));
   // A Blob, a Response or a list has no files by name.
   if (!(source instanceof Map) && Object.prototype.toString.call(source) !== "[object Object]")
     throw new OptionError("a bundle is a URL, bytes, or files by name");
   const files = source instanceof Map ? source : new Map(Object.entries(source as Record<string, Uint8Array>));
   return async (name) => {
-    const found = files.get(name);
-    if (found !== undefined && !(found instanceof Uint8Array)) throw new OptionError("a file of a bundle is bytes");
-    return found;
+    const file = files.get(name);
+    if (file !== undefined && !(file instanceof Uint8Array)) throw new OptionError("a file of a bundle is bytes");
+    return file;
   };
 }
 
-function ofArchive(content: Uint8Array): ReadFile {
-  const zip = new Zip(content);
-  return (name, most) => zip.file(name, most);
+function readArchive(content: Uint8Array): ReadFile {
+  const zip = new ZipArchive(content);
+  return (name, maxBytes) => zip.readFile(name, maxBytes);
 }
 
 /** The path that a source is in Node; nothing if it is to be fetched. */
-function nodePath(source: string | URL): string | undefined {
+function getNodePath(source: string | URL): string | undefined {
   if (!isNode()) return undefined;
   const text = source.toString();
   if (/^file:/i.test(text)) {
-    const { fileURLToPath } = builtin("node:url");
+    const { fileURLToPath } = getNodeModule("node:url");
     try {
       return fileURLToPath(text);
     } catch {
@@ -68,11 +69,11 @@ function nodePath(source: string | URL): string | undefined {
   return SCHEME.test(text) && !/^[A-Za-z]:[\\/]/.test(text) ? undefined : text;
 }
 
-async function ofPath(path: string, most: number): Promise<ReadFile> {
-  const { lstat, open, stat } = builtin("node:fs/promises");
-  const { constants } = builtin("node:fs");
-  const { join } = builtin("node:path");
-  const read = async (file: string, name: string, limit: number): Promise<Uint8Array | undefined> => {
+async function readPath(path: string, maxBytes: number): Promise<ReadFile> {
+  const { lstat, open, stat } = getNodeModule("node:fs/promises");
+  const { constants } = getNodeModule("node:fs");
+  const { join } = getNodeModule("node:path");
+  const readFile = async (file: string, name: string, limit: number): Promise<Uint8Array | undefined> => {
     let plain: boolean;
     try {
       plain = (await lstat(file)).isFile();
@@ -91,26 +92,26 @@ async function ofPath(path: string, most: number): Promise<ReadFile> {
     }
   };
   const isFolder = await stat(path).then(
-    (found) => found.isDirectory(),
+    (status) => status.isDirectory(),
     () => {
       throw new BundleNotFound(
         "no bundle at the given path (a bundle is a folder with a manifest.json, or an archive)",
       );
     },
   );
-  if (isFolder) return (name, limit) => read(join(path, name), name, limit);
-  const archive = await read(path, "the archive", most);
-  return ofArchive(archive ?? new Uint8Array());
+  if (isFolder) return (name, limit) => readFile(join(path, name), name, limit);
+  const archive = await readFile(path, "the archive", maxBytes);
+  return readArchive(archive ?? new Uint8Array());
 }
 
-async function ofUrl(url: string, most: number): Promise<ReadFile> {
-  if (url.endsWith("/")) return (name, limit) => fetched(url + name, name, limit);
-  const archive = await fetched(url, "the archive", most);
+async function readUrl(url: string, maxBytes: number): Promise<ReadFile> {
+  if (url.endsWith("/")) return (name, limit) => fetchFile(url + name, name, limit);
+  const archive = await fetchFile(url, "the archive", maxBytes);
   if (archive === undefined) throw new BundleNotFound("no bundle at the given URL");
-  return ofArchive(archive);
+  return readArchive(archive);
 }
 
-async function fetched(url: string, name: string, most: number): Promise<Uint8Array | undefined> {
+async function fetchFile(url: string, name: string, maxBytes: number): Promise<Uint8Array | undefined> {
   let response: Response;
   try {
     response = await fetch(url);
@@ -125,20 +126,20 @@ async function fetched(url: string, name: string, most: number): Promise<Uint8Ar
     for (let next = await reader?.read(); next !== undefined && !next.done; next = await reader?.read()) {
       parts.push(next.value);
       bytes += next.value.length;
-      if (bytes > most) break;
+      if (bytes > maxBytes) break;
     }
   } catch {
     throw new BundleDamaged(`${name}: cannot be read`);
   }
-  if (bytes > most) {
+  if (bytes > maxBytes) {
     await reader?.cancel();
     throw new BundleTooLarge(`${name}: has more bytes than it may have`);
   }
-  const found = new Uint8Array(bytes);
+  const content = new Uint8Array(bytes);
   let at = 0;
   for (const part of parts) {
-    found.set(part, at);
+    content.set(part, at);
     at += part.length;
   }
-  return found;
+  return content;
 }

@@ -1,0 +1,101 @@
+/** The lists of the rung `names`, read and checked. */
+
+import { NAMES_MARKS } from "../constants.js";
+import { types } from "../data.js";
+import { BundleDamaged } from "../errors.js";
+import { M, N } from "../text/segmentation/characterClasses.js";
+import type { Segmenter } from "../text/segmentation/segments.js";
+import type { BundleBase } from "./open.js";
+import { ENGLISH, RULES_FILE, type Rules, readRules } from "./rules.js";
+import { checkFolded, checkOrder, checkTrimmed, makeLineError, parseFlagged, readLines } from "./wordLists.js";
+
+const COMMON = "common-words.txt";
+const CAPITALS = "shown-capitals.txt";
+const SYMBOLS = "symbols.txt";
+const nameTypeFile = (entityType: string): string => `names.kind.${entityType}.txt`;
+const namePoolFile = (entityType: string): string => `names.pool.${entityType}.txt`;
+const NON_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
+
+const getFlag = (name: (typeof NAMES_MARKS)[number]): number => 1 << NAMES_MARKS.indexOf(name);
+export const STRICT = getFlag("strict");
+export const START = getFlag("start");
+export const EMPHASIS = getFlag("emphasis");
+export const RARE = getFlag("rare");
+export const OPENER = getFlag("opener");
+export const FUNCTION = getFlag("function");
+
+/** The files that `names` in `law.json` stands for. */
+export function listNamesFiles(entry: { entityTypes: readonly string[]; poolTypes: readonly string[] }): string[] {
+  return [COMMON, CAPITALS, SYMBOLS, ...entry.entityTypes.map(nameTypeFile), ...entry.poolTypes.map(namePoolFile)];
+}
+
+/** All lists. */
+export class NamesLists {
+  /** Common words with their marks as bits. */
+  readonly commonWords: ReadonlyMap<string, number>;
+  readonly keptCapitals: ReadonlySet<string>;
+  readonly keptSymbols: ReadonlySet<string>;
+  readonly #membersByType = new Map<string, ReadonlySet<string>>();
+  readonly surrogatePools: ReadonlyMap<string, readonly string[]>;
+  /** Rules of the bundle's language, or of English. */
+  readonly rules: Rules;
+
+  constructor(
+    opened: BundleBase,
+    entry: { entityTypes: readonly string[]; poolTypes: readonly string[] },
+    readonly segmenter: Segmenter,
+  ) {
+    this.rules = opened.hashes.has(RULES_FILE) ? readRules(opened.getFile(RULES_FILE)) : ENGLISH;
+    const common = parseFlagged(opened, COMMON, NAMES_MARKS);
+    checkOrder(COMMON, common.entries);
+    checkFolded(COMMON, common.entries);
+    this.commonWords = new Map(common.entries.map((word, index) => [word, common.flags[index] ?? 0]));
+    for (const entityType of entry.entityTypes) {
+      const name = nameTypeFile(entityType);
+      const { entries, flags } = parseFlagged(opened, name, ["capitalized", "common"]);
+      checkOrder(name, entries);
+      checkFolded(name, entries);
+      this.#membersByType.set(entityType, new Set(entries));
+      const isClosed = types.closed.includes(entityType);
+      if (isClosed && entries.some((word, index) => flags[index] === 0 && this.commonWords.has(word))) {
+        throw new BundleDamaged(`${COMMON}: a word is a ${entityType}, which is never shown`);
+      }
+    }
+    this.keptCapitals = new Set(parseSorted(opened, CAPITALS));
+    const symbols = parseSorted(opened, SYMBOLS);
+    symbols.forEach((symbol, index) => {
+      const isSymbol = [...symbol].length === 1 && !NON_SYMBOL.test(symbol);
+      if (!isSymbol || segmenter.characters.allMatch(symbol, M | N))
+        throw makeLineError(SYMBOLS, index, "is not a single symbol");
+    });
+    this.keptSymbols = new Set(symbols);
+    this.surrogatePools = new Map(
+      entry.poolTypes.map((entityType) => {
+        const lines = readLines(opened, namePoolFile(entityType), false);
+        checkTrimmed(namePoolFile(entityType), lines);
+        if (new Set(lines).size < lines.length)
+          throw new BundleDamaged(`${namePoolFile(entityType)}: an entry is there twice`);
+        return [entityType, lines];
+      }),
+    );
+    for (const [required, present] of [
+      [types.lists, this.#membersByType],
+      [[...types.pools, ...this.rules.data.endings.kept.map((ending) => `word-${ending}`)].sort(), this.surrogatePools],
+    ] as const) {
+      const missing = required.find((entityType) => !present.has(entityType));
+      if (missing !== undefined) throw new BundleDamaged(`law.json: the rung names lacks the list ${missing}`);
+    }
+  }
+
+  /** The members of a kind. */
+  getMembers(name: string): ReadonlySet<string> {
+    return this.#membersByType.get(name) ?? new Set();
+  }
+}
+
+function parseSorted(opened: BundleBase, name: string): string[] {
+  const lines = readLines(opened, name, false);
+  checkOrder(name, lines);
+  checkTrimmed(name, lines);
+  return lines;
+}

@@ -1,0 +1,364 @@
+/** A bundle for text: the staircase, the lists of the rung `names`, or both. Other mechanisms are hashed and left unread. */
+
+import { CHARACTER_CLASSES, MAX_EPSILON, MAX_KINDS, MAX_LEVELS, MAX_SYMBOLS, REFUSALS, SHAPES } from "../constants.js";
+import { BundleDamaged, UnknownMechanism } from "../errors.js";
+import { computeFactor, Decimal, Ratio } from "../mechanisms/decimal.js";
+import { type StaircaseLevel, type StaircaseTable, UNIT } from "../mechanisms/staircase.js";
+import { CharacterClasses } from "../text/segmentation/characterClasses.js";
+import { GAP, Segmenter, STRING, WORD } from "../text/segmentation/segments.js";
+import { foldWord, isAscii } from "../text/segmentation/words.js";
+import { EntityTypes } from "../text/skeleton/rule.js";
+import { classifyShape } from "../text/skeleton/shapes.js";
+import {
+  type Json,
+  type JsonObject,
+  parseArray,
+  parseChoice,
+  parseInteger,
+  parseJson,
+  parseRecord,
+  parseText,
+} from "./json.js";
+import { listNamesFiles, NamesLists } from "./namesFiles.js";
+import { type BundleBase, type ExpectedBundle, MANIFEST, openBundle } from "./open.js";
+import { ENGLISH, RULES_FILE } from "./rules.js";
+import { TensorFile } from "./safetensors.js";
+import type { BundleSource } from "./source.js";
+import { checkListSizes, makeLineError, parseFlagged, readLines } from "./wordLists.js";
+
+const MECHANISM_FILE = "law.json";
+const VOCABULARY = "vocabulary.tsv";
+const CHARACTERS = "characters.json";
+const STAIRCASE = "staircase.safetensors";
+const MECHANISM_KEYS = ["tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"];
+const DECIMAL = /^[0-9]{1,3}(\.[0-9]{1,9})?$/;
+const RATIO = /^[0-9]{1,9}(\/[1-9][0-9]{0,8})?$/;
+export const NAME = /^[a-z]+(-[a-z]+)*$/;
+const UNICODE = /^[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}$/;
+const LETTERS = /^[a-z]+$/;
+const SOLID = /^(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?$/;
+const LAST_CODE_POINT = 0x10ffff;
+const MAX_ROLE = 63;
+const MAX_NARROW_SYMBOLS = 65_536;
+const MAX_TOTAL = 1n << 62n;
+export class TextBundle {
+  readonly contentHash: string;
+  readonly segmenter: Segmenter;
+  readonly vocabulary: readonly string[];
+  readonly symbolIds: ReadonlyMap<string, number>;
+  readonly #table: StaircaseTable | undefined;
+  readonly #opened: BundleBase;
+  readonly #namesEntry: { entityTypes: string[]; poolTypes: string[] } | undefined;
+  readonly #hasSanText: boolean;
+  readonly #templateEntry: Json | undefined;
+  #entityTypes: EntityTypes | undefined;
+  #namesLists: NamesLists | undefined;
+
+  static async load(source: BundleSource, expected?: ExpectedBundle): Promise<TextBundle> {
+    return new TextBundle(await openBundle(source, "text", expected));
+  }
+
+  private constructor(opened: BundleBase) {
+    this.#opened = opened;
+    this.contentHash = opened.contentHash;
+    const parsed = parseJson(opened.getFile(MECHANISM_FILE), MECHANISM_FILE);
+    const definition = parseRecord(
+      parsed,
+      parsed.has("names") ? [...MECHANISM_KEYS, "names"] : MECHANISM_KEYS,
+      MECHANISM_FILE,
+    );
+    parseChoice(definition.get("tokens"), ["word", "wordpiece"], MECHANISM_FILE);
+    const hasStaircase = definition.get("staircase") !== null;
+    const hasSanText = definition.get("santext") !== null;
+    const hasSymbols = hasStaircase || hasSanText;
+    if (hasStaircase && definition.get("tokens") !== "word")
+      throw new BundleDamaged(`${MECHANISM_FILE}: the staircase is for words`);
+    const namesEntry = definition.has("names") ? parseNamesEntry(definition.get("names")) : undefined;
+    const wordFiles = hasStaircase
+      ? [VOCABULARY, ...listTemplateFiles(definition.get("skeleton"))]
+      : hasSanText
+        ? [VOCABULARY]
+        : [];
+    if (!hasStaircase && definition.get("skeleton") !== null)
+      throw new BundleDamaged(`${MECHANISM_FILE}: a skeleton without a staircase`);
+    if (!hasSymbols && namesEntry === undefined) {
+      throw new BundleDamaged(`${MECHANISM_FILE}: neither a mechanism nor the lists of the rung names`);
+    }
+    const mechanismFiles = [...wordFiles, CHARACTERS];
+    if (hasSanText) mechanismFiles.push("table.safetensors", "embeddings.safetensors");
+    if (hasStaircase) mechanismFiles.push(STAIRCASE);
+    if (namesEntry !== undefined) {
+      mechanismFiles.push(...listNamesFiles(namesEntry), ...(opened.hashes.has(RULES_FILE) ? [RULES_FILE] : []));
+    } else if (opened.hashes.has(RULES_FILE)) {
+      throw new BundleDamaged(`${MANIFEST}: lists rules without the lists of the rung names`);
+    }
+    checkMechanismFiles(definition.get("files"), mechanismFiles, opened);
+    parseRecord(
+      definition.get("defaults"),
+      ["mechanism", ...(hasSanText ? ["santext"] : []), ...(hasStaircase ? ["staircase"] : [])],
+      MECHANISM_FILE,
+    );
+    checkListSizes(opened, wordFiles);
+    if (namesEntry !== undefined) checkListSizes(opened, listNamesFiles(namesEntry));
+    this.#namesEntry = namesEntry;
+    this.segmenter = new Segmenter(parseCharacterClasses(opened.getFile(CHARACTERS)));
+    [this.vocabulary, this.symbolIds] = hasSymbols ? parseVocabulary(opened) : [[], new Map()];
+    if (parseInteger(definition.get("symbols"), 0, MAX_SYMBOLS, MECHANISM_FILE) !== this.vocabulary.length) {
+      throw new BundleDamaged(`${MECHANISM_FILE}: does not fit the vocabulary`);
+    }
+    this.#hasSanText = hasSanText;
+    this.#templateEntry = definition.get("skeleton");
+    if (hasStaircase) this.#table = parseStaircaseTable(opened, definition, this.vocabulary.length);
+  }
+
+  get symbolCount(): number {
+    return this.vocabulary.length;
+  }
+
+  get hasStaircase(): boolean {
+    return this.#table !== undefined;
+  }
+
+  get hasNames(): boolean {
+    return this.#namesEntry !== undefined;
+  }
+
+  /** What the staircase draws from. */
+  get table(): StaircaseTable {
+    if (this.#table === undefined) {
+      const message =
+        "this package does not draw from santext, and this bundle has no staircase; the built-in one has it";
+      throw new UnknownMechanism(this.#hasSanText ? message : REFUSALS.noMechanism);
+    }
+    return this.#table;
+  }
+
+  /** The lists of the skeleton, read at the first use. */
+  get entityTypes(): EntityTypes {
+    this.#entityTypes ??= parseTemplateLists(this.#opened, this.#templateEntry as JsonObject, this.segmenter);
+    return this.#entityTypes;
+  }
+
+  /** The lists of the rung names, read at the first use. */
+  get namesLists(): NamesLists {
+    if (this.#namesEntry === undefined) throw new UnknownMechanism(REFUSALS.noNames);
+    this.#namesLists ??= new NamesLists(this.#opened, this.#namesEntry, this.segmenter);
+    return this.#namesLists;
+  }
+}
+
+function parseNamesEntry(entry: Json | undefined): { entityTypes: string[]; poolTypes: string[] } {
+  const lists = parseRecord(entry, ["kinds", "pools"], MECHANISM_FILE);
+  const [entityTypes = [], poolTypes = []] = ["kinds", "pools"].map((key) =>
+    parseArray(lists.get(key), MECHANISM_FILE, MAX_KINDS).map((entityType) =>
+      parseText(entityType, MECHANISM_FILE, NAME),
+    ),
+  );
+  if (new Set(entityTypes).size < entityTypes.length || new Set(poolTypes).size < poolTypes.length) {
+    throw new BundleDamaged(`${MECHANISM_FILE}: a kind of names occurs twice`);
+  }
+  return { entityTypes, poolTypes };
+}
+
+function listTemplateFiles(template: Json | undefined): string[] {
+  const entry = parseRecord(template, ["function_words", "kinds"], MECHANISM_FILE);
+  const entityTypes = parseArray(entry.get("kinds"), MECHANISM_FILE, MAX_KINDS).map((entityType) =>
+    parseRecord(entityType, ["name", "shape", "file"], MECHANISM_FILE),
+  );
+  return [entry.get("function_words"), ...entityTypes.map((entityType) => entityType.get("file"))].map((name) =>
+    parseText(name, MECHANISM_FILE),
+  );
+}
+
+/** Refuses a law whose files are not those that the manifest lists with their hashes. */
+function checkMechanismFiles(files: Json | undefined, mechanismFiles: readonly string[], opened: BundleBase): void {
+  for (const name of mechanismFiles) opened.getFile(name);
+  const listedHashes = parseRecord(files, [...new Set(mechanismFiles)], MECHANISM_FILE);
+  const isDifferent = mechanismFiles.some((name) => listedHashes.get(name) !== opened.hashes.get(name));
+  if (isDifferent || new Set(mechanismFiles).size < mechanismFiles.length) {
+    throw new BundleDamaged(`${MECHANISM_FILE}: does not belong to the files beside it`);
+  }
+}
+
+function parseCharacterClasses(content: Uint8Array): CharacterClasses {
+  const entries = parseRecord(parseJson(content, CHARACTERS), ["unicode", "classes"], CHARACTERS);
+  parseText(entries.get("unicode"), CHARACTERS, UNICODE);
+  const classes = parseRecord(entries.get("classes"), CHARACTER_CLASSES, CHARACTERS);
+  const ranges: Record<string, number[]> = {};
+  for (const [name, value] of classes) {
+    const numbers = parseArray(value, CHARACTERS).map((number) => parseInteger(number, 0, LAST_CODE_POINT, CHARACTERS));
+    if (numbers.length === 0 || numbers.length % 2) {
+      throw new BundleDamaged(`${CHARACTERS}: a class is empty, or a range has no end`);
+    }
+    let previous = -2;
+    numbers.forEach((number, index) => {
+      if (index % 2 ? number < previous : number <= previous + 1) {
+        throw new BundleDamaged(`${CHARACTERS}: ranges of a class are out of order, or touch`);
+      }
+      previous = number;
+    });
+    ranges[name] = numbers;
+  }
+  return new CharacterClasses(ranges);
+}
+
+function parseVocabulary(opened: BundleBase): [string[], Map<string, number>] {
+  const lines = readLines(opened, VOCABULARY, true);
+  const ids = new Map<string, number>();
+  let spellings = 0;
+  const symbols = lines.map((line, id) => {
+    const spellingsOfSymbol = line.split("\t");
+    spellings += spellingsOfSymbol.length;
+    for (const spelling of spellingsOfSymbol) ids.set(spelling, id);
+    return spellingsOfSymbol[0] ?? "";
+  });
+  if (ids.size !== spellings || ids.has("")) {
+    throw new BundleDamaged(`${VOCABULARY}: a spelling is empty or occurs twice`);
+  }
+  return [symbols, ids];
+}
+
+function parseStaircaseTable(opened: BundleBase, definition: JsonObject, symbols: number): StaircaseTable {
+  const tensors = new TensorFile(opened.getFile(STAIRCASE), STAIRCASE, ["U8", "I8", "U16", "U32", "I64"]);
+  const neighbors = tensors.get("neighbours", symbols > MAX_NARROW_SYMBOLS ? "U32" : "U16", [symbols, -1]) as
+    | Uint16Array
+    | Uint32Array;
+  const base = tensors.get("base", "U32", [symbols]);
+  const roles = tensors.get("roles", "U8", [symbols]);
+  const width = tensors.shape("neighbours")[1] ?? 0;
+  const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${STAIRCASE}: ${problem}`);
+  if (width < 1) throw makeError("shapes or types do not fit the vocabulary");
+  const lastRow = new Uint32Array(symbols);
+  for (let x = 0; x < symbols; x++) {
+    for (let index = x * width, end = index + width; index < end; index++) {
+      const y = neighbors[index] ?? 0;
+      if (y >= symbols || lastRow[y] === x + 1)
+        throw makeError("a row stores a neighbor twice, or leaves the vocabulary");
+      lastRow[y] = x + 1;
+    }
+    if (neighbors[x * width] !== x) throw makeError("a row does not begin with its own word");
+  }
+  let sum = 0n;
+  for (let y = 0; y < symbols; y++) {
+    if ((base[y] ?? 0) < 1) throw makeError("the base has a zero");
+    if ((roles[y] ?? 0) > MAX_ROLE) throw makeError("a symbol has an unknown role");
+    sum += BigInt(base[y] ?? 0);
+  }
+  const levels = parseStaircaseLevels(definition.get("staircase"), sum);
+  const defaults = parseRecord(
+    (definition.get("defaults") as JsonObject).get("staircase"),
+    ["level", "visible"],
+    MECHANISM_FILE,
+  );
+  const keptWords = parseChoice(defaults.get("visible"), ["function-words", "none"], MECHANISM_FILE);
+  return {
+    neighbors,
+    width,
+    base,
+    roles,
+    levels,
+    defaultLevel: parseChoice(
+      defaults.get("level"),
+      levels.map((level) => level.name),
+      MECHANISM_FILE,
+    ),
+    defaultMode: keptWords === "none" ? "all" : "words",
+  };
+}
+
+function parseStaircaseLevels(entry: Json | undefined, sum: bigint): StaircaseLevel[] {
+  const levels = parseArray(
+    parseRecord(entry, ["levels"], MECHANISM_FILE).get("levels"),
+    MECHANISM_FILE,
+    MAX_LEVELS,
+  ).map((value): StaircaseLevel => {
+    const level = parseRecord(value, ["name", "epsilon", "share", "own_share"], MECHANISM_FILE);
+    const epsilon = Decimal.parse(parseText(level.get("epsilon"), MECHANISM_FILE, DECIMAL)) as Decimal;
+    const share = Ratio.parse(parseText(level.get("share"), MECHANISM_FILE, RATIO));
+    const ownShare = Ratio.parse(parseText(level.get("own_share"), MECHANISM_FILE, RATIO));
+    if (
+      epsilon.units < 1n ||
+      epsilon.toNumber() > MAX_EPSILON ||
+      share.numerator < 1n ||
+      share.exceedsOne ||
+      ownShare.exceedsOne
+    ) {
+      throw new BundleDamaged(`${MECHANISM_FILE}: a level of the staircase is out of range`);
+    }
+    const budget = share.multiplyDown(sum);
+    if (UNIT * sum + computeFactor(epsilon, UNIT) * (budget > 1n ? budget : 1n) >= MAX_TOTAL) {
+      throw new BundleDamaged(`${STAIRCASE}: the totals of a level are too large`);
+    }
+    return { name: parseText(level.get("name"), MECHANISM_FILE), epsilon, share, ownShare };
+  });
+  const isAscending = levels.every(
+    (level, index) => index === 0 || level.epsilon.exceeds((levels[index - 1] as StaircaseLevel).epsilon),
+  );
+  if (levels.length === 0 || !isAscending)
+    throw new BundleDamaged(`${MECHANISM_FILE}: levels of the staircase are out of order`);
+  if (new Set(levels.map((level) => level.name)).size < levels.length) {
+    throw new BundleDamaged(`${MECHANISM_FILE}: a level occurs twice`);
+  }
+  return levels;
+}
+
+function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter: Segmenter): EntityTypes {
+  const name = template.get("function_words") as string;
+  const words = parseFlagged(opened, name, ["name-like"]);
+  words.entries.forEach((word, index) => {
+    if (!(ENGLISH.clitics as readonly string[]).includes(word) && !isFunctionWord(word, segmenter)) {
+      throw makeLineError(name, index, "is not a word");
+    }
+  });
+  const listedTypes = (template.get("kinds") as JsonObject[]).map((entry) => {
+    const file = entry.get("file") as string;
+    const shape = entry.get("shape") === null ? null : parseText(entry.get("shape"), MECHANISM_FILE, NAME);
+    if (shape !== null && !(SHAPES as readonly string[]).includes(shape)) {
+      throw new BundleDamaged("a kind has an unknown shape");
+    }
+    const { entries, flags } = parseFlagged(opened, file, shape === null ? ["capitalized", "member-only"] : []);
+    const invalid = entries.findIndex((listed) =>
+      shape === null ? !isListable(listed, segmenter) : !isSurrogate(listed, shape, segmenter),
+    );
+    if (invalid >= 0) throw makeLineError(file, invalid, "is not an entry of its kind (entries are in lower case)");
+    if (flags.every((flag) => flag & 2)) throw new BundleDamaged("a kind has no outputs");
+    return { name: parseText(entry.get("name"), MECHANISM_FILE, NAME), shape, entries, flags };
+  });
+  const shapes = listedTypes.flatMap((entityType) => (entityType.shape === null ? [] : [entityType.shape]));
+  if (
+    new Set(listedTypes.map((entityType) => entityType.name)).size < listedTypes.length ||
+    new Set(shapes).size < shapes.length
+  ) {
+    throw new BundleDamaged(`${MECHANISM_FILE}: a kind or a shape occurs twice`);
+  }
+  return new EntityTypes(
+    new Map(words.entries.map((word, index) => [word, words.flags[index] === 1])),
+    listedTypes,
+    segmenter,
+  );
+}
+
+function isFunctionWord(entry: string, segmenter: Segmenter): boolean {
+  return LETTERS.test(entry) || isSingleSegment(entry, WORD, segmenter);
+}
+
+function isSingleSegment(entry: string, segmentType: number, segmenter: Segmenter): boolean {
+  if (foldWord(entry) !== entry) return false;
+  const segments = segmenter.splitText(entry);
+  return segments.length === 1 && segments[0]?.[0] === segmentType && segments[0][0] !== GAP;
+}
+
+function isListable(entry: string, segmenter: Segmenter): boolean {
+  if (LETTERS.test(entry)) return true;
+  return (
+    isSingleSegment(entry, WORD, segmenter) &&
+    !ENGLISH.clitics.some((clitic) => entry.endsWith(clitic) && entry !== clitic)
+  );
+}
+
+function isSurrogate(entry: string, shape: string, segmenter: Segmenter): boolean {
+  if (!(isAscii(entry) && SOLID.test(entry))) {
+    if (!isSingleSegment(entry, STRING, segmenter) || entry.startsWith(":") || entry.startsWith(";")) return false;
+  }
+  return classifyShape(entry, segmenter) === shape;
+}

@@ -1,0 +1,126 @@
+/** Word lists of a bundle, an entry a line. */
+
+import { BYTES_OF_A_BYTE, BYTES_OF_AN_ENTRY, MAX_ENTRIES, MAX_LINE_BYTES, MAX_LIST_BYTES } from "../constants.js";
+import { BundleDamaged, BundleTooLarge } from "../errors.js";
+import { formatThousands } from "../mechanisms/decimal.js";
+import { compareCodePoints } from "../text/segmentation/characterClasses.js";
+import { isAscii } from "../text/segmentation/words.js";
+import { decodeUtf8 } from "./json.js";
+import type { BundleBase } from "./open.js";
+
+const [LINE_FEED, TAB] = [10, 9];
+/** What a terminal obeys instead of printing: but for line feeds, and tabs. UTF-8 has no halves of characters. */
+const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
+const UNPRINTABLE_OR_TAB = new RegExp(`\\t|${UNPRINTABLE.source}`);
+const SURROGATES = /[\ud800-\udfff]/;
+
+/** Refuses lists that would take too much memory, by their bytes. */
+export function checkListSizes(opened: BundleBase, names: readonly string[]): void {
+  const maxBytes = MAX_LIST_BYTES + Math.floor(opened.bytes / BYTES_OF_A_BYTE);
+  const maxEntries = MAX_ENTRIES + Math.floor(opened.bytes / BYTES_OF_AN_ENTRY);
+  let [bytes, entries] = [0, 0];
+  for (const name of names) {
+    const content = opened.getFile(name);
+    bytes += content.length;
+    let start = 0;
+    for (let at = 0; at <= content.length; at++) {
+      const byte = content[at];
+      if (byte === TAB) entries++;
+      if (byte !== LINE_FEED && byte !== undefined) continue;
+      if (at - start >= MAX_LINE_BYTES) {
+        throw new BundleTooLarge(`${name}: a line has more than ${formatThousands(MAX_LINE_BYTES)} bytes`);
+      }
+      start = at + 1;
+      if (byte === LINE_FEED) entries++;
+    }
+  }
+  if (bytes > maxBytes) {
+    throw new BundleTooLarge(`the word lists of this bundle have more than ${formatThousands(maxBytes)} bytes`);
+  }
+  if (entries > maxEntries) {
+    throw new BundleTooLarge(`the word lists of this bundle have more than ${formatThousands(maxEntries)} entries`);
+  }
+}
+
+/** The lines of a list. Tabs are in it where they part off marks. */
+export function readLines(opened: BundleBase, name: string, allowTabs: boolean): string[] {
+  const text = decodeUtf8(opened.getFile(name), name);
+  if ((allowTabs ? UNPRINTABLE : UNPRINTABLE_OR_TAB).test(text)) {
+    throw new BundleDamaged(`${name}: holds control characters`);
+  }
+  const lines = text.split("\n");
+  if (lines.pop() !== "" || lines.length === 0) {
+    throw new BundleDamaged(`${name}: is empty, or the last line is incomplete`);
+  }
+  return lines;
+}
+
+/** Entries with their marks as bits, in the order of a list. */
+export function parseFlagged(
+  opened: BundleBase,
+  name: string,
+  allowedFlags: readonly string[],
+): { entries: string[]; flags: number[] } {
+  const flagsByText = new Map<string, number>();
+  const lines = readLines(opened, name, true);
+  const entries: string[] = [];
+  const flags: number[] = [];
+  lines.forEach((line, index) => {
+    const tab = line.indexOf("\t");
+    if (tab < 0) {
+      entries.push(line);
+      flags.push(0);
+      return;
+    }
+    const flagText = line.slice(tab + 1);
+    let flagSet = flagsByText.get(flagText);
+    if (flagSet === undefined) {
+      const names = flagText.split(",");
+      if (new Set(names).size < names.length || !names.every((name) => allowedFlags.includes(name))) {
+        throw makeLineError(name, index, "has an unknown mark");
+      }
+      flagSet = names.reduce((sum, name) => sum | (1 << allowedFlags.indexOf(name)), 0);
+      flagsByText.set(flagText, flagSet);
+    }
+    entries.push(line.slice(0, tab));
+    flags.push(flagSet);
+  });
+  const empty = entries.indexOf("");
+  if (empty >= 0) throw makeLineError(name, empty, "is empty, or holds what cannot be printed");
+  if (new Set(entries).size < entries.length) throw new BundleDamaged(`${name}: an entry is there twice`);
+  return { entries, flags };
+}
+
+export function makeLineError(name: string, index: number, problem: string): BundleDamaged {
+  return new BundleDamaged(`${name}: line ${index + 1} ${problem}`);
+}
+
+/** Refuses entries that are not in order of code points, or are their own neighbors. */
+export function checkOrder(name: string, entries: readonly string[]): void {
+  // By code units unless there are characters of two.
+  const hasPairs = entries.some((entry) => SURROGATES.test(entry));
+  let previous = entries[0] ?? "";
+  for (let index = 1; index < entries.length; index++) {
+    const entry = entries[index] ?? "";
+    if (hasPairs ? compareCodePoints(previous, entry) >= 0 : previous >= entry) {
+      throw makeLineError(name, index, "is there twice, or out of order");
+    }
+    previous = entry;
+  }
+}
+
+/** Refuses entries that are not their own keys, or have blanks at their ends. */
+export function checkFolded(name: string, entries: readonly string[]): void {
+  const joined = entries.join("\n");
+  const folded = isAscii(joined) ? joined : joined.normalize("NFKC").replaceAll("\u2019", "'");
+  const invalid = folded.toLowerCase() === joined ? -1 : entries.findIndex((entry) => !isFolded(entry));
+  if (invalid >= 0) throw makeLineError(name, invalid, "is not in lower case, or not as words are looked up");
+  checkTrimmed(name, entries);
+}
+
+export function checkTrimmed(name: string, entries: readonly string[]): void {
+  const invalid = entries.findIndex((entry) => entry === "" || entry.startsWith(" ") || entry.endsWith(" "));
+  if (invalid >= 0) throw makeLineError(name, invalid, "is empty, or holds what cannot be printed");
+}
+
+const isFolded = (entry: string): boolean => entry.normalize("NFKC").replaceAll("\u2019", "'").toLowerCase() === entry;

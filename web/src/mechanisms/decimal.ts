@@ -1,0 +1,132 @@
+/** Exact decimals and fractions, and e to the power of one: the integers that draws are made from come of these. */
+
+const DIGITS = /^\s*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,6}))?\s*$/;
+/** Bits behind the point, far more than the 60 digits that are needed. */
+const PRECISION = 400n;
+const HALVINGS = 16n;
+const ONE = 1n << PRECISION;
+const MAX_EXPONENT = 400;
+
+/** Returns a number with commas between groups of three digits. */
+export function formatThousands(value: number | bigint): string {
+  return value.toString().replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
+}
+
+/** Returns a count as it is printed, with a noun that has its plural in *s*. */
+export function formatCount(count: number, noun: string): string {
+  return `${formatThousands(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** `units / 10 ** scale`, with as small a scale as it has. */
+export class Decimal {
+  private constructor(
+    readonly units: bigint,
+    readonly scale: number,
+  ) {}
+
+  static fromUnits(units: bigint, scale: number): Decimal {
+    let [value, indices] = [units, scale];
+    while (indices > 0 && value % 10n === 0n) {
+      value /= 10n;
+      indices--;
+    }
+    return new Decimal(value, indices);
+  }
+
+  /** Reads digits; nothing if they are none. */
+  static parse(text: string): Decimal | undefined {
+    const match = DIGITS.exec(text);
+    if (match === null) return undefined;
+    const [, sign, whole = "", rest = "", exponent = "0"] = match;
+    const digits = whole + rest;
+    const scale = rest.length - Number(exponent);
+    if (digits === "" || Math.abs(scale) > MAX_EXPONENT) return undefined;
+    const units = BigInt(digits) * (sign === "-" ? -1n : 1n);
+    return scale < 0 ? Decimal.fromUnits(units * 10n ** BigInt(-scale), 0) : Decimal.fromUnits(units, scale);
+  }
+
+  equals(other: Decimal): boolean {
+    return this.units === other.units && this.scale === other.scale;
+  }
+
+  multiply(count: number): Decimal {
+    return Decimal.fromUnits(this.units * BigInt(count), this.scale);
+  }
+
+  toNumber(): number {
+    return Number(this.toString().replaceAll(",", ""));
+  }
+
+  /** All of its digits, with commas. */
+  toString(): string {
+    const digits = this.units.toString().padStart(this.scale + 1, "0");
+    const whole = formatThousands(BigInt(digits.slice(0, digits.length - this.scale)));
+    return this.scale > 0 ? `${whole}.${digits.slice(-this.scale)}` : whole;
+  }
+
+  /** Whether it is more than another one. */
+  exceeds(other: Decimal): boolean {
+    return this.units * 10n ** BigInt(other.scale) > other.units * 10n ** BigInt(this.scale);
+  }
+}
+
+/** e to the power of a decimal from 0 to 16, in units of 2^-400. */
+function computeExponential(power: Decimal): bigint {
+  const reduced = (power.units << (PRECISION - HALVINGS)) / 10n ** BigInt(power.scale);
+  let sum = ONE;
+  let term = ONE;
+  for (let n = 1n; term > 0n; n++) {
+    term = ((term * reduced) >> PRECISION) / n;
+    sum += term;
+  }
+  for (let n = 0n; n < HALVINGS; n++) sum = (sum * sum) >> PRECISION;
+  return sum;
+}
+
+/** `F`: (e^epsilon - 1) times a unit, rounded down after a last digit is taken off, so that a bound can only overstate. */
+export function computeFactor(epsilon: Decimal, unit: bigint): bigint {
+  const power = computeExponential(epsilon);
+  return ((power - power / 10n ** 58n - ONE) * unit) >> PRECISION;
+}
+
+/** `e ** epsilon`, rounded up. */
+export function computeLargestOdds(epsilon: Decimal): bigint {
+  const power = computeExponential(epsilon);
+  return (power + power / 10n ** 40n + ONE - 1n) >> PRECISION;
+}
+
+/** The quotient of two positive integers, as the nearest number. */
+export function divide(dividend: bigint, divisor: bigint): number {
+  const scaled = (dividend << 128n) / divisor;
+  return Number(scaled | ((dividend << 128n) % divisor ? 1n : 0n)) / 2 ** 128;
+}
+
+/** A fraction of an integer, rounded down. */
+export class Ratio {
+  constructor(
+    readonly numerator: bigint,
+    readonly denominator: bigint,
+  ) {}
+
+  /** Reads `1` or `1/100`. */
+  static parse(text: string): Ratio {
+    const [over = "0", under = "1"] = text.split("/");
+    return new Ratio(BigInt(over), BigInt(under));
+  }
+
+  multiplyDown(value: bigint): bigint {
+    return (this.numerator * value) / this.denominator;
+  }
+
+  get exceedsOne(): boolean {
+    return this.numerator > this.denominator;
+  }
+
+  /** In lowest terms, as it is printed. */
+  toString(): string {
+    let [a, b] = [this.numerator, this.denominator];
+    while (b) [a, b] = [b, a % b];
+    const [over, under] = [this.numerator / a, this.denominator / a];
+    return under === 1n ? `${over}` : `${over}/${under}`;
+  }
+}

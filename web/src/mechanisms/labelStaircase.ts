@@ -1,0 +1,84 @@
+/** The staircase mechanism for class labels: an exact randomizer of few inputs. */
+
+import { MAX_EPSILON } from "../constants.js";
+import { BundleDamaged } from "../errors.js";
+import { computeFactor, Decimal, divide } from "./decimal.js";
+import { drawUniformBelow, drawUniformBelowEach, type RandomUint64 } from "./entropy.js";
+import { UNIT } from "./staircase.js";
+
+const MAX_TOTAL = 1n << 62n;
+
+/** The staircase of one channel and level, from codes to indices. */
+export class LabelStaircase {
+  readonly epsilon: Decimal;
+  readonly total: bigint;
+  readonly #mass: bigint;
+  readonly #budget: bigint;
+  readonly #factor: bigint;
+
+  /** Checks all conditions of the theorem on the integers that are drawn with. */
+  constructor(
+    readonly randomizer: string,
+    /** The level as the bundle spells it. */
+    readonly epsilonText: string,
+    readonly base: BigInt64Array,
+    readonly budgetMatrix: BigInt64Array,
+  ) {
+    const labelCount = base.length;
+    const makeError = (problem: string): BundleDamaged => new BundleDamaged(`a channel: ${problem}`);
+    this.epsilon = Decimal.parse(epsilonText) as Decimal;
+    if (this.epsilon.units < 1n || this.epsilon.toNumber() > MAX_EPSILON) throw makeError("epsilon is out of range");
+    this.#mass = base.reduce((sum, weight) => sum + weight, 0n);
+    if (base.some((weight) => weight < 0n) || this.#mass < 1n)
+      throw makeError("the base is negative, zero or too large");
+    if (budgetMatrix.some((share, index) => share < 0n || share > (base[index % labelCount] ?? 0n))) {
+      throw makeError("an index is dealt more than its base");
+    }
+    const budgets = Array.from({ length: labelCount }, (_, label) =>
+      this.#getRow(label).reduce((sum, share) => sum + share, 0n),
+    );
+    this.#budget = budgets[0] ?? 0n;
+    if (budgets.some((budget) => budget !== this.#budget) || this.#budget < 1n) {
+      throw makeError("rows deal different budgets, or none");
+    }
+    this.#factor = computeFactor(this.epsilon, UNIT);
+    this.total = UNIT * this.#mass + this.#factor * this.#budget;
+    if (this.total >= MAX_TOTAL) throw makeError("claims less than it loses, or its numbers are too large");
+  }
+
+  get labelCount(): number {
+    return this.base.length;
+  }
+
+  /** How much likelier a right guess gets at most, rounded up to a hundredth. */
+  get guessGain(): number {
+    return Math.ceil(divide((UNIT + this.#factor) * this.#mass, this.total) * 100) / 100;
+  }
+
+  #getRow(label: number): BigInt64Array {
+    return this.budgetMatrix.subarray(label * this.labelCount, (label + 1) * this.labelCount);
+  }
+
+  /** Draws an index for a code. Both ways to one are gone, all of each, and one is taken. */
+  drawLabel(label: number, randomUint64: RandomUint64): number {
+    const u = drawUniformBelow(this.total, 1, randomUint64)[0] ?? 0n;
+    drawUniformBelowEach([Math.max(1, Number(this.#mass - this.#budget))], randomUint64); // always drawn, and never used
+    const baseWeight = UNIT * this.#mass;
+    const fromBase = selectByWeight(this.base, u / UNIT);
+    const fromBudget = selectByWeight(
+      this.#getRow(label),
+      this.#factor > 0n && u >= baseWeight ? (u - baseWeight) / this.#factor : 0n,
+    );
+    return u < baseWeight ? fromBase : fromBudget;
+  }
+}
+
+/** Where the running sums of weights first exceed a number. */
+function selectByWeight(weights: BigInt64Array, number: bigint): number {
+  let [sum, index] = [0n, 0];
+  for (const weight of weights) {
+    sum += weight;
+    index += sum <= number ? 1 : 0;
+  }
+  return index;
+}

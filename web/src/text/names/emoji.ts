@@ -1,0 +1,69 @@
+/** Sequences of emoji inside a chunk: listed ones are kept, any other is replaced as one (docs/names-rule.md). */
+
+import { EMOJI, KEYCAP, TONE } from "../../constants.js";
+import { characters } from "../../data.js";
+import { decodeTable } from "../segmentation/codePointTables.js";
+
+const { classes, listed, sequence, spare: surrogateTable, tones: SKIN_TONES } = characters.emoji;
+const makeCharacter = String.fromCodePoint;
+
+/** A pattern in which names of classes stand for their characters. */
+function compilePattern(pattern: string, flags: string): RegExp {
+  const expanded = pattern.replace(/\{([BEG])\}/g, (_, name: "B" | "E" | "G") => {
+    const boundaries = decodeTable(classes[name]);
+    return boundaries
+      .map((point, index) => (index % 2 ? `-${makeCharacter(point - 1)}` : makeCharacter(point)))
+      .join("");
+  });
+  return new RegExp(expanded, flags);
+}
+
+const SEQUENCES = compilePattern(sequence, "gu");
+const LISTED = compilePattern(`^(?:${listed.join("|")})$`, "u");
+const KEY = /^[0-9#*]\ufe0f?\u20e3$/;
+const ANY_TONE = new RegExp(`[${SKIN_TONES.join("")}]`, "gu");
+const SURROGATE_EMOJI: string[] = [];
+decodeTable(surrogateTable).forEach((start, index, all) => {
+  for (let point = start; index % 2 === 0 && point < (all[index + 1] ?? 0); point++)
+    SURROGATE_EMOJI.push(makeCharacter(point));
+});
+
+/** What is before the first sequence, the sequence, what is behind it, and so on. */
+export function splitAtEmoji(text: string): string[] {
+  const parts: string[] = [];
+  let position = 0;
+  for (const match of text.matchAll(SEQUENCES)) {
+    parts.push(text.slice(position, match.index), match[0]);
+    position = match.index + match[0].length;
+  }
+  return [...parts, text.slice(position)];
+}
+
+/** The kind and the layout of a sequence; no kind where it is kept. */
+export function classifySequence(sequence: string): [string, string] {
+  const layout = sequence.replace(/\u200d/g, "+").replace(ANY_TONE, TONE);
+  if (LISTED.test(layout)) return layout.includes(TONE) ? [EMOJI, layout] : ["", ""];
+  return [KEY.test(sequence) ? KEYCAP : EMOJI, ""];
+}
+
+/** How many surrogates a sequence of a layout has: two tones are two different ones. */
+export function countEmojiSurrogates(layout: string): number {
+  const count = layout.split(TONE).length - 1;
+  return count === 0
+    ? SURROGATE_EMOJI.length
+    : count === 1
+      ? SKIN_TONES.length
+      : SKIN_TONES.length * (SKIN_TONES.length - 1);
+}
+
+/** A surrogate of a sequence by its number. */
+export function makeEmojiSurrogate(layout: string, index: number): string {
+  if (layout === "") return SURROGATE_EMOJI[index] ?? "";
+  let chosen = [index];
+  if (layout.split(TONE).length > 2) {
+    const [first, second] = [Math.floor(index / (SKIN_TONES.length - 1)), index % (SKIN_TONES.length - 1)];
+    chosen = [first, second + Number(second >= first)];
+  }
+  const filled = chosen.reduce((text, tone) => text.replace(TONE, SKIN_TONES[tone] ?? ""), layout);
+  return filled.replace(/\+/g, "\u200d");
+}

@@ -1,0 +1,273 @@
+/** Pass 3 of the rung `names`: the kind of a slot from its own string, and its parts. */
+
+import type { NamesLists } from "../../bundle/namesFiles.js";
+import { includesWord } from "../../bundle/rules.js";
+import { TITLE_BEFORE } from "../../constants.js";
+import { types } from "../../data.js";
+import { UPPER } from "../segmentation/words.js";
+import { CAPITALIZED_RUN, DIGIT_GROUP, type EntitySpan, LONE_INITIAL } from "./entitySpans.js";
+import { findEnding } from "./lexicon.js";
+import { classifyNumber } from "./stringTypes.js";
+import { BEGINS_DOTTED_NAME, INITIAL, INITIALS, KEPT_AT_SENTENCE, type NamesToken } from "./tokens.js";
+
+/** A part of a slot that is drawn by itself. */
+export interface MentionPart {
+  readonly entityType: string;
+  readonly layout: string;
+  readonly folded: string;
+  readonly text: string;
+}
+
+/** A slot with its kind, its parts, and its string less the common words before the name of a person. */
+export interface EntityMention {
+  readonly entityType: string;
+  readonly case: number;
+  readonly parts: readonly MentionPart[];
+  readonly span: EntitySpan;
+  readonly nameText: string;
+}
+
+const MAX_ACRONYM_LENGTH = 5;
+const MIN_COMMON_WORD_LENGTH = 4;
+/** Lists of whole names that say of a word in a run that the run names no person. */
+/** What is drawn for a body and a place in a document without a capital. */
+const TYPES_WITHOUT_CAPITALS = new Map<string, string>(Object.entries(types.without_capitals));
+const PUBLIC_TYPE_NAMES = new Map<string, string>(Object.entries(types.called));
+
+/** What a kind is called in options, tags and statements. */
+export const getPublicType = (entityType: string): string => PUBLIC_TYPE_NAMES.get(entityType) ?? entityType;
+
+/** What all parts of a mention have in common with those that are equal to it. */
+export const makeEqualityKey = (part: MentionPart): string => `${part.entityType}\0${part.layout}\0${part.folded}`;
+
+/** Whether a word of a run is an initial, or several with dots. */
+const isInitial = (word: NamesToken): boolean => word.tokenClass === INITIAL || (word.flags & INITIALS) !== 0;
+
+/** Links names that stand alone to the first names of persons earlier in a document. */
+export class GivenNameLinker {
+  readonly #given = new Set<string>();
+  readonly #family = new Set<string>();
+
+  /** An entry; a family name alone as a first name if it was one, and no family name, before it. */
+  linkNames(element: string | EntityMention): string | EntityMention {
+    if (typeof element === "string" || !["person", "given", "family"].includes(element.entityType)) return element;
+    const part = element.parts[0] as MentionPart;
+    const isLinked = element.entityType === "family" && this.#given.has(part.folded) && !this.#family.has(part.folded);
+    const linkedMention = isLinked
+      ? { ...element, entityType: "given", parts: [{ ...part, entityType: "given" }] }
+      : element;
+    for (const { entityType, folded } of linkedMention.parts) {
+      if (entityType !== "initial") (entityType === "given" ? this.#given : this.#family).add(folded);
+    }
+    return linkedMention;
+  }
+}
+
+/** Names the kinds of slots. */
+export class EntityClassifier {
+  constructor(
+    readonly lists: NamesLists,
+    readonly denied: ReadonlySet<string>,
+    readonly keptTypes: ReadonlySet<string>,
+    readonly unchangedTypes: ReadonlySet<string>,
+  ) {}
+
+  /** What is shown and mentions, in turn, with the mentions that are kept as a part of what is shown. */
+  mergeKept(elements: readonly (string | EntityMention)[]): (string | EntityMention)[] {
+    const merged: (string | EntityMention)[] = [];
+    let keptTexts: string[] = [];
+    for (const element of elements) {
+      if (typeof element === "string") keptTexts.push(element);
+      else if (this.#isKept(element)) keptTexts.push(element.span.text);
+      else {
+        merged.push(keptTexts.join(""), element);
+        keptTexts = [];
+      }
+    }
+    return [...merged, keptTexts.join("")];
+  }
+
+  /** Whether the string of a mention is of a kind that is kept by a list or its shape, and is nobody's name. */
+  #isKept({ entityType, span }: EntityMention): boolean {
+    const { tokens } = span;
+    const [phrase, publicType] = [joinKeys(span, 0), getPublicType(entityType)];
+    if (!this.keptTypes.has(publicType) || tokens.some((word) => this.denied.has(word.key))) return false;
+    if (entityType === "person" || entityType === "given" || entityType === "family") {
+      return tokens.slice(this.#findNameStart(span)).every((word) => isInitial(word) || this.#isKeptName(word.key));
+    }
+    if (!types.whole.includes(entityType)) return entityType !== "word" || this.lists.commonWords.has(phrase);
+    const [firstType, lastType] = [tokens[0], tokens[tokens.length - 1]].map((word) =>
+      this.#findNameList(word?.key ?? ""),
+    );
+    const isPersonPair = tokens.length > 1 && firstType === "given" && (lastType === "given" || lastType === "family");
+    if (span.precedingWord === TITLE_BEFORE || (isPersonPair && !this.keptTypes.has("person"))) return false;
+    return this.#isKeptName(phrase);
+  }
+
+  /** Whether a name is on lists, all of them of kinds that are kept. */
+  #isKeptName(phrase: string): boolean {
+    const entityTypes = types.whole
+      .filter((entityType) => this.lists.getMembers(entityType).has(phrase))
+      .map(getPublicType);
+    if (this.lists.getMembers("particle").has(phrase) || includesWord(this.lists.rules.data.names.also_persons, phrase))
+      entityTypes.push("person");
+    return entityTypes.length > 0 && entityTypes.every((entityType) => this.keptTypes.has(entityType));
+  }
+
+  /** A slot with its kind; `capitals` says whether the document has a capital. */
+  classifySpan(span: EntitySpan, hasCapitals: boolean): EntityMention {
+    if (span.entityType === DIGIT_GROUP) {
+      const [entityType, layout] = classifyNumber(
+        span.text.replace(/^[+(]+|[+(]+$/g, "").replace(/[^0-9]+/g, "-"),
+        this.lists.rules,
+      );
+      return makeMention(span, entityType, layout);
+    }
+    if (span.entityType === LONE_INITIAL) return makeMention(span, "initial", "");
+    const phrase = joinKeys(span, 0);
+    if (span.entityType !== CAPITALIZED_RUN) {
+      const listedType = !hasCapitals && span.entityType === "word" ? this.#findNameList(phrase) : "";
+      if (listedType === "") return makeMention(span, span.entityType, span.layout);
+      return makeMention(
+        span,
+        this.unchangedTypes.has(listedType) ? listedType : (TYPES_WITHOUT_CAPITALS.get(listedType) ?? listedType),
+        "",
+      );
+    }
+    let entityType = this.#findNameList(phrase);
+    if (entityType === "")
+      entityType = span.tokens.length > 1 ? this.#classifyRun(span) : this.#classifyWord(span, phrase);
+    if (entityType === "family" && includesWord(this.lists.rules.data.names.place_prepositions, span.precedingWord))
+      entityType = "city";
+    const isName = entityType === "person" || entityType === "given" || entityType === "family";
+    if (!isName)
+      return makeMention(span, entityType, entityType === "word" ? findEnding(phrase, this.lists.rules) : "", phrase);
+    const nameStart = this.#findNameStart(span);
+    const parts =
+      entityType === "person" ? this.#splitPersonName(span, nameStart) : [makePart(span, entityType, nameStart)];
+    const casePattern = parts.every((part) => part.entityType === "initial") ? UPPER : span.case; // a word may be left out
+    return { entityType, case: casePattern, parts, span, nameText: getTextFrom(span, nameStart) };
+  }
+
+  /** The first list of whole names that has a phrase; nothing if none has. */
+  #findNameList(phrase: string): string {
+    return types.whole.find((entityType) => this.lists.getMembers(entityType).has(phrase)) ?? "";
+  }
+
+  #classifyWord(span: EntitySpan, key: string): string {
+    const personType = this.#isForeignGiven(key) ? "given" : "family";
+    if (span.precedingWord === TITLE_BEFORE) return personType;
+    const length = [...key].length;
+    const isCommon = this.lists.commonWords.has(key) && !this.denied.has(key);
+    if (isCommon && length >= MIN_COMMON_WORD_LENGTH && !key.includes("'")) return "word";
+    return span.case === UPPER && length <= MAX_ACRONYM_LENGTH ? "acronym" : personType;
+  }
+
+  #classifyRun(span: EntitySpan): string {
+    const first = span.tokens[0] as NamesToken;
+    const last = span.tokens[span.tokens.length - 1] as NamesToken;
+    if (first.entityType === "particle") return "family";
+    const nameStart = this.#findNameStart(span);
+    const personType = nameStart < span.tokens.length - 1 ? "person" : "given";
+    if (span.precedingWord === TITLE_BEFORE) return personType;
+    const entityType =
+      this.#findEndWordType(last.key) ||
+      (first.flags & BEGINS_DOTTED_NAME ? "place" : this.#findEndWordType(first.key));
+    if (entityType !== "") return entityType;
+    const firstOfName = span.tokens[nameStart] as NamesToken;
+    if (isInitial(firstOfName) || this.lists.getMembers("given").has(firstOfName.key)) return personType;
+    const isPair = span.tokens.length - nameStart === 2 && this.#findNameList(last.key) === "family";
+    if (isPair && ["", "family"].includes(this.#findNameList(firstOfName.key))) return "person";
+    const isForeignGiven = this.#isForeignGiven(firstOfName.key);
+    if (!isForeignGiven && includesWord(this.lists.rules.data.names.place_prepositions, span.precedingWord))
+      return "city";
+    if (this.#namesOrganization(span, nameStart)) return "organization";
+    return isForeignGiven || personType === "person" ? personType : "family";
+  }
+
+  /** Whether a run, from one of its words on, has a word that no name of a person has. */
+  #namesOrganization(span: EntitySpan, nameStart: number): boolean {
+    const tokens = span.tokens.slice(nameStart);
+    const listedTypes = tokens.map((word) => this.#findNameList(word.key));
+    if (span.text.includes("&") || (tokens.length === 1 && listedTypes[0] === "city")) return true;
+    const isForeignGiven = this.#isForeignGiven((tokens[0] as NamesToken).key);
+    // Behind a first name that is no place, one common word may be a family name.
+    const mayBeCommon = isForeignGiven && tokens.length === 2 && ["", "family"].includes(listedTypes[0] ?? "");
+    return tokens.some((word, index) => {
+      const entityType = listedTypes[index] ?? "";
+      if ((isForeignGiven && index === 0) || word.entityType === "particle" || isInitial(word)) return false;
+      const isAcronym = word.case === UPPER && span.case !== UPPER;
+      if (this.#findEndWordType(word.key) !== "" || includesWord(types.no_persons, entityType) || isAcronym)
+        return true;
+      const isCommon = this.lists.commonWords.has(word.key) && !this.denied.has(word.key);
+      return isCommon && entityType !== "given" && entityType !== "family" && !mayBeCommon;
+    });
+  }
+
+  #findEndWordType(key: string): string {
+    return types.last.find(([list]) => this.lists.getMembers(list).has(key))?.[1] ?? "";
+  }
+
+  #isForeignGiven(key: string): boolean {
+    return this.lists.getMembers(types.first_names_only).has(key);
+  }
+
+  #isGiven(word: NamesToken): boolean {
+    return this.lists.getMembers("given").has(word.key) || this.#isForeignGiven(word.key);
+  }
+
+  /** Where a person's name begins behind words that may start sentences; else 0. */
+  #findNameStart(span: EntitySpan): number {
+    for (let index = 0; index < span.tokens.length; index++) {
+      const word = span.tokens[index] as NamesToken;
+      const isInitialWord = isInitial(word);
+      if (this.#isGiven(word) || (isInitialWord && index < span.tokens.length - 1)) return index;
+      if (!(word.flags & KEPT_AT_SENTENCE)) return isInitialWord || span.precedingWord === TITLE_BEFORE ? 0 : index;
+    }
+    return 0;
+  }
+
+  /** Initials, given names and one family name at the end, particles with it. */
+  #splitPersonName(span: EntitySpan, nameStart: number): MentionPart[] {
+    const parts: MentionPart[] = [];
+    for (let index = nameStart; index < span.tokens.length; index++) {
+      const word = span.tokens[index] as NamesToken;
+      if (word.tokenClass === INITIAL || (isInitial(word) && index < span.tokens.length - 1)) {
+        parts.push({ entityType: "initial", layout: "", folded: word.key, text: word.text });
+      } else if (index === span.tokens.length - 1 || (index > nameStart && !this.#isGiven(word))) {
+        parts.push(makePart(span, "family", index));
+        break;
+      } else {
+        parts.push({ entityType: "given", layout: "", folded: word.key, text: word.text });
+      }
+    }
+    return parts;
+  }
+}
+
+function makeMention(span: EntitySpan, entityType: string, layout: string, folded?: string): EntityMention {
+  const phrase = span.tokens.length === 1 ? (span.tokens[0] as NamesToken).key : span.text.toLowerCase();
+  const part: MentionPart = { entityType, layout, folded: folded ?? phrase, text: span.text };
+  return { entityType, case: span.case, parts: [part], span, nameText: span.text };
+}
+
+const joinKeys = (span: EntitySpan, nameStart: number): string =>
+  span.tokens
+    .slice(nameStart)
+    .map((word) => word.key)
+    .join(" ");
+
+/** The part of a run from one of its words to its end. */
+const makePart = (span: EntitySpan, entityType: string, nameStart: number): MentionPart => ({
+  entityType,
+  layout: "",
+  folded: joinKeys(span, nameStart),
+  text: getTextFrom(span, nameStart),
+});
+
+/** What a slot has from one of its words on. */
+function getTextFrom(span: EntitySpan, nameStart: number): string {
+  let end = 0;
+  for (const word of span.tokens.slice(0, nameStart)) end = span.text.indexOf(word.text, end) + word.text.length;
+  return span.text.slice(span.text.indexOf((span.tokens[nameStart] as NamesToken).text, end));
+}

@@ -1,0 +1,457 @@
+/** How texts are rewritten on the rung `names`, under one set of options. */
+
+import type { TextBundle } from "../../bundle/textBundle.js";
+import { NAMES_BATCH } from "../../constants.js";
+import { types } from "../../data.js";
+import { OptionError } from "../../errors.js";
+import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entropy.js";
+import type { SurrogatePair } from "../inflections.js";
+import { type CheckedOptions, parseCap } from "../options.js";
+import { escapeTags } from "../restore.js";
+import type { RewrittenDocument } from "../rewrite.js";
+import { countCodePoints, L as LETTER } from "../segmentation/characterClasses.js";
+import { LOWER } from "../segmentation/words.js";
+import { NamesStatement, type ReleaseStatement, type ReplacementStyle } from "../statement.js";
+import {
+  EntityClassifier,
+  type EntityMention,
+  GivenNameLinker,
+  getPublicType,
+  type MentionPart,
+  makeEqualityKey,
+} from "./entityTypes.js";
+import { COPIED, type JsonPart, NUMBER, splitJson, writeEscapes } from "./jsonBlocks.js";
+import { collectKeys, Lexicon } from "./lexicon.js";
+import { iteratePairs, type RewrittenElement } from "./replyPairs.js";
+import { SpanFinder } from "./spans.js";
+import { mergeSpelled } from "./spelledTokens.js";
+import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
+import { ChunkTokenizer } from "./tokenizer.js";
+import { GAP, type NamesToken } from "./tokens.js";
+
+/** The largest pool that is dealt without replacement though equal strings do not become equal. */
+const MAX_DEALT_POOL = 1 << 20;
+const WORD_OR_GAP = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
+const STARTS_WORD = /^[\p{L}\p{N}]/u;
+
+/** A text that was read: what is shown, and mentions, in order. */
+interface ReadText {
+  readonly elements: readonly (string | EntityMention)[];
+  readonly keptCount: number;
+}
+
+/** A text of whose parts all but the copied ones were read. */
+function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText): ReadText {
+  const elements: (string | EntityMention)[] = [];
+  let [keptText, keptCount] = ["", 0];
+  for (const part of parts) {
+    if (part.partType === COPIED) {
+      keptText += part.text;
+      continue;
+    }
+    const partText = readNext();
+    keptCount += partText.keptCount;
+    let start = 0;
+    for (const element of partText.elements) {
+      const text = typeof element === "string" ? element : element.span.text;
+      const escapedText = writeEscapes(text, part.escapes, start);
+      start += text.length;
+      if (typeof element === "string") {
+        keptText += escapedText;
+      } else {
+        const span = escapedText === text ? element.span : { ...element.span, escapedText };
+        elements.push(
+          keptText,
+          part.partType === NUMBER ? { ...element, span, case: JSON_NUMBER_CASE } : { ...element, span },
+        );
+        keptText = "";
+      }
+    }
+  }
+  return { elements: [...elements, keptText], keptCount };
+}
+
+/** The members of one kind that no other string of the document has yet: a shuffle, as far as it was dealt. */
+class SurrogateDeck {
+  free: number;
+  #remaining: number;
+  readonly #moved = new Map<number, number>();
+
+  constructor(size: number) {
+    this.free = size;
+    this.#remaining = size;
+  }
+
+  /** The member at a place of those that are left; it is taken out. */
+  dealIndex(index: number): number {
+    this.#remaining--;
+    const dealt = this.#moved.get(index) ?? index;
+    this.#moved.set(index, this.#moved.get(this.#remaining) ?? this.#remaining);
+    return dealt;
+  }
+}
+
+/** One integer: below how many, the deck that it is dealt from, and the member that it is. */
+interface SurrogateDraw {
+  readonly bound: number;
+  readonly deck: SurrogateDeck | undefined;
+  surrogateIndex: number;
+}
+
+/** The draws of one document, and which of its mentions share one. */
+class DocumentDraws {
+  readonly draws: SurrogateDraw[] = [];
+  readonly #decks = new Map<string, SurrogateDeck>();
+  readonly #drawsByKey = new Map<string, SurrogateDraw>();
+  readonly #tags = new Map<string, string>();
+  readonly #counts = new Map<string, number>();
+  readonly #planned: (string | SurrogateDraw[])[][];
+
+  constructor(
+    readonly readTexts: readonly ReadText[],
+    readonly style: ReplacementStyle,
+    readonly surrogates: SurrogatePools,
+  ) {
+    this.#planned = readTexts.map((text) =>
+      text.elements.flatMap((element) => (typeof element === "string" ? [] : [this.#planMention(element)])),
+    );
+  }
+
+  #planMention(mention: EntityMention): string | SurrogateDraw[] {
+    const { style } = this;
+    const publicType = getPublicType(mention.entityType);
+    if (style.droppedTypes.has(publicType)) return "";
+    if (!style.usesTags && !style.taggedTypes.has(publicType)) {
+      const draws = mention.parts.map((part) => this.#drawPart(part));
+      if (!draws.includes(undefined)) return draws as SurrogateDraw[];
+    }
+    // A number of JSON has another tag than the same digits in a text: it comes back without quotation marks.
+    const equalityKey = [
+      mention.case === JSON_NUMBER_CASE ? "json" : "",
+      publicType,
+      ...mention.parts.map(makeEqualityKey),
+    ].join("\x01");
+    let tag = this.#tags.get(equalityKey);
+    if (tag === undefined) {
+      const nextNumber = (this.#counts.get(publicType) ?? 0) + 1;
+      this.#counts.set(publicType, nextNumber);
+      tag = `[${publicType} ${nextNumber}]`;
+      this.#tags.set(equalityKey, tag);
+    }
+    return tag;
+  }
+
+  /** The draw of a part; nothing if no member is left, or the document has too many strings. */
+  #drawPart(part: MentionPart): SurrogateDraw | undefined {
+    const { entityType, layout } = part;
+    const poolSize = this.surrogates.getSize(entityType, layout);
+    if (!this.style.consistent) return this.#addDraw(poolSize, undefined);
+    if (!this.surrogates.isConsistent(entityType, layout)) {
+      // A surrogate that comes twice for two originals cannot be restored.
+      const dealt = poolSize <= MAX_DEALT_POOL ? this.#planDeal(`${entityType} ${layout}`, poolSize) : undefined;
+      return dealt ?? this.#addDraw(poolSize, undefined);
+    }
+    const equalityKey = makeEqualityKey(part);
+    let draw = this.#drawsByKey.get(equalityKey);
+    if (draw === undefined) {
+      if (this.#drawsByKey.size >= this.style.cap) return undefined;
+      draw = this.#planDeal(`${entityType} ${layout}`, poolSize);
+      if (draw !== undefined) this.#drawsByKey.set(equalityKey, draw);
+    }
+    return draw;
+  }
+
+  /** The draw of a member that no other draw of the document has; nothing if none is left. */
+  #planDeal(pool: string, poolSize: number): SurrogateDraw | undefined {
+    let deck = this.#decks.get(pool);
+    if (deck === undefined) {
+      deck = new SurrogateDeck(poolSize);
+      this.#decks.set(pool, deck);
+    }
+    if (deck.free === 0) return undefined;
+    const draw = this.#addDraw(deck.free, deck);
+    deck.free--;
+    return draw;
+  }
+
+  #addDraw(bound: number, deck: SurrogateDeck | undefined): SurrogateDraw {
+    const draw: SurrogateDraw = { bound, deck, surrogateIndex: 0 };
+    this.draws.push(draw);
+    return draw;
+  }
+
+  /** The texts with what was drawn, and what replies may mention of them. */
+  writeTexts(): { texts: string[]; pairs: SurrogatePair[] } {
+    for (const draw of this.draws)
+      if (draw.deck !== undefined) draw.surrogateIndex = draw.deck.dealIndex(draw.surrogateIndex);
+    const pairs: SurrogatePair[] = [];
+    const texts = this.readTexts.map((text, number) => {
+      const planned = this.#planned[number] ?? [];
+      let index = 0;
+      const elements = quoteJsonTags(
+        text.elements.map(
+          (element): RewrittenElement =>
+            typeof element === "string"
+              ? { output: element, original: element, parts: [] }
+              : this.#spellMention(element, planned[index++] ?? ""),
+        ),
+      );
+      for (const pair of iteratePairs(elements)) pairs.push(pair);
+      const parts = [""];
+      for (const { output, mention } of elements) {
+        if (mention === undefined || !/^(?:\[|"-?\[)/.test(output)) parts[parts.length - 1] += output;
+        else parts.push(output, "");
+      }
+      // What else looks like a tag is somebody else's, and must not be restored.
+      return parts.length === 1
+        ? (parts[0] ?? "")
+        : parts.map((part, at) => (at % 2 ? part : escapeTags(part))).join("");
+    });
+    return { texts, pairs };
+  }
+
+  #spellMention(mention: EntityMention, planned: string | SurrogateDraw[]): RewrittenElement {
+    const original = mention.span.text;
+    if (typeof planned === "string") return { output: planned, original, mention, parts: [] };
+    const surrogates = mention.parts.map((part, index) =>
+      this.surrogates.spellSurrogate(
+        part.entityType,
+        part.layout,
+        (planned[index] as SurrogateDraw).surrogateIndex,
+        mention.case,
+      ),
+    );
+    const last = surrogates.length - 1;
+    const output = surrogates.map((part, at) =>
+      mention.parts[at]?.entityType === "initial" && at < last ? `${part}.` : part,
+    );
+    return { output: output.join(" "), original, mention, parts: surrogates };
+  }
+}
+
+/**
+ * Pieces with a string of JSON for each tag of a number of JSON, and `null` for a dropped one. A sign that is shown
+ * before the number goes into the string.
+ */
+function quoteJsonTags(elements: readonly RewrittenElement[]): RewrittenElement[] {
+  const quoted: RewrittenElement[] = [];
+  for (const element of elements) {
+    const { output, mention, parts } = element;
+    if (mention === undefined || mention.case !== JSON_NUMBER_CASE || parts.length > 0) {
+      quoted.push(element);
+      continue;
+    }
+    const previous = quoted.at(-1);
+    const sign = previous !== undefined && previous.mention === undefined && previous.output.endsWith("-") ? "-" : "";
+    if (previous !== undefined && sign !== "") {
+      const removeSign = (text: string): string => text.slice(0, -1);
+      quoted[quoted.length - 1] = {
+        ...previous,
+        output: removeSign(previous.output),
+        original: removeSign(previous.original),
+      };
+    }
+    const original = sign + element.original;
+    if (output === "") quoted.push({ output: "null", original, parts: [] });
+    else
+      quoted.push({
+        output: `"${sign}${output}"`,
+        original,
+        mention: { ...mention, nameText: sign + mention.nameText },
+        parts: [],
+      });
+  }
+  return quoted;
+}
+
+/** How texts are rewritten. */
+export class NamesPlan {
+  readonly style: ReplacementStyle;
+  readonly #bundle: TextBundle;
+  readonly #surrogates: SurrogatePools;
+  readonly #allowed: ReadonlySet<string>;
+  readonly #denied: ReadonlySet<string>;
+
+  constructor(bundle: TextBundle, options: CheckedOptions) {
+    const lists = bundle.namesLists;
+    this.#bundle = bundle;
+    this.#surrogates = new SurrogatePools(lists.surrogatePools, lists.rules);
+    this.#allowed = collectKeys(options.allow ?? [], lists);
+    this.#denied = collectKeys(options.deny ?? [], lists);
+    const knownTypes = new Set(this.#surrogates.entityTypes.map(getPublicType));
+    const [keptTypes, taggedTypes, droppedTypes] = [options.keep, options.tag, options.drop].map((classifier = []) => {
+      if (!classifier.every((entityType) => knownTypes.has(entityType))) {
+        throw new OptionError(`there is no such kind; there are ${[...knownTypes].sort().join(", ")}`);
+      }
+      return new Set(classifier);
+    }) as [Set<string>, Set<string>, Set<string>];
+    if (
+      new Set([...keptTypes, ...taggedTypes, ...droppedTypes]).size <
+      keptTypes.size + taggedTypes.size + droppedTypes.size
+    ) {
+      throw new OptionError("a kind is kept, tagged or dropped: one of them");
+    }
+    const unlisted = [...keptTypes].filter((entityType) => types.unlisted.includes(entityType)).sort();
+    if (unlisted.length > 0) {
+      throw new OptionError(
+        `kinds that are kept are told by a list or a shape, and ${unlisted.join(", ")} is not: use allow`,
+      );
+    }
+    this.style = {
+      usesTags: options.style === "tag",
+      consistent: options.consistent ?? true,
+      cap: parseCap(options),
+      keptTypes,
+      taggedTypes,
+      droppedTypes,
+    };
+  }
+
+  statement(tokens: number): ReleaseStatement {
+    const { style } = this;
+    const [allow, deny] = [this.#allowed.size > 0, this.#denied.size > 0];
+    return new NamesStatement(
+      { bundleHash: this.#bundle.contentHash, style, hasAllowed: allow, hasDenied: deny },
+      tokens,
+    );
+  }
+
+  #makeClassifier(): EntityClassifier {
+    const { keptTypes, taggedTypes, droppedTypes, usesTags } = this.style;
+    const unchangedTypes = new Set([
+      ...keptTypes,
+      ...taggedTypes,
+      ...droppedTypes,
+      ...(usesTags ? Object.keys(types.without_capitals) : []),
+    ]);
+    return new EntityClassifier(this.#bundle.namesLists, this.#denied, keptTypes, unchangedTypes);
+  }
+
+  #makeTokenizer(): ChunkTokenizer {
+    return new ChunkTokenizer(new Lexicon(this.#bundle.namesLists, this.#allowed, this.#denied));
+  }
+
+  /** Rewrites the documents of one call. */
+  rewrite(documents: readonly (readonly string[])[], randomUint64: RandomUint64): RewrittenDocument[] {
+    const tokenizer = this.#makeTokenizer();
+    const classifier = this.#makeClassifier();
+    const documentsOut: RewrittenDocument[] = [];
+    let batch: DocumentDraws[] = [];
+    let characters = 0;
+    const drawAll = (): void => {
+      const draws = batch.flatMap((document) => document.draws);
+      const samples = drawUniformBelowEach(
+        draws.map((draw) => draw.bound),
+        randomUint64,
+      );
+      draws.forEach((draw, index) => {
+        draw.surrogateIndex = samples[index] ?? 0;
+      });
+      for (const document of batch) {
+        const tokens = document.readTexts.reduce((sum, text) => sum + text.keptCount, 0);
+        const mentions = document.readTexts.flatMap(({ elements: entries }) =>
+          entries.filter((element) => typeof element !== "string"),
+        );
+        const replacedWords = mentions.filter(({ entityType }) => entityType === "word").length;
+        documentsOut.push({ ...document.writeTexts(), tokens, replacedWords });
+      }
+      [batch, characters] = [[], 0];
+    };
+    for (const texts of documents) {
+      const linker = new GivenNameLinker();
+      const unlinked = this.#readTexts(texts, tokenizer, classifier);
+      const linkText = (text: ReadText): ReadText => ({
+        ...text,
+        elements: text.elements.map((element) => linker.linkNames(element)),
+      });
+      const readTexts = this.style.consistent ? unlinked.map(linkText) : unlinked;
+      batch.push(new DocumentDraws(readTexts, this.style, this.#surrogates));
+      characters += texts.reduce((sum, text) => sum + countCodePoints(text), 0);
+      if (characters > NAMES_BATCH) drawAll();
+    }
+    drawAll();
+    return documentsOut;
+  }
+
+  /** Reads the texts of a document: words that may be names are shown where any of them has a capital. */
+  #readTexts(texts: readonly string[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
+    const parts = texts.map(splitJson);
+    const readParts = this.#readPlainTexts(
+      parts.flatMap((partsOfText) => partsOfText.filter((part) => part.partType !== COPIED).map((part) => part.text)),
+      tokenizer,
+      classifier,
+    );
+    let index = 0;
+    return parts.map((partsOfText) =>
+      partsOfText.length === 1
+        ? (readParts[index++] as ReadText)
+        : joinJsonElements(partsOfText, () => readParts[index++] as ReadText),
+    );
+  }
+
+  #readPlainTexts(texts: readonly string[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
+    const { characters } = tokenizer;
+    const { rules } = tokenizer.lists;
+    const isLetter = (text: string): boolean =>
+      characters.allMatch(text.slice(0, (text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1), LETTER);
+    let hasCapitals = false;
+    const finders = texts.map((text) => {
+      const words: NamesToken[] = [];
+      const gaps = [""];
+      tokenizer.tokenize(text, (token) => {
+        if (token.tokenClass === GAP) {
+          gaps[gaps.length - 1] += token.text;
+          return;
+        }
+        words.push(token);
+        gaps.push("");
+      });
+      mergeSpelled(words, gaps, rules);
+      hasCapitals ||= words.some((word) => word.case !== LOWER);
+      return new SpanFinder(words, gaps, isLetter, rules);
+    });
+    return finders.map(
+      (finder): ReadText => ({
+        elements: classifier.mergeKept(
+          finder
+            .iterateElements(hasCapitals)
+            .map((element) => (typeof element === "string" ? element : classifier.classifySpan(element, hasCapitals))),
+        ),
+        keptCount: finder.keptCount,
+      }),
+    );
+  }
+
+  /** The skeleton of each text, as golden vectors have it. */
+  listTemplates(texts: readonly string[]): unknown[][] {
+    const readTexts = this.#readTexts(texts, this.#makeTokenizer(), this.#makeClassifier());
+    return readTexts.map((text) =>
+      text.elements.map((element) =>
+        typeof element === "string"
+          ? element
+          : [
+              element.entityType,
+              ["lower", "Title", "UPPER", "JSON"][element.case],
+              element.span.endsInInitial,
+              element.span.titleCaseWords,
+              element.span.precedingWord,
+              ...element.parts.map((part) => [part.entityType, part.layout]),
+            ],
+      ),
+    );
+  }
+
+  /** Each piece of a text with what becomes of it. */
+  preview(text: string): [string, string][] {
+    const treatments: [string, string][] = [];
+    for (const element of this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier())[0]?.elements ?? []) {
+      if (typeof element !== "string") {
+        treatments.push([element.span.escapedText ?? element.span.text, getPublicType(element.entityType)]);
+        continue;
+      }
+      for (const [chunk] of element.matchAll(WORD_OR_GAP))
+        treatments.push([chunk, STARTS_WORD.test(chunk) ? "visible" : "gap"]);
+    }
+    return treatments;
+  }
+}

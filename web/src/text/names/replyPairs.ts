@@ -1,0 +1,213 @@
+/** What a reply may mention of a text that went out: pairs of what came out and what stood there. */
+
+import { ENGLISH } from "../../bundle/rules.js";
+import { KEYCAP } from "../../constants.js";
+import { findWordBefore, type SurrogatePair } from "../inflections.js";
+import { cutAfter, cutBefore, getLast, isSeparateWord } from "../quotations.js";
+import { isDigit, isUpper } from "../segmentation/words.js";
+import type { EntityMention } from "./entityTypes.js";
+import { JSON_NUMBER_CASE } from "./surrogates.js";
+
+/** A part of a text: what came out, what stood there, its mention, and what came out for each part of that. */
+export interface RewrittenElement {
+  readonly output: string;
+  readonly original: string;
+  readonly mention?: EntityMention;
+  readonly parts: readonly string[];
+}
+
+/** Kinds that only surroundings tell from a reply's own. */
+const QUOTED_TYPES: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other"]);
+/** Kinds of so few surrogates that long texts repeat them for other originals. */
+const REUSED_TYPES: ReadonlySet<string> = new Set(
+  "weekday month state the-country day age ordinal decade year time".split(" "),
+);
+/** Parts before and behind a mention that its surroundings are taken from, and pairs with surroundings of one text. */
+const ELEMENTS_BEFORE = 24;
+const ELEMENTS_AFTER = 16;
+const MAX_QUOTED_PAIRS = 512;
+/** Surrogates of one text of which the first spelling is kept. */
+const MAX_SPELLINGS = 1024;
+const BLANK_OR_NONE: ReadonlySet<string> = new Set(["", " ", "\n"]);
+const WEAK_TYPES: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
+const WORD_MONTHS: ReadonlySet<string> = new Set(ENGLISH.data.months.also_words);
+const DATE_TYPES = ["day month year", "month day year", "day month", "month day"];
+const DATE_JOINS = [" ", ", ", ". "];
+const WORD_AFTER =
+  /^(?:[%\u20ac]|-?[\p{L}\p{N}_][\p{L}\p{N}_'\u2019]+| ?\p{L}[\p{L}\p{N}_'\u2019]{3,}|\.? \p{L}[\p{L}\p{N}_]+)/u;
+const SIGNS = "$\u20ac\u00a3\u00a5#";
+const MAX_SHORT_WORD = 3;
+const CONTEXT_CHARACTERS = 40;
+
+/** Yields what may be mentioned of a text. */
+export function* iteratePairs(elements: readonly RewrittenElement[]): Generator<SurrogatePair> {
+  const spellings = new Map<string, string>();
+  const knownPairs = new Set<string>();
+  for (const pair of iterateAllPairs(elements, spellings)) {
+    if (pair.after !== undefined) {
+      const entry = JSON.stringify([pair.output, pair.original, pair.weak, pair.before, pair.after]);
+      if (knownPairs.size >= MAX_QUOTED_PAIRS || knownPairs.has(entry)) continue;
+      knownPairs.add(entry);
+    }
+    yield pair;
+  }
+}
+
+function* iterateAllPairs(
+  elements: readonly RewrittenElement[],
+  spellings: Map<string, string>,
+): Generator<SurrogatePair> {
+  for (const [index, element] of elements.entries()) {
+    const { output: whole, mention, parts } = element;
+    if (mention === undefined || whole === "") continue;
+    if (parts.length !== 1) yield { output: whole, original: mention.nameText };
+    const hasOther = hasOtherSpelling(element, spellings) || mention.nameText !== mention.span.text;
+    if (parts.length === 0) {
+      if (mention.case === JSON_NUMBER_CASE) {
+        yield { output: whole.slice(1, -1), original: mention.nameText };
+        if (whole[1] === "-") yield { output: whole.slice(2, -1), original: mention.nameText.slice(1) };
+      }
+      if (hasOther) yield makeQuotedPair(elements, index, false);
+      continue;
+    }
+    const date = makeDatePair(elements, index);
+    let isWeak = false;
+    for (const [number, output] of parts.entries()) {
+      const part = mention.parts[number];
+      if (part === undefined) continue;
+      const { entityType, text: original } = part;
+      const weak = WEAK_TYPES.has(entityType) || (entityType === "month" && WORD_MONTHS.has(output.toLowerCase()));
+      if (weak || ([...output].length === 1 && isDigit(output))) {
+        for (const pair of iterateContextPairs(elements, index, output, original))
+          if (pair.output !== date?.output) yield pair;
+        isWeak = parts.length === 1;
+      } else if (QUOTED_TYPES.has(entityType)) {
+        if (parts.length === 1) {
+          yield { output, original, weak: true, before: "" };
+          isWeak = true;
+        }
+      } else if (entityType !== "particle") {
+        yield { output, original };
+        if (entityType === "year-range") yield* iterateYearPairs(output, original);
+        else if (entityType === "season") yield* iterateSeasonPairs(output, original);
+        else if (entityType === "account") yield { output: output.replace(/^0+/, ""), original };
+        else if (entityType === "organization")
+          yield* iterateOrganizationPairs(output.split(/\s+/), original.split(/\s+/));
+        else if (entityType === "number" && output.endsWith("0") && output.includes(".")) {
+          yield { output: output.replace(/0+$/, "").replace(/\.+$/, ""), original };
+        }
+      }
+    }
+    if (date !== undefined) yield date;
+    const isQuoted = isWeak || hasOther || REUSED_TYPES.has(mention.entityType) || isInsideWord(elements, index);
+    // Values are restored as a whole.
+    if (isQuoted && !(elements.length === 1 && mention.case === JSON_NUMBER_CASE))
+      yield makeQuotedPair(elements, index, !hasOther);
+  }
+}
+
+/** Whether the same surrogate may be restored in another spelling, that of another place. */
+function hasOtherSpelling({ output, original }: RewrittenElement, spellings: Map<string, string>): boolean {
+  const key = output.toLowerCase();
+  const first = spellings.get(key) ?? original;
+  if (spellings.size < MAX_SPELLINGS) spellings.set(key, first);
+  const showsNoCase = output.startsWith("[") || [...output].some(isDigit);
+  return first !== original || (showsNoCase && isUpper(original)); // a later one that is not in capitals counts
+}
+
+const joinOutputs = (elements: readonly RewrittenElement[], from: number, to: number): string =>
+  elements
+    .slice(Math.max(0, from), to)
+    .map((element) => element.output)
+    .join("");
+
+/** Whether a surrogate is a part of a longer word or number. */
+function isInsideWord(elements: readonly RewrittenElement[], index: number): boolean {
+  const before = getLast(joinOutputs(elements, index - 2, index), 3).join("");
+  const after = [...joinOutputs(elements, index + 1, index + 3)].slice(0, 2).join("");
+  if (BLANK_OR_NONE.has(getLast(before, 1).join("")) && BLANK_OR_NONE.has([...after].slice(0, 1).join("")))
+    return false;
+  const output = elements[index]?.output ?? "";
+  return !isSeparateWord(before + output + after, before.length, before.length + output.length);
+}
+
+/** The pair of a whole mention with what stands before and behind it. */
+function makeQuotedPair(elements: readonly RewrittenElement[], index: number, weak: boolean): SurrogatePair {
+  const { output, original } = elements[index] as RewrittenElement;
+  return {
+    output,
+    original,
+    weak,
+    before: cutBefore(joinOutputs(elements, index - ELEMENTS_BEFORE, index), index <= ELEMENTS_BEFORE),
+    after: cutAfter(
+      joinOutputs(elements, index + 1, index + 1 + ELEMENTS_AFTER),
+      index + 1 + ELEMENTS_AFTER >= elements.length,
+    ),
+  };
+}
+
+/** The first word of a firm, and the last: replies call it by one of them. */
+function* iterateOrganizationPairs(output: readonly string[], original: readonly string[]): Generator<SurrogatePair> {
+  if (output.length < 2 || original.length < 2) return;
+  yield { output: output[0] ?? "", original: original[0] ?? "" };
+  if (output.length === original.length) yield { output: output.at(-1) ?? "", original: original.at(-1) ?? "" };
+}
+
+/** A range of years with either dash, and each year of it alone. */
+function* iterateYearPairs(output: string, original: string): Generator<SurrogatePair> {
+  const [outputYears, originalYears] = [output, original].map((range) => range.match(/[0-9]+/g) ?? []);
+  if (outputYears === undefined || originalYears === undefined) return;
+  for (const mark of ["-", "\u2013"]) {
+    if (mark !== output.charAt(4)) yield { output: outputYears.join(mark), original: originalYears.join(mark) };
+  }
+  for (const [index, year] of outputYears.entries()) yield { output: year, original: originalYears[index] ?? "" };
+}
+
+/** A season with the other marks, and the year that it begins in. */
+function* iterateSeasonPairs(output: string, original: string): Generator<SurrogatePair> {
+  for (const mark of ["/", "-", "\u2013"]) {
+    if (mark !== output.charAt(4)) yield { output: output.slice(0, 4) + mark + output.slice(5), original };
+  }
+  yield { output: output.slice(0, 4), original: original.slice(0, 4) };
+}
+
+function* iterateContextPairs(
+  elements: readonly RewrittenElement[],
+  index: number,
+  output: string,
+  original: string,
+): Generator<SurrogatePair> {
+  const joinRange = (from: number, to: number): string =>
+    elements
+      .slice(from, to)
+      .map((element) => element.output)
+      .join("");
+  const before = findWordBefore(joinRange(Math.max(0, index - 3), index));
+  const isIndicative = [...before].length > MAX_SHORT_WORD || (before !== "" && SIGNS.includes(before));
+  yield { output, original, weak: true, before: isIndicative ? before : "" };
+  const after = WORD_AFTER.exec([...joinRange(index + 1, index + 4)].slice(0, CONTEXT_CHARACTERS).join(""))?.[0];
+  if (after === undefined) return;
+  for (const following of new Set([after, after.replace(/^\.+/, "")])) {
+    yield { output: output + following, original, lead: [...output].length };
+  }
+}
+
+/** A date of several mentions that begins at a place. */
+function makeDatePair(elements: readonly RewrittenElement[], index: number): SurrogatePair | undefined {
+  for (const length of [5, 3]) {
+    const dateElements = elements.slice(index, index + length);
+    const entityTypes = dateElements
+      .filter((_, at) => at % 2 === 0)
+      .map((element) => element.mention?.entityType ?? "");
+    const between = dateElements
+      .filter((_, at) => at % 2 === 1)
+      .every((element) => DATE_JOINS.includes(element.output));
+    if (dateElements.length === length && DATE_TYPES.includes(entityTypes.join(" ")) && between) {
+      return {
+        output: dateElements.map((element) => element.output).join(""),
+        original: dateElements.map((element) => element.original).join(""),
+      };
+    }
+  }
+  return undefined;
+}

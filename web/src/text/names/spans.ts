@@ -1,0 +1,551 @@
+/** Pass 2 of the rung `names`: what is shown where it stands, and what is one slot. It reads classes, cases and gaps. */
+
+import { includesWord, type Rules } from "../../bundle/rules.js";
+import { LONG_HEADLINE, MOST_CONNECTORS, SPELLED_LETTERS, TITLE_BEFORE } from "../../constants.js";
+import { characters, types } from "../../data.js";
+import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
+import {
+  CAPITALIZED_RUN,
+  CLOSING_BRACKETS,
+  DIGIT_GROUP,
+  ENDS_BEFORE_WORD,
+  ENDS_IN_BLANK,
+  type EntitySpan,
+  LINE_BREAK,
+  LIST_NUMBER_BLANKS,
+  LIST_NUMBER_PREFIX,
+  LONE_INITIAL,
+  OPENING_BRACKET,
+  OPENING_MARKS,
+  SENTENCE_END,
+  SHORT_NUMBER_LAYOUTS,
+  type TextElement,
+  TYPES_WITH_PLUS,
+} from "./entitySpans.js";
+import { APOSTROPHE } from "./spelledTokens.js";
+import { INWARD_HALF, OUTWARD_HALF } from "./stringTypes.js";
+import {
+  BEGINS_DOTTED_NAME,
+  BEGINS_PLACE,
+  BEGINS_UNIT,
+  CAPITALIZED,
+  CLITIC,
+  DIGITS,
+  INITIAL,
+  INITIALS,
+  KEPT,
+  KEPT_AT_SENTENCE,
+  KEPT_AT_START,
+  KEPT_FOR_EMPHASIS,
+  KEPT_WITH_CAPITALS,
+  LEGAL_FORM,
+  LISTED_PERSON,
+  mayFollowInitials,
+  NAME_AFTER_TITLE,
+  NAME_ROLE,
+  type NamesToken,
+  NUMBER_WORD,
+  REPLACED,
+} from "./tokens.js";
+
+const { gaps: data } = characters;
+
+/** One text: its words, the gap before each, and that at its end. */
+export class SpanFinder {
+  keptCount = 0;
+  #start = 0;
+  #end = 0;
+  #hasLowerWord = false;
+  /** The first word behind the last slot. */
+  #afterLastSpan = 0;
+  #hasCapitals = false;
+  /** The last number of a list that is kept. */
+  #lastListNumber = 0;
+  readonly #hidden: Uint8Array;
+  /** Words before this place begin no part of an address that is longer: they were looked at. */
+  #plainStart = 0;
+  #plainEnd = 0;
+
+  constructor(
+    readonly words: NamesToken[],
+    readonly gaps: string[],
+    readonly isLetter: (text: string) => boolean,
+    readonly rules: Rules,
+  ) {
+    this.#hidden = new Uint8Array(words.length);
+  }
+
+  /** What is shown and the slots of the text; `capitals` says whether any text of the document has a capital. */
+  iterateElements(hasCapitals: boolean): TextElement[] {
+    this.#hasCapitals = hasCapitals;
+    const elements: TextElement[] = [""];
+    const { words, gaps } = this;
+    for (this.#start = 0; this.#start < words.length; this.#start = this.#end) {
+      this.#end = this.#start + 1;
+      while (this.#end < words.length && !LINE_BREAK.test(gaps[this.#end] ?? "")) this.#end++;
+      this.#appendLineElements(elements);
+    }
+    elements[elements.length - 1] = (elements[elements.length - 1] as string) + (gaps[words.length] ?? "");
+    return elements;
+  }
+
+  #getWord(index: number): NamesToken {
+    return this.words[index] as NamesToken;
+  }
+
+  #getGap(index: number): string {
+    return this.gaps[index] ?? "";
+  }
+
+  #appendLineElements(elements: TextElement[]): void {
+    const { gaps } = this;
+    const capitalized = this.#findCapitalized();
+    this.#hasLowerWord = false;
+    for (let index = this.#start; index < this.#end && !this.#hasLowerWord; index++) {
+      this.#hasLowerWord = gaps[index] !== "-" && this.#isLowerWord(this.#getWord(index));
+    }
+    if (capitalized.length > 0) this.#hideCapitalized(capitalized);
+    let keptText = elements.pop() as string;
+    for (let index = this.#start; index < this.#end; ) {
+      const word = this.#getWord(index);
+      keptText += gaps[index] ?? "";
+      let span: EntitySpan;
+      if ((index === this.#start && this.#continuesList(index)) || this.#isKept(index)) {
+        this.keptCount++;
+        keptText += word.text;
+        index++;
+        continue;
+      }
+      if (word.tokenClass === KEPT && this.#hidden[index] && !this.#hasCapitals) {
+        span = this.#makeSpan("word", index, index + 1);
+      } else if (word.tokenClass === KEPT && !this.#hidden[index]) {
+        const end = this.#findAddressEnd(index);
+        span = this.#makeSpan(word.flags & BEGINS_UNIT && end === index + 1 ? "unit" : "word", index, end);
+      } else if (this.#hidden[index]) {
+        span = this.#makeRun(index);
+      } else if (word.flags & OUTWARD_HALF && this.#isInwardCode(index + 1)) {
+        span = this.#makeSpan("postcode", index, index + 2);
+      } else if (word.tokenClass === DIGITS) {
+        span = this.#makeNumberSpan(index);
+        const sign = keptText.slice(-1);
+        if (span.text.startsWith("\0")) {
+          span.text = sign + span.text.slice(1);
+          keptText = keptText.slice(0, -1);
+        }
+      } else {
+        span = this.#makeSpan(word.entityType, index, index + 1, word.case, word.layout);
+      }
+      if (span.tokens.length === 1 && span.entityType === "word" && !this.#hasCapitals) this.#hideNextNoun(index);
+      elements.push(keptText, span);
+      keptText = "";
+      index += span.tokens.length;
+      this.#afterLastSpan = index;
+    }
+    elements.push(keptText);
+  }
+
+  #makeSpan(
+    entityType: string,
+    start: number,
+    end: number,
+    pattern = LOWER,
+    layout = "",
+    runFields: Partial<Pick<EntitySpan, "precedingWord" | "titleCaseWords" | "endsInInitial">> = {},
+  ): EntitySpan {
+    let text = this.#getWord(start).text;
+    for (let index = start + 1; index < end; index++) text += this.#getGap(index) + this.#getWord(index).text;
+    const tokens = this.words.slice(start, end);
+    return {
+      entityType,
+      case: pattern,
+      layout,
+      tokens,
+      text,
+      precedingWord: "",
+      titleCaseWords: 0,
+      endsInInitial: false,
+      ...runFields,
+    };
+  }
+
+  /** The capitals of the line. A particle that leads to one is one of them; others are words on no list. */
+  #findCapitalized(): number[] {
+    const capitalized: number[] = [];
+    for (let index = this.#end - 1; index >= this.#start; index--) {
+      let word = this.#getWord(index);
+      if (word.tokenClass === REPLACED && word.entityType === "particle") {
+        const precedesName =
+          index + 1 < this.#end &&
+          this.#getWord(index + 1).tokenClass >= CAPITALIZED &&
+          includesWord(data.joins, this.#getGap(index + 1));
+        word = precedesName ? { ...word, tokenClass: CAPITALIZED } : { ...word, entityType: "word" };
+        this.words[index] = word;
+      }
+      if (word.tokenClass >= CAPITALIZED) capitalized.push(index);
+      if (word.tokenClass === CAPITALIZED && word.flags & LEGAL_FORM) this.#attachFullStop(index);
+    }
+    return capitalized.reverse();
+  }
+
+  /** Gives the form of a firm the full stop behind it, where no sentence ends there: it is of the slot. */
+  #attachFullStop(index: number): void {
+    const gap = this.#getGap(index + 1);
+    const after = this.words[index + 1];
+    const isInsideSentence =
+      after !== undefined && after.case === LOWER && after.tokenClass !== DIGITS && after.tokenClass !== CAPITALIZED;
+    if (gap === ". " ? !isInsideSentence : !/^\.[,)]/.test(gap)) return;
+    const word = this.#getWord(index);
+    this.words[index] = { ...word, text: `${word.text}.` };
+    this.gaps[index + 1] = gap.slice(1);
+  }
+
+  /** Hides the word behind a name in lower case, which is taken for a part of it (`martin short`). */
+  #hideNextNoun(index: number): void {
+    const { flags, entityType } = this.#getWord(index);
+    const after = index + 1;
+    if (!(flags & LISTED_PERSON || entityType === NAME_ROLE) || after >= this.#end || this.gaps[after] !== " ") return;
+    const word = this.#getWord(after);
+    if (
+      word.tokenClass === KEPT &&
+      word.case === LOWER &&
+      (word.flags & ~NUMBER_WORD) === 0 &&
+      word.entityType !== ""
+    ) {
+      this.#hidden[after] = 1;
+    }
+  }
+
+  /** Whether a word of the line is the second half of a postal code, behind a blank. */
+  #isInwardCode(index: number): boolean {
+    return index < this.#end && this.gaps[index] === " " && (this.#getWord(index).flags & INWARD_HALF) !== 0;
+  }
+
+  /** Whether a word is one in lower case that no headline has. */
+  #isLowerWord(word: NamesToken): boolean {
+    if (word.case !== LOWER) return false;
+    if (word.tokenClass === KEPT)
+      return !includesWord(this.rules.data.sentences.headline_words, word.key) && this.isLetter(word.key);
+    return (
+      word.tokenClass === KEPT_WITH_CAPITALS ||
+      (word.tokenClass === REPLACED && includesWord(types.headline, word.entityType))
+    );
+  }
+
+  /** Whether a word is shown where it stands. */
+  #isKept(index: number): boolean {
+    const word = this.#getWord(index);
+    if (this.#hidden[index]) return false;
+    if (word.tokenClass === KEPT) return word.flags === 0 || this.#findAddressEnd(index) === index;
+    if (word.tokenClass === REPLACED) return word.flags !== 0 && this.#isCommonInContext(index);
+    return word.tokenClass >= CAPITALIZED || (word.tokenClass === KEPT_WITH_CAPITALS && this.#hasCapitals);
+  }
+
+  /** Whether a word is listed and shown, so that its key may be read. */
+  #hasReadableKey(index: number): boolean {
+    if (index < this.#start || index >= this.#end) return false;
+    return this.#getWord(index).tokenClass === KEPT && !this.#hidden[index] && this.#findAddressEnd(index) === index;
+  }
+
+  /** Whether a word of a closed kind is a common word here: a title with no name behind it, a lost clitic. */
+  #isCommonInContext(index: number): boolean {
+    const word = this.#getWord(index);
+    if (word.flags & CLITIC) return APOSTROPHE.test(this.#getGap(index));
+    if ((word.entityType !== "title" && word.entityType !== "office") || !(word.flags & KEPT_AT_SENTENCE)) return false;
+    if (!this.#startsSentence(index)) return false;
+    const after = index + 1;
+    return after === this.words.length || this.#getGap(after) !== " " || this.#getWord(after).tokenClass < CAPITALIZED;
+  }
+
+  #followsBreak(index: number): boolean {
+    if (index === 0) return true;
+    const gap = this.#getGap(index);
+    const takesNoun =
+      this.#getWord(index).flags & NAME_AFTER_TITLE &&
+      this.#getWord(index - 1).entityType === "title" &&
+      gap.includes(".");
+    return !takesNoun && (gap.includes(" - ") || OPENING_MARKS.test(gap));
+  }
+
+  #startsSentence(index: number): boolean {
+    if (index === 0) return true;
+    const gap = this.#getGap(index);
+    const before = this.#getWord(index - 1);
+    if (!ENDS_BEFORE_WORD.test(gap)) return false;
+    if (!SENTENCE_END.test(gap)) {
+      const feeds = gap.split("\n").length - 1;
+      return feeds > 1 || (feeds === 1 && this.#getGap(index + 1).startsWith(":"));
+    }
+    const isListed = before.tokenClass === KEPT || (before.tokenClass === KEPT_WITH_CAPITALS && this.#hasCapitals);
+    if (!this.#hidden[index - 1] && isListed)
+      return [...before.key].length >= 2 && !includesWord(this.rules.data.sentences.abbreviations, before.key);
+    return (
+      !gap.includes(".") ||
+      (before.tokenClass !== INITIAL && !["title", "letter", SPELLED_LETTERS].includes(before.entityType))
+    );
+  }
+
+  #isTitleCase(index: number): boolean {
+    return this.#getWord(index).tokenClass === CAPITALIZED && this.#getWord(index).case === TITLE;
+  }
+
+  #isEmphasized(index: number): boolean {
+    return this.#getWord(index).case === UPPER && (this.#getWord(index).flags & KEPT_FOR_EMPHASIS) !== 0;
+  }
+
+  /** Marks words with a capital that are not shown, with the lower-case words that hyphens join to them. */
+  #hideCapitalized(capitalized: readonly number[]): void {
+    const titleCaseWords = capitalized.filter((index) => this.#isTitleCase(index)).length;
+    if (!this.#hasLowerWord && (titleCaseWords === 0 || titleCaseWords >= LONG_HEADLINE)) {
+      for (const index of capitalized) {
+        if (
+          this.#followsParticleOrInitials(index) ||
+          !(this.#getWord(index).flags & (KEPT_AT_START | KEPT_AT_SENTENCE))
+        )
+          this.#hideMember(index);
+      }
+      return;
+    }
+    let first = 0;
+    for (let last = 1; last <= capitalized.length; last++) {
+      const [begin = 0, before = 0, next = 0] = [capitalized[first], capitalized[last - 1], capitalized[last]];
+      const isJoinedToRun =
+        last < capitalized.length && this.#findMemberEnd(before) === next && this.#joinsRun(next, begin);
+      if (!isJoinedToRun) {
+        this.#hideGroup(capitalized.slice(first, last));
+        first = last;
+      }
+    }
+  }
+
+  /** Whether a particle or initials lead to a word with a capital: then it is no word of a headline. */
+  #followsParticleOrInitials(index: number): boolean {
+    if (index === 0) return false;
+    const before = this.#getWord(index - 1);
+    const gap = this.#getGap(index);
+    if (before.flags & INITIALS || (before.tokenClass === INITIAL && before.flags === 0)) {
+      return (
+        (includesWord(data.joins_initials, gap) || (gap === " " && before.flags !== 0)) &&
+        mayFollowInitials(this.#getWord(index))
+      );
+    }
+    return before.entityType === "particle" && before.tokenClass === CAPITALIZED;
+  }
+
+  #hideMember(index: number): void {
+    this.#hidden.fill(1, index, this.#findMemberEnd(index));
+  }
+
+  #hideGroup(group: readonly number[]): void {
+    const first = group[0] ?? 0;
+    const word = this.#getWord(first);
+    let indices = group;
+    if (word.flags & KEPT_AT_START && this.#followsBreak(first)) {
+      indices = group.slice(1);
+    } else if (word.flags & KEPT_AT_SENTENCE && word.case === TITLE && this.#startsSentence(first)) {
+      indices = group.slice(1).every((index) => this.#isEmphasized(index)) ? [] : group;
+    }
+    if (!indices.every((index) => this.#isEmphasized(index))) for (const index of indices) this.#hideMember(index);
+  }
+
+  /** Whether the gap before a word joins it to the word before, in what begins with another word. */
+  #joinsRun(after: number, first: number): boolean {
+    const gap = this.#getGap(after);
+    const before = this.#getWord(after - 1);
+    if (includesWord(data.joins, gap) || (before.tokenClass === INITIAL && includesWord(data.joins_initials, gap)))
+      return true;
+    if (includesWord(data.joins_forms, gap) && this.#getWord(after).flags & LEGAL_FORM) return true;
+    if (gap === ". " && before.flags & INITIALS && mayFollowInitials(this.#getWord(after))) return true;
+    return gap === ". " && after - 1 === first && (before.flags & BEGINS_DOTTED_NAME) !== 0;
+  }
+
+  /** Where a member of a run ends, with the lower-case words that a hyphen joins to it. */
+  #findMemberEnd(start: number): number {
+    let index = start + 1;
+    for (; index < this.#end && this.gaps[index] === "-"; index++) {
+      const word = this.#getWord(index);
+      if (
+        word.case !== LOWER ||
+        (word.tokenClass !== KEPT && word.tokenClass !== KEPT_WITH_CAPITALS && word.tokenClass !== REPLACED)
+      )
+        break;
+      if (word.tokenClass === KEPT && includesWord(this.rules.data.names.suffixes, word.key)) break;
+      if (word.tokenClass === REPLACED && word.entityType !== "word") break;
+    }
+    return index;
+  }
+
+  /** The slot of the run that begins at a place. */
+  #makeRun(start: number): EntitySpan {
+    let end = this.#findMemberEnd(start);
+    let first = start; // what stands together begins anew behind connectors
+    for (let after = this.#findNextMember(end, first); after >= 0; after = this.#findNextMember(end, first)) {
+      first = after === end ? first : after;
+      end = this.#findMemberEnd(after);
+    }
+    const tokens = this.words.slice(start, end);
+    const members = tokens.filter((word) => word.tokenClass >= CAPITALIZED && word.entityType !== "particle");
+    const isUpper = members.every((word) => word.case === UPPER || word.tokenClass === INITIAL);
+    const last = tokens[tokens.length - 1] as NamesToken;
+    const isLone = tokens.length === 1 && last.tokenClass === INITIAL;
+    let titleCaseWords = 0;
+    if (!this.#hasLowerWord)
+      for (let index = start; index < end; index++) if (this.#isTitleCase(index)) titleCaseWords++;
+    return this.#makeSpan(isLone ? LONE_INITIAL : CAPITALIZED_RUN, start, end, isUpper ? UPPER : TITLE, "", {
+      precedingWord: this.#findPrecedingWord(start),
+      titleCaseWords,
+      endsInInitial: last.tokenClass === INITIAL && !isLone,
+    });
+  }
+
+  /** What is read of the word before a run. */
+  #findPrecedingWord(start: number): string {
+    if (start === 0) return "";
+    const last = this.#getWord(start - 1);
+    const gap = this.#getGap(start);
+    if (last.tokenClass === KEPT && gap === " " && start > this.#afterLastSpan) return last.key;
+    return last.entityType === "title" && (gap === " " || gap === ". ") ? TITLE_BEFORE : "";
+  }
+
+  /** The next member of a run whose last member ends at a place; -1 where the run ends. */
+  #findNextMember(index: number, start: number): number {
+    if (index >= this.#end || !this.#joinsRun(index, start)) return -1;
+    if (this.#hidden[index]) return index;
+    if (this.gaps[index] !== " ") return -1;
+    let after = index;
+    while (after < this.#end && after - index < MOST_CONNECTORS && this.gaps[after] === " ") {
+      const word = this.#getWord(after);
+      if (word.tokenClass !== KEPT || word.case !== LOWER || !includesWord(this.rules.data.names.connectors, word.key))
+        break;
+      after++;
+    }
+    if (after === index || after >= this.#end || this.gaps[after] !== " ") return -1;
+    return this.#hidden[after] ? after : -1;
+  }
+
+  /** Where the part of an address ends that begins with a shown word; the place itself where it begins none. */
+  #findAddressEnd(index: number): number {
+    const { flags } = this.#getWord(index);
+    let after = index + 1;
+    if (flags === 0 || after >= this.#end) return index;
+    if (this.#getWord(after).tokenClass === DIGITS && flags & BEGINS_UNIT) {
+      const gap = this.#getGapBeforeDigits(after);
+      return gap === " " || includesWord(data.joins_initials, gap) ? after : index;
+    }
+    if (this.#hasCapitals || (index >= this.#plainStart && index < this.#plainEnd)) return index;
+    while (this.#getWord(after - 1).flags & BEGINS_PLACE && after < this.#end && this.gaps[after] === " ") {
+      const word = this.#getWord(after);
+      if (word.tokenClass === KEPT_WITH_CAPITALS || (word.tokenClass === REPLACED && word.entityType === "word"))
+        return after + 1;
+      after++;
+    }
+    [this.#plainStart, this.#plainEnd] = [index, after];
+    return index;
+  }
+
+  /** The gap before digits, less what may be replaced with them. */
+  #getGapBeforeDigits(index: number): string {
+    return this.#getGap(index).replace(/[+(]+$/, "");
+  }
+
+  #isBesideMonth(index: number): boolean {
+    if (index > this.#start && this.#getWord(index - 1).entityType === "month") {
+      const gap = this.#getGapBeforeDigits(index);
+      if (gap === " " || gap === ". ") return true;
+    }
+    return index + 1 < this.#end && this.#getWord(index + 1).entityType === "month" && this.gaps[index + 1] === " ";
+  }
+
+  #isAge(index: number): boolean {
+    if (this.#hasReadableKey(index - 1) && includesWord(this.rules.data.ages.before, this.#getWord(index - 1).key)) {
+      return this.#getGapBeforeDigits(index) === " ";
+    }
+    if (!this.#hasReadableKey(index + 1) || ![" ", "-", ""].includes(this.#getGap(index + 1))) return false;
+    const unit = this.#getWord(index + 1).key;
+    if (includesWord(this.rules.data.ages.short, unit)) return true;
+    if (!includesWord(this.rules.data.ages.units, unit) || !this.#hasReadableKey(index + 2)) return false;
+    return (
+      includesWord(this.rules.data.ages.behind, this.#getWord(index + 2).key) &&
+      [" ", "-"].includes(this.#getGap(index + 2))
+    );
+  }
+
+  /** The slot of the digits at a place; its text begins with U+0000 where the sign before it belongs to it. */
+  #makeNumberSpan(index: number): EntitySpan {
+    const word = this.#getWord(index);
+    if (word.entityType === "number" && SHORT_NUMBER_LAYOUTS.has(word.layout) && this.#isAge(index)) {
+      return this.#makeSpan("age", index, index + 1);
+    }
+    if (this.#isBesideMonth(index)) {
+      const isDay = word.entityType === "number" && (word.layout === "1" || word.layout === "2");
+      return this.#makeSpan(isDay ? "day" : word.entityType, index, index + 1, LOWER, isDay ? "" : word.layout);
+    }
+    const end = this.#findDigitsEnd(index);
+    const isAlone = end === index + 1;
+    const span = this.#makeSpan(isAlone ? word.entityType : DIGIT_GROUP, index, end, LOWER, isAlone ? word.layout : "");
+    const sign = this.#getGap(index).slice(-1);
+    const includesSign =
+      (sign === "+" && TYPES_WITH_PLUS.has(span.entityType)) || (sign === "(" && span.text.includes(")"));
+    if (includesSign && this.#isSeparateNumber(index)) span.text = `\0${span.text}`;
+    return span;
+  }
+
+  /** Whether the gap before digits joins nothing without the sign at its end. */
+  #isSeparateNumber(index: number): boolean {
+    const rest = this.#getGap(index).slice(0, -1);
+    const first = index === this.#start;
+    if (!(rest === "" ? first : ENDS_IN_BLANK.test(rest))) return false;
+    return first || this.#getWord(index - 1).tokenClass !== DIGITS || !includesWord(data.joins_digits, rest);
+  }
+
+  /** Where the digits end that are one slot with those at a place. A bracket opens before them, or behind short ones. */
+  #findDigitsEnd(index: number): number {
+    let isOpen = this.#getGap(index).endsWith("(") && this.#isSeparateNumber(index);
+    let end = index + 1;
+    for (; this.#joinsDigits(end); end++) {
+      const gap = this.#getGap(end);
+      if (gap === OPENING_BRACKET) {
+        if (isOpen || end > index + 1 || !this.#opensAreaCode(index)) break;
+        isOpen = true;
+      } else if (CLOSING_BRACKETS.has(gap)) {
+        if (!isOpen) break;
+        isOpen = false;
+      }
+    }
+    return end;
+  }
+
+  /** Whether digits are short, and a bracket behind them has digits in it and behind it. */
+  #opensAreaCode(index: number): boolean {
+    const word = this.#getWord(index);
+    if (word.entityType !== "number" || !SHORT_NUMBER_LAYOUTS.has(word.layout)) return false;
+    let end = index + 2;
+    for (; this.#joinsDigits(end) && !CLOSING_BRACKETS.has(this.#getGap(end)); end++) {
+      if (this.#getGap(end) === OPENING_BRACKET) return false;
+    }
+    return this.#joinsDigits(end);
+  }
+
+  /** Whether digits without a month beside them are at a place, and a gap that may join them is before it. */
+  #joinsDigits(index: number): boolean {
+    if (
+      index >= this.#end ||
+      this.#getWord(index).tokenClass !== DIGITS ||
+      !includesWord(data.joins_digits, this.#getGap(index))
+    )
+      return false;
+    return !this.#isBesideMonth(index);
+  }
+
+  /** Whether the first word of a line is the next number of a list, or 1; it is kept then. */
+  #continuesList(index: number): boolean {
+    const { tokenClass: cls, text } = this.#getWord(index);
+    if (cls !== DIGITS || text.length > 2 || (text !== "1" && text !== String(this.#lastListNumber + 1))) return false;
+    const before = this.#getGap(index).replace(LIST_NUMBER_PREFIX, "");
+    const gap = this.#getGap(index + 1);
+    if (!/^[.)]/.test(gap) || !LIST_NUMBER_BLANKS.test(gap) || !(before === "" || LINE_BREAK.test(before.slice(-1))))
+      return false;
+    if (this.#findDigitsEnd(index) > index + 1) return false;
+    this.#lastListNumber = Number(text);
+    return true;
+  }
+}

@@ -1,0 +1,405 @@
+/** Pass 1 of the rung `names`: tokens of chunks, each from its own string and the options alone (docs/names-rule.md). */
+
+import type { NamesLists } from "../../bundle/namesFiles.js";
+import { includesWord, makeAlternatives, type Rules } from "../../bundle/rules.js";
+import { characters as data } from "../../data.js";
+import { BLANK, type CharacterClasses, CodePoints, L, M, MARK, N, ND } from "../segmentation/characterClasses.js";
+import {
+  findCasePattern,
+  foldWord,
+  isAscii,
+  isDigit,
+  isLong,
+  isUpper,
+  LOWER,
+  TITLE,
+  UPPER,
+} from "../segmentation/words.js";
+import { classifySequence, splitAtEmoji } from "./emoji.js";
+import type { Lexicon } from "./lexicon.js";
+import { classifyString, findPostcodeHalf, NUMBER_TYPES, splitUnit } from "./stringTypes.js";
+import {
+  CAPITALIZED,
+  DIGITS,
+  GAP,
+  INITIALS,
+  KEPT,
+  KEPT_AT_START,
+  MIN_SPELLED,
+  makeGapToken,
+  makeToken,
+  type NamesToken,
+  NUMBER_WORD,
+  REPLACED,
+} from "./tokens.js";
+
+const { emoticon, entity, entity_name: entityName } = data.patterns;
+const EMOTICONS = new RegExp(`^(?:${emoticon})$`);
+const ENTITIES = new RegExp(`${entity}|${entityName}`, "g");
+const BARE_ENTITY = /^[a-z]/;
+const NUMERIC_ENTITY = /#[0-9]+;/;
+const SIGNS = "$+<=>^`|~€£¥";
+const EMOJI_SELECTOR = "\ufe0f";
+const APOSTROPHES = "'’‘";
+const PLAIN_MARKS = /[.,;:!?"')]+$/;
+const JOINER = /^(?:[-\u2010-\u2015\u2026,;:!?/+*"“”«»()[\]{}\u2018\u2019'|]+|\.{2,}|\\)$/;
+const WORD_INNER_MARKS = new Set("-\u2010\u2011\u2012\u2013\u2014\u2015\u2026!+*\"“”«»()[]{}\u2018\u2019'");
+const CODE_MARKS = /((?:<\/|\/>|[()[\]{}=<>;,|&*!"`])+)/;
+const BRACKETS = /[()[\]{}=<>"`]/;
+const WHOLE_CHUNK_MARKS = /[@\uff20\\/]/;
+const MAX_FORMATS_LENGTH = 40;
+const FORMATS =
+  /^(?:[!-/:-@[-`{-~]*?(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)?\})){1,4}[!-/:-@[-`{-~]*$/;
+const SHORT_NUMBER = /^[0-9]{1,4}$/;
+const ASCII_LETTERS = /^[A-Za-z]+$/;
+/** Reads chunks with the lists of a bundle, and the keys that a request allows and denies. */
+export class ChunkTokenizer {
+  readonly lists: NamesLists;
+  readonly characters: CharacterClasses;
+  readonly #rules: Rules;
+  /** A clitic behind a blank, and the marks behind it. */
+  readonly #loneClitic: RegExp;
+  readonly #tokensByChunk = new Map<string, readonly NamesToken[]>();
+
+  constructor(readonly lexicon: Lexicon) {
+    const { lists } = lexicon;
+    this.lists = lists;
+    this.characters = lists.segmenter.characters;
+    this.#rules = lists.rules;
+    const after = this.#rules.data.clitics.after.map((clitic) => clitic.slice(1));
+    this.#loneClitic = new RegExp(`^(['\u2019\u2018]${makeAlternatives(after)})([.,;:!?")]*)$`);
+  }
+
+  /** All tokens of a text. Each distinct chunk is read once in a call. */
+  tokenize(text: string, emit: (token: NamesToken) => void): void {
+    const { characters } = this;
+    let start = 0;
+    while (start < text.length) {
+      let end = start;
+      const first = text.charCodeAt(start);
+      const isBlank = characters.matches(first, BLANK); // no blank is beyond 16 bits
+      while (end < text.length && characters.matches(text.charCodeAt(end), BLANK) === isBlank) end++;
+      const chunk = text.slice(start, end);
+      if (isBlank) {
+        emit(makeToken(GAP, chunk, chunk));
+      } else {
+        let tokens = this.#tokensByChunk.get(chunk);
+        if (tokens === undefined) {
+          tokens = this.tokenizeChunk(chunk);
+          this.#tokensByChunk.set(chunk, tokens);
+        }
+        for (const token of tokens) emit(token);
+      }
+      start = end;
+    }
+  }
+
+  /** The tokens of a chunk. */
+  tokenizeChunk(chunk: string): NamesToken[] {
+    if (ASCII_LETTERS.test(chunk) || this.characters.allMatch(chunk, L))
+      if (!isLong(chunk)) return this.lexicon.classifyWord(chunk);
+    if (EMOTICONS.test(chunk)) return makeGapToken(chunk);
+    const loneClitic = this.#loneClitic.exec(chunk);
+    const [, text = "", tail = ""] = loneClitic ?? [];
+    if (loneClitic !== null && !this.lexicon.isDenied(text.slice(1))) {
+      return [makeToken(KEPT, text, foldWord(text)), ...makeGapToken(tail)];
+    }
+    const tokens: NamesToken[] = [];
+    let rest = chunk;
+    if (chunk.includes("&") || chunk.includes(";")) {
+      const parts = this.#splitAtEntities(chunk);
+      if (NUMERIC_ENTITY.test(parts.filter((_, index) => index % 2 === 0).join(""))) {
+        return [makeToken(REPLACED, chunk, foldWord(chunk), LOWER, "key")];
+      }
+      rest = parts.pop() ?? "";
+      parts.forEach((part, index) => {
+        tokens.push(...(index % 2 ? makeGapToken(part) : this.#tokenizeWithoutEntities(part)));
+      });
+      const withoutMarks = rest.replace(PLAIN_MARKS, "");
+      if (parts.length > 0 && includesWord(this.#rules.cliticPieces, withoutMarks.toLowerCase())) {
+        tokens.push(makeToken(KEPT, withoutMarks, withoutMarks.toLowerCase()));
+        rest = rest.slice(withoutMarks.length);
+      }
+    }
+    tokens.push(...this.#tokenizeWithoutEntities(rest));
+    return tokens;
+  }
+
+  /** What is before the first entity, the entity, what is behind it, and so on. */
+  #splitAtEntities(chunk: string): string[] {
+    const parts: string[] = [];
+    let position = 0;
+    ENTITIES.lastIndex = 0;
+    for (let match = ENTITIES.exec(chunk); match !== null; match = ENTITIES.exec(chunk)) {
+      if (BARE_ENTITY.test(match[0]) && this.#isWordBefore(chunk, match.index)) {
+        ENTITIES.lastIndex = match.index + 1;
+        continue;
+      }
+      parts.push(chunk.slice(position, match.index), match[0]);
+      position = ENTITIES.lastIndex;
+    }
+    return [...parts, chunk.slice(position)];
+  }
+
+  #isWordBefore(text: string, index: number): boolean {
+    const before = [...text.slice(Math.max(0, index - 2), index)].pop();
+    return before === "_" || (before !== undefined && this.characters.matches(before.codePointAt(0) ?? 0, L | N));
+  }
+
+  /** The tokens of a part without entities: the lead, the core and the tail. */
+  #tokenizeWithoutEntities(part: string): NamesToken[] {
+    if (part === "") return [];
+    if (!isAscii(part)) {
+      const parts = splitAtEmoji(part);
+      if (parts.length > 1) {
+        return parts.flatMap((part, index) =>
+          index % 2 ? this.#tokenizeEmoji(part) : this.#tokenizeWithoutEntities(part),
+        );
+      }
+    }
+    if (part.length <= MAX_FORMATS_LENGTH && FORMATS.test(part)) return makeGapToken(part);
+    const codePoints = new CodePoints(part);
+    let start = 0;
+    for (let length = this.#measureMarkAt(codePoints, 0); length > 0; length = this.#measureMarkAt(codePoints, start))
+      start += length;
+    if (start === codePoints.length) return makeGapToken(part);
+    const lead = codePoints.slice(0, start);
+    let first = start;
+    if (/[@＠\\]$/.test(lead) || (lead.endsWith("#") && !this.#isDigit(codePoints.at(start)))) first -= 1;
+    else if (lead.endsWith("/")) first -= lead.endsWith("~/") ? 2 : 1;
+    let end = codePoints.length;
+    for (let length = this.#measureMarkBefore(codePoints, first, end); length > 0 && end > first; ) {
+      end -= length;
+      length = end > first ? this.#measureMarkBefore(codePoints, first, end) : 0;
+    }
+    return [
+      ...makeGapToken(codePoints.slice(0, first)),
+      ...this.#tokenizeCore(codePoints.slice(first, end)),
+      ...makeGapToken(codePoints.slice(end, codePoints.length)),
+    ];
+  }
+
+  #tokenizeEmoji(sequence: string): NamesToken[] {
+    const [entityType, layout] = classifySequence(sequence);
+    return entityType === ""
+      ? makeGapToken(sequence)
+      : [makeToken(REPLACED, sequence, sequence, LOWER, entityType, layout)];
+  }
+
+  #isMark(point: number): boolean {
+    return this.characters.matches(point, MARK) || (point >= 0 && SIGNS.includes(String.fromCodePoint(point)));
+  }
+
+  #isSymbol(point: number): boolean {
+    return point >= 0 && this.lists.keptSymbols.has(String.fromCodePoint(point));
+  }
+
+  /** How long the mark at a place is; 0 where there is none. */
+  #measureMarkAt(part: CodePoints, index: number): number {
+    const point = part.at(index);
+    if (this.#isMark(point)) return 1;
+    if (!this.#isSymbol(point)) return 0;
+    return part.at(index + 1) === EMOJI_SELECTOR.charCodeAt(0) ? 2 : 1;
+  }
+
+  /** How long the mark is that ends at a place; 0 where there is none. */
+  #measureMarkBefore(part: CodePoints, start: number, end: number): number {
+    const last = part.at(end - 1);
+    if (this.#isMark(last) || this.#isSymbol(last)) return 1;
+    const selected = last === EMOJI_SELECTOR.charCodeAt(0) && end - 2 >= start && this.#isSymbol(part.at(end - 2));
+    return selected ? 2 : 0;
+  }
+
+  #isDigit(point: number): boolean {
+    if (this.characters.matches(point, ND)) return true;
+    return point > 0x7f && !this.characters.matches(point, L) && isDigit(String.fromCodePoint(point)); // such as ²
+  }
+
+  #hasDigit(text: string): boolean {
+    return [...text].some((character) => this.#isDigit(character.codePointAt(0) ?? 0));
+  }
+
+  #isLetterAt(text: string, index: number): boolean {
+    return index < text.length && this.characters.matches(text.codePointAt(index) ?? -1, L);
+  }
+
+  /** Where letters end that begin at a place; the place itself where none do. */
+  #findLettersEnd(text: string, start: number, apostrophes: string): number {
+    if (!this.#isLetterAt(text, start)) return start;
+    let at = start;
+    while (at < text.length) {
+      const point = text.codePointAt(at) ?? 0;
+      if (!this.characters.matches(point, L | M) && !apostrophes.includes(text.charAt(at))) break;
+      at += point > 0xffff ? 2 : 1;
+    }
+    return at;
+  }
+
+  #areLetters(text: string, apostrophes = APOSTROPHES): boolean {
+    return text !== "" && this.#findLettersEnd(text, 0, apostrophes) === text.length;
+  }
+
+  #tokenizeCore(core: string): NamesToken[] {
+    if (isLong(core)) return [makeToken(REPLACED, core, core, LOWER, "other")];
+    if (this.#areLetters(core)) return this.lexicon.classifyWord(core);
+    const first = core.codePointAt(0) ?? 0;
+    if (!this.characters.matches(first, L) && !this.#isDigit(first)) return [this.#makeStringToken(core)];
+    const lower = core.toLowerCase();
+    if (
+      isAscii(core) &&
+      includesWord(this.#rules.data.kept_whole, lower) &&
+      !lower.split("-").some((part) => this.lexicon.isDenied(part))
+    ) {
+      return [makeToken(KEPT, core, lower, findCasePattern(core))];
+    }
+    if (/^(?:\p{Lu}\.-?)+\p{Lu}$/u.test(core)) {
+      return [makeToken(CAPITALIZED, core, foldWord(core), UPPER, "", "", INITIALS)];
+    }
+    const splitIfLetters = (mark: string): string[] | undefined => {
+      const parts = core.split(mark);
+      return parts.length > 1 && parts.every((part) => this.#areLetters(part, "")) ? parts : undefined;
+    };
+    if (splitIfLetters("&") !== undefined)
+      return [makeToken(CAPITALIZED, core, foldWord(core), isUpper(core) ? UPPER : TITLE)];
+    const words = splitIfLetters(".");
+    if (words !== undefined && !["url", "file"].includes(classifyString(core, this.characters, this.#rules)[0])) {
+      const wordTokens = words.map((word) => this.lexicon.classifyWord(word));
+      if (
+        words.length >= MIN_SPELLED &&
+        wordTokens.every((tokens) => tokens.every((token) => token.flags & NUMBER_WORD))
+      ) {
+        return wordTokens.flatMap((tokens, index) => [...(index > 0 ? makeGapToken(".") : []), ...tokens]);
+      }
+      if (
+        wordTokens.every((tokens) =>
+          tokens.every((token) => token.tokenClass === KEPT || (token.flags & KEPT_AT_START) !== 0),
+        )
+      ) {
+        return wordTokens.flatMap((tokens, index) => [
+          ...(index > 0 ? makeGapToken(".") : []),
+          ...tokens.map((token) => ({ ...token, tokenClass: KEPT, entityType: "", flags: 0 })),
+        ]);
+      }
+    }
+    return this.#tokenizeSeparated(core) ?? this.#tokenizeUnseparated(core);
+  }
+
+  #tokenizeUnseparated(core: string): NamesToken[] {
+    const parts = this.#splitAtCodeMarks(core);
+    if (parts !== undefined) return parts.flatMap((part) => this.#tokenizeWithoutEntities(part));
+    if (this.#hasDigit(core)) return this.#tokenizeWithDigits(core);
+    return this.#tokenizeJoinedWords(core) ?? [this.#makeStringToken(core)];
+  }
+
+  /** A core cut at its marks of code; nothing if it has none, or is an address, a path or a file. */
+  #splitAtCodeMarks(core: string): string[] | undefined {
+    if (!BRACKETS.test(core)) return undefined;
+    const parts = core.split(CODE_MARKS);
+    if (parts.some((part, index) => index % 2 === 0 && WHOLE_CHUNK_MARKS.test(part))) return undefined;
+    const entityType = classifyString(core, this.characters, this.#rules)[0];
+    const last = parts[parts.length - 1] ?? "";
+    const isFile =
+      entityType === "file" && (last.length < 2 || classifyString(last, this.characters, this.#rules)[0] !== "file");
+    return isFile || entityType === "url" || entityType === "email" ? undefined : parts;
+  }
+
+  /** The tokens of words and separators in turn; nothing if the core does not begin so. */
+  #tokenizeSeparated(core: string): NamesToken[] | undefined {
+    let parts = this.#splitAtSeparator(core);
+    if (parts === undefined) return undefined;
+    const tokens: NamesToken[] = [];
+    let rest = core;
+    for (; parts !== undefined; parts = this.#splitAtSeparator(rest)) {
+      tokens.push(...this.#tokenizeWithoutEntities(parts[0]), ...makeGapToken(parts[1]));
+      rest = parts[2];
+    }
+    tokens.push(...this.#tokenizeWithoutEntities(rest));
+    return tokens;
+  }
+
+  #splitAtSeparator(core: string): [string, string, string] | undefined {
+    let [end, hasLetter] = [0, false];
+    while (end < core.length) {
+      const point = core.codePointAt(end) ?? 0;
+      const mark = core.charAt(end);
+      if (mark === '"' && hasLetter) break;
+      if (!this.characters.matches(point, L | M) && !WORD_INNER_MARKS.has(mark)) break;
+      // Before the first letter there are marks alone.
+      if (!hasLetter && this.characters.matches(point, M)) return undefined;
+      hasLetter ||= this.characters.matches(point, L);
+      end += point > 0xffff ? 2 : 1;
+    }
+    if (!hasLetter) return undefined;
+    const separator = /^(?:"*[=,;|]+|"+:)/.exec(core.slice(end))?.[0];
+    if (separator === undefined || end + separator.length === core.length) return undefined;
+    return [core.slice(0, end), separator, core.slice(end + separator.length)];
+  }
+
+  /** Words, and the joiners between them; nothing if the core is anything else. */
+  #tokenizeJoinedWords(core: string): NamesToken[] | undefined {
+    if (core.replace(/[^/\\]/g, "").length > 1) return undefined;
+    const tokens: NamesToken[] = [];
+    for (let index = 0; ; ) {
+      const end = this.#findLettersEnd(core, index, APOSTROPHES);
+      if (end === index) return undefined;
+      tokens.push(...this.lexicon.classifyWord(core.slice(index, end)));
+      if (end === core.length) return tokens;
+      index = end;
+      while (index < core.length && !this.#isLetterAt(core, index))
+        index += (core.codePointAt(index) ?? 0) > 0xffff ? 2 : 1;
+      const marks = core.slice(end, index);
+      if (!JOINER.test(marks)) return undefined;
+      tokens.push(...makeGapToken(marks));
+    }
+  }
+
+  #tokenizeWithDigits(core: string): NamesToken[] {
+    const numberAndUnit = splitUnit(core, this.#rules);
+    if (numberAndUnit !== undefined && !this.lexicon.isDenied(numberAndUnit[1].toLowerCase())) {
+      return [
+        this.#makeNumberToken(numberAndUnit[0]),
+        makeToken(KEPT, numberAndUnit[1], numberAndUnit[1].toLowerCase()),
+      ];
+    }
+    const parts = core.split("-");
+    const areParts = parts.every((part) => SHORT_NUMBER.test(part) || this.#areLetters(part));
+    if (parts.length > 1 && areParts && parts.some((part) => !SHORT_NUMBER.test(part))) {
+      const partTokens = parts.map((part) =>
+        SHORT_NUMBER.test(part) ? [this.#makeNumberToken(part)] : this.lexicon.classifyWord(part),
+      );
+      const areNumbers = partTokens.every((tokens) =>
+        tokens.every((token) => token.tokenClass === DIGITS || token.flags & NUMBER_WORD),
+      );
+      if (isCode(parts) && !areNumbers) return [this.#makeStringToken(core)];
+      return partTokens.flatMap((tokens, index) => [...(index > 0 ? makeGapToken("-") : []), ...tokens]);
+    }
+    return [this.#makeStringToken(core)];
+  }
+
+  #makeNumberToken(text: string): NamesToken {
+    const [entityType, layout] = classifyString(text, this.characters, this.#rules);
+    const isDigits = [...text].every((character) => this.#isDigit(character.codePointAt(0) ?? 0));
+    const joinsDigits = isDigits || ["account", "digits", "phone", "card", "ssn"].includes(entityType);
+    return makeToken(joinsDigits ? DIGITS : REPLACED, text, text, LOWER, entityType, layout);
+  }
+
+  #makeStringToken(core: string): NamesToken {
+    const [entityType, layout] = classifyString(core, this.characters, this.#rules);
+    if (NUMBER_TYPES.has(entityType)) return this.#makeNumberToken(core);
+    return makeToken(
+      REPLACED,
+      core,
+      foldWord(core),
+      LOWER,
+      entityType,
+      layout,
+      entityType === "id" ? findPostcodeHalf(core, this.#rules) : 0,
+    );
+  }
+}
+
+/** Whether hyphens join letters and digits to a code: with a part in capitals, or digits between letters. */
+function isCode(parts: readonly string[]): boolean {
+  const entityTypes = parts.map((part) => (SHORT_NUMBER.test(part) ? "0" : isUpper(part) ? "A" : "a")).join("");
+  return entityTypes.includes("A") || entityTypes.includes("a0a");
+}

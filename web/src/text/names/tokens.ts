@@ -1,0 +1,65 @@
+/** Tokens of the mode `names`, and their finite classes. */
+
+import { LOWER } from "../segmentation/words.js";
+
+export const GAP = 0;
+export const KEPT = 1;
+export const KEPT_WITH_CAPITALS = 2;
+export const REPLACED = 3;
+export const DIGITS = 4;
+export const CAPITALIZED = 5;
+export const INITIAL = 6;
+
+export const KEPT_AT_START = 1;
+export const KEPT_AT_SENTENCE = 2;
+export const KEPT_FOR_EMPHASIS = 4;
+export const BEGINS_UNIT = 8;
+export const BEGINS_PLACE = 16;
+export const CLITIC = 32;
+export const BEGINS_DOTTED_NAME = 64;
+export const NAME_AFTER_TITLE = 128;
+export const LEGAL_FORM = 256;
+export const LISTED_PERSON = 2048;
+export const NUMBER_WORD = 4096;
+export const INITIALS = 8192;
+/** The fewest number words or letters in a row that are one. */
+export const MIN_SPELLED = 3;
+/** Kinds of shown words that may be a part of the name before them: any, and one that leads to more. */
+export const NOUN_ROLE = "noun";
+export const NAME_ROLE = "name";
+
+/** One token. `kind`, `layout` and `bits` are of some classes alone. */
+export interface NamesToken {
+  readonly tokenClass: number;
+  readonly text: string;
+  readonly key: string;
+  readonly case: number;
+  readonly entityType: string;
+  readonly layout: string;
+  readonly flags: number;
+}
+
+/** Make a token; most fields have a default. */
+export const makeToken = (
+  tokenClass: number,
+  text: string,
+  key: string,
+  pattern = LOWER,
+  entityType = "",
+  layout = "",
+  flags = 0,
+): NamesToken => ({
+  tokenClass,
+  text,
+  key,
+  case: pattern,
+  entityType,
+  layout,
+  flags,
+});
+/** Whether initials may lead to a word: it has a capital, and is no function word. */
+export const mayFollowInitials = (word: NamesToken): boolean =>
+  word.tokenClass === CAPITALIZED && (word.flags & (KEPT_AT_START | NAME_AFTER_TITLE)) !== KEPT_AT_START;
+
+/** Make the token of a gap; none for an empty text. */
+export const makeGapToken = (text: string): NamesToken[] => (text === "" ? [] : [makeToken(GAP, text, text)]);

@@ -1,0 +1,78 @@
+/** Regions of a reply, and the state of an open one. */
+
+import type { RegionScanner } from "./regions.js";
+
+export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
+/**
+ * The part that a character of JSON plays in the text of a string: a separator ends a chunk, what is ignored counts as
+ * nothing, and a spoiler spoils its chunk.
+ */
+export type JsonRole = "text" | "separator" | "ignored" | "spoiler";
+
+export const splitWords = (text: string): ReadonlySet<string> => new Set(text.split(" "));
+
+export type RegionKind =
+  | "fence"
+  | "inline"
+  | "dollar"
+  | "dollars"
+  | "paren"
+  | "bracket"
+  | "begin"
+  | "command"
+  | "option"
+  | "json"
+  | "link"
+  | "definition"
+  | "angle"
+  | "unknown";
+export const BLOCK_MATH: ReadonlySet<string> = splitWords("dollars bracket begin");
+export const BLOCKS: ReadonlySet<string> = splitWords("fence dollars bracket begin json unknown");
+export const MATH: ReadonlySet<string> = splitWords("dollars bracket begin dollar paren command option");
+export const NO_FENCE: ReadonlySet<string> = splitWords("dollars bracket begin json");
+
+/** Open region, and what has been read of it. */
+export class OpenRegion {
+  /** Depth of brackets, or length of a fence. */
+  count = 1;
+  opening = false;
+  closing = 0;
+  runAtStart = false;
+  tainted = false;
+  /**
+   * Code that some readers take for text, something in it that would open a region there, an odd last line. A link is
+   * uncertain if a line ends before its destination.
+   */
+  uncertain = false;
+  hazard = false;
+  shifted = false;
+  /** Of brackets and braces in code. */
+  depth = 0;
+  /** The part of a tag in code that is being read, empty outside tags. */
+  tag = "";
+  /** Whether all readers see the fence; its info string. */
+  exact = true;
+  /** A tag if a reader finds its end in the paragraph, else text. */
+  lost = false;
+  /** By an empty line, of a fence that begins as HTML for some readers. */
+  torn = false;
+  info = "";
+  mark = "`";
+  quotes = 0;
+  column = 0;
+  nested = false;
+  started = false;
+  angle = false;
+  quote = "";
+  escaped = false;
+  destination = "";
+  length = 0;
+  string = false;
+  unicode = "";
+  inner: RegionScanner | undefined;
+
+  constructor(
+    public kind: RegionKind,
+    public region: Region,
+  ) {}
+}

@@ -1,0 +1,143 @@
+/** The options of a call, and what is checked of them. */
+
+import { CASES, CONSISTENT_CAP, REFUSALS, RUNGS, STYLES } from "../constants.js";
+import { OptionError } from "../errors.js";
+import { Decimal } from "../mechanisms/decimal.js";
+
+/** The options of every call that draws or describes a draw. All may be left out. */
+export interface Options {
+  /** The rung: `names`, `words` or `all`; the bundle's default if left out. */
+  readonly protect?: "names" | "words" | "all" | undefined;
+  /** Nats per drawn word: one that the bundle has (`words`, `all`). */
+  readonly epsilon?: number | string | undefined;
+  /** Whether equal words of a document become equal words; the default of `names`. */
+  readonly consistent?: boolean | undefined;
+  /** The most drawn words, names and numbers of a document with `consistent`; 2,000 if left out. */
+  readonly consistentCap?: number | undefined;
+  /** With `consistent`: a document above the cap is released in parts, where it is refused otherwise (`words`, `all`). */
+  readonly split?: boolean | undefined;
+  /** Words that are unknown, even if they would be visible or in the vocabulary. */
+  readonly deny?: Iterable<string> | undefined;
+  /** Words that are shown wherever they stand (`names`). The list is public: who knows it learns more. */
+  readonly allow?: Iterable<string> | undefined;
+  /** Whether others of a kind come out, or tags as `[city 1]` (`names`). */
+  readonly style?: "surrogate" | "tag" | undefined;
+  /** Kinds that are shown (`names`). */
+  readonly keep?: Iterable<string> | undefined;
+  /** Kinds that become tags (`names`). */
+  readonly tag?: Iterable<string> | undefined;
+  /** Kinds of which nothing is left (`names`). */
+  readonly drop?: Iterable<string> | undefined;
+  /** `carry` the case pattern of each word over, or `drop` it (`words`, `all`). */
+  readonly case?: "carry" | "drop" | undefined;
+  /** Whether marks of punctuation are drawn, case is dropped, and white space becomes single blanks (`words`, `all`). */
+  readonly sanitizePunctuation?: boolean | undefined;
+}
+
+/** @internal The options that are given, checked by themselves. */
+export interface CheckedOptions {
+  protect?: "names" | "words" | "all";
+  epsilon?: number | string;
+  consistent?: boolean;
+  consistentCap?: number;
+  split?: boolean;
+  deny?: string[];
+  allow?: string[];
+  style?: "surrogate" | "tag";
+  keep?: string[];
+  tag?: string[];
+  drop?: string[];
+  case?: "carry" | "drop";
+  sanitizePunctuation?: boolean;
+}
+
+const SET_OPTIONS = ["deny", "allow", "keep", "tag", "drop"] as const;
+const FLAG_OPTIONS = ["consistent", "split", "sanitizePunctuation"] as const;
+const NAMES_ONLY = ["style", "keep", "tag", "drop", "allow"] as const;
+const WORDS_ONLY = ["epsilon", "split", "case", "sanitizePunctuation"] as const;
+const OPTION_NAMES: readonly string[] = [
+  "protect",
+  "epsilon",
+  "consistent",
+  "consistentCap",
+  "split",
+  "deny",
+  "allow",
+  "style",
+  "keep",
+  "tag",
+  "drop",
+  "case",
+  "sanitizePunctuation",
+];
+
+/** @internal Returns the options that are given: all but those that are undefined. Messages do not repeat values. */
+export function checkOptions(options: Options): CheckedOptions {
+  if (
+    typeof options !== "object" ||
+    options === null ||
+    !Object.keys(options).every((name) => OPTION_NAMES.includes(name))
+  ) {
+    throw new OptionError(`unknown option; there are ${OPTION_NAMES.join(", ")}`);
+  }
+  const valueByName: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(options))
+    if (value !== undefined && value !== null) valueByName[name] = value;
+  for (const name of SET_OPTIONS) {
+    const value = valueByName[name];
+    if (value === undefined) continue;
+    const words = isCollection(value) ? [...value] : [undefined];
+    if (!words.every((word) => typeof word === "string")) throw new OptionError(`${name} takes a collection of words`);
+    valueByName[name] = words;
+  }
+  for (const name of FLAG_OPTIONS) {
+    if (!["undefined", "boolean"].includes(typeof valueByName[name])) throw new OptionError(`${name} is true or false`);
+  }
+  for (const [name, values] of [
+    ["protect", RUNGS],
+    ["style", STYLES],
+    ["case", CASES],
+  ] as const) {
+    const value = valueByName[name];
+    if (value !== undefined && !(values as readonly unknown[]).includes(value)) {
+      throw new OptionError(`${name} must be one of ${values.join(", ")}`);
+    }
+  }
+  checkEpsilonType(valueByName.epsilon);
+  const checked = valueByName as CheckedOptions;
+  const otherOptions = checked.protect === "names" ? WORDS_ONLY : NAMES_ONLY;
+  const unsupported = otherOptions.filter((name) => name in valueByName);
+  if (unsupported.length > 0) {
+    const message = checked.protect === "names" ? REFUSALS.notOfNames : REFUSALS.namesOnly;
+    throw new OptionError(message.replace("{options}", unsupported.sort().join(", ")));
+  }
+  return checked;
+}
+
+/** @internal Refuses an epsilon that is neither a number nor text. */
+export function checkEpsilonType(epsilon: unknown): void {
+  if (!["undefined", "number", "string"].includes(typeof epsilon)) {
+    throw new OptionError("epsilon is a number, or its digits as text");
+  }
+}
+
+/** @internal Whether a value is a collection of others: a text is one value. */
+export function isCollection(value: unknown): value is Iterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.iterator in value;
+}
+
+/** @internal Reads an epsilon. */
+export function parseEpsilon(value: number | string): Decimal {
+  const decimal = Decimal.parse(String(value));
+  if (decimal === undefined) throw new OptionError("epsilon is missing or not a number");
+  return decimal;
+}
+
+/** @internal The cap of consistent draws. */
+export function parseCap(checked: CheckedOptions): number {
+  const cap = checked.consistentCap ?? CONSISTENT_CAP;
+  if (!Number.isSafeInteger(cap) || cap < 1) {
+    throw new OptionError("the cap of consistent draws is a whole number of mentions, at least 1");
+  }
+  return cap;
+}

@@ -1,0 +1,157 @@
+/** Checks a chunk of running text, between two blanks: whether it can be nothing but words, numbers and their marks. */
+
+import { characters } from "../data.js";
+import { isBareTag, MAX_TAG_LENGTH } from "./harmlessTags.js";
+import { countCodePoints } from "./segmentation/characterClasses.js";
+import { decodeTable, isInTable } from "./segmentation/codePointTables.js";
+
+/** Marks that may stand anywhere in a chunk, and signs of numbers. */
+const HARMLESS_MARKS = ",;!?()\"'*_-|~$€£¥%#&+“”‘’„‚«»‹›¿¡‐\u2011–—…·،؛؟，、！？；：（）「」『』《》〈〉【】〔〕";
+/** Most chunks: nothing but ASCII that may stand anywhere. */
+const PLAIN = /^[A-Za-z0-9,;!?()"'*_|~$%#+-]*$/;
+/** Marks that end a sentence or a number, and behind which only marks follow. */
+const END_MARKS = ".:。";
+/** Marks behind a dot. */
+const CLOSING = ",;!?)\"'*_-|~“”‘’«»‹›–—…·،؛؟，、！？；：）」』》〉】〕";
+/** Marks that a backslash may stand before. */
+const ESCAPED = "*_-!#+~|()";
+/** Characters that join a symbol to the next, or choose how it looks. */
+const JOINERS = "\ufe0f\u200d";
+const REFERENCE = /^\^?[A-Za-z0-9]{1,8}$/;
+/** Spaces other than those that end a chunk: the category Zs. */
+const SPACE = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
+/** A longer chunk is no word of a sentence. */
+const MAX_CHUNK_CHARACTERS = 1024;
+
+const LETTER = /\p{L}/u;
+const ADDRESS = /[/@:\\]|[\p{L}\p{N}_]\.[\p{L}\p{N}_]/u;
+
+/** Whether readers may find an address in an original, which goes on with what stands behind it. */
+export const isAddressLike = (original: string): boolean => ADDRESS.test(original) && LETTER.test(original);
+
+const WORD_BOUNDARIES = decodeTable(characters.tables.word_characters);
+const SYMBOL_BOUNDARIES = decodeTable(characters.tables.symbols);
+
+/** Whether a character is a letter, a combining mark or a decimal digit of Unicode 14, whatever the platform's is. */
+export const isWordCharacter = (character: string): boolean => isInTable(WORD_BOUNDARIES, character);
+
+/** Whether a character is a symbol that stands beside words as a letter does. */
+const isSymbol = (character: string): boolean => character > "\x7f" && isInTable(SYMBOL_BOUNDARIES, character);
+
+/** A chunk of a reply that is read part by part. */
+export class ReplyChunk {
+  /** Code points so far. */
+  length = 0;
+  /** Whether a tab stands before it, which some readers drop from an address. */
+  followsTab = false;
+  /** Whether no surrogate of it may be restored as running text. */
+  spoiled = false;
+  /** The chunk as it is written, if somebody remembers it. */
+  text = "";
+  #ampersand = false;
+  #dotted = false;
+  #symbol = false;
+  #last = "";
+  /** Stars and underscores behind the one colon of the chunk; -1 where none can end a label. */
+  #label = 0;
+  /** Angle bracket or bracket that is open, and what stands behind it. */
+  #opener = "";
+  #open = "";
+
+  /** Whether it has more than 1,024 code points. */
+  get isTooLong(): boolean {
+    return this.length > MAX_CHUNK_CHARACTERS;
+  }
+
+  /** Keeps a part as it is written. */
+  storeText(text: string): void {
+    if (!this.isTooLong) this.text += text;
+  }
+
+  /** Reads a part without surrogates. */
+  addText(text: string): void {
+    this.length += countCodePoints(text);
+    if (this.isTooLong) this.spoiled = true;
+    const hasOpenMark = this.#dotted || this.#ampersand || this.#opener !== "" || this.#symbol;
+    const followsSlash = this.#last === "/" || this.#last === "\\";
+    if (this.spoiled || (!hasOpenMark && !followsSlash && PLAIN.test(text))) {
+      this.#last = text.slice(-1) || this.#last;
+      return;
+    }
+    for (const character of text) {
+      this.#addCharacter(character);
+      this.#last = character;
+    }
+  }
+
+  /** Reads a surrogate of so many code points, which counts as a letter. */
+  addSurrogate(length: number): void {
+    this.length += length;
+    this.#endLabel();
+    if (this.#dotted || this.#opener !== "" || this.#last === "\\" || this.isTooLong) this.spoiled = true;
+    this.#symbol = false;
+    this.#last = "a";
+  }
+
+  /** Ends the chunk: brackets and tags that are open spoil it, but for harmless tags. */
+  end(): void {
+    const openTag = this.#opener === "<" && !isBareTag(this.#open);
+    this.spoiled ||= this.#last === "/" || this.#opener === "[" || openTag;
+  }
+
+  /** Takes a colon for the end of a label if it is the only dot and two stars or underscores follow it. */
+  #endLabel(): void {
+    if (!this.#dotted || this.#label < 2) return;
+    this.#dotted = false;
+    this.#label = -1;
+  }
+
+  #addCharacter(character: string): void {
+    const symbol = this.#symbol;
+    const last = this.#last;
+    this.#symbol = false;
+    if (this.#opener !== "") {
+      this.#addInside(character);
+    } else if ((last === "\\" && !ESCAPED.includes(character)) || (last === "/" && !isWordCharacter(character))) {
+      this.spoiled = true;
+    } else if (this.#ampersand && (character === "#" || character === ";")) {
+      this.spoiled = true; // an entity, which may stand for any character
+    } else if (character === "<" || character === "[") {
+      this.#opener = character;
+      this.#open = "";
+    } else if (END_MARKS.includes(character)) {
+      this.#label = character === ":" && !this.#dotted && this.#label === 0 ? 0 : -1;
+      this.#dotted = true;
+    } else if (character === "*" || character === "_") {
+      if (this.#dotted && this.#label >= 0) this.#label++;
+    } else if (isSymbol(character) || (symbol && JOINERS.includes(character))) {
+      this.#symbol = true;
+    } else if (this.#dotted) {
+      if (isWordCharacter(character)) this.#endLabel();
+      this.spoiled ||= this.#dotted && !(CLOSING.includes(character) || SPACE.test(character));
+    } else if (character === "&") {
+      this.#ampersand = true;
+    } else if (character === "/" && last === "") {
+      this.#opener = character;
+    } else if (character === "/") {
+      this.spoiled ||= this.#label < 0 || this.followsTab || !isWordCharacter(last);
+    } else if (!HARMLESS_MARKS.includes(character) && character !== "\\") {
+      this.spoiled ||= !(isWordCharacter(character) || SPACE.test(character));
+    }
+  }
+
+  /** Reads a character of a tag of markup, of its end behind a blank, or of the number of a note in brackets. */
+  #addInside(character: string): void {
+    const opener = this.#opener;
+    if (opener === "/") {
+      this.spoiled ||= character !== ">";
+      this.#opener = "";
+    } else if (character !== (opener === "<" ? ">" : "]")) {
+      this.#open += character;
+      this.spoiled ||= this.#open.length > MAX_TAG_LENGTH;
+    } else {
+      this.spoiled ||= !(opener === "<" ? isBareTag(this.#open) : REFERENCE.test(this.#open));
+      this.#opener = "";
+    }
+  }
+}

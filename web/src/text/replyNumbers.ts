@@ -1,0 +1,60 @@
+/** Finds numbers of a reply that are no surrogates and not in the sanitized text: a model may have computed them. */
+
+import { findLastIndex, WHITE } from "./segmentation/words.js";
+
+/** A list mark at the start of a line; or a number, a date or a time in digits. */
+const NUMBER = new RegExp(
+  `\\n[ \\t]*\\p{Nd}{1,3}[.)](?=[${WHITE}]|$)|(?<![\\p{L}\\p{N}_.])(\\p{Nd}+(?:[.,:/-]\\p{Nd}+)*)(?![\\p{L}\\p{N}_])`,
+  "gu",
+);
+const PART = /\p{Nd}+(?:[.,]\p{Nd}+)*/gu;
+/** What may go on at the end of a text: the start of its last line, and characters that no blank parts. */
+const OPEN = new RegExp(`(?:\\n[ \\t]*)?[^${WHITE}]*$`, "u");
+/** Longer runs of either are cut to so many characters, however the text is cut: a longer one has no number. */
+const MAX_RUN_CHARACTERS = 256;
+const LONG_RUN = new RegExp(`(?<![^${WHITE}])[^${WHITE}]{${MAX_RUN_CHARACTERS + 1},}`, "gu");
+const LONG_INDENT = new RegExp(`\\n[ \\t]{${MAX_RUN_CHARACTERS + 1},}`, "g");
+
+/** The numbers of a text, without commas between their digits. */
+export function findNumbers(text: string): Set<string> {
+  return new Set([...text.matchAll(PART)].map(([part]) => part.replaceAll(",", "")));
+}
+
+/** Finds the numbers of a reply that comes in parts, less those of surrogates. */
+export class NumberFinder {
+  readonly #sanitized: string;
+  readonly #numbers = new Set<string>();
+  #open = "\n";
+
+  constructor(sanitized: string) {
+    this.#sanitized = sanitized;
+  }
+
+  /** Reads text that is no surrogate. */
+  feed(added: string): void {
+    const text = (this.#open + added)
+      .replace(LONG_RUN, "x".repeat(MAX_RUN_CHARACTERS + 1))
+      .replace(LONG_INDENT, `\n${" ".repeat(MAX_RUN_CHARACTERS + 1)}`);
+    const start = Math.max(0, findLastIndex(text, 3 * MAX_RUN_CHARACTERS));
+    const scanEnd = start + (OPEN.exec(text.slice(start))?.index ?? text.length - start);
+    this.#scan(text.slice(0, scanEnd));
+    this.#open = text.slice(scanEnd);
+  }
+
+  /** Reads the end of the text: a surrogate follows, or nothing. */
+  endText(): void {
+    this.#scan(this.#open);
+    this.#open = "";
+  }
+
+  #scan(text: string): void {
+    for (const [, number] of text.matchAll(NUMBER)) if (number !== undefined) this.#numbers.add(number);
+  }
+
+  /** The numbers so far that the sanitized text does not have, each once. */
+  findUnknown(): string[] {
+    if (this.#numbers.size === 0) return [];
+    const knownNumbers = findNumbers(this.#sanitized);
+    return [...this.#numbers].filter((number) => [...findNumbers(number)].some((part) => !knownNumbers.has(part)));
+  }
+}

@@ -1,0 +1,256 @@
+/** Restores words on the device: a reply about a text that was rewritten consistently gets its words back. */
+
+import { InputError } from "../errors.js";
+import { formatCount } from "../mechanisms/decimal.js";
+import { iterateForms, type SurrogateForm, type SurrogatePair } from "./inflections.js";
+import { foldOutput, QuotationIndex } from "./quotations.js";
+import { type FormIndex, StreamRestorer } from "./replyMatcher.js";
+import { Restored } from "./restored.js";
+import { type RestoreOptions, RestorePolicy } from "./restorePolicy.js";
+import type { Segmenter } from "./segmentation/segments.js";
+import { foldWord, isUpper, WHITE } from "./segmentation/words.js";
+
+const LIKE_A_TAG = new RegExp(`\\[(?=[\\p{L}\\p{N}_-]+[${WHITE}]+\\p{Nd})`, "gu");
+const MAPPING_FORMAT = "textveil-mapping";
+const MAPPING_VERSION = 1;
+
+/**
+ * Puts the original words back where an output stands for one original only. It undoes the protection: who has it and
+ * the rewritten text has the text.
+ */
+export class Restorer {
+  readonly #segmenter: Segmenter;
+  readonly #pairs = new Map<string, SurrogatePair>();
+  readonly #ambiguous = new Map<string, SurrogatePair>();
+  /** Pairs with surroundings, each once. */
+  readonly #quotedPairs = new Map<string, SurrogatePair>();
+  #formIndex: FormIndex | undefined;
+
+  /** @internal */
+  constructor(pairs: Iterable<SurrogatePair | readonly [output: string, original: string]>, segmenter: Segmenter) {
+    this.#segmenter = segmenter;
+    for (const entry of pairs) {
+      const pair: SurrogatePair = "output" in entry ? entry : { output: entry[0], original: entry[1] };
+      const { output, original } = pair;
+      if (pair.after !== undefined) {
+        this.#quotedPairs.set(JSON.stringify(makeQuotationEntry(pair)), pair);
+        continue;
+      }
+      const key = foldWord(output);
+      if (this.#ambiguous.has(key)) continue;
+      const first = this.#pairs.get(key);
+      if (first === undefined) {
+        this.#pairs.set(key, pair);
+      } else if (!areAlike(first.original, original)) {
+        this.#pairs.delete(key);
+        this.#ambiguous.set(key, { ...first, original: "" });
+      } else if (isUpper(first.original) && !isUpper(original)) {
+        this.#pairs.set(key, pair); // a heading in capitals, then the name
+      }
+    }
+  }
+
+  /** How many words it has. */
+  get size(): number {
+    return this.#pairs.size;
+  }
+
+  /** How many outputs stand for several originals, and are not restored. */
+  get ambiguousCount(): number {
+    return this.#ambiguous.size;
+  }
+
+  /** Shows no word. */
+  toString(): string {
+    return `<Restorer of ${formatCount(this.size, "word")}>`;
+  }
+
+  /** The mapping as JSON, to be kept on this device: it is as private as the text. */
+  toJsonText(): string {
+    const pairs = [...this.#pairs.values()];
+    const originals = Object.fromEntries(
+      pairs.filter((pair) => !pair.lead && !pair.weak).map((pair) => [pair.output, pair.original]),
+    );
+    const inContext = pairs
+      .filter((pair) => pair.lead || pair.weak)
+      .map(({ output, original, lead = 0, before = "" }) => [output, original, lead, before]);
+    const extraFields = {
+      ...(inContext.length > 0 ? { in_context: inContext } : {}),
+      ...(this.#ambiguous.size > 0 ? { ambiguous: [...this.#ambiguous.values()].map(({ output }) => output) } : {}),
+      ...(this.#quotedPairs.size > 0 ? { quoted: [...this.#quotedPairs.values()].map(makeQuotationEntry) } : {}),
+    };
+    return `${JSON.stringify({ format: MAPPING_FORMAT, format_version: MAPPING_VERSION, originals, ...extraFields })}\n`;
+  }
+
+  /** @internal */
+  static fromJsonText(content: string, segmenter: Segmenter): Restorer {
+    let parsed: unknown;
+    try {
+      parsed = JSON.parse(content);
+    } catch {
+      parsed = undefined;
+    }
+    const {
+      format,
+      format_version: version,
+      originals,
+      in_context: inContext = [],
+      quoted = [],
+      ambiguous = [],
+    } = (parsed ?? {}) as Record<string, unknown>;
+    const entries = typeof originals === "object" && originals !== null ? Object.entries(originals) : undefined;
+    const areStrings = entries?.every((entry): entry is [string, string] => typeof entry[1] === "string");
+    if (
+      format !== MAPPING_FORMAT ||
+      version !== MAPPING_VERSION ||
+      entries === undefined ||
+      !areStrings ||
+      !areContextEntries(inContext) ||
+      !areQuotationEntries(quoted) ||
+      !areStringArray(ambiguous)
+    ) {
+      throw new InputError("the mapping is not one that textveil has written");
+    }
+    const pairs: SurrogatePair[] = inContext.map(([output, original, lead, before]) => ({
+      output,
+      original,
+      lead,
+      weak: lead === 0,
+      before,
+    }));
+    for (const [output, original, weak, before, after] of quoted) pairs.push({ output, original, weak, before, after });
+    const restorer = new Restorer([...entries, ...pairs], segmenter);
+    for (const output of ambiguous) {
+      restorer.#pairs.delete(foldWord(output));
+      restorer.#ambiguous.set(foldWord(output), { output, original: "" });
+    }
+    return restorer;
+  }
+
+  /**
+   * Returns a reply with the original words in place of the outputs it mentions, and a report: as they came out, in the
+   * plural, in another case, with clitics, with digits in groups, as a date in another order, and over the ends of
+   * lines. They come into running text alone, unless the options open more. Numbers of the sanitized text are not
+   * reported as unknown.
+   */
+  restore(reply: string, options: RestoreOptions = {}, sanitized = ""): Restored {
+    const stream = this.openStream(options, sanitized);
+    if (typeof reply !== "string") throw new InputError("the reply is not a string");
+    const text = stream.feed(reply) + stream.close();
+    return new Restored(text, stream.report);
+  }
+
+  /** Returns what restores one reply that comes in parts. The numbers of the sanitized text are known to its report. */
+  openStream(options: RestoreOptions = {}, sanitized = ""): StreamRestorer {
+    return new StreamRestorer(this.#buildIndex(), this.#segmenter, new RestorePolicy(options), sanitized);
+  }
+
+  /**
+   * Returns all forms; `undefined` for a form with several originals. Of two pairs with one form, the pair with that form
+   * as its unchanged output takes precedence. The order of the pairs has no effect: a file keeps none.
+   */
+  #buildIndex(): FormIndex {
+    if (this.#formIndex !== undefined) return this.#formIndex;
+    const forms = new Map<string, SurrogateForm | undefined>();
+    const unchanged = new Map<string, SurrogateForm | undefined>();
+    for (const pair of this.#pairs.values()) {
+      for (const form of iterateForms(pair)) {
+        const formsByText = form.notation === "" ? unchanged : forms;
+        const other = formsByText.get(form.text);
+        if (!formsByText.has(form.text)) formsByText.set(form.text, form);
+        else if (other === undefined || !areAlike(other.pair.original, pair.original)) {
+          formsByText.set(form.text, undefined);
+        } else if (isPreferred(form, other)) formsByText.set(form.text, form);
+      }
+    }
+    for (const [text, form] of unchanged) forms.set(text, form);
+    for (const pair of this.#ambiguous.values()) {
+      for (const form of iterateForms(pair)) if (form.notation === "") forms.set(form.text, undefined);
+    }
+    // A file has no pair of an ambiguous output, and a reply may have it elsewhere.
+    for (const { output } of this.#quotedPairs.values()) {
+      const form = foldOutput(output);
+      if (!forms.has(form)) forms.set(form, undefined);
+    }
+    const begins = new Set<string>();
+    for (const text of forms.keys()) for (let end = 1; end <= text.length; end++) begins.add(text.slice(0, end));
+    const hasNumbers = [...forms.values()].some((form) => form !== undefined && replacesNumber(form.pair));
+    this.#formIndex = {
+      forms: forms,
+      prefixes: begins,
+      quotations: new QuotationIndex(this.#quotedPairs.values()),
+      hasNumbers,
+    };
+    return this.#formIndex;
+  }
+}
+
+/** Whether these are outputs, each with its original, a length and the word before it. */
+function areContextEntries(value: unknown): value is [string, string, number, string][] {
+  return (
+    Array.isArray(value) &&
+    value.every((entry) => {
+      if (!Array.isArray(entry) || entry.length !== 4) return false;
+      const [output, original, lead, before] = entry;
+      if (![output, original, before].every((field) => typeof field === "string")) return false;
+      return Number.isSafeInteger(lead) && lead >= 0 && lead < [...output].length;
+    })
+  );
+}
+
+const areStringArray = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.every((entry) => typeof entry === "string");
+
+/** Returns whether a form ranks before another one of the same text, whose original differs in case at most. */
+function isPreferred(form: SurrogateForm, other: SurrogateForm): boolean {
+  const [ownRanks, otherRanks] = [form, other].map(({ pair, notation }) => {
+    const { lead = 0, weak = false, output, original, before = "" } = pair;
+    return [lead, weak, isUpper(original), output, original, before, notation];
+  });
+  const difference = ownRanks?.findIndex((rank, index) => rank !== otherRanks?.[index]) ?? -1;
+  return difference >= 0 && (ownRanks?.[difference] ?? 0) < (otherRanks?.[difference] ?? 0);
+}
+
+/** Whether a pair has a number for another one; a tag tells no number. */
+const replacesNumber = ({ output, original }: SurrogatePair): boolean =>
+  !output.startsWith("[") && /[0-9]/.test(output) && /[0-9]/.test(original);
+
+type QuotationEntry = [output: string, original: string, weak: boolean, before: string, after: string];
+
+/** A pair with surroundings as a mapping has it. */
+const makeQuotationEntry = ({
+  output,
+  original,
+  weak = false,
+  before = "",
+  after = "",
+}: SurrogatePair): QuotationEntry => [output, original, weak, before, after];
+
+/** Whether these are outputs, each with its original, a flag, and what stands before and behind it. */
+function areQuotationEntries(value: unknown): value is QuotationEntry[] {
+  const types = ["string", "string", "boolean", "string", "string"];
+  return (
+    Array.isArray(value) &&
+    value.every(
+      (entry) =>
+        Array.isArray(entry) &&
+        entry.length === types.length &&
+        entry.every((part, at) => typeof part === types[at]) &&
+        entry[0] !== "",
+    )
+  );
+}
+
+/** @internal A text that has no tags of ours with a blank in all that looks like one, so that it is not restored. */
+export function escapeTags(text: string): string {
+  return text.replace(LIKE_A_TAG, "[ ");
+}
+
+/**
+ * Whether two originals differ in case and kind of apostrophe alone. A letter of mathematics such as U+1D465 and the
+ * plain letter have one surrogate, but a reader tells them apart.
+ */
+function areAlike(first: string, second: string): boolean {
+  const foldCase = (text: string): string => text.normalize("NFC").toLowerCase().replaceAll("\u2019", "'");
+  return first === second || foldCase(first) === foldCase(second);
+}

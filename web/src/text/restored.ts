@@ -1,0 +1,86 @@
+/** What restoring a reply returns: the text with its originals, and a report of what was not restored. */
+
+import { RestoredNotJson } from "../errors.js";
+import type { SkipReason } from "./restorePolicy.js";
+
+/** A surrogate that stays in a reply. */
+export interface NotRestored {
+  /** The surrogate, as the reply has it. */
+  readonly written: string;
+  /** Why it stays. */
+  readonly reason: SkipReason;
+}
+
+/** What became of the surrogates of a reply. It contains words of the reply alone, no original. */
+export class RestoreReport {
+  constructor(
+    /** Surrogates that were replaced by their originals, as the reply has them. */
+    readonly restored: readonly string[] = [],
+    /** Surrogates that stay, each with the reason. */
+    readonly notRestored: readonly NotRestored[] = [],
+    /**
+     * Numbers of the reply that are neither surrogates nor in the sanitized text, where numbers of the text were
+     * replaced: a model may have computed them from surrogates.
+     */
+    readonly unknownNumbers: readonly string[] = [],
+  ) {}
+
+  /** Surrogates that stay because of their place. */
+  get skipped(): NotRestored[] {
+    return this.notRestored.filter(({ reason }) => reason !== "word" && reason !== "ambiguous");
+  }
+
+  /** Surrogates that stay because they may be words of the reply's own. */
+  get notRestoredWords(): string[] {
+    return this.#selectByReason("word");
+  }
+
+  /** Surrogates that stay because they stand for several originals. */
+  get ambiguous(): string[] {
+    return this.#selectByReason("ambiguous");
+  }
+
+  #selectByReason(selected: SkipReason): string[] {
+    return this.notRestored.filter(({ reason }) => reason === selected).map(({ written }) => written);
+  }
+
+  /** Plain values, with the names that JSON of all readers has. */
+  toJSON(): Readonly<Record<string, unknown>> {
+    return { restored: this.restored, not_restored: this.notRestored, unknown_numbers: this.unknownNumbers };
+  }
+}
+
+/**
+ * A reply with the user's words, and a report of what was not restored.
+ *
+ * It acts as its text in templates, `String()` and `+`. `JSON.stringify` refuses it, so nothing writes it to JSON by
+ * accident: use `text`, or `toObject()` for text and report.
+ */
+export class Restored {
+  /** The reply with the user's words. It is as private as the text that was sanitized. */
+  readonly text: string;
+  /** What was restored and what was not. */
+  readonly report: RestoreReport;
+
+  /** @internal */
+  constructor(text: string, report: RestoreReport) {
+    this.text = text;
+    this.report = report;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  /** Text and report as plain values for JSON. */
+  toObject(): Readonly<Record<string, unknown>> {
+    return { text: this.text, ...this.report.toJSON() };
+  }
+
+  /** @throws RestoredNotJson Always. */
+  toJSON(): never {
+    throw new RestoredNotJson(
+      "a restored reply is not written to JSON by itself: use its .text, or .toObject() for text and report",
+    );
+  }
+}

@@ -1,0 +1,261 @@
+/** `Sanitizer`: replaces the words of a text by random ones. The one class that applications use. */
+
+import type { ExpectedBundle } from "../bundle/open.js";
+import type { BundleSource } from "../bundle/source.js";
+import { TextBundle } from "../bundle/textBundle.js";
+import { REFUSALS } from "../constants.js";
+import { InputError, OptionError, UnknownLevel } from "../errors.js";
+import { type RandomUint64, readRandomUint64 } from "../mechanisms/entropy.js";
+import { SlotStaircases } from "../mechanisms/slots.js";
+import type { StaircaseLevel } from "../mechanisms/staircase.js";
+import { NamesPlan } from "./names/plan.js";
+import { type CheckedOptions, checkOptions, isCollection, type Options, parseCap, parseEpsilon } from "./options.js";
+import { Restorer } from "./restore.js";
+import type { Restored } from "./restored.js";
+import type { RestoreOptions } from "./restorePolicy.js";
+import { DocumentRewriter, type SanitizingPlan } from "./rewrite.js";
+import { TemplateRule } from "./skeleton/rule.js";
+import { type ReleaseStatement, StaircaseStatement, type StaircaseTerms } from "./statement.js";
+
+/** A sanitized text and what it promises. */
+export interface Result {
+  readonly text: string;
+  /** What is promised. */
+  readonly statement: ReleaseStatement;
+  /** What restores words after consistent draws; undefined otherwise. It undoes the protection. */
+  readonly mapping: Restorer | undefined;
+  /**
+   * The share of words that the rung names kept: below a half the text may not be English. Names, numbers and identifiers
+   * are not counted. Undefined on other rungs and without words.
+   */
+  readonly keptShare: number | undefined;
+  /** Returns a reply about the sanitized text with its original words in running text, on this device, and a report. */
+  restore(reply: string, options?: RestoreOptions): Restored;
+}
+
+/** The texts of a document after the draw, with one statement for all of them together. */
+export interface SanitizedDocument {
+  readonly texts: readonly string[];
+  readonly statement: ReleaseStatement;
+  readonly mapping: Restorer | undefined;
+  /** As of `Result`, for all texts of the document. */
+  readonly keptShare: number | undefined;
+}
+
+class SanitizedText implements Result {
+  readonly #mapping: Restorer | undefined;
+
+  constructor(
+    readonly text: string,
+    readonly statement: ReleaseStatement,
+    mapping: Restorer | undefined,
+    readonly keptShare: number | undefined,
+  ) {
+    this.#mapping = mapping;
+  }
+
+  /** Not a property of its own: what is logged or cloned has no mapping. */
+  get mapping(): Restorer | undefined {
+    return this.#mapping;
+  }
+
+  restore(reply: string, options?: RestoreOptions): Restored {
+    if (this.#mapping === undefined) {
+      throw new OptionError("there is no mapping: words are restored after consistent draws, in the same process");
+    }
+    return this.#mapping.restore(reply, options, this.text);
+  }
+}
+
+/** A share to three decimals, as Python rounds: a half, which only sixteenths have exactly, to the even side. */
+function roundShare(share: number): number {
+  if (!Number.isInteger(16 * share)) return Number(share.toFixed(3));
+  const below = Math.floor(1000 * share);
+  return (below + (1000 * share - below === 0.5 && below % 2 === 1 ? 1 : 0)) / 1000;
+}
+
+const BOUNDS_SCALE = 10_000;
+const GAIN_SCALE = 10;
+const ROUNDING_FACTOR = 1 + 1e-12;
+/** Plans that are kept: each has tables as long as the vocabulary. */
+const MAX_CACHED_PLANS = 16;
+
+/** Rewrites text under local differential privacy, offline, with one bundle. It holds no random state. */
+export class Sanitizer {
+  readonly #bundle: TextBundle;
+  readonly #randomUint64: RandomUint64;
+  readonly #mechanisms = new Map<string, SlotStaircases>();
+
+  /** @internal */
+  constructor(bundle: TextBundle, randomUint64: RandomUint64 = readRandomUint64) {
+    this.#bundle = bundle;
+    this.#randomUint64 = randomUint64;
+  }
+
+  /**
+   * Opens a bundle: hashes and structure of every file are checked.
+   *
+   * @throws BundleError The bundle cannot be used, or is not the one expected.
+   */
+  static async load(source: BundleSource, expected: ExpectedBundle = {}): Promise<Sanitizer> {
+    return new Sanitizer(await TextBundle.load(source, expected));
+  }
+
+  /** Identity of the bundle: SHA-256 of its manifest. */
+  get bundleHash(): string {
+    return this.#bundle.contentHash;
+  }
+
+  /** The rungs that the bundle can be drawn by. */
+  get modes(): ("names" | "words" | "all")[] {
+    return [
+      ...(this.#bundle.hasNames ? (["names"] as const) : []),
+      ...(this.#bundle.hasStaircase ? (["words", "all"] as const) : []),
+    ];
+  }
+
+  /** The epsilons of the staircase, strictest first; none without one. */
+  get epsilons(): string[] {
+    return this.#bundle.hasStaircase ? this.#bundle.table.levels.map((level) => level.epsilon.toString()) : [];
+  }
+
+  /**
+   * Sanitizes one text. Every call draws afresh: the same text again is a second release, and weakens the first.
+   *
+   * @throws OptionError An option has a value that the bundle does not have.
+   * @throws InputError The text is not a string, or too long for consistent draws.
+   * @throws EntropyFailed The platform gives no random bytes.
+   */
+  sanitize(text: string, options: Options = {}): Result {
+    return this.sanitizeBatch([text], options)[0] as Result;
+  }
+
+  /** Sanitizes many texts, each a document of its own. All are drawn together, which is faster. */
+  sanitizeBatch(texts: Iterable<string>, options: Options = {}): Result[] {
+    if (!isCollection(texts)) throw new InputError(REFUSALS.noTexts);
+    const textList = [...texts];
+    textList.forEach((text, index) => {
+      if (typeof text !== "string") throw new InputError(`text ${index + 1} of ${textList.length} is not a string`);
+    });
+    return this.#rewrite(
+      textList.map((text) => [text]),
+      options,
+    ).map(
+      (document) =>
+        new SanitizedText(document.texts[0] ?? "", document.statement, document.mapping, document.keptShare),
+    );
+  }
+
+  /** Sanitizes documents that have several texts each, such as the cells of a row. */
+  sanitizeDocuments(documents: Iterable<Iterable<string>>, options: Options = {}): SanitizedDocument[] {
+    if (!isCollection(documents)) throw new InputError(REFUSALS.noDocuments);
+    const documentList = [...documents].map((texts) => {
+      if (!isCollection(texts)) throw new InputError(REFUSALS.noDocument);
+      return [...texts];
+    });
+    documentList.forEach((texts, index) => {
+      if (!texts.every((text) => typeof text === "string")) {
+        throw new InputError(`document ${index + 1} of ${documentList.length} has a text that is not a string`);
+      }
+    });
+    return this.#rewrite(documentList as string[][], options);
+  }
+
+  /** Returns each piece of a text with what becomes of it. Nothing is drawn; it is as private as the text. */
+  preview(text: string, options: Options = {}): [string, string][] {
+    if (typeof text !== "string") throw new InputError("the text is not a string");
+    const checked = checkOptions(options);
+    if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).preview(text);
+    return new DocumentRewriter(this.#makePlan(checked)[0], this.#randomUint64).preview(text);
+  }
+
+  /** Reads a mapping that `Restorer.toText` has written. */
+  readMapping(content: string): Restorer {
+    return Restorer.fromJsonText(content, this.#bundle.segmenter);
+  }
+
+  /** Returns what a call with these options promises of a text with so many tokens. Nothing is drawn. */
+  statement(options: Options = {}, tokens = 0): ReleaseStatement {
+    if (!Number.isSafeInteger(tokens) || tokens < 0) throw new OptionError("tokens is a whole number, at least 0");
+    const checked = checkOptions(options);
+    if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).statement(tokens);
+    return new StaircaseStatement(this.#makePlan(checked)[1], tokens);
+  }
+
+  #rewrite(documents: readonly (readonly string[])[], options: Options): SanitizedDocument[] {
+    const checked = checkOptions(options);
+    if (checked.protect === "names") {
+      const plan = new NamesPlan(this.#bundle, checked);
+      return plan.rewrite(documents, this.#randomUint64).map(({ texts, tokens, replacedWords = 0, pairs }) => ({
+        texts,
+        statement: plan.statement(tokens),
+        mapping: plan.style.consistent ? new Restorer(pairs, this.#bundle.segmenter) : undefined,
+        keptShare: tokens + replacedWords > 0 ? roundShare(tokens / (tokens + replacedWords)) : undefined,
+      }));
+    }
+    const [plan, terms] = this.#makePlan(checked);
+    return new DocumentRewriter(plan, this.#randomUint64).rewrite(documents).map(({ texts, tokens, pairs }) => ({
+      texts,
+      statement: new StaircaseStatement(terms, tokens),
+      mapping: plan.consistent ? new Restorer(pairs, this.#bundle.segmenter) : undefined,
+      keptShare: undefined,
+    }));
+  }
+
+  #makePlan(checked: CheckedOptions): [SanitizingPlan, StaircaseTerms] {
+    const bundle = this.#bundle;
+    const { table } = bundle;
+    const level = this.#findLevel(checked);
+    const protect = checked.protect === undefined ? table.defaultMode : checked.protect === "all" ? "all" : "words";
+    const cap = parseCap(checked);
+    const { consistent = false, split = false, sanitizePunctuation: sanitizesPunctuation = false } = checked;
+    if (!consistent && (checked.consistentCap !== undefined || split)) {
+      throw new OptionError("consistentCap and split need consistent");
+    }
+    const cacheKey = `${protect} ${level.epsilon}`;
+    let mechanism = this.#mechanisms.get(cacheKey);
+    if (mechanism === undefined) {
+      mechanism = new SlotStaircases(bundle, level, protect === "words");
+      if (this.#mechanisms.size >= MAX_CACHED_PLANS) this.#mechanisms.clear();
+      this.#mechanisms.set(cacheKey, mechanism);
+    }
+    const caseOption = sanitizesPunctuation ? "drop" : (checked.case ?? "carry");
+    const nearProbability = Math.max(mechanism.anyCase.nearProbability, mechanism.lowerCase.nearProbability);
+    const guessGain = Math.max(mechanism.anyCase.guessGain, mechanism.lowerCase.guessGain);
+    const plan: SanitizingPlan = {
+      bundle,
+      rule: new TemplateRule(bundle.entityTypes, protect === "words", checked.deny ?? []),
+      mechanism,
+      keepsCase: caseOption === "carry",
+      sanitizesPunctuation,
+      consistent,
+      cap,
+      splitsLong: split,
+    };
+    const terms: StaircaseTerms = {
+      bundleHash: bundle.contentHash,
+      level: level.name,
+      epsilon: level.epsilon,
+      share: level.share.toString(),
+      nearProbability: Math.ceil(nearProbability * BOUNDS_SCALE) / BOUNDS_SCALE,
+      guessGain: Math.ceil(guessGain * ROUNDING_FACTOR * GAIN_SCALE) / GAIN_SCALE,
+      protect,
+      consistent,
+      case: caseOption,
+      sanitizesPunctuation,
+    };
+    return [plan, terms];
+  }
+
+  #findLevel(checked: CheckedOptions): StaircaseLevel {
+    const { table } = this.#bundle;
+    const requested = checked.epsilon === undefined ? undefined : parseEpsilon(checked.epsilon);
+    const level = table.levels.find((level) =>
+      requested === undefined ? level.name === table.defaultLevel : level.epsilon.equals(requested),
+    );
+    if (level === undefined) {
+      throw new UnknownLevel(`no such level; the staircase has the epsilons ${this.epsilons.join(", ")}`);
+    }
+    return level;
+  }
+}

@@ -1,0 +1,263 @@
+/** What a release of text promises, in numbers and words: a function of the output and of public parameters alone. */
+
+import { statements } from "../data.js";
+import { computeLargestOdds, type Decimal, formatCount, formatThousands } from "../mechanisms/decimal.js";
+
+/** Plain values, with the names that statements of all readers have. */
+export type PlainObject = Readonly<Record<string, unknown>>;
+
+/** The promise of one release. Safe to publish beside the output. */
+export abstract class ReleaseStatement {
+  /** Mechanism and rung: `staircase` or `names`. */
+  abstract readonly mechanism: string;
+  /** What the release shows in spite of the noise, in plain words. */
+  abstract readonly notProtected: readonly string[];
+
+  constructor(
+    /** Identity of the bundle. */
+    readonly bundleHash: string,
+    /** What is charged: drawn words, or distinct drawn words; on the rung names how many words are shown. */
+    readonly tokens: number,
+  ) {}
+
+  /** The promise in full, as one paragraph. */
+  abstract summary(): string;
+
+  /** What is shown, replaced and drawn, in one short line. */
+  abstract formatLine(): string;
+
+  /** Plain values, as statements in JSON have them. */
+  abstract toJSON(): PlainObject;
+
+  /** Lines between the summary and the identity of the bundle. */
+  protected listDetails(): string[] {
+    return [];
+  }
+
+  toString(): string {
+    const items = this.notProtected.map((item) => `  - ${item}`);
+    return [this.summary(), ...this.listDetails(), `bundle ${this.bundleHash}`, "Not protected:", ...items].join("\n");
+  }
+}
+
+/** @internal Puts values into the places of a template. */
+export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
+  return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
+}
+
+const getUnit = (value: Decimal): string => (value.toString() === "1" ? "nat" : "nats");
+/** Figures are written with their unit in sentences. */
+const withUnit = (value: Decimal): string => `${value} ${getUnit(value)}`;
+const { names, visible: PART_TEXTS, words } = statements;
+
+/** @internal Under what a staircase draws. */
+export interface StaircaseTerms {
+  readonly bundleHash: string;
+  readonly level: string;
+  readonly epsilon: Decimal;
+  readonly share: string;
+  readonly nearProbability: number;
+  readonly guessGain: number;
+  readonly protect: "words" | "all";
+  readonly consistent: boolean;
+  readonly case: "carry" | "drop";
+  readonly sanitizesPunctuation: boolean;
+}
+
+/** @internal What the staircase promises of every drawn word, between texts of the same skeleton. */
+export class StaircaseStatement extends ReleaseStatement {
+  override readonly mechanism = "staircase";
+
+  constructor(
+    readonly terms: StaircaseTerms,
+    tokens: number,
+  ) {
+    super(terms.bundleHash, tokens);
+  }
+
+  /** What the text shows as it is. */
+  get revealedParts(): string[] {
+    const { protect, sanitizesPunctuation, consistent } = this.terms;
+    const { function_words: functionWords, gaps, case: pattern, kinds: entityTypes, order, equal } = PART_TEXTS;
+    return [
+      ...(protect === "words" ? [functionWords] : []),
+      ...(sanitizesPunctuation ? [] : [gaps]),
+      ...(this.terms.case === "carry" && !sanitizesPunctuation ? [pattern] : []),
+      entityTypes,
+      order,
+      ...(consistent ? [equal] : []),
+    ];
+  }
+
+  get privacyUnit(): string {
+    return this.terms.consistent ? words.consistent_unit : words.unit;
+  }
+
+  override get notProtected(): string[] {
+    const items = words.not_protected.map((item) => fillTemplate(item, { visible: this.revealedParts.join(", ") }));
+    const optionItems = [
+      ...(this.terms.protect === "words" ? [words.habits] : []),
+      ...(this.terms.consistent ? [words.cipher] : []),
+    ];
+    return [...items.slice(0, -1), ...optionItems, ...items.slice(-1)];
+  }
+
+  override summary(): string {
+    const { epsilon } = this.terms;
+    return fillTemplate(words.summary, {
+      epsilon: withUnit(epsilon),
+      document: withUnit(epsilon.multiply(this.tokens)),
+      unit: this.privacyUnit,
+      visible: this.revealedParts.join(", "),
+      odds: formatThousands(computeLargestOdds(epsilon)),
+      mentions: formatCount(this.tokens, this.privacyUnit),
+    });
+  }
+
+  override formatLine(): string {
+    const { protect, sanitizesPunctuation, consistent, epsilon } = this.terms;
+    return fillTemplate(words.lines[protect + (sanitizesPunctuation ? "_bare" : "")] ?? "", {
+      epsilon: withUnit(epsilon),
+      words: formatCount(this.tokens, consistent ? words.other_distinct : words.other),
+      each: this.tokens === 1 ? "" : " each",
+    });
+  }
+
+  override toJSON(): PlainObject {
+    const { terms } = this;
+    return {
+      mechanism: this.mechanism,
+      level: terms.level,
+      epsilon: terms.epsilon.toNumber(),
+      epsilon_kind: words.epsilon_kind,
+      notion: terms.consistent ? words.consistent_notion : words.notion,
+      share: terms.share,
+      near: terms.nearProbability,
+      guess_gain: terms.guessGain,
+      largest_odds: Number(computeLargestOdds(terms.epsilon)),
+      protect: terms.protect,
+      visible: this.revealedParts,
+      consistent: terms.consistent,
+      mentions: this.tokens,
+      epsilon_document: terms.epsilon.multiply(this.tokens).toNumber(),
+      case: terms.case,
+      sanitize_punctuation: terms.sanitizesPunctuation,
+      bundle: terms.bundleHash,
+      line: this.formatLine(),
+      summary: this.summary(),
+      not_protected: this.notProtected,
+    };
+  }
+}
+
+/** @internal How slots of the rung names are written. */
+export interface ReplacementStyle {
+  readonly usesTags: boolean;
+  readonly consistent: boolean;
+  readonly cap: number;
+  readonly keptTypes: ReadonlySet<string>;
+  readonly taggedTypes: ReadonlySet<string>;
+  readonly droppedTypes: ReadonlySet<string>;
+}
+
+/** @internal Under what the rung names replaces. */
+export interface NamesTerms {
+  readonly bundleHash: string;
+  readonly style: ReplacementStyle;
+  readonly hasAllowed: boolean;
+  readonly hasDenied: boolean;
+}
+
+/** @internal What the rung names promises: of what is replaced, everything but its kind; of what is shown, nothing. */
+export class NamesStatement extends ReleaseStatement {
+  override readonly mechanism = "names";
+
+  constructor(
+    readonly terms: NamesTerms,
+    tokens: number,
+  ) {
+    super(terms.bundleHash, tokens);
+  }
+
+  get #keptTypesText(): string {
+    return [...this.terms.style.keptTypes].sort().join(", ");
+  }
+
+  override get notProtected(): string[] {
+    const { style, hasAllowed } = this.terms;
+    return [
+      ...names.not_protected,
+      ...(style.keptTypes.size > 0 ? [fillTemplate(names.kept, { kinds: this.#keptTypesText })] : []),
+      ...(hasAllowed ? [names.allowed] : []),
+      ...(style.consistent ? [names.equal] : []),
+    ];
+  }
+
+  override formatLine(): string {
+    const { keptTypes } = this.terms.style;
+    const keptTemplate = keptTypes.size === 0 ? "" : keptTypes.size > 1 ? names.kept_types : names.kept_type;
+    const keptPhrase =
+      fillTemplate(keptTemplate, { kinds: this.#keptTypesText }) + (this.terms.hasAllowed ? names.allowed_words : "");
+    return fillTemplate(names.line, { more: keptPhrase, drawn: "", others: this.#replacementPhrase });
+  }
+
+  /** What stands in the place of a word that is neither shown nor drawn. */
+  get #replacementPhrase(): string {
+    const { usesTags, taggedTypes, droppedTypes } = this.terms.style;
+    const typesByTreatment: [string, ReadonlySet<string>][] = [
+      ["tags", usesTags ? new Set() : taggedTypes],
+      ["left out", droppedTypes],
+    ];
+    const treatments = typesByTreatment
+      .filter(([, entityTypes]) => entityTypes.size > 0)
+      .map(([treatment, entityTypes]) => `${treatment}: ${[...entityTypes].sort().join(", ")}`);
+    return (usesTags ? names.tags : names.surrogates) + (treatments.length > 0 ? ` (${treatments.join("; ")})` : "");
+  }
+
+  /** The most different strings that have members of their own; `null` where there is no such cap. */
+  get #effectiveCap(): number | null {
+    const { style } = this.terms;
+    return style.consistent && !style.usesTags ? style.cap : null;
+  }
+
+  override summary(): string {
+    const summary = fillTemplate(names.summary, {
+      line: this.formatLine(),
+      equal: this.terms.style.consistent ? names.equal_strings : "",
+      shown: formatCount(this.tokens, names.unit),
+    });
+    return (
+      summary +
+      (this.#effectiveCap === null ? "" : fillTemplate(names.beyond_cap, { cap: formatThousands(this.#effectiveCap) }))
+    );
+  }
+
+  override toJSON(): PlainObject {
+    const { style, hasAllowed, hasDenied } = this.terms;
+    return {
+      mechanism: this.mechanism,
+      level: null,
+      protect: "names",
+      nats: null,
+      promise: names.epsilon_kind,
+      notion: names.notion,
+      style: style.usesTags ? "tag" : "surrogate",
+      consistent: style.consistent,
+      consistent_cap: this.#effectiveCap,
+      keep: [...style.keptTypes].sort(),
+      tag: [...style.taggedTypes].sort(),
+      drop: [...style.droppedTypes].sort(),
+      allow: hasAllowed,
+      deny: hasDenied,
+      also: false,
+      draw: null,
+      shown_words: this.tokens,
+      case: "carry",
+      sanitize_punctuation: false,
+      bundle: this.bundleHash,
+      line: this.formatLine(),
+      summary: this.summary(),
+      not_protected: this.notProtected,
+    };
+  }
+}
