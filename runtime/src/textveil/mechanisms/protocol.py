@@ -52,8 +52,8 @@ class IsolatedSlots:
     """Slots of words without a text around them.
 
     Attributes:
-        is_lower: As ``Slots.lower``.
-        is_whole: As ``Slots.whole``.
+        is_lower: As ``Slots.is_lower``.
+        is_whole: As ``Slots.is_whole``.
 
     Example:
         >>> IsolatedSlots.make_equal(2, lower=True).is_lower.tolist()
@@ -135,7 +135,7 @@ class SlotlessMechanism:
     make_randomizer: "Callable[[], Randomizer] | None"
 
     def draw_symbols(self, inputs: Integers, slots: Slots, random_uint64: RandomUint64) -> Integers:
-        """Implement ``Mechanism.draw``; the result does not depend on the slots."""
+        """Implement ``Mechanism.draw_symbols``; the result does not depend on the slots."""
         return self.sampler.draw_symbols(inputs, random_uint64)
 
     def get_randomizer(self, *, lower: bool = False, whole: bool = True) -> "Randomizer":

@@ -27,6 +27,13 @@ class SlotStaircases:
     Attributes:
         any_case: Its outputs are valid in any case.
         lower_case: Its outputs are valid in lower case; the same object as ``any_case`` if case makes no difference.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> from textveil.text import make_plan
+        >>> slots = make_plan(Sanitizer.load().bundle, epsilon=8).mechanism
+        >>> slots.any_case.level.epsilon == slots.lower_case.level.epsilon
+        True
     """
 
     any_case: Staircase
@@ -43,7 +50,7 @@ class SlotStaircases:
         return max(self.any_case.guess_gain, self.lower_case.guess_gain)
 
     def draw_symbols(self, inputs: Integers, slots: "Slots", random_uint64: RandomUint64) -> Integers:
-        """Implement ``Mechanism.draw``: sample each slot by the staircase of its case.
+        """Implement ``Mechanism.draw_symbols``: sample each slot by the staircase of its case.
 
         Privacy:
             As ``Staircase.draw``. The grouping of the samples depends on ``slots.lower`` alone.
