@@ -294,7 +294,8 @@ def main(arguments: list[str]) -> None:
                 path.write_text(drawn, "utf-8")
     if arguments == ["--check"] and wrong:
         sys.exit(f"{', '.join(wrong)}: differs from the code: run python docs/architecture.py")
-    print("\n".join(wrong))
+    for name in wrong:
+        print(name)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,16 @@ WITHOUT_EXAMPLE = [
     "Sanitizer",
 ]
 
+PACKAGES = ("bundle", "ledger", "mechanisms", "vector")
+
 
 def test_every_public_name_has_an_example() -> None:
     assert sorted(list_missing_examples("textveil")) == WITHOUT_EXAMPLE
 
 
-@pytest.mark.parametrize("package", ["bundle", "ledger", "mechanisms", "vector"])
+@pytest.mark.parametrize(
+    "package", [*PACKAGES, *(f"mechanisms.{family}" for family in ("baselines", "noise", "staircase"))]
+)
 def test_every_name_of_a_package_has_an_example(package: str) -> None:
     assert list_missing_examples(f"textveil.{package}") == []
 

@@ -164,7 +164,7 @@ class VectorClassifier:
 
         Args:
             vectors: Released vectors, shape ``(n, k)``.
-            epsilons: Epsilon per text of each vector, ``count`` numbers.
+            epsilons: Epsilon per text of each vector, ``n`` numbers.
 
         Returns:
             Shape ``(n, labels)``; rows sum to 1.

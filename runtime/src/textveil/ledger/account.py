@@ -196,7 +196,7 @@ class Account:
 
 
 def format_exact(units: int, units_per_one: int) -> str:
-    """Return ``units / per`` as an exact decimal number; ``units_per_one`` is a power of two."""
+    """Return ``units / units_per_one`` as an exact decimal number; ``units_per_one`` is a power of two."""
     digits = units_per_one.bit_length() - 1
     whole, rest = divmod(units * 10**digits // units_per_one, 10**digits)
     return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")
@@ -216,7 +216,7 @@ def _format_delta(units: int) -> str:
 
 
 def _parse_units(value: Any, units_per_one: int, name: str) -> int:
-    """Return ``value * per``, rounded down and at most ``_MAX_UNITS``."""
+    """Return ``value * units_per_one``, rounded down and at most ``_MAX_UNITS``."""
     try:
         number = Decimal(str(value))
     except InvalidOperation:

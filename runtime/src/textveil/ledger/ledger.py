@@ -254,9 +254,8 @@ class Ledger:
         """Record the spends of releases in one transaction, all or none.
 
         For releases that ``sanitize_batch`` and ``encode_batch`` did not make. The spends are on the disk when this
-        method returns: release the outputs only then. Release ``SpendOutcome.stored`` in place of an output where it is
-            not
-        ``None``.
+        method returns: release the outputs only then. Where
+        ``SpendOutcome.stored_output`` is not ``None``, release it in place of the new output.
 
         Raises:
             BudgetError: A budget does not cover a release. Nothing is recorded except a new budget.

@@ -174,13 +174,13 @@ def draw_thinned(
         rows: The proposals.
         row_of: Row of each sample, shape ``(n,)``.
         weight: Returns the weight of one unit of the base measure, for rows and outputs, shapes ``(m,)``.
-        random_uint64: As in ``uniform_below``.
+        random_uint64: As in ``draw_uniform_below``.
 
     Returns:
         Output ids, shape ``(n,)``.
 
     Raises:
-        EntropyFailed: A sample did not end in ``MAX_ROUNDS`` rounds, or as ``uniform_below``.
+        EntropyFailed: A sample did not end in ``MAX_ROUNDS`` rounds, or as ``draw_uniform_below``.
 
     Privacy:
         The number of rounds depends on the row: the running time reveals a little about the words.

@@ -52,8 +52,8 @@ class IsolatedSlots:
     """Slots of words without a text around them.
 
     Attributes:
-        is_lower: As ``Slots.lower``.
-        is_whole: As ``Slots.whole``.
+        is_lower: As ``Slots.is_lower``.
+        is_whole: As ``Slots.is_whole``.
 
     Example:
         >>> IsolatedSlots.make_equal(2, lower=True).is_lower.tolist()

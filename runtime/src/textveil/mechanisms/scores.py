@@ -44,7 +44,7 @@ class PairScoring(Protocol):
         """Return the exact ``Z(x) = sum over y of q(y) W[c(x, y)]`` of every input.
 
         Args:
-            weights: ``W``, for every score up to ``largest``.
+            weights: ``W``, for every score up to ``max_score``.
             base: ``q``, shape ``(symbols,)``.
 
         Returns:
@@ -130,5 +130,5 @@ class EqualityScores(PairScoring):
         return (np.arange(self.symbol_count + 1) != outputs[:, None]).astype(np.intp)
 
     def compute_totals(self, weights: Integers, base: Integers) -> Integers:
-        """Implement ``PairScoring.totals``."""
+        """Implement ``PairScoring.compute_totals``."""
         return weights[1] * base.sum() + (weights[0] - weights[1]) * np.append(base, 0)

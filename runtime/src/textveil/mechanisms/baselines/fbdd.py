@@ -67,6 +67,11 @@ def draw_laplace_noise(count: int, dimension: int, random_uint64: RandomUint64) 
 
     Privacy:
         Every point takes ``count_words_per_point(n)`` words: neither their number nor the time depends on the sample.
+
+    Example:
+        >>> from textveil.mechanisms import random_uint64
+        >>> draw_laplace_noise(2, 3, random_uint64).shape
+        (2, 3)
     """
     pairs = -(-dimension // 2)
     words = random_uint64(count * count_words_per_point(dimension)).reshape(count, -1)
@@ -130,6 +135,14 @@ class Fbdd:
         metric: Rows and unit of distance.
         outputs: Possible outputs, as points.
         epsilon: Loss per unit of scaled distance, in ``(0, MAX_FBDD_EPSILON]``.
+
+    Example:
+        >>> from textveil.mechanisms import random_uint64
+        >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
+        >>> bundle = open_bundle(find_artifact("english-santext"), TextBundle)
+        >>> fbdd = Fbdd.from_table(bundle.table, bundle.metric, Decimal(10))
+        >>> fbdd.draw_symbols(np.array([0, 1]), random_uint64).shape
+        (2,)
     """
 
     metric: WordMetric

@@ -31,6 +31,13 @@ class RandomizedResponse:
         is_output: 1 for outputs, else 0, shape ``(symbols,)``.
         tail: Weight of any one output.
         excess: Additional weight of the input itself.
+
+    Example:
+        >>> response = RandomizedResponse(np.array([1, 1, 0]), tail=1, excess=2)  # symbol 2 is never an output
+        >>> response.compute_rows(np.array([0, 2])).compute_weights(0).tolist()
+        [3, 1, 0]
+        >>> response.randomizer.compute_rows(np.array([0])).tolist()
+        [[0.75, 0.25, 0.0]]
     """
 
     is_output: Integers

@@ -41,6 +41,14 @@ class SanText:
         weights: ``W``, shape ``(scores,)``; a score past the end has the last weight.
         base: ``q``, shape ``(symbols,)``, 0 for symbols that are never an output.
         base_sums: Running sums of ``base``.
+
+    Example:
+        >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
+        >>> bundle = open_bundle(find_artifact("english-santext"), TextBundle)
+        >>> level = bundle.santext_levels[0]
+        >>> santext = SanText.from_table(bundle.table, bundle.metric, "santext", level.parameters["santext"])
+        >>> santext.randomizer.symbol_count == bundle.symbol_count
+        True
     """
 
     table: SanTextTable
@@ -103,6 +111,10 @@ def bound_rounding_slack(exponent: Decimal, grid: int, smallest_weight: int) -> 
     Scores are ``floor(grid * d)``, so two of them differ by less than ``grid * d(x, x') + 1``; weights are rounded
     to nearest, a relative error of at most ``rho = 1 / (2 smallest_weight)``. Numerator and normalizer each add
     ``alpha / grid + ln((1 + rho) / (1 - rho))`` (docs/proofs/integer-sampling.md).
+
+    Example:
+        >>> 0 <= bound_rounding_slack(Decimal(8), grid=1000, smallest_weight=1 << 20) < 0.1
+        True
     """
     rho = 1 / (2 * smallest_weight)
     return math.nextafter(

@@ -24,6 +24,12 @@ def compute_mixture_epsilon(coin: ReplacementCoin) -> float:
     """Compute ``epsilon_0 = ln(1/p)`` of the realized coin (SanText+, Theorem 2).
 
     The result is rounded up to six decimals.
+
+    Example:
+        >>> compute_mixture_epsilon(ReplacementCoin.from_probability(1))
+        0.0
+        >>> round(compute_mixture_epsilon(ReplacementCoin.from_probability("0.5")), 3)
+        0.693
     """
     with localcontext(prec=50, rounding=ROUND_CEILING):
         exact = (Decimal(2**64) / coin.threshold).ln()
@@ -38,6 +44,14 @@ class SanTextPlus:
         santext: SanText over the sensitive outputs.
         coin: The coin of common words.
         is_keepable: True for inputs that the coin may keep, ``<unk>`` last, shape ``(symbols + 1,)``.
+
+    Example:
+        >>> from textveil.bundle import find_artifact, open_bundle
+        >>> from textveil.text import make_plan
+        >>> bundle = open_bundle(find_artifact("english-santext"))
+        >>> plan = make_plan(bundle, mechanism="santext+", replacement_probability="0.5")
+        >>> plan.mechanism.coin.threshold == 2**63, bool(plan.mechanism.is_keepable[-1])
+        (True, False)
     """
 
     santext: SanText

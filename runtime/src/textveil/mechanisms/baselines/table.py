@@ -32,6 +32,13 @@ class LevelParameters:
         weights: ``weights[s]`` is the integer weight of score ``s``, shape ``(scores,)``, non-increasing, at
             least ``MIN_WEIGHT``; a score past the end has the last weight.
         base: Base measure of every symbol, shape ``(symbols,)``, or ``None`` if it is uniform.
+
+    Example:
+        >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
+        >>> bundle = open_bundle(find_artifact("english-santext"), TextBundle)
+        >>> parameters = bundle.santext_levels[0].parameters["santext"]
+        >>> int(parameters.weights.min()) >= 1
+        True
     """
 
     exponent: Decimal
@@ -51,6 +58,12 @@ class SanTextTable:
             ``(symbol_count,)``.
         grid: Score steps per unit of scaled distance.
         tensors: All arrays of the file, by name; each level refers to its arrays by name.
+
+    Example:
+        >>> from textveil.bundle import TextBundle, find_artifact, open_bundle
+        >>> bundle = open_bundle(find_artifact("english-santext"), TextBundle)
+        >>> bundle.table.symbol_count == len(bundle.vocabulary), bundle.table.neighbors.shape[1]
+        (True, 60)
     """
 
     neighbors: NDArray[Any]

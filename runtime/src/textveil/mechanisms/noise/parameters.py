@@ -37,6 +37,11 @@ class ReleaseParameters:
 
     Raises:
         OptionError: A value is outside its range.
+
+    Example:
+        >>> parameters = ReleaseParameters(mode="l1", dimension=2, grid=100, epsilon="4")
+        >>> parameters.sensitivity, parameters.scale
+        (200, Fraction(50, 1))
     """
 
     mode: str
@@ -105,6 +110,11 @@ class WordDropout:
 
     Attributes:
         mu: The stated probability of removing a word, in ``[0, 1)``.
+
+    Example:
+        >>> dropout = WordDropout("0.5")
+        >>> dropout.exact, dropout.draw_dropped(3).shape
+        (Fraction(1, 2), (3,))
     """
 
     mu: str = "0"

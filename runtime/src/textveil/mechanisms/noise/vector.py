@@ -106,6 +106,12 @@ class VectorReleaser:
     Attributes:
         parameters: The parameters.
         noise: Their noise.
+
+    Example:
+        >>> releaser = VectorReleaser(ReleaseParameters(mode="l1", dimension=2, grid=4, epsilon="4"))
+        >>> integers = releaser.release_vectors(np.array([[0.5, -0.25]]))
+        >>> integers.shape, releaser.dequantize_vectors(np.array([2, -1])).tolist()
+        ((1, 2), [0.5, -0.25])
     """
 
     def __init__(self, parameters: ReleaseParameters) -> None:

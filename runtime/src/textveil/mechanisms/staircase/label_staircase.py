@@ -34,6 +34,12 @@ class LabelStaircase(Staircase):
 
     Attributes:
         budget_matrix: ``a``, shape ``(label_count, indices)``; the number of indices equals the number of codes.
+
+    Example:
+        >>> budgets = np.array([[3, 0], [0, 3]])
+        >>> staircase = LabelStaircase.from_integers("counts", Decimal(2), np.array([3, 3]), budgets, unit=1)
+        >>> staircase.probability_matrix.round(3).tolist()
+        [[0.875, 0.125], [0.125, 0.875]]
     """
 
     budget_matrix: Integers = field(kw_only=True)

@@ -27,6 +27,13 @@ class SlotStaircases:
     Attributes:
         any_case: Its outputs are valid in any case.
         lower_case: Its outputs are valid in lower case; the same object as ``any_case`` if case makes no difference.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> from textveil.text import make_plan
+        >>> slots = make_plan(Sanitizer.load().bundle, epsilon=8).mechanism
+        >>> slots.any_case.level.epsilon == slots.lower_case.level.epsilon
+        True
     """
 
     any_case: Staircase

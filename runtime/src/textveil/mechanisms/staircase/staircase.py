@@ -40,6 +40,10 @@ class StaircaseLevel:
         share: ``h``: the budget ``H`` is ``floor(h S)``, at least 1.
         own_share: Upper bound of the part of the budget that a word may give to itself, as a share of ``H``; 1 for no
             cap.
+
+    Example:
+        >>> StaircaseLevel(name="strict", epsilon=Decimal(4), share=Fraction(1, 20)).share
+        Fraction(1, 20)
     """
 
     name: str
@@ -59,7 +63,12 @@ def compute_factor(epsilon: Decimal, unit: int = BASE_UNIT) -> int:
 
 
 def compute_realized_ratio(epsilon: Decimal) -> float:
-    """Return ``F / G``: the integers of a level realize at most ``e**epsilon - 1``."""
+    """Return ``F / G``: the integers of a level realize at most ``e**epsilon - 1``.
+
+    Example:
+        >>> 7.389 < 1 + compute_realized_ratio(Decimal(2)) < 7.3891
+        True
+    """
     return compute_factor(epsilon) / BASE_UNIT
 
 
@@ -88,6 +97,13 @@ class Staircase:
         base: ``b``, 0 for symbols that are not outputs, shape ``(symbols,)``.
         sums: Running sums of ``base``.
         unit: ``G``; small in exhaustive tests.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> from textveil.text import make_plan
+        >>> slots = make_plan(Sanitizer.load().bundle, epsilon=8).mechanism
+        >>> slots.any_case.level.epsilon, slots.any_case.total <= 2**62
+        (Decimal('8'), True)
     """
 
     table: StaircaseTable

@@ -19,6 +19,14 @@ class StaircaseRandomizer(Randomizer):
     Attributes:
         base: ``b``, the public base weights, shape ``(symbol_count,)``.
         staircase: The mechanism.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> from textveil.text import make_plan
+        >>> slots = make_plan(Sanitizer.load().bundle, epsilon=8).mechanism
+        >>> randomizer = make_staircase_randomizer(slots.any_case)
+        >>> randomizer.compute_rows(np.array([0, 1])).sum(axis=1).round(6).tolist()
+        [1.0, 1.0]
     """
 
     base: Integers
@@ -73,5 +81,13 @@ class StaircaseRandomizer(Randomizer):
 
 
 def make_staircase_randomizer(staircase: Staircase) -> StaircaseRandomizer:
-    """Return the output distribution of every input of a staircase mechanism."""
+    """Return the output distribution of every input of a staircase mechanism.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> from textveil.text import make_plan
+        >>> slots = make_plan(Sanitizer.load().bundle, epsilon=8).mechanism
+        >>> make_staircase_randomizer(slots.any_case).symbol_count == slots.any_case.table.symbol_count
+        True
+    """
     return StaircaseRandomizer(staircase.base, staircase)

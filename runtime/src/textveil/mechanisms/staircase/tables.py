@@ -23,6 +23,10 @@ def compute_output_role(*, function_words_kept: bool, lower: bool = False) -> in
     ``function_words_kept`` is true if the mode keeps function words: 1 with kept function words, 2 without. 16 and 32
     are the same for slots whose output is written in lower case (``lower``). 4 and 8 occur in older bundles and have no
     meaning.
+
+    Example:
+        >>> compute_output_role(function_words_kept=True) != compute_output_role(function_words_kept=False)
+        True
     """
     return (1 if function_words_kept else 2) << (4 if lower else 0)
 
@@ -42,6 +46,13 @@ class StaircaseTable:
         base: Public weight of every symbol as an output, at least 1, shape ``(symbol_count,)``.
         roles: Bit masks of ``compute_output_role`` of every symbol, shape ``(symbol_count,)``: the rules that allow the
             symbol as an output. The bound holds for any roles.
+
+    Example:
+        >>> from textveil.bundle import DEFAULT_BUNDLE, TextBundle, open_bundle
+        >>> bundle = open_bundle(DEFAULT_BUNDLE, TextBundle)
+        >>> table = bundle.staircase_table
+        >>> table.symbol_count == len(bundle.vocabulary), table.neighbors.shape[0] == table.symbol_count
+        (True, True)
     """
 
     neighbors: NDArray[Any]
