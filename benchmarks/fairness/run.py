@@ -100,8 +100,13 @@ def _blocks(lines: list[dict[str, Any]]) -> list[str]:
         if line["kind"] == "without noise":
             same = [other for other in quiet if other["result"] == line["result"]]
         if same[0] is line:
-            blocks.append(_block(line, [f"{other['release']['epsilon']:g}" for other in same if other["release"]]))
+            blocks.append(_block(line, [_format_epsilon(other["release"]) for other in same if other["release"]]))
     return blocks
+
+
+def _format_epsilon(release: dict[str, Any]) -> str:
+    """Return the epsilon of a release; the mode names has none."""
+    return "none" if release["epsilon"] is None else f"{release['epsilon']:g}"
 
 
 def _block(line: dict[str, Any], epsilons: list[str]) -> str:
@@ -126,6 +131,8 @@ def _name(line: dict[str, Any], epsilons: list[str]) -> str:
         return f"{release['mechanism']} for epsilon {', '.join(epsilons)}, without noise, which nobody is sent"
     level = f", level {release['level']}" if release["level"] else ""
     draws = "1 draw" if line["draws"] == 1 else f"{line['draws']} draws"
+    if release["epsilon"] is None:
+        return f"mode {release['mode']}, no epsilon, {draws} a text"
     return f"{release['mechanism']}{level}, epsilon {epsilons[0]} ({release['epsilon_kind']}), {draws} a text"
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from textveil_cli.files import get_manifest_path
 from tiny_training import sentences, write_encoder
 
 Run = Callable[..., tuple[int, str, str]]
@@ -230,5 +231,8 @@ def test_a_killed_run_is_known_and_resumed(place: Path, run: Run, refused: Refus
     assert {name: (out / name).read_bytes() for name in kept} == kept, "no finished file is drawn again"
     assert sorted(os.listdir(out)) == ["more.tsv", "record.json", "rows.tsv"]
     assert sorted(os.listdir(tmp_path)) == ["out"]
+    for path in (hashes, get_manifest_path(out)):  # left by a run that was killed between its record and its end
+        path.write_text("{}")
     assert "complete: there is nothing to resume" in refused(*command, "--protect", "names", "--resume")
+    assert sorted(os.listdir(tmp_path)) == ["out"]
     assert run("finetune", out / "more.tsv", "--format", "tsv", "-o", tmp_path / "model", *FINETUNE)[0] == 0

@@ -148,5 +148,5 @@ def test_bad_command_lines_are_one_line(
 
 
 def test_an_output_folder_with_something_in_it(pretraining: Path, refused: Callable[..., str]) -> None:
-    assert refused(*arguments_of(pretraining, "raw")) == "checkpoint: the output folder is not empty\n"
+    assert refused(*arguments_of(pretraining, "raw")) == "checkpoint: the output folder is not empty; name a new one\n"
     assert refused(*arguments_of(pretraining, "texts.txt")).startswith("checkpoint: ")

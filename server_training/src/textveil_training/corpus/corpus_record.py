@@ -63,10 +63,27 @@ def make_start_record(
     }
 
 
-def check_resumable(place: Path, planned: Mapping[str, Any], *, resume: bool) -> None:
+def remove_private_files(output: Path) -> None:
+    """Remove the private files beside the output folder, which only a run that is resumed needs.
+
+    The manifest has a hash of the denied words, and the versions have hashes of the input.
+    """
+    manifest = get_manifest_path(output)
+    for path in (_get_versions_path(output), manifest):
+        with suppress(FileNotFoundError):
+            path.unlink()
+
+
+def _get_versions_path(output: Path) -> Path:
+    manifest = get_manifest_path(output)
+    return manifest.with_name(f"{manifest.name}.sources")
+
+
+def check_resumable(output: Path, place: Path, planned: Mapping[str, Any], *, resume: bool) -> None:
     """Check a record in the output folder against the run that is to begin or to be resumed.
 
     Args:
+        output: The output folder.
         place: Path of the record.
         planned: The start record of this run.
         resume: Whether the run is to be resumed.
@@ -80,6 +97,7 @@ def check_resumable(place: Path, planned: Mapping[str, Any], *, resume: bool) ->
         return  # nothing, or a file that the manifest of the run refuses
     if there.get("status") != RUNNING:
         if resume:
+            remove_private_files(output)  # of a run that was killed after its last step
             raise ResumeError("the corpus in the output folder is complete: there is nothing to resume")
         return
     if not resume:
@@ -160,8 +178,7 @@ class SourceVersions:
     """
 
     def __init__(self, output: Path, versions: Mapping[str, str]) -> None:
-        manifest = get_manifest_path(output)
-        self._path, self._versions = manifest.with_name(f"{manifest.name}.sources"), dict(versions)
+        self._path, self._versions = _get_versions_path(output), dict(versions)
 
     def check(self) -> None:
         """Compare the input with that of the run that is to be resumed.
@@ -186,11 +203,6 @@ class SourceVersions:
         if not resume or _read_record(self._path) is None:
             with open_atomic_text(self._path, private=True) as write:
                 write(json.dumps(self._versions, ensure_ascii=False) + "\n")
-
-    def remove(self) -> None:
-        """Remove the file at the end of a run."""
-        with suppress(FileNotFoundError):
-            self._path.unlink()
 
 
 def _read_record(place: Path) -> dict[str, Any] | None:

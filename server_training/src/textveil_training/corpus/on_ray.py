@@ -22,7 +22,6 @@ from textveil_cli.files import (
     RunManifest,
     find_source_files,
     get_file_version,
-    get_manifest_path,
     hash_settings,
 )
 from textveil_export.ray_cluster import open_ray_cluster
@@ -33,6 +32,7 @@ from textveil_training.corpus.corpus_record import (
     check_resumable,
     finish_record,
     make_start_record,
+    remove_private_files,
     write_record,
 )
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files
@@ -130,7 +130,7 @@ def sanitize_corpus_on_ray(
     versions = SourceVersions(
         output, {source.name: json.dumps(found) for source, found in zip(sources, job.versions, strict=True)}
     )
-    check_resumable(place, planned, resume=resume)
+    check_resumable(output, place, planned, resume=resume)
     if resume:
         versions.check()
     run = RunManifest(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
@@ -150,8 +150,7 @@ def sanitize_corpus_on_ray(
         write_record(place, record)
     finally:
         run.close()
-    versions.remove()
-    get_manifest_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
+    remove_private_files(output)
     return record
 
 

@@ -28,7 +28,6 @@ from textveil_cli.files import (
     RunManifest,
     SourceFile,
     SourceFiles,
-    get_manifest_path,
     hash_settings,
     sanitize_files,
 )
@@ -40,6 +39,7 @@ from textveil_training.corpus.corpus_record import (
     describe_counts,
     finish_record,
     make_start_record,
+    remove_private_files,
     write_record,
 )
 from textveil_training.corpus.layouts import RewritePlan, plan_rewrite
@@ -200,7 +200,7 @@ def sanitize_corpus(
         planned_files=[name for of_file in names.values() for name in of_file],
     )
     place, sources = output / RECORD, SourceVersions(output, {path.name: hash_file(path) for path in files})
-    check_resumable(place, planned, resume=resume)
+    check_resumable(output, place, planned, resume=resume)
     if resume:
         sources.check()
     manifest = RunManifest(output, hashlib.sha256(facts.encode()).hexdigest(), resume=resume)
@@ -229,8 +229,7 @@ def sanitize_corpus(
         wall_s=round(time.perf_counter() - clock, 2),
     )
     write_record(place, content)
-    sources.remove()
-    get_manifest_path(output).unlink()  # it is for a run that goes on, and has a hash of the denied words
+    remove_private_files(output)
     return content
 
 

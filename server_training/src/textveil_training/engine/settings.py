@@ -110,7 +110,7 @@ def read_recipe_of_kind(path: Path, recipe: type[Any], kind: str) -> Any:
     content, _ = read_toml(path)
     name = make_printable(path.name)
     if content.get("kind") != kind:
-        raise RecipeError(f"{name}: kind has a value that makes no sense here")
+        raise RecipeError(f"{name}: kind has a value that makes no sense here: this command takes the kind {kind}")
     return parse_table(recipe, content, name)
 
 
