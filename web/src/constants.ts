@@ -1,4 +1,4 @@
-/** Limits and names of the format, as the Python package has them (tests/repo/test_web.py compares both). */
+/** Limits and names of the format, equal to those of the Python package (tests/repo/test_web.py compares both). */
 
 export const FORMAT = "textveil-bundle";
 export const FORMAT_VERSION = 4;

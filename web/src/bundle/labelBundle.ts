@@ -1,4 +1,4 @@
-/** A bundle whose devices release an index, with a static extractor (docs/encoder-format.md, "An index"). */
+/** Bundles whose devices release a class label, with a static extractor (docs/encoder-format.md, "An index"). */
 
 import { MAX_CHARACTERS, MAX_CODES, MAX_DIMENSION, MAX_LEVELS, MAX_PAIRS, MAX_SENTENCE } from "../constants.js";
 import { BundleDamaged, EncoderUnavailable, UnknownLevel } from "../errors.js";
@@ -24,7 +24,7 @@ const RANDOMIZER_NAME = /^[a-z]{1,8}$/;
 const OUTER_WHITE = new RegExp(`^[${WHITE}]|[${WHITE}]$`);
 const DECIMALS = /^\p{Nd}+$/u;
 
-/** A bundle of an index, opened and checked. */
+/** An opened bundle of class labels, checked. */
 export class LabelBundle {
   readonly contentHash: string;
   readonly labels: readonly string[];
@@ -90,7 +90,7 @@ export class LabelBundle {
     this.#defaultRandomizer = level;
   }
 
-  /** The mechanism of a channel and an epsilon; the bundle's default for what is left out. */
+  /** Return the mechanism of a randomizer and an epsilon per text; the bundle's default where one is left out. */
   getRandomizer(randomizer: string | undefined, epsilon: string | number | undefined): LabelStaircase {
     const levels = this.randomizers.get(randomizer ?? this.#defaultRandomizer.randomizer);
     if (levels === undefined) {
@@ -106,7 +106,7 @@ export class LabelBundle {
   }
 }
 
-/** The arrays of a file, which has exactly these. */
+/** Read a file with exactly these arrays. */
 function readTensors(
   opened: BundleBase,
   name: string,

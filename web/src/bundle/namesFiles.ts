@@ -1,4 +1,4 @@
-/** The lists of the rung `names`, read and checked. */
+/** Reader of the lists of the mode `names`. */
 
 import { NAMES_MARKS } from "../constants.js";
 import { types } from "../data.js";
@@ -24,14 +24,14 @@ export const RARE = getFlag("rare");
 export const OPENER = getFlag("opener");
 export const FUNCTION = getFlag("function");
 
-/** The files that `names` in `law.json` stands for. */
+/** List the files that the entry `names` of the mechanism file implies. */
 export function listNamesFiles(entry: { entityTypes: readonly string[]; poolTypes: readonly string[] }): string[] {
   return [COMMON, CAPITALS, SYMBOLS, ...entry.entityTypes.map(nameTypeFile), ...entry.poolTypes.map(namePoolFile)];
 }
 
-/** All lists. */
+/** Lists of the mode `names`, checked. */
 export class NamesLists {
-  /** Common words with their marks as bits. */
+  /** Common words with their flags as bit masks. */
   readonly commonWords: ReadonlyMap<string, number>;
   readonly keptCapitals: ReadonlySet<string>;
   readonly keptSymbols: ReadonlySet<string>;
@@ -87,7 +87,7 @@ export class NamesLists {
     }
   }
 
-  /** The members of a kind. */
+  /** Return the listed names of an entity type. */
   getMembers(name: string): ReadonlySet<string> {
     return this.#membersByType.get(name) ?? new Set();
   }

@@ -1,4 +1,7 @@
-/** A bundle for text: the staircase, the lists of the rung `names`, or both. Other mechanisms are hashed and left unread. */
+/**
+ * Text bundles: the staircase mechanism, the lists of the mode `names`, or both. Files of other mechanisms are
+ * hashed only.
+ */
 
 import { CHARACTER_CLASSES, MAX_EPSILON, MAX_KINDS, MAX_LEVELS, MAX_SYMBOLS, REFUSALS, SHAPES } from "../constants.js";
 import { BundleDamaged, UnknownMechanism } from "../errors.js";
@@ -123,7 +126,7 @@ export class TextBundle {
     return this.#namesEntry !== undefined;
   }
 
-  /** What the staircase draws from. */
+  /** Neighbors, base weights and roles of the staircase mechanism. */
   get table(): StaircaseTable {
     if (this.#table === undefined) {
       const message =
@@ -133,13 +136,13 @@ export class TextBundle {
     return this.#table;
   }
 
-  /** The lists of the skeleton, read at the first use. */
+  /** Entity types of the template, parsed at the first use. */
   get entityTypes(): EntityTypes {
     this.#entityTypes ??= parseTemplateLists(this.#opened, this.#templateEntry as JsonObject, this.segmenter);
     return this.#entityTypes;
   }
 
-  /** The lists of the rung names, read at the first use. */
+  /** Lists of the mode `names`, parsed at the first use. */
   get namesLists(): NamesLists {
     if (this.#namesEntry === undefined) throw new UnknownMechanism(REFUSALS.noNames);
     this.#namesLists ??= new NamesLists(this.#opened, this.#namesEntry, this.segmenter);
@@ -170,7 +173,7 @@ function listTemplateFiles(template: Json | undefined): string[] {
   );
 }
 
-/** Refuses a law whose files are not those that the manifest lists with their hashes. */
+/** Check that the mechanism file lists all files of its mechanisms with the hashes of the manifest. */
 function checkMechanismFiles(files: Json | undefined, mechanismFiles: readonly string[], opened: BundleBase): void {
   for (const name of mechanismFiles) opened.getFile(name);
   const listedHashes = parseRecord(files, [...new Set(mechanismFiles)], MECHANISM_FILE);
