@@ -41,8 +41,8 @@ export class WrongBundle extends BundleError {
   override readonly code: string = "bundle-kind";
 }
 /** The bundle is valid, but it is not the expected bundle of the caller. */
-export class IdentityMismatch extends BundleError {
-  override readonly name: string = "IdentityMismatch";
+export class ContentHashMismatch extends BundleError {
+  override readonly name: string = "ContentHashMismatch";
   override readonly code: string = "bundle-identity";
 }
 /** An option has a value that this bundle or mechanism does not support. */

@@ -1,6 +1,6 @@
 /** Bundles whose devices release a class label, with a static extractor (docs/encoder-format.md, "An index"). */
 
-import { MAX_CHARACTERS, MAX_CODES, MAX_DIMENSION, MAX_LEVELS, MAX_PAIRS, MAX_SENTENCE } from "../constants.js";
+import { MAX_CHARACTERS, MAX_DIMENSION, MAX_LABELS, MAX_LEVELS, MAX_PAIRS, MAX_SENTENCE } from "../constants.js";
 import { BundleDamaged, EncoderUnavailable, UnknownLevel } from "../errors.js";
 import { Decimal } from "../mechanisms/decimal.js";
 import { LabelStaircase } from "../mechanisms/labelStaircase.js";
@@ -53,7 +53,7 @@ export class LabelBundle {
       MANIFEST,
     );
     parseChoice(release.get("kind"), ["decision", "codebook"], MANIFEST);
-    const labelCount = parseInteger(release.get("codes"), 2, MAX_CODES, MANIFEST);
+    const labelCount = parseInteger(release.get("codes"), 2, MAX_LABELS, MANIFEST);
     this.labels = parseArray(opened.manifest.get("labels"), MANIFEST).map((label) => parseText(label, MANIFEST));
     if (this.labels.length !== labelCount || new Set(this.labels).size < labelCount) {
       throw new BundleDamaged(`${MANIFEST}: labels are not one text for each code`);

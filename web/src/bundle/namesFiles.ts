@@ -1,6 +1,6 @@
 /** Reader of the lists of the mode `names`. */
 
-import { NAMES_MARKS } from "../constants.js";
+import { COMMON_WORD_FLAGS } from "../constants.js";
 import { types } from "../data.js";
 import { BundleDamaged } from "../errors.js";
 import { M, N } from "../text/segmentation/characterClasses.js";
@@ -16,7 +16,7 @@ const nameTypeFile = (entityType: string): string => `names.kind.${entityType}.t
 const namePoolFile = (entityType: string): string => `names.pool.${entityType}.txt`;
 const NON_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
 
-const getFlag = (name: (typeof NAMES_MARKS)[number]): number => 1 << NAMES_MARKS.indexOf(name);
+const getFlag = (name: (typeof COMMON_WORD_FLAGS)[number]): number => 1 << COMMON_WORD_FLAGS.indexOf(name);
 export const STRICT = getFlag("strict");
 export const START = getFlag("start");
 export const EMPHASIS = getFlag("emphasis");
@@ -46,7 +46,7 @@ export class NamesLists {
     readonly segmenter: Segmenter,
   ) {
     this.rules = opened.hashes.has(RULES_FILE) ? readRules(opened.getFile(RULES_FILE)) : ENGLISH;
-    const common = parseFlagged(opened, COMMON, NAMES_MARKS);
+    const common = parseFlagged(opened, COMMON, COMMON_WORD_FLAGS);
     checkOrder(COMMON, common.entries);
     checkFolded(COMMON, common.entries);
     this.commonWords = new Map(common.entries.map((word, index) => [word, common.flags[index] ?? 0]));

@@ -7,7 +7,7 @@ import {
   BundleNotFound,
   BundleTooLarge,
   BundleVersion,
-  IdentityMismatch,
+  ContentHashMismatch,
   OptionError,
   WrongBundle,
 } from "../errors.js";
@@ -81,7 +81,7 @@ export async function openBundle(
   if (foundType !== bundleType) throw new WrongBundle(wrongBundleMessage);
   const contentHash = await computeSha256(content);
   if (expectId !== undefined && expectId.trim().toLowerCase() !== contentHash) {
-    throw new IdentityMismatch(`the bundle has another identity: ${contentHash}`);
+    throw new ContentHashMismatch(`the bundle has another identity: ${contentHash}`);
   }
   const manifestFiles = parseObject(manifest.get("files"), MANIFEST);
   const entries = [...manifestFiles].map(([name, value]) => {

@@ -3,7 +3,15 @@
  * hashed only.
  */
 
-import { CHARACTER_CLASSES, MAX_EPSILON, MAX_KINDS, MAX_LEVELS, MAX_SYMBOLS, REFUSALS, SHAPES } from "../constants.js";
+import {
+  CHARACTER_CLASSES,
+  MAX_ENTITY_TYPES,
+  MAX_EPSILON,
+  MAX_LEVELS,
+  MAX_SYMBOLS,
+  SHAPES,
+  SHARED_MESSAGES,
+} from "../constants.js";
 import { BundleDamaged, UnknownMechanism } from "../errors.js";
 import { computeFactor, Decimal, Ratio } from "../mechanisms/decimal.js";
 import { type StaircaseLevel, type StaircaseTable, UNIT } from "../mechanisms/staircase.js";
@@ -131,7 +139,7 @@ export class TextBundle {
     if (this.#table === undefined) {
       const message =
         "this package does not draw from santext, and this bundle has no staircase; the built-in one has it";
-      throw new UnknownMechanism(this.#hasSanText ? message : REFUSALS.noMechanism);
+      throw new UnknownMechanism(this.#hasSanText ? message : SHARED_MESSAGES.noMechanism);
     }
     return this.#table;
   }
@@ -144,7 +152,7 @@ export class TextBundle {
 
   /** Lists of the mode `names`, parsed at the first use. */
   get namesLists(): NamesLists {
-    if (this.#namesEntry === undefined) throw new UnknownMechanism(REFUSALS.noNames);
+    if (this.#namesEntry === undefined) throw new UnknownMechanism(SHARED_MESSAGES.noNames);
     this.#namesLists ??= new NamesLists(this.#opened, this.#namesEntry, this.segmenter);
     return this.#namesLists;
   }
@@ -153,7 +161,7 @@ export class TextBundle {
 function parseNamesEntry(entry: Json | undefined): { entityTypes: string[]; poolTypes: string[] } {
   const lists = parseRecord(entry, ["kinds", "pools"], MECHANISM_FILE);
   const [entityTypes = [], poolTypes = []] = ["kinds", "pools"].map((key) =>
-    parseArray(lists.get(key), MECHANISM_FILE, MAX_KINDS).map((entityType) =>
+    parseArray(lists.get(key), MECHANISM_FILE, MAX_ENTITY_TYPES).map((entityType) =>
       parseText(entityType, MECHANISM_FILE, NAME),
     ),
   );
@@ -165,7 +173,7 @@ function parseNamesEntry(entry: Json | undefined): { entityTypes: string[]; pool
 
 function listTemplateFiles(template: Json | undefined): string[] {
   const entry = parseRecord(template, ["function_words", "kinds"], MECHANISM_FILE);
-  const entityTypes = parseArray(entry.get("kinds"), MECHANISM_FILE, MAX_KINDS).map((entityType) =>
+  const entityTypes = parseArray(entry.get("kinds"), MECHANISM_FILE, MAX_ENTITY_TYPES).map((entityType) =>
     parseRecord(entityType, ["name", "shape", "file"], MECHANISM_FILE),
   );
   return [entry.get("function_words"), ...entityTypes.map((entityType) => entityType.get("file"))].map((name) =>

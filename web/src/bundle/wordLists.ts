@@ -1,6 +1,12 @@
 /** Readers of word lists, one entry per line. */
 
-import { BYTES_OF_A_BYTE, BYTES_OF_AN_ENTRY, MAX_ENTRIES, MAX_LINE_BYTES, MAX_LIST_BYTES } from "../constants.js";
+import {
+  BYTES_PER_ENTRY,
+  BYTES_PER_LIST_BYTE,
+  MAX_LINE_BYTES,
+  MAX_LIST_BYTES,
+  MAX_LIST_ENTRIES,
+} from "../constants.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { formatThousands } from "../mechanisms/decimal.js";
 import { compareCodePoints } from "../text/segmentation/characterClasses.js";
@@ -16,8 +22,8 @@ const SURROGATES = /[\ud800-\udfff]/;
 
 /** Raise an error if the lists of a bundle would take too much memory. */
 export function checkListSizes(opened: BundleBase, names: readonly string[]): void {
-  const maxBytes = MAX_LIST_BYTES + Math.floor(opened.bytes / BYTES_OF_A_BYTE);
-  const maxEntries = MAX_ENTRIES + Math.floor(opened.bytes / BYTES_OF_AN_ENTRY);
+  const maxBytes = MAX_LIST_BYTES + Math.floor(opened.bytes / BYTES_PER_LIST_BYTE);
+  const maxEntries = MAX_LIST_ENTRIES + Math.floor(opened.bytes / BYTES_PER_ENTRY);
   let [bytes, entries] = [0, 0];
   for (const name of names) {
     const content = opened.getFile(name);

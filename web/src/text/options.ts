@@ -1,6 +1,6 @@
 /** Options of a call, and their checks. */
 
-import { CASES, CONSISTENT_CAP, REFUSALS, RUNGS, STYLES } from "../constants.js";
+import { CASES, CONSISTENT_CAP, MODES, SHARED_MESSAGES, STYLES } from "../constants.js";
 import { OptionError } from "../errors.js";
 import { Decimal } from "../mechanisms/decimal.js";
 
@@ -96,7 +96,7 @@ export function checkOptions(options: Options): CheckedOptions {
     if (!["undefined", "boolean"].includes(typeof valueByName[name])) throw new OptionError(`${name} is true or false`);
   }
   for (const [name, values] of [
-    ["protect", RUNGS],
+    ["protect", MODES],
     ["style", STYLES],
     ["case", CASES],
   ] as const) {
@@ -110,7 +110,7 @@ export function checkOptions(options: Options): CheckedOptions {
   const otherOptions = checked.protect === "names" ? WORDS_ONLY : NAMES_ONLY;
   const unsupported = otherOptions.filter((name) => name in valueByName);
   if (unsupported.length > 0) {
-    const message = checked.protect === "names" ? REFUSALS.notOfNames : REFUSALS.namesOnly;
+    const message = checked.protect === "names" ? SHARED_MESSAGES.notOfNames : SHARED_MESSAGES.namesOnly;
     throw new OptionError(message.replace("{options}", unsupported.sort().join(", ")));
   }
   return checked;

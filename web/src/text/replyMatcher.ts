@@ -1,6 +1,6 @@
 /** Incremental search for surrogates in a reply, and their replacement by originals. */
 
-import { MOST_BLANKS } from "../constants.js";
+import { MAX_BLANKS } from "../constants.js";
 import { InputError } from "../errors.js";
 import { ActiveContentDetector } from "./activeContent.js";
 import {
@@ -369,7 +369,7 @@ export class StreamRestorer {
       const character = getCharacterAt(text, at);
       const isWhite = WHITE_CHARACTER.test(character);
       if (blanks > 0 && (isWhite || character === ">")) {
-        if (++blanks > MOST_BLANKS) break;
+        if (++blanks > MAX_BLANKS) break;
         at += character.length;
         continue;
       }

@@ -3,7 +3,7 @@
  */
 
 import type { TextBundle } from "../bundle/textBundle.js";
-import { BATCH_CHARACTERS, LONG_CHARACTERS } from "../constants.js";
+import { MAX_BATCH_CHARACTERS, MAX_WHOLE_CHARACTERS } from "../constants.js";
 import { DocumentTooLong } from "../errors.js";
 import { formatThousands } from "../mechanisms/decimal.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../mechanisms/entropy.js";
@@ -58,19 +58,19 @@ interface TokenDraw {
 /** Yield batches of documents that are sampled together, which bounds memory. */
 export function* iterateBatches(
   documents: readonly (readonly string[])[],
-  maxCharacters = BATCH_CHARACTERS,
+  maxCharacters = MAX_BATCH_CHARACTERS,
 ): Generator<(readonly string[])[]> {
   let batch: (readonly string[])[] = [];
   let characters = 0;
   for (const document of documents) {
     const characterCount = document.reduce((sum, text) => sum + countCodePoints(text), 0);
-    if (batch.length > 0 && (characters + characterCount > maxCharacters || characterCount > LONG_CHARACTERS)) {
+    if (batch.length > 0 && (characters + characterCount > maxCharacters || characterCount > MAX_WHOLE_CHARACTERS)) {
       yield batch;
       [batch, characters] = [[], 0];
     }
     batch.push(document);
     characters += characterCount;
-    if (characterCount > LONG_CHARACTERS) {
+    if (characterCount > MAX_WHOLE_CHARACTERS) {
       yield batch;
       [batch, characters] = [[], 0];
     }

@@ -3,7 +3,7 @@
 import type { ExpectedBundle } from "../bundle/open.js";
 import type { BundleSource } from "../bundle/source.js";
 import { TextBundle } from "../bundle/textBundle.js";
-import { REFUSALS } from "../constants.js";
+import { SHARED_MESSAGES } from "../constants.js";
 import { InputError, OptionError, UnknownLevel } from "../errors.js";
 import { type RandomUint64, readRandomUint64 } from "../mechanisms/entropy.js";
 import { SlotStaircases } from "../mechanisms/slots.js";
@@ -132,7 +132,7 @@ export class Sanitizer {
 
   /** Sanitize many texts, each its own document. They are sampled together, which is faster. */
   sanitizeBatch(texts: Iterable<string>, options: Options = {}): Result[] {
-    if (!isCollection(texts)) throw new InputError(REFUSALS.noTexts);
+    if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     const textList = [...texts];
     textList.forEach((text, index) => {
       if (typeof text !== "string") throw new InputError(`text ${index + 1} of ${textList.length} is not a string`);
@@ -148,9 +148,9 @@ export class Sanitizer {
 
   /** Sanitize documents that have several texts each, such as the cells of a row. */
   sanitizeDocuments(documents: Iterable<Iterable<string>>, options: Options = {}): SanitizedDocument[] {
-    if (!isCollection(documents)) throw new InputError(REFUSALS.noDocuments);
+    if (!isCollection(documents)) throw new InputError(SHARED_MESSAGES.noDocuments);
     const documentList = [...documents].map((texts) => {
-      if (!isCollection(texts)) throw new InputError(REFUSALS.noDocument);
+      if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noDocument);
       return [...texts];
     });
     documentList.forEach((texts, index) => {

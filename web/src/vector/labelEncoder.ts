@@ -3,7 +3,7 @@
 import { LabelBundle } from "../bundle/labelBundle.js";
 import type { ExpectedBundle } from "../bundle/open.js";
 import type { BundleSource } from "../bundle/source.js";
-import { IDENTITY_DIGITS, REFUSALS } from "../constants.js";
+import { HASH_DIGITS, SHARED_MESSAGES } from "../constants.js";
 import { InputError, OptionError } from "../errors.js";
 import { drawUniformBelowEach, type RandomUint64, readRandomUint64 } from "../mechanisms/entropy.js";
 import { checkEpsilonType, isCollection } from "../text/options.js";
@@ -47,7 +47,7 @@ export class LabelRelease {
   get line(): string {
     const { bundleHash: bundle, epsilon, randomizer } = this.statement;
     const released = this.sentence ?? String(this.labelId);
-    return [released, bundle.slice(0, IDENTITY_DIGITS), epsilon, randomizer].join("\t");
+    return [released, bundle.slice(0, HASH_DIGITS), epsilon, randomizer].join("\t");
   }
 
   toJSON(): PlainObject {
@@ -102,7 +102,7 @@ export class TextLabelEncoder {
 
   /** Release one label per text, each independently. */
   encodeBatch(texts: Iterable<string>, options: EncodeOptions = {}): LabelRelease[] {
-    if (!isCollection(texts)) throw new InputError(REFUSALS.noTexts);
+    if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     return [...texts].map((text) => this.encode(text, options));
   }
 

@@ -1,6 +1,6 @@
 /** Sequences of emoji in a chunk: listed ones are kept, others are replaced as a whole (docs/names-rule.md). */
 
-import { EMOJI, KEYCAP, TONE } from "../../constants.js";
+import { EMOJI, KEYCAP, TONE_PLACEHOLDER } from "../../constants.js";
 import { characters } from "../../data.js";
 import { decodeTable } from "../segmentation/codePointTables.js";
 
@@ -41,14 +41,14 @@ export function splitAtEmoji(text: string): string[] {
 
 /** Return the entity type and the layout of a sequence; an empty type for a kept sequence. */
 export function classifySequence(sequence: string): [string, string] {
-  const layout = sequence.replace(/\u200d/g, "+").replace(ANY_TONE, TONE);
-  if (LISTED.test(layout)) return layout.includes(TONE) ? [EMOJI, layout] : ["", ""];
+  const layout = sequence.replace(/\u200d/g, "+").replace(ANY_TONE, TONE_PLACEHOLDER);
+  if (LISTED.test(layout)) return layout.includes(TONE_PLACEHOLDER) ? [EMOJI, layout] : ["", ""];
   return [KEY.test(sequence) ? KEYCAP : EMOJI, ""];
 }
 
 /** Return the number of surrogates of a sequence with a layout; two tones are always different. */
 export function countEmojiSurrogates(layout: string): number {
-  const count = layout.split(TONE).length - 1;
+  const count = layout.split(TONE_PLACEHOLDER).length - 1;
   return count === 0
     ? SURROGATE_EMOJI.length
     : count === 1
@@ -60,10 +60,10 @@ export function countEmojiSurrogates(layout: string): number {
 export function makeEmojiSurrogate(layout: string, index: number): string {
   if (layout === "") return SURROGATE_EMOJI[index] ?? "";
   let chosen = [index];
-  if (layout.split(TONE).length > 2) {
+  if (layout.split(TONE_PLACEHOLDER).length > 2) {
     const [first, second] = [Math.floor(index / (SKIN_TONES.length - 1)), index % (SKIN_TONES.length - 1)];
     chosen = [first, second + Number(second >= first)];
   }
-  const filled = chosen.reduce((text, tone) => text.replace(TONE, SKIN_TONES[tone] ?? ""), layout);
+  const filled = chosen.reduce((text, tone) => text.replace(TONE_PLACEHOLDER, SKIN_TONES[tone] ?? ""), layout);
   return filled.replace(/\+/g, "\u200d");
 }

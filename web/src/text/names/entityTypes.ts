@@ -2,7 +2,7 @@
 
 import type { NamesLists } from "../../bundle/namesFiles.js";
 import { includesWord } from "../../bundle/rules.js";
-import { TITLE_BEFORE } from "../../constants.js";
+import { AFTER_TITLE } from "../../constants.js";
 import { types } from "../../data.js";
 import { UPPER } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, DIGIT_GROUP, type EntitySpan, LONE_INITIAL } from "./entitySpans.js";
@@ -99,7 +99,7 @@ export class EntityClassifier {
       this.#findNameList(word?.key ?? ""),
     );
     const isPersonPair = tokens.length > 1 && firstType === "given" && (lastType === "given" || lastType === "family");
-    if (span.precedingWord === TITLE_BEFORE || (isPersonPair && !this.keptTypes.has("person"))) return false;
+    if (span.precedingWord === AFTER_TITLE || (isPersonPair && !this.keptTypes.has("person"))) return false;
     return this.#isKeptName(phrase);
   }
 
@@ -155,7 +155,7 @@ export class EntityClassifier {
 
   #classifyWord(span: EntitySpan, key: string): string {
     const personType = this.#isForeignGiven(key) ? "given" : "family";
-    if (span.precedingWord === TITLE_BEFORE) return personType;
+    if (span.precedingWord === AFTER_TITLE) return personType;
     const length = [...key].length;
     const isCommon = this.lists.commonWords.has(key) && !this.denied.has(key);
     if (isCommon && length >= MIN_COMMON_WORD_LENGTH && !key.includes("'")) return "word";
@@ -168,7 +168,7 @@ export class EntityClassifier {
     if (first.entityType === "particle") return "family";
     const nameStart = this.#findNameStart(span);
     const personType = nameStart < span.tokens.length - 1 ? "person" : "given";
-    if (span.precedingWord === TITLE_BEFORE) return personType;
+    if (span.precedingWord === AFTER_TITLE) return personType;
     const entityType =
       this.#findEndWordType(last.key) ||
       (first.flags & BEGINS_DOTTED_NAME ? "place" : this.#findEndWordType(first.key));
@@ -221,7 +221,7 @@ export class EntityClassifier {
       const word = span.tokens[index] as NamesToken;
       const isInitialWord = isInitial(word);
       if (this.#isGiven(word) || (isInitialWord && index < span.tokens.length - 1)) return index;
-      if (!(word.flags & KEPT_AT_SENTENCE)) return isInitialWord || span.precedingWord === TITLE_BEFORE ? 0 : index;
+      if (!(word.flags & KEPT_AT_SENTENCE)) return isInitialWord || span.precedingWord === AFTER_TITLE ? 0 : index;
     }
     return 0;
   }

@@ -1,7 +1,7 @@
 /** Sanitizing of texts in the mode `names`, under one set of options. */
 
 import type { TextBundle } from "../../bundle/textBundle.js";
-import { NAMES_BATCH } from "../../constants.js";
+import { NAMES_BATCH_CHARACTERS } from "../../constants.js";
 import { types } from "../../data.js";
 import { OptionError } from "../../errors.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entropy.js";
@@ -367,7 +367,7 @@ export class NamesPlan {
       const readTexts = this.style.consistent ? unlinked.map(linkText) : unlinked;
       batch.push(new DocumentDraws(readTexts, this.style, this.#surrogates));
       characters += texts.reduce((sum, text) => sum + countCodePoints(text), 0);
-      if (characters > NAMES_BATCH) drawAll();
+      if (characters > NAMES_BATCH_CHARACTERS) drawAll();
     }
     drawAll();
     return documentsOut;

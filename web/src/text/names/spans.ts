@@ -1,7 +1,7 @@
 /** Pass 2 of the mode `names`: kept words in context, and entity spans. It reads classes, case patterns and gaps. */
 
 import { includesWord, type Rules } from "../../bundle/rules.js";
-import { LONG_HEADLINE, MOST_CONNECTORS, SPELLED_LETTERS, TITLE_BEFORE } from "../../constants.js";
+import { AFTER_TITLE, MAX_CONNECTORS, MIN_HEADLINE_WORDS, SPELLED_LETTERS } from "../../constants.js";
 import { characters, types } from "../../data.js";
 import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
 import {
@@ -295,7 +295,7 @@ export class SpanFinder {
   /** Hide capitalized words that are not kept, with the lower-case words that hyphens join to them. */
   #hideCapitalized(capitalized: readonly number[]): void {
     const titleCaseWords = capitalized.filter((index) => this.#isTitleCase(index)).length;
-    if (!this.#hasLowerWord && (titleCaseWords === 0 || titleCaseWords >= LONG_HEADLINE)) {
+    if (!this.#hasLowerWord && (titleCaseWords === 0 || titleCaseWords >= MIN_HEADLINE_WORDS)) {
       for (const index of capitalized) {
         if (
           this.#followsParticleOrInitials(index) ||
@@ -403,7 +403,7 @@ export class SpanFinder {
     const last = this.#getWord(start - 1);
     const gap = this.#getGap(start);
     if (last.tokenClass === KEPT && gap === " " && start > this.#afterLastSpan) return last.key;
-    return last.entityType === "title" && (gap === " " || gap === ". ") ? TITLE_BEFORE : "";
+    return last.entityType === "title" && (gap === " " || gap === ". ") ? AFTER_TITLE : "";
   }
 
   /** Return the index of the next member of a run; -1 at its end. */
@@ -412,7 +412,7 @@ export class SpanFinder {
     if (this.#hidden[index]) return index;
     if (this.gaps[index] !== " ") return -1;
     let after = index;
-    while (after < this.#end && after - index < MOST_CONNECTORS && this.gaps[after] === " ") {
+    while (after < this.#end && after - index < MAX_CONNECTORS && this.gaps[after] === " ") {
       const word = this.#getWord(after);
       if (word.tokenClass !== KEPT || word.case !== LOWER || !includesWord(this.rules.data.names.connectors, word.key))
         break;

@@ -4,7 +4,7 @@
  */
 
 import { includesWord, type Rules } from "../../bundle/rules.js";
-import { MOST_SPELLED, SPELLED_LETTERS, SPELLED_NUMBER } from "../../constants.js";
+import { MAX_SPELLED, SPELLED_LETTERS, SPELLED_NUMBER } from "../../constants.js";
 import { characters } from "../../data.js";
 import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
 import {
@@ -42,14 +42,14 @@ const isSingle = (text: string): boolean => text.length === ((text.codePointAt(0
 /** Merge the spelled tokens of a text in place; `gaps` are the gaps before each word and at the end. */
 export function mergeSpelled(words: NamesToken[], gaps: string[], rules: Rules): void {
   for (const span of new SpelledSpanFinder(words, gaps, rules).iterateSpans().reverse()) {
-    for (let first = span.elements.length - 1 - ((span.elements.length - 1) % MOST_SPELLED); first >= 0; ) {
-      const elements = span.elements.slice(first, first + MOST_SPELLED);
+    for (let first = span.elements.length - 1 - ((span.elements.length - 1) % MAX_SPELLED); first >= 0; ) {
+      const elements = span.elements.slice(first, first + MAX_SPELLED);
       const start = elements[0]?.[0] ?? 0;
-      const stop = span.elements[first + MOST_SPELLED]?.[0] ?? span.stop;
+      const stop = span.elements[first + MAX_SPELLED]?.[0] ?? span.stop;
       const merged = mergeTokens(span.entityType, words, gaps, start, stop, elements, rules);
       words.splice(start, stop - start, merged);
       gaps.splice(start + 1, stop - start - 1);
-      first -= MOST_SPELLED; // from the last one on: nothing moves before what was joined
+      first -= MAX_SPELLED; // from the last one on: nothing moves before what was joined
     }
   }
 }

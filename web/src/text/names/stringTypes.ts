@@ -3,7 +3,7 @@
  */
 
 import type { Rules } from "../../bundle/rules.js";
-import { IDENTIFIER_DIGITS } from "../../constants.js";
+import { MIN_IDENTIFIER_DIGITS } from "../../constants.js";
 import type { PatternName } from "../../data.js";
 import { type CharacterClasses, L, N } from "../segmentation/characterClasses.js";
 import { isAscii } from "../segmentation/words.js";
@@ -103,13 +103,13 @@ export function classifyNumber(string: string, rules: Rules): StringType {
   if (rules.getPattern("ssn").test(string)) return ["ssn", ""];
   const digits = string.replace(/[^0-9]/g, "").length;
   if (digits >= MIN_CARD_DIGITS) return ["card", ""];
-  return digits >= IDENTIFIER_DIGITS ? ["phone", ""] : ["digits", string.replace(/[0-9]/g, "0")];
+  return digits >= MIN_IDENTIFIER_DIGITS ? ["phone", ""] : ["digits", string.replace(/[0-9]/g, "0")];
 }
 
 function classifyPlainNumber(whole: string, mark: string, decimals: string): StringType {
   const isGrouped = whole.includes(",");
   const digits = whole.replaceAll(",", "").length;
-  if (digits >= IDENTIFIER_DIGITS && !isGrouped) return ["account", ""];
+  if (digits >= MIN_IDENTIFIER_DIGITS && !isGrouped) return ["account", ""];
   const size = digits < 5 ? digits : digits < 7 ? 5 : digits < 10 ? 7 : 10;
   const rest = decimals === "" ? "" : mark + Math.min(MAX_DECIMALS, decimals.length);
   return ["number", `${size}${isGrouped ? "g" : ""}${rest}`];

@@ -1,7 +1,14 @@
 /** Surrogates of the mode `names` (docs/names-rule.md, "What may come out"). */
 
 import { countSurrogates, includesWord, type Rules, writeTemplate } from "../../bundle/rules.js";
-import { EMOJI, KEYCAP, MOST_LISTED, SMALLEST_CONSISTENT, SPELLED_LETTERS, SPELLED_NUMBER } from "../../constants.js";
+import {
+  EMOJI,
+  KEYCAP,
+  MAX_LISTED_NUMBERS,
+  MIN_CONSISTENT_POOL,
+  SPELLED_LETTERS,
+  SPELLED_NUMBER,
+} from "../../constants.js";
 import { types } from "../../data.js";
 import { capitalizeFirst, LOWER, UPPER } from "../segmentation/words.js";
 import { countEmojiSurrogates, makeEmojiSurrogate } from "./emoji.js";
@@ -100,7 +107,7 @@ export class SurrogatePools {
 
   /** Return whether equal strings of a type get equal surrogates. */
   isConsistent(entityType: string, layout: string): boolean {
-    return !includesWord(types.never_consistent, entityType) && this.getSize(entityType, layout) >= SMALLEST_CONSISTENT;
+    return !includesWord(types.never_consistent, entityType) && this.getSize(entityType, layout) >= MIN_CONSISTENT_POOL;
   }
 
   /** Return a surrogate by its number, in a case pattern. */
@@ -143,7 +150,7 @@ export class SurrogatePools {
   #listElements(entityType: string, layout: string): readonly (readonly string[])[] | undefined {
     if (entityType === SPELLED_LETTERS) return Array<readonly string[]>(Number(layout)).fill(this.#letters);
     if (entityType !== SPELLED_NUMBER) return undefined;
-    const listedNumbers = (this.pools.get("number-word") ?? []).slice(0, MOST_LISTED);
+    const listedNumbers = (this.pools.get("number-word") ?? []).slice(0, MAX_LISTED_NUMBERS);
     return [...layout].map((elementClass) => this.rules.spelled[elementClass] ?? listedNumbers);
   }
 

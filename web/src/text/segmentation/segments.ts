@@ -1,7 +1,7 @@
 /** Segmentation of text into gaps, words and strings (docs/format-staircase.md, "Segments"). */
 
 import { ENGLISH, makeAlternatives } from "../../bundle/rules.js";
-import { LONGEST_WORD } from "../../constants.js";
+import { MAX_WORD_LENGTH } from "../../constants.js";
 import {
   BLANK,
   BREAK,
@@ -106,7 +106,7 @@ export class Segmenter {
         : this.findWordEnd(text, at);
       if (after > at) {
         if (at > gap) emit(GAP, text.slice(gap, at));
-        emit(after - at > LONGEST_WORD ? STRING : WORD, text.slice(at, after));
+        emit(after - at > MAX_WORD_LENGTH ? STRING : WORD, text.slice(at, after));
         gap = at = after;
         continue;
       }
@@ -351,7 +351,7 @@ export class Segmenter {
     const codePoints = new CodePoints(segment);
     if (this.#isGap(codePoints, 0, codePoints.length))
       return codePoints.length > 0 && this.findEmoticonEnd(codePoints, 0) === codePoints.length;
-    return codePoints.length > LONGEST_WORD || this.#containsTrigger(codePoints);
+    return codePoints.length > MAX_WORD_LENGTH || this.#containsTrigger(codePoints);
   }
 
   /** Return whether a string is a URL or a domain name. */

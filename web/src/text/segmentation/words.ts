@@ -1,6 +1,6 @@
 /** Look-up keys of words, and case patterns. */
 
-import { LONGEST_WORD } from "../../constants.js";
+import { MAX_WORD_LENGTH } from "../../constants.js";
 import { characters } from "../../data.js";
 import { countCodePoints } from "./characterClasses.js";
 import { decodeTable, isInTable } from "./codePointTables.js";
@@ -45,7 +45,7 @@ export function isDigit(character: string): boolean {
 
 /** Return whether a word is too long to be folded. */
 export function isLong(word: string): boolean {
-  return word.length > LONGEST_WORD && countCodePoints(word) > LONGEST_WORD;
+  return word.length > MAX_WORD_LENGTH && countCodePoints(word) > MAX_WORD_LENGTH;
 }
 
 /** Return a word with U+0027 for each apostrophe. */
