@@ -27,7 +27,7 @@ WEB = Path(__file__).parents[2] / "web"
 GOLDEN = WEB.parent / "docs" / "golden"
 #: Errors that a reader without files, ledgers, models and other processes can meet.
 ERRORS = """TextveilError BundleError BundleNotFound BundleDamaged BundleTooLarge BundleVersion WrongBundle
-IdentityMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable
+ContentHashMismatch OptionError UnknownMechanism UnknownLevel EncoderUnavailable
 InputError DocumentTooLong RestoredNotJson EntropyFailed""".split()
 CONSTANTS = {
     "FORMAT": layout.FORMAT,
@@ -42,44 +42,44 @@ CONSTANTS = {
     "MAX_SURROGATES": rules.MAX_SURROGATES,
     "MAX_SYMBOLS": components.MAX_SYMBOLS,
     "MAX_LEVELS": components.MAX_LEVELS,
-    "MAX_KINDS": components.MAX_ENTITY_TYPES,
-    "MAX_ENTRIES": word_lists.MAX_LIST_ENTRIES,
+    "MAX_ENTITY_TYPES": components.MAX_ENTITY_TYPES,
+    "MAX_LIST_ENTRIES": word_lists.MAX_LIST_ENTRIES,
     "MAX_LIST_BYTES": word_lists.MAX_LIST_BYTES,
     "MAX_LINE_BYTES": layout.MAX_LINE_BYTES,
-    "BYTES_OF_AN_ENTRY": word_lists.BYTES_PER_ENTRY,
-    "BYTES_OF_A_BYTE": word_lists.BYTES_PER_LIST_BYTE,
+    "BYTES_PER_ENTRY": word_lists.BYTES_PER_ENTRY,
+    "BYTES_PER_LIST_BYTE": word_lists.BYTES_PER_LIST_BYTE,
     "MAX_WORDS": integer_sampling.MAX_WORDS,
     "MAX_EPSILON": staircase.MAX_EPSILON,
-    "MAX_CODES": MAX_LABELS,
+    "MAX_LABELS": MAX_LABELS,
     "MAX_SENTENCE": label_bundle.MAX_SENTENCE,
     "MAX_DIMENSION": label_bundle._MAX_DIMENSION,
     "MAX_PAIRS": label_bundle._MAX_PAIRS,
     "MAX_CHARACTERS": label_bundle._MAX_CHARACTERS,
-    "IDENTITY_DIGITS": HASH_DIGITS,
+    "HASH_DIGITS": HASH_DIGITS,
     "CHARACTER_CLASSES": [*layout.CHARACTER_CLASSES],
-    "RUNGS": [*options.MODES],
+    "MODES": [*options.MODES],
     "CASES": [*options.CASES],
     "STYLES": [*plan.STYLES],
     "SHAPES": [*SHAPES],
-    "NAMES_MARKS": [*layout.COMMON_WORD_FLAGS],
+    "COMMON_WORD_FLAGS": [*layout.COMMON_WORD_FLAGS],
     "CONSISTENT_CAP": options.CONSISTENT_CAP,
-    "BATCH_CHARACTERS": rewriter.MAX_BATCH_CHARACTERS,
-    "LONG_CHARACTERS": rewriter.MAX_WHOLE_CHARACTERS,
-    "NAMES_BATCH": rewrite._BATCH_CHARACTERS,
-    "LONGEST_WORD": MAX_WORD_LENGTH,
-    "LONG_HEADLINE": spans._MIN_HEADLINE_WORDS,
-    "MOST_CONNECTORS": spans._MAX_CONNECTORS,
-    "IDENTIFIER_DIGITS": string_types.MIN_IDENTIFIER_DIGITS,
-    "SMALLEST_CONSISTENT": surrogates.MIN_CONSISTENT_POOL,
-    "MOST_LISTED": surrogates._MAX_LISTED_NUMBERS,
-    "MOST_SPELLED": spelled_tokens.MAX_SPELLED,
-    "MOST_BLANKS": reply_matcher._MAX_BLANKS,
-    "TITLE_BEFORE": entity_spans.AFTER_TITLE,
+    "MAX_BATCH_CHARACTERS": rewriter.MAX_BATCH_CHARACTERS,
+    "MAX_WHOLE_CHARACTERS": rewriter.MAX_WHOLE_CHARACTERS,
+    "NAMES_BATCH_CHARACTERS": rewrite._BATCH_CHARACTERS,
+    "MAX_WORD_LENGTH": MAX_WORD_LENGTH,
+    "MIN_HEADLINE_WORDS": spans._MIN_HEADLINE_WORDS,
+    "MAX_CONNECTORS": spans._MAX_CONNECTORS,
+    "MIN_IDENTIFIER_DIGITS": string_types.MIN_IDENTIFIER_DIGITS,
+    "MIN_CONSISTENT_POOL": surrogates.MIN_CONSISTENT_POOL,
+    "MAX_LISTED_NUMBERS": surrogates._MAX_LISTED_NUMBERS,
+    "MAX_SPELLED": spelled_tokens.MAX_SPELLED,
+    "MAX_BLANKS": reply_matcher._MAX_BLANKS,
+    "AFTER_TITLE": entity_spans.AFTER_TITLE,
     "SPELLED_NUMBER": spelled_tokens.SPELLED_NUMBER,
     "SPELLED_LETTERS": spelled_tokens.SPELLED_LETTERS,
     "EMOJI": emoji.EMOJI,
     "KEYCAP": emoji.KEYCAP,
-    "TONE": emoji.TONE_PLACEHOLDER,
+    "TONE_PLACEHOLDER": emoji.TONE_PLACEHOLDER,
     "NUMBER_CLASSES": rules.NUMBER_CLASSES,
 }
 
@@ -116,7 +116,7 @@ def read_refusals() -> dict[str, str]:
 
 def test_constants_are_those_of_this_package() -> None:
     found = parse_constants((WEB / "src/constants.ts").read_text(encoding="utf-8"))
-    assert found == {**CONSTANTS, "REFUSALS": read_refusals()}
+    assert found == {**CONSTANTS, "SHARED_MESSAGES": read_refusals()}
 
 
 #: A script that reads patterns and strings, and writes which string each pattern matches as a whole, and the groups.

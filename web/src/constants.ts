@@ -1,4 +1,4 @@
-/** Limits and names of the format, as the Python package has them (tests/repo/test_web.py compares both). */
+/** Limits and names of the format, equal to those of the Python package (tests/repo/test_web.py compares both). */
 
 export const FORMAT = "textveil-bundle";
 export const FORMAT_VERSION = 4;
@@ -12,20 +12,20 @@ export const MAX_ELEMENTS = 21;
 export const MAX_SURROGATES = 1_099_511_627_776;
 export const MAX_SYMBOLS = 2_147_483_648;
 export const MAX_LEVELS = 64;
-export const MAX_KINDS = 256;
-export const MAX_ENTRIES = 262_144;
+export const MAX_ENTITY_TYPES = 256;
+export const MAX_LIST_ENTRIES = 262_144;
 export const MAX_LIST_BYTES = 8_000_000;
 export const MAX_LINE_BYTES = 4096;
-export const BYTES_OF_AN_ENTRY = 256;
-export const BYTES_OF_A_BYTE = 16;
+export const BYTES_PER_ENTRY = 256;
+export const BYTES_PER_LIST_BYTE = 16;
 export const MAX_WORDS = 128;
 export const MAX_EPSILON = 16;
-export const MAX_CODES = 256;
+export const MAX_LABELS = 256;
 export const MAX_SENTENCE = 500;
 export const MAX_DIMENSION = 4096;
 export const MAX_PAIRS = 1_048_576;
 export const MAX_CHARACTERS = 1_000_000;
-export const IDENTITY_DIGITS = 12;
+export const HASH_DIGITS = 12;
 export const CHARACTER_CLASSES = [
   "blank",
   "mark",
@@ -39,7 +39,7 @@ export const CHARACTER_CLASSES = [
   "Nd",
   "Sc",
 ] as const;
-export const RUNGS = ["names", "words", "all"] as const;
+export const MODES = ["names", "words", "all"] as const;
 export const CASES = ["carry", "drop"] as const;
 export const STYLES = ["surrogate", "tag"] as const;
 export const SHAPES = [
@@ -55,29 +55,29 @@ export const SHAPES = [
   "ordinal-number",
   "other",
 ] as const;
-export const NAMES_MARKS = ["strict", "start", "emphasis", "opener", "name", "function", "rare"] as const;
+export const COMMON_WORD_FLAGS = ["strict", "start", "emphasis", "opener", "name", "function", "rare"] as const;
 export const CONSISTENT_CAP = 2000;
-export const BATCH_CHARACTERS = 1_048_576;
-export const LONG_CHARACTERS = 131_072;
-export const NAMES_BATCH = 32_768;
-export const LONGEST_WORD = 1000;
-export const LONG_HEADLINE = 7;
-export const MOST_CONNECTORS = 3;
-export const IDENTIFIER_DIGITS = 7;
-export const SMALLEST_CONSISTENT = 200;
-export const MOST_LISTED = 20;
-export const MOST_SPELLED = 12;
-export const MOST_BLANKS = 6;
-export const TITLE_BEFORE = "<title>";
+export const MAX_BATCH_CHARACTERS = 1_048_576;
+export const MAX_WHOLE_CHARACTERS = 131_072;
+export const NAMES_BATCH_CHARACTERS = 32_768;
+export const MAX_WORD_LENGTH = 1000;
+export const MIN_HEADLINE_WORDS = 7;
+export const MAX_CONNECTORS = 3;
+export const MIN_IDENTIFIER_DIGITS = 7;
+export const MIN_CONSISTENT_POOL = 200;
+export const MAX_LISTED_NUMBERS = 20;
+export const MAX_SPELLED = 12;
+export const MAX_BLANKS = 6;
+export const AFTER_TITLE = "<title>";
 export const SPELLED_NUMBER = "spelled-number";
 export const SPELLED_LETTERS = "spelled-letters";
 export const EMOJI = "emoji";
 export const KEYCAP = "keycap";
-export const TONE = "x";
+export const TONE_PLACEHOLDER = "x";
 /** Class of the elements of a number in words, by key in the data. */
 export const NUMBER_CLASSES = { and: "a", digits: "d", multipliers: "x", point: "p", scales: "s" } as const;
 /** Calls that both packages refuse in the same words. */
-export const REFUSALS = {
+export const SHARED_MESSAGES = {
   noMechanism: "this bundle has lists of the rung names alone: say protect names",
   noNames: "this bundle has no lists for the rung names; the built-in one has them",
   namesOnly: "{options}: only with protect names",

@@ -1,4 +1,4 @@
-/** Data that the Python package has too; `scripts/data.mjs` embeds it at the build. */
+/** Data shared with the Python package; `scripts/data.mjs` embeds it at the build. */
 
 /** Words of a class of elements of numbers in words, and its surrogates. */
 export interface NumberWords {

@@ -1,4 +1,7 @@
-/** Named errors, as the Python package has them, and the identities of what it ships (tests/repo/test_web.py compares both). */
+/**
+ * Named errors, equal to those of the Python package, and the content hashes of its bundles (tests/repo/test_web.py
+ * compares both).
+ */
 
 export const DEFAULT_BUNDLE_ID = "bfbe6f159a04aa91b1783198630e2eb3e25fda6563147f666ba84d9fbe5e56e0";
 export const DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803";
@@ -38,8 +41,8 @@ export class WrongBundle extends BundleError {
   override readonly code: string = "bundle-kind";
 }
 /** The bundle is valid, but it is not the expected bundle of the caller. */
-export class IdentityMismatch extends BundleError {
-  override readonly name: string = "IdentityMismatch";
+export class ContentHashMismatch extends BundleError {
+  override readonly name: string = "ContentHashMismatch";
   override readonly code: string = "bundle-identity";
 }
 /** An option has a value that this bundle or mechanism does not support. */

@@ -1,9 +1,9 @@
-/** JSON, read strictly: no repeated keys, and an integer is told from a number with a fraction or an exponent. */
+/** Strict JSON parser: rejects repeated keys, and separates integers from numbers with a fraction or an exponent. */
 
 import { MAX_JSON_BYTES, MAX_JSON_VALUES } from "../constants.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 
-/** A number that is no integer as this format has them. */
+/** Number with a fraction or an exponent, which the format does not allow where it requires an integer. */
 export class Fraction {
   constructor(readonly value: number) {}
 }
@@ -11,7 +11,7 @@ export class Fraction {
 export type Json = null | boolean | number | bigint | string | Fraction | Json[] | JsonObject;
 export type JsonObject = Map<string, Json>;
 
-/** What a terminal obeys instead of printing. */
+/** Characters that a terminal executes instead of printing. */
 const UNPRINTABLE = /[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]/;
 const UNPRINTABLE_ALONE =
   /[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
@@ -34,7 +34,7 @@ export function isPrintable(text: string): boolean {
   return !UNPRINTABLE.test(text) || !UNPRINTABLE_ALONE.test(text);
 }
 
-/** Text from UTF-8; damaged if it is none, or begins with a byte order mark. */
+/** Decode UTF-8; raise an error for other bytes and for a byte order mark. */
 export function decodeUtf8(content: Uint8Array, name: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(content);
@@ -89,7 +89,7 @@ class JsonParser {
       this.#position++;
   }
 
-  /** Whether a sign comes next; it is passed then. */
+  /** Consume a sign if it comes next, and return whether it did. */
   #acceptSign(sign: string): boolean {
     this.#skipBlanks();
     if (!this.#text.startsWith(sign, this.#position)) return false;

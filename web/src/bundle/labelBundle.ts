@@ -1,6 +1,6 @@
-/** A bundle whose devices release an index, with a static extractor (docs/encoder-format.md, "An index"). */
+/** Bundles whose devices release a class label, with a static extractor (docs/encoder-format.md, "An index"). */
 
-import { MAX_CHARACTERS, MAX_CODES, MAX_DIMENSION, MAX_LEVELS, MAX_PAIRS, MAX_SENTENCE } from "../constants.js";
+import { MAX_CHARACTERS, MAX_DIMENSION, MAX_LABELS, MAX_LEVELS, MAX_PAIRS, MAX_SENTENCE } from "../constants.js";
 import { BundleDamaged, EncoderUnavailable, UnknownLevel } from "../errors.js";
 import { Decimal } from "../mechanisms/decimal.js";
 import { LabelStaircase } from "../mechanisms/labelStaircase.js";
@@ -24,7 +24,7 @@ const RANDOMIZER_NAME = /^[a-z]{1,8}$/;
 const OUTER_WHITE = new RegExp(`^[${WHITE}]|[${WHITE}]$`);
 const DECIMALS = /^\p{Nd}+$/u;
 
-/** A bundle of an index, opened and checked. */
+/** An opened bundle of class labels, checked. */
 export class LabelBundle {
   readonly contentHash: string;
   readonly labels: readonly string[];
@@ -53,7 +53,7 @@ export class LabelBundle {
       MANIFEST,
     );
     parseChoice(release.get("kind"), ["decision", "codebook"], MANIFEST);
-    const labelCount = parseInteger(release.get("codes"), 2, MAX_CODES, MANIFEST);
+    const labelCount = parseInteger(release.get("codes"), 2, MAX_LABELS, MANIFEST);
     this.labels = parseArray(opened.manifest.get("labels"), MANIFEST).map((label) => parseText(label, MANIFEST));
     if (this.labels.length !== labelCount || new Set(this.labels).size < labelCount) {
       throw new BundleDamaged(`${MANIFEST}: labels are not one text for each code`);
@@ -90,7 +90,7 @@ export class LabelBundle {
     this.#defaultRandomizer = level;
   }
 
-  /** The mechanism of a channel and an epsilon; the bundle's default for what is left out. */
+  /** Return the mechanism of a randomizer and an epsilon per text; the bundle's default where one is left out. */
   getRandomizer(randomizer: string | undefined, epsilon: string | number | undefined): LabelStaircase {
     const levels = this.randomizers.get(randomizer ?? this.#defaultRandomizer.randomizer);
     if (levels === undefined) {
@@ -106,7 +106,7 @@ export class LabelBundle {
   }
 }
 
-/** The arrays of a file, which has exactly these. */
+/** Read a file with exactly these arrays. */
 function readTensors(
   opened: BundleBase,
   name: string,

@@ -1,6 +1,6 @@
-/** The lists of the rung `names`, read and checked. */
+/** Reader of the lists of the mode `names`. */
 
-import { NAMES_MARKS } from "../constants.js";
+import { COMMON_WORD_FLAGS } from "../constants.js";
 import { types } from "../data.js";
 import { BundleDamaged } from "../errors.js";
 import { M, N } from "../text/segmentation/characterClasses.js";
@@ -16,7 +16,7 @@ const nameTypeFile = (entityType: string): string => `names.kind.${entityType}.t
 const namePoolFile = (entityType: string): string => `names.pool.${entityType}.txt`;
 const NON_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
 
-const getFlag = (name: (typeof NAMES_MARKS)[number]): number => 1 << NAMES_MARKS.indexOf(name);
+const getFlag = (name: (typeof COMMON_WORD_FLAGS)[number]): number => 1 << COMMON_WORD_FLAGS.indexOf(name);
 export const STRICT = getFlag("strict");
 export const START = getFlag("start");
 export const EMPHASIS = getFlag("emphasis");
@@ -24,14 +24,14 @@ export const RARE = getFlag("rare");
 export const OPENER = getFlag("opener");
 export const FUNCTION = getFlag("function");
 
-/** The files that `names` in `law.json` stands for. */
+/** List the files that the entry `names` of the mechanism file implies. */
 export function listNamesFiles(entry: { entityTypes: readonly string[]; poolTypes: readonly string[] }): string[] {
   return [COMMON, CAPITALS, SYMBOLS, ...entry.entityTypes.map(nameTypeFile), ...entry.poolTypes.map(namePoolFile)];
 }
 
-/** All lists. */
+/** Lists of the mode `names`, checked. */
 export class NamesLists {
-  /** Common words with their marks as bits. */
+  /** Common words with their flags as bit masks. */
   readonly commonWords: ReadonlyMap<string, number>;
   readonly keptCapitals: ReadonlySet<string>;
   readonly keptSymbols: ReadonlySet<string>;
@@ -46,7 +46,7 @@ export class NamesLists {
     readonly segmenter: Segmenter,
   ) {
     this.rules = opened.hashes.has(RULES_FILE) ? readRules(opened.getFile(RULES_FILE)) : ENGLISH;
-    const common = parseFlagged(opened, COMMON, NAMES_MARKS);
+    const common = parseFlagged(opened, COMMON, COMMON_WORD_FLAGS);
     checkOrder(COMMON, common.entries);
     checkFolded(COMMON, common.entries);
     this.commonWords = new Map(common.entries.map((word, index) => [word, common.flags[index] ?? 0]));
@@ -87,7 +87,7 @@ export class NamesLists {
     }
   }
 
-  /** The members of a kind. */
+  /** Return the listed names of an entity type. */
   getMembers(name: string): ReadonlySet<string> {
     return this.#membersByType.get(name) ?? new Set();
   }

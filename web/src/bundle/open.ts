@@ -1,4 +1,4 @@
-/** Opens a bundle: its manifest first, then every file that it lists, hashed before anything is made of it. */
+/** Entry point for bundles: reads the manifest, then every listed file, and checks each hash before it is parsed. */
 
 import { FORMAT, FORMAT_VERSION, MAX_BUNDLE_BYTES, MAX_JSON_BYTES } from "../constants.js";
 import {
@@ -7,7 +7,7 @@ import {
   BundleNotFound,
   BundleTooLarge,
   BundleVersion,
-  IdentityMismatch,
+  ContentHashMismatch,
   OptionError,
   WrongBundle,
 } from "../errors.js";
@@ -25,26 +25,26 @@ const WRONG_BUNDLE_MESSAGES = new Map([
   ["index", "this bundle releases an index (IndexEncoder.load), and no text and no vectors"],
 ]);
 
-/** What a bundle must be, or it is refused. What is left out is not demanded. */
+/** Requirements on a bundle; a bundle that does not meet them is refused. All are optional. */
 export interface ExpectedBundle {
-  /** The identity that it must have: 64 hexadecimal digits. */
+  /** Required content hash: 64 hexadecimal digits. */
   readonly expectId?: string | undefined;
-  /** Most bytes of all its files together; 256 MB if left out. */
+  /** Maximum total bytes of its files; 256 MB if left out. */
   readonly maxBytes?: number | undefined;
 }
 
-/** @internal A bundle whose hashes were checked. */
+/** @internal A bundle with verified hashes. */
 export interface BundleBase {
   readonly contentHash: string;
   readonly manifest: JsonObject;
   readonly hashes: ReadonlyMap<string, string>;
   /** A file; damaged if the manifest does not list it. */
   readonly getFile: (name: string) => Uint8Array;
-  /** How many bytes all files have. */
+  /** Total bytes of all files. */
   readonly bytes: number;
 }
 
-/** @internal Opens a bundle of one kind. */
+/** @internal Open a bundle of one type. */
 export async function openBundle(
   source: BundleSource,
   bundleType: "text" | "index",
@@ -81,7 +81,7 @@ export async function openBundle(
   if (foundType !== bundleType) throw new WrongBundle(wrongBundleMessage);
   const contentHash = await computeSha256(content);
   if (expectId !== undefined && expectId.trim().toLowerCase() !== contentHash) {
-    throw new IdentityMismatch(`the bundle has another identity: ${contentHash}`);
+    throw new ContentHashMismatch(`the bundle has another identity: ${contentHash}`);
   }
   const manifestFiles = parseObject(manifest.get("files"), MANIFEST);
   const entries = [...manifestFiles].map(([name, value]) => {

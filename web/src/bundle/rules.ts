@@ -19,7 +19,7 @@ export const NUMBER_KEYS = Object.keys(NUMBER_CLASSES) as (keyof typeof NUMBER_C
 const setByList = new WeakMap<readonly string[], ReadonlySet<string>>();
 const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
-/** Returns whether a list of the data has a word. */
+/** Return whether a list of the data has a word. */
 export function includesWord(list: readonly string[], word: string): boolean {
   let words = setByList.get(list);
   if (words === undefined) {
@@ -29,7 +29,7 @@ export function includesWord(list: readonly string[], word: string): boolean {
   return words.has(word);
 }
 
-/** Returns the text of a pattern with the patterns that it names. */
+/** Return the text of a pattern with the patterns that it names. */
 export function expandPattern(patterns: RulesData["patterns"], name: PatternName): string {
   return patterns[name].text.replace(
     /\{([a-z_]+)\}/g,
@@ -37,11 +37,11 @@ export function expandPattern(patterns: RulesData["patterns"], name: PatternName
   );
 }
 
-/** Returns the pattern of one of several words, as Python writes it; of no word if there is none. */
+/** Return the pattern that matches one of several words; without words it matches nothing. */
 export const makeAlternatives = (words: readonly string[]): string =>
   `(?:${words.map(escapePattern).join("|") || "(?!)"})`;
 
-/** Rules as the readers ask for them. */
+/** Rules of a language, prepared for look-ups. */
 export class Rules {
   /** All clitics, and the letters of each from the apostrophe on. */
   readonly clitics: readonly string[];
@@ -52,7 +52,7 @@ export class Rules {
   readonly numberConnectors: ReadonlyMap<string, string>;
   readonly spelled: Readonly<Record<string, readonly string[]>>;
   readonly domain: RegExp;
-  /** Finds a dash between two times. */
+  /** Pattern of a dash between two times. */
   readonly dash: RegExp;
   readonly #compiledPatterns = new Map<PatternName, RegExp>();
 
@@ -124,7 +124,7 @@ function parseField(field: string, choices: Choices): TemplateField {
   };
 }
 
-/** Returns the text and the fields of a template in turn; malformed fields are text with a brace. */
+/** Return the text and the fields of a template in turn; malformed fields are text with a brace. */
 export function splitTemplate(template: string): string[] {
   const parts: string[] = [];
   let rest = template;
@@ -135,17 +135,17 @@ export function splitTemplate(template: string): string[] {
   return [...parts, rest];
 }
 
-/** Returns the fields of a template. */
+/** Return the fields of a template. */
 export const parseFields = (template: string, choices: Choices): TemplateField[] =>
   splitTemplate(template)
     .filter((_, index) => index % 2 === 1)
     .map((field) => parseField(field, choices));
 
-/** Returns the number of surrogates of a template. */
+/** Return the number of surrogates of a template. */
 export const countSurrogates = (template: string, choices: Choices): number =>
   parseFields(template, choices).reduce((product, field) => product * field.count, 1);
 
-/** Returns a surrogate by its number; the last field is the least significant. */
+/** Return a surrogate by its number; the last field is the least significant. */
 export function writeTemplate(template: string, choices: Choices, index: number): string {
   const parts = splitTemplate(template);
   let left = index;
@@ -162,7 +162,7 @@ export function writeTemplate(template: string, choices: Choices, index: number)
 export const RULES_FILE = "rules.json";
 const NAME = /^[a-z]+(?:_[a-z]+)*$/;
 const LANGUAGE = /^[a-z]{2,3}(?:-[A-Za-z0-9]{2,8})*$/;
-/** Patterns that Python and JavaScript match alike: pieces, most of them with a quantifier if need be. */
+/** Subset of patterns that Python and JavaScript match alike: parts, most of them with an optional quantifier. */
 const PATTERN =
   /^(?:\((?:\?[:=!])?|\||(?:\)|\.|\[\^?(?:(?!&&|--|~~|\|\|)[^\\[\]^]|\\[\\/.()[\]{}*+?|^$-])+\]|\\[1-9](?![0-9])|\\[\\/.()[\]{}*+?|^$]|\{[a-z_]+\}|[^\\()[\]{}*+?|^$.\n])(?:(?:[*+?]|\{[0-9]{1,3}(?:,(?:[0-9]{1,3})?)?\})\??)?)*$/u;
 const REFERENCE = /\{([a-z_]+)\}/g;
@@ -171,13 +171,13 @@ const GROUPS: Readonly<Record<string, number>> = { number: 3, number_with_unit: 
 const GROUP = /\((?!\?)/;
 const CLITIC = /^'\p{L}+$/u;
 const NEGATION = /^(?:\p{L}*'\p{L}+)?$/u;
-/** Objects with names of their own as keys, and lists whose words are spelled as printed. */
+/** Objects with free keys, and lists whose words have their printed spelling. */
 const OPEN = new Set(["names.titles", "months.short", "surrogates.choices"]);
 const AS_PRINTED = new Set(["months.names", "names.no_legal_forms"]);
 
 const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${RULES_FILE}: ${problem}`);
 
-/** Reads and checks rules: the keys and types of those of English. */
+/** Read and checks rules: the keys and types of those of English. */
 export function readRules(content: Uint8Array): Rules {
   const data = checkShape(parseJson(content, RULES_FILE, true, MAX_RULES_BYTES), english, []) as RulesData;
   for (const name of Object.keys(data.patterns)) checkPattern(data.patterns, name as PatternName);
@@ -186,7 +186,7 @@ export function readRules(content: Uint8Array): Rules {
   return new Rules(data);
 }
 
-/** Returns a value as plain data, if it has the keys and types of another one. */
+/** Return a value as plain data after a check that it has the keys and types of a model. */
 function checkShape(value: Json | undefined, model: unknown, path: readonly string[]): unknown {
   const where = path.join(".");
   if (Array.isArray(model)) {
@@ -222,7 +222,7 @@ function checkShape(value: Json | undefined, model: unknown, path: readonly stri
   return text;
 }
 
-/** Refuses a pattern beyond the subset that all readers match alike. */
+/** Check that a pattern is in the subset that all readers match alike. */
 function checkPattern(patterns: RulesData["patterns"], name: PatternName): void {
   const error = makeError(`patterns.${name}: not of the supported subset`);
   const { text } = patterns[name];

@@ -1,4 +1,4 @@
-/** Where the files of a bundle come from: a folder, a zip archive, or bytes that are there already. */
+/** Sources of a bundle's files: a folder, a zip archive, or bytes in memory. */
 
 import { BundleDamaged, BundleError, BundleNotFound, BundleTooLarge, OptionError } from "../errors.js";
 import { ZipArchive } from "./zipArchive.js";
@@ -15,21 +15,21 @@ export type BundleSource =
   | ReadonlyMap<string, Uint8Array>
   | Readonly<Record<string, Uint8Array>>;
 
-/** @internal Returns a file of at most so many bytes; nothing if there is none. */
+/** @internal Reader of one file of at most `maxBytes` bytes; `undefined` if the file is missing. */
 export type ReadFile = (name: string, maxBytes: number) => Promise<Uint8Array | undefined>;
 
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]+:/;
 
 const isNode = (): boolean => typeof process !== "undefined" && process.versions?.node !== undefined;
 
-/** A module of Node. It is not imported, so bundlers for browsers have nothing to resolve. */
+/** Return a module of Node without an import, so that bundlers for browsers have nothing to resolve. */
 function getNodeModule<Name extends "node:fs" | "node:fs/promises" | "node:path" | "node:url">(name: Name) {
   const module = process.getBuiltinModule?.(name);
   if (!module) throw new BundleError("a path cannot be read: process.getBuiltinModule is missing (Node 20.16 has it)");
   return module;
 }
 
-/** @internal Returns what reads the files of a source; archives have at most so many bytes. */
+/** @internal Return a reader of the files of a source; archives have at most `maxBytes` bytes. */
 export async function openSource(source: BundleSource, maxBytes: number): Promise<ReadFile> {
   if (typeof source === "string" || (typeof URL !== "undefined" && source instanceof URL)) {
     const path = getNodePath(source);
@@ -54,7 +54,7 @@ function readArchive(content: Uint8Array): ReadFile {
   return (name, maxBytes) => zip.readFile(name, maxBytes);
 }
 
-/** The path that a source is in Node; nothing if it is to be fetched. */
+/** Return the path of a source in Node; `undefined` for an address to fetch. */
 function getNodePath(source: string | URL): string | undefined {
   if (!isNode()) return undefined;
   const text = source.toString();

@@ -1,6 +1,17 @@
-/** A bundle for text: the staircase, the lists of the rung `names`, or both. Other mechanisms are hashed and left unread. */
+/**
+ * Text bundles: the staircase mechanism, the lists of the mode `names`, or both. Files of other mechanisms are
+ * hashed only.
+ */
 
-import { CHARACTER_CLASSES, MAX_EPSILON, MAX_KINDS, MAX_LEVELS, MAX_SYMBOLS, REFUSALS, SHAPES } from "../constants.js";
+import {
+  CHARACTER_CLASSES,
+  MAX_ENTITY_TYPES,
+  MAX_EPSILON,
+  MAX_LEVELS,
+  MAX_SYMBOLS,
+  SHAPES,
+  SHARED_MESSAGES,
+} from "../constants.js";
 import { BundleDamaged, UnknownMechanism } from "../errors.js";
 import { computeFactor, Decimal, Ratio } from "../mechanisms/decimal.js";
 import { type StaircaseLevel, type StaircaseTable, UNIT } from "../mechanisms/staircase.js";
@@ -123,25 +134,25 @@ export class TextBundle {
     return this.#namesEntry !== undefined;
   }
 
-  /** What the staircase draws from. */
+  /** Neighbors, base weights and roles of the staircase mechanism. */
   get table(): StaircaseTable {
     if (this.#table === undefined) {
       const message =
         "this package does not draw from santext, and this bundle has no staircase; the built-in one has it";
-      throw new UnknownMechanism(this.#hasSanText ? message : REFUSALS.noMechanism);
+      throw new UnknownMechanism(this.#hasSanText ? message : SHARED_MESSAGES.noMechanism);
     }
     return this.#table;
   }
 
-  /** The lists of the skeleton, read at the first use. */
+  /** Entity types of the template, parsed at the first use. */
   get entityTypes(): EntityTypes {
     this.#entityTypes ??= parseTemplateLists(this.#opened, this.#templateEntry as JsonObject, this.segmenter);
     return this.#entityTypes;
   }
 
-  /** The lists of the rung names, read at the first use. */
+  /** Lists of the mode `names`, parsed at the first use. */
   get namesLists(): NamesLists {
-    if (this.#namesEntry === undefined) throw new UnknownMechanism(REFUSALS.noNames);
+    if (this.#namesEntry === undefined) throw new UnknownMechanism(SHARED_MESSAGES.noNames);
     this.#namesLists ??= new NamesLists(this.#opened, this.#namesEntry, this.segmenter);
     return this.#namesLists;
   }
@@ -150,7 +161,7 @@ export class TextBundle {
 function parseNamesEntry(entry: Json | undefined): { entityTypes: string[]; poolTypes: string[] } {
   const lists = parseRecord(entry, ["kinds", "pools"], MECHANISM_FILE);
   const [entityTypes = [], poolTypes = []] = ["kinds", "pools"].map((key) =>
-    parseArray(lists.get(key), MECHANISM_FILE, MAX_KINDS).map((entityType) =>
+    parseArray(lists.get(key), MECHANISM_FILE, MAX_ENTITY_TYPES).map((entityType) =>
       parseText(entityType, MECHANISM_FILE, NAME),
     ),
   );
@@ -162,7 +173,7 @@ function parseNamesEntry(entry: Json | undefined): { entityTypes: string[]; pool
 
 function listTemplateFiles(template: Json | undefined): string[] {
   const entry = parseRecord(template, ["function_words", "kinds"], MECHANISM_FILE);
-  const entityTypes = parseArray(entry.get("kinds"), MECHANISM_FILE, MAX_KINDS).map((entityType) =>
+  const entityTypes = parseArray(entry.get("kinds"), MECHANISM_FILE, MAX_ENTITY_TYPES).map((entityType) =>
     parseRecord(entityType, ["name", "shape", "file"], MECHANISM_FILE),
   );
   return [entry.get("function_words"), ...entityTypes.map((entityType) => entityType.get("file"))].map((name) =>
@@ -170,7 +181,7 @@ function listTemplateFiles(template: Json | undefined): string[] {
   );
 }
 
-/** Refuses a law whose files are not those that the manifest lists with their hashes. */
+/** Check that the mechanism file lists all files of its mechanisms with the hashes of the manifest. */
 function checkMechanismFiles(files: Json | undefined, mechanismFiles: readonly string[], opened: BundleBase): void {
   for (const name of mechanismFiles) opened.getFile(name);
   const listedHashes = parseRecord(files, [...new Set(mechanismFiles)], MECHANISM_FILE);

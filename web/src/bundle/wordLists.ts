@@ -1,6 +1,12 @@
-/** Word lists of a bundle, an entry a line. */
+/** Readers of word lists, one entry per line. */
 
-import { BYTES_OF_A_BYTE, BYTES_OF_AN_ENTRY, MAX_ENTRIES, MAX_LINE_BYTES, MAX_LIST_BYTES } from "../constants.js";
+import {
+  BYTES_PER_ENTRY,
+  BYTES_PER_LIST_BYTE,
+  MAX_LINE_BYTES,
+  MAX_LIST_BYTES,
+  MAX_LIST_ENTRIES,
+} from "../constants.js";
 import { BundleDamaged, BundleTooLarge } from "../errors.js";
 import { formatThousands } from "../mechanisms/decimal.js";
 import { compareCodePoints } from "../text/segmentation/characterClasses.js";
@@ -9,15 +15,15 @@ import { decodeUtf8 } from "./json.js";
 import type { BundleBase } from "./open.js";
 
 const [LINE_FEED, TAB] = [10, 9];
-/** What a terminal obeys instead of printing: but for line feeds, and tabs. UTF-8 has no halves of characters. */
+/** Characters that a terminal executes instead of printing, without line feeds and tabs. */
 const UNPRINTABLE = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const UNPRINTABLE_OR_TAB = new RegExp(`\\t|${UNPRINTABLE.source}`);
 const SURROGATES = /[\ud800-\udfff]/;
 
-/** Refuses lists that would take too much memory, by their bytes. */
+/** Raise an error if the lists of a bundle would take too much memory. */
 export function checkListSizes(opened: BundleBase, names: readonly string[]): void {
-  const maxBytes = MAX_LIST_BYTES + Math.floor(opened.bytes / BYTES_OF_A_BYTE);
-  const maxEntries = MAX_ENTRIES + Math.floor(opened.bytes / BYTES_OF_AN_ENTRY);
+  const maxBytes = MAX_LIST_BYTES + Math.floor(opened.bytes / BYTES_PER_LIST_BYTE);
+  const maxEntries = MAX_LIST_ENTRIES + Math.floor(opened.bytes / BYTES_PER_ENTRY);
   let [bytes, entries] = [0, 0];
   for (const name of names) {
     const content = opened.getFile(name);
@@ -42,7 +48,7 @@ export function checkListSizes(opened: BundleBase, names: readonly string[]): vo
   }
 }
 
-/** The lines of a list. Tabs are in it where they part off marks. */
+/** Return the lines of a list; only lists with flags may contain tabs. */
 export function readLines(opened: BundleBase, name: string, allowTabs: boolean): string[] {
   const text = decodeUtf8(opened.getFile(name), name);
   if ((allowTabs ? UNPRINTABLE : UNPRINTABLE_OR_TAB).test(text)) {
@@ -55,7 +61,7 @@ export function readLines(opened: BundleBase, name: string, allowTabs: boolean):
   return lines;
 }
 
-/** Entries with their marks as bits, in the order of a list. */
+/** Parse a list of entries with their flags as bit masks. */
 export function parseFlagged(
   opened: BundleBase,
   name: string,
@@ -95,7 +101,7 @@ export function makeLineError(name: string, index: number, problem: string): Bun
   return new BundleDamaged(`${name}: line ${index + 1} ${problem}`);
 }
 
-/** Refuses entries that are not in order of code points, or are their own neighbors. */
+/** Check that entries are distinct and in order of code points. */
 export function checkOrder(name: string, entries: readonly string[]): void {
   // By code units unless there are characters of two.
   const hasPairs = entries.some((entry) => SURROGATES.test(entry));
@@ -109,7 +115,7 @@ export function checkOrder(name: string, entries: readonly string[]): void {
   }
 }
 
-/** Refuses entries that are not their own keys, or have blanks at their ends. */
+/** Check that entries are their own lookup keys, without blanks at their ends. */
 export function checkFolded(name: string, entries: readonly string[]): void {
   const joined = entries.join("\n");
   const folded = isAscii(joined) ? joined : joined.normalize("NFKC").replaceAll("\u2019", "'");

@@ -1,4 +1,4 @@
-/** The files of a zip archive in memory: a bundle in one file. Stored or deflated entries, no encryption, no Zip64. */
+/** Reader of zip archives in memory. Entries are stored or deflated; encryption and Zip64 are not supported. */
 
 import { BundleDamaged, BundleError, BundleTooLarge } from "../errors.js";
 
@@ -18,7 +18,7 @@ interface ZipEntry {
 
 const makeError = (): BundleDamaged => new BundleDamaged("the archive is truncated, altered, or of another format");
 
-/** An archive: names of files, each without the folder that all may be in. */
+/** Zip archive; file names omit the common folder. */
 export class ZipArchive {
   readonly #entries = new Map<string, ZipEntry>();
   readonly #view: DataView;
@@ -65,7 +65,7 @@ export class ZipArchive {
     }
   }
 
-  /** A file of at most so many bytes; nothing if there is none of that name. */
+  /** Return a file of at most `maxBytes` bytes; `undefined` if the archive has no such file. */
   async readFile(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const entry = this.#entries.get(name);
     if (entry === undefined) return undefined;
@@ -83,7 +83,7 @@ export class ZipArchive {
   }
 }
 
-/** What deflated bytes are, if they are no more than so many. */
+/** Decompress deflated bytes to exactly `size` bytes. */
 async function inflate(packed: Uint8Array, size: number): Promise<Uint8Array> {
   const stream = createInflater();
   const content = new Uint8Array(size);

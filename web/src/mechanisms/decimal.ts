@@ -1,18 +1,18 @@
-/** Exact decimals and fractions, and e to the power of one: the integers that draws are made from come of these. */
+/** Exact decimals, fractions and exponentials, from which the integers of sampling are computed. */
 
 const DIGITS = /^\s*([+-]?)([0-9]*)(?:\.([0-9]*))?(?:[eE]([+-]?[0-9]{1,6}))?\s*$/;
-/** Bits behind the point, far more than the 60 digits that are needed. */
+/** Bits after the binary point; 60 decimal digits need far fewer. */
 const PRECISION = 400n;
 const HALVINGS = 16n;
 const ONE = 1n << PRECISION;
 const MAX_EXPONENT = 400;
 
-/** Returns a number with commas between groups of three digits. */
+/** Return a number with commas between groups of three digits. */
 export function formatThousands(value: number | bigint): string {
   return value.toString().replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }
 
-/** Returns a count as it is printed, with a noun that has its plural in *s*. */
+/** Return a count with a noun, plural in *s*, for printing. */
 export function formatCount(count: number, noun: string): string {
   return `${formatThousands(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
@@ -33,7 +33,7 @@ export class Decimal {
     return new Decimal(value, indices);
   }
 
-  /** Reads digits; nothing if they are none. */
+  /** Parse a decimal; return `undefined` for other text. */
   static parse(text: string): Decimal | undefined {
     const match = DIGITS.exec(text);
     if (match === null) return undefined;
@@ -57,20 +57,20 @@ export class Decimal {
     return Number(this.toString().replaceAll(",", ""));
   }
 
-  /** All of its digits, with commas. */
+  /** Return all digits, with commas between groups. */
   toString(): string {
     const digits = this.units.toString().padStart(this.scale + 1, "0");
     const whole = formatThousands(BigInt(digits.slice(0, digits.length - this.scale)));
     return this.scale > 0 ? `${whole}.${digits.slice(-this.scale)}` : whole;
   }
 
-  /** Whether it is more than another one. */
+  /** Return whether this decimal is greater than another. */
   exceeds(other: Decimal): boolean {
     return this.units * 10n ** BigInt(other.scale) > other.units * 10n ** BigInt(this.scale);
   }
 }
 
-/** e to the power of a decimal from 0 to 16, in units of 2^-400. */
+/** Compute e to the power of a decimal from 0 to 16, in units of 2^-400. */
 function computeExponential(power: Decimal): bigint {
   const reduced = (power.units << (PRECISION - HALVINGS)) / 10n ** BigInt(power.scale);
   let sum = ONE;
@@ -83,19 +83,19 @@ function computeExponential(power: Decimal): bigint {
   return sum;
 }
 
-/** `F`: (e^epsilon - 1) times a unit, rounded down after a last digit is taken off, so that a bound can only overstate. */
+/** Compute `F`, at most (e^epsilon - 1) times a unit, so that a printed bound can only overstate the loss. */
 export function computeFactor(epsilon: Decimal, unit: bigint): bigint {
   const power = computeExponential(epsilon);
   return ((power - power / 10n ** 58n - ONE) * unit) >> PRECISION;
 }
 
-/** `e ** epsilon`, rounded up. */
+/** Compute `e ** epsilon`, rounded up. */
 export function computeLargestOdds(epsilon: Decimal): bigint {
   const power = computeExponential(epsilon);
   return (power + power / 10n ** 40n + ONE - 1n) >> PRECISION;
 }
 
-/** The quotient of two positive integers, as the nearest number. */
+/** Return the quotient of two positive integers as the nearest number. */
 export function divide(dividend: bigint, divisor: bigint): number {
   const scaled = (dividend << 128n) / divisor;
   return Number(scaled | ((dividend << 128n) % divisor ? 1n : 0n)) / 2 ** 128;
@@ -108,7 +108,7 @@ export class Ratio {
     readonly denominator: bigint,
   ) {}
 
-  /** Reads `1` or `1/100`. */
+  /** Parse `1` or `1/100`. */
   static parse(text: string): Ratio {
     const [over = "0", under = "1"] = text.split("/");
     return new Ratio(BigInt(over), BigInt(under));
@@ -122,7 +122,7 @@ export class Ratio {
     return this.numerator > this.denominator;
   }
 
-  /** In lowest terms, as it is printed. */
+  /** Return the fraction in lowest terms. */
   toString(): string {
     let [a, b] = [this.numerator, this.denominator];
     while (b) [a, b] = [b, a % b];

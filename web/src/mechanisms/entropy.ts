@@ -1,21 +1,21 @@
-/** The only source of randomness: the platform's generator for cryptography. No seed, no state, no buffer. */
+/** The only source of randomness: the platform's cryptographic generator, without seed, state or buffer. */
 
 import { MAX_WORDS } from "../constants.js";
 import { EntropyFailed } from "../errors.js";
 
-/** A source of that many independent, uniform 64-bit words. */
+/** Source of `count` independent, uniform 64-bit words. */
 export type RandomUint64 = (count: number) => BigUint64Array;
 
 const WORD_BYTES = 8;
-/** As many bytes as one call of `getRandomValues` may ask for. */
+/** Maximum bytes of one call of `getRandomValues`. */
 const MAX_CALL_BYTES = 65_536;
-/** So many bytes are drawn at least, so that all of them are zero with a probability of 2^-256 alone. */
+/** Minimum number of words in a draw: all of them are zero with probability 2^-256. */
 const MIN_WORDS = 4;
 const WORD_COUNT = 1n << 64n;
-/** Words below are accepted whatever the total is, if that is below 2^53. */
+/** Words below this limit are accepted for every total below 2^53. */
 const ALWAYS_ACCEPTED = WORD_COUNT - (1n << 53n);
 
-/** Draws words from `crypto.getRandomValues`. */
+/** Draw words from `crypto.getRandomValues`. */
 export function readRandomUint64(count: number): BigUint64Array {
   const words = new BigUint64Array(Math.max(count, MIN_WORDS));
   const bytes = new Uint8Array(words.buffer);
@@ -37,7 +37,7 @@ export function readRandomUint64(count: number): BigUint64Array {
   return words.subarray(0, count);
 }
 
-/** Draws one integer below each total, where `limits` says which words are accepted, and `remainders` makes them. */
+/** Draw words until each one is accepted at its index. */
 function drawAccepted(
   count: number,
   randomUint64: RandomUint64,
@@ -61,7 +61,7 @@ function drawAccepted(
   return words;
 }
 
-/** So many integers below one total, which is below 2^62. */
+/** Draw `count` integers uniformly below one total, which is below 2^62. */
 export function drawUniformBelow(total: bigint, count: number, randomUint64: RandomUint64): BigUint64Array {
   const last = WORD_COUNT - 1n - (WORD_COUNT % total);
   const words = drawAccepted(count, randomUint64, (word) => word <= last);
@@ -69,7 +69,7 @@ export function drawUniformBelow(total: bigint, count: number, randomUint64: Ran
   return words;
 }
 
-/** An integer below each total; totals are below 2^53. */
+/** Draw one integer uniformly below each total; totals are below 2^53. */
 export function drawUniformBelowEach(totals: ArrayLike<number>, randomUint64: RandomUint64): Float64Array {
   const count = totals.length;
   const words = drawAccepted(count, randomUint64, (word, index) => {

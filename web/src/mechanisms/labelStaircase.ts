@@ -8,7 +8,7 @@ import { UNIT } from "./staircase.js";
 
 const MAX_TOTAL = 1n << 62n;
 
-/** The staircase of one channel and level, from codes to indices. */
+/** Staircase mechanism of one randomizer and epsilon, from true labels to released labels. */
 export class LabelStaircase {
   readonly epsilon: Decimal;
   readonly total: bigint;
@@ -16,10 +16,10 @@ export class LabelStaircase {
   readonly #budget: bigint;
   readonly #factor: bigint;
 
-  /** Checks all conditions of the theorem on the integers that are drawn with. */
+  /** Check all conditions of the theorem on the integers used for sampling. */
   constructor(
     readonly randomizer: string,
-    /** The level as the bundle spells it. */
+    /** Epsilon per text, spelled as in the bundle. */
     readonly epsilonText: string,
     readonly base: BigInt64Array,
     readonly budgetMatrix: BigInt64Array,
@@ -50,7 +50,7 @@ export class LabelStaircase {
     return this.base.length;
   }
 
-  /** How much likelier a right guess gets at most, rounded up to a hundredth. */
+  /** Bound of an attacker's gain: the largest factor on the chance of a right guess, rounded up to a hundredth. */
   get guessGain(): number {
     return Math.ceil(divide((UNIT + this.#factor) * this.#mass, this.total) * 100) / 100;
   }
@@ -59,7 +59,7 @@ export class LabelStaircase {
     return this.budgetMatrix.subarray(label * this.labelCount, (label + 1) * this.labelCount);
   }
 
-  /** Draws an index for a code. Both ways to one are gone, all of each, and one is taken. */
+  /** Draw a label to release. Both branches run in full for every label, and one result is returned. */
   drawLabel(label: number, randomUint64: RandomUint64): number {
     const u = drawUniformBelow(this.total, 1, randomUint64)[0] ?? 0n;
     drawUniformBelowEach([Math.max(1, Number(this.#mass - this.#budget))], randomUint64); // always drawn, and never used
@@ -73,7 +73,7 @@ export class LabelStaircase {
   }
 }
 
-/** Where the running sums of weights first exceed a number. */
+/** Return the first index at which the cumulative weights exceed a number. */
 function selectByWeight(weights: BigInt64Array, number: bigint): number {
   let [sum, index] = [0n, 0];
   for (const weight of weights) {

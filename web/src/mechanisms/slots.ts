@@ -8,7 +8,7 @@ const WORDS_MODE_ROLE = 1;
 const ALL_MODE_ROLE = 2;
 const LOWER_SHIFT = 4;
 
-/** The staircases of one level: of slots of any case, and of those in lower case, where they have other outputs. */
+/** Staircases of one level: for slots of any case, and for lower-case slots where their outputs differ. */
 export class SlotStaircases {
   readonly anyCase: Staircase;
   readonly lowerCase: Staircase;
@@ -24,7 +24,7 @@ export class SlotStaircases {
       : this.anyCase;
   }
 
-  /** An output for each input; first come those that are not in lower case. */
+  /** Draw one output for each input, first for slots that are not in lower case. */
   drawSymbols(inputs: readonly number[], isLowerCase: readonly boolean[], randomUint64: RandomUint64): number[] {
     const outputs = new Array<number>(inputs.length).fill(0);
     const staircases: [Staircase, boolean | undefined][] =

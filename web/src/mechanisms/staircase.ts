@@ -1,4 +1,4 @@
-/** The staircase of one level over one set of outputs (docs/format-staircase.md, "The staircase"). */
+/** The staircase mechanism of one level over one set of outputs (docs/format-staircase.md, "The staircase"). */
 
 import { BundleDamaged } from "../errors.js";
 import { computeFactor, type Decimal, divide, type Ratio } from "./decimal.js";
@@ -6,7 +6,7 @@ import { drawUniformBelow, drawUniformBelowEach, type RandomUint64 } from "./ent
 
 const UNIT_BITS = 20n;
 const LOWER_ROLES = 48;
-/** One unit of base is worth this many units of the draw. */
+/** Units of the sampled integer per unit of base. */
 export const UNIT = 1n << 20n;
 
 /** One level of the staircase. */
@@ -17,7 +17,7 @@ export interface StaircaseLevel {
   readonly ownShare: Ratio;
 }
 
-/** What the staircase draws from. */
+/** Neighbors, base weights and roles of the staircase mechanism. */
 export interface StaircaseTable {
   readonly neighbors: Uint16Array | Uint32Array;
   readonly width: number;
@@ -30,20 +30,20 @@ export interface StaircaseTable {
 
 /** A bundle for text, opened and checked. */
 
-/** The budget of one input, ready to draw from. */
+/** Budget of one input, prepared for sampling. */
 interface StaircaseRow {
   readonly firstNeighbor: number;
-  /** Running sums of what is dealt. */
+  /** Cumulative budget of the neighbors. */
   readonly cumulativeBudget: Float64Array;
-  /** Where the removed intervals begin in what is left of the base, ascending. */
+  /** Starts of the removed intervals in the remaining base, ascending. */
   readonly shifted: Float64Array;
-  /** Running sums of what is removed, 0 first. */
+  /** Cumulative removed weight, 0 first. */
   readonly cumulativeRemoved: Float64Array;
   readonly total: number;
   readonly left: number;
 }
 
-/** How many ascending entries are at most a value: as many steps whatever it is. */
+/** Count the ascending entries that are at most a value, in a number of steps that does not depend on the value. */
 function countAtMost(ascending: Float64Array, value: number): number {
   const last = ascending.length - 1;
   let position = -1;
@@ -90,12 +90,12 @@ export class Staircase {
     this.total = this.#baseWeight + this.#factor * rowBudget;
   }
 
-  /** How often a draw comes from the budget. */
+  /** Probability that a sample comes from the budget. */
   get nearProbability(): number {
     return divide(this.#factor * BigInt(this.#budget), this.total);
   }
 
-  /** How much likelier a right guess gets at most. */
+  /** Bound of an attacker's gain: the largest factor on the chance of a right guess. */
   get guessGain(): number {
     return divide((UNIT + this.#factor) * BigInt(this.#mass), this.total);
   }
@@ -142,8 +142,8 @@ export class Staircase {
   }
 
   /**
-   * One output for each input, independently. Every output is found from the base, from the neighbors and from what is
-   * left of the base, and `u` says which one is taken: the bound is about the output alone, not about how it was found.
+   * Draw one output for each input, independently. All three candidates are computed (base, neighbors, remaining
+   * base), and `u` selects one: the bound covers the output, not the way to it.
    */
   drawSymbols(inputs: ArrayLike<number>, randomUint64: RandomUint64): Int32Array {
     const rows = new Map<number, StaircaseRow>();
@@ -182,7 +182,7 @@ export class Staircase {
   }
 }
 
-/** Whether some symbols have roles of their own in slots of lower case. */
+/** Return whether some symbols have different roles in lower-case slots. */
 export function hasLowerRoles(table: StaircaseTable): boolean {
   return table.roles.some((role) => role & LOWER_ROLES);
 }

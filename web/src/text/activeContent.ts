@@ -1,8 +1,8 @@
-/** Finds scripts, frames, handlers and addresses that run code, however a reply spells them. */
+/** Detector of scripts, frames, event handlers and addresses that run code, in any spelling. */
 
 import { findLastIndex, WHITE } from "./segmentation/words.js";
 
-/** Characters that a browser drops from a scheme or Markdown from an address: controls, formats, the backslash. */
+/** Characters that browsers drop from a scheme, or Markdown from an address: controls, formats, the backslash. */
 const DROPPED = new RegExp(
   "[\\0-\\x1f\\x7f-\\x9f\\\\\\xad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e" +
     "\\u2060-\\u206f\\ufe00-\\ufe0f\\ufeff\\ufff9-\\ufffb\\u{e0000}-\\u{e0fff}]+",
@@ -13,7 +13,7 @@ const ENTITY =
   /&#x([0-9a-f]{1,6})(?:;|(?=[^0-9a-f;]))|&#([0-9]{1,7})(?:;|(?=[^0-9;]))|&(tab|newline|colon|lt|equals);/g;
 const NAMED_ENTITIES: Readonly<Record<string, string>> = { tab: "", newline: "", colon: ":", lt: "<", equals: "=" };
 const ACTIVE_CONTENT = /<(?:script|style|iframe)|(?:java|vb)script:(?! |$)|data:(?:[a-z]+\/|[,;])/;
-/** A scheme before a blank, and what stands before one that is text: no address can begin there. */
+/** A scheme before a blank, and the text before it that excludes an address. */
 const SCHEME_AS_TEXT = /(?:java|vb)script: /g;
 const BEFORE_TEXT = /(?:^|[A-Za-z0-9_,.;:!?)*#>|-]) *$/;
 /** Beginnings of the names of all events of HTML, SVG and browsers. */
@@ -39,19 +39,19 @@ const decodeEntity = (_: string, hexadecimal?: string, decimal?: string, name?: 
     : "";
 };
 
-/** The last code points of a text. */
+/** Return the last code points of a text. */
 const getTail = (text: string): string => text.slice(Math.max(0, findLastIndex(text, TAIL_CHARACTERS)));
 
-/** Finds active content in a text that comes in parts. */
+/** Incremental detector of active content in a text that arrives in parts. */
 export class ActiveContentDetector {
-  /** Whether the text has had any so far. */
+  /** Whether active content has been detected so far. */
   detected = false;
   #dense = "";
   #spaced = "";
-  /** The last character before those that are remembered, blanks aside. */
+  /** Last character, except blanks, before the stored text. */
   #precedingCharacter = "";
 
-  /** Reads more text. */
+  /** Read the next part of the text. */
   feed(text: string): void {
     if (this.detected) return;
     const lower = text.toLowerCase();
@@ -70,7 +70,7 @@ export class ActiveContentDetector {
     this.#spaced = tail.length < spaced.length ? `x${tail}` : tail;
   }
 
-  /** Whether a scheme before a blank may begin an address. */
+  /** Return whether a scheme before a blank may begin an address. */
   #hasScheme(dense: string): boolean {
     return [...dense.matchAll(SCHEME_AS_TEXT)].some(
       ({ index }) => !BEFORE_TEXT.test(this.#precedingCharacter + dense.slice(0, index)),

@@ -1,7 +1,10 @@
-/** Cuts identifiers into words: `customer_id`, `getUserName`, `HTTPServer2` (docs/names-rule.md, "Identifiers"). */
+/**
+ * Splitter of identifiers into words: `customer_id`, `getUserName`, `HTTPServer2` (docs/names-rule.md,
+ * "Identifiers").
+ */
 
 const WORD =
   /[A-Z]{2,}s(?![a-z\u0080-\u{10ffff}])|[A-Z]+(?![a-z\u0080-\u{10ffff}])|[A-Z]?[a-z\u0080-\u{10ffff}]+|[0-9]+/gu;
 
-/** The words of an identifier, as they are written. */
+/** Return the words of an identifier, as written. */
 export const splitIdentifier = (identifier: string): string[] => identifier.match(WORD) ?? [];

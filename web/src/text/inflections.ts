@@ -1,4 +1,4 @@
-/** The forms in which a reply may mention what came out: plurals, grouped digits, phones and dates written otherwise. */
+/** Forms in which a reply may mention a surrogate, and the original in the same form. */
 
 import { ENGLISH } from "../bundle/rules.js";
 import type { Segmenter } from "./segmentation/segments.js";
@@ -16,21 +16,21 @@ import {
   WHITE,
 } from "./segmentation/words.js";
 
-/** What came out, and what stood there, each as it is spelled. */
+/** A surrogate of a sanitized text and the original that it replaces. */
 export interface SurrogatePair {
   readonly output: string;
   readonly original: string;
-  /** How many characters of the output stand for the original: the rest is context. All of them if 0. */
+  /** Number of characters of the output that replace the original; the rest is context. 0 for all. */
   readonly lead?: number;
-  /** Whether it is too short to be told from other words where nothing else tells. */
+  /** Whether the output is too short to be recognized without its context. */
   readonly weak?: boolean;
-  /** The folded word or sign that must stand before a weak one. */
+  /** Folded word or sign that must precede a weak output. */
   readonly before?: string;
-  /** What stood behind it, where `before` is what stood before it and a reply must quote both (`quotations.ts`). */
+  /** Text after the output, where `before` is the text before it and a reply must quote both (`quotations.ts`). */
   readonly after?: string;
 }
 
-/** A form of what came out: folded, and how it is written; nothing where it is as it came out. */
+/** Form of a surrogate: its folded text and its notation, which is empty for the unchanged surrogate. */
 export interface SurrogateForm {
   readonly text: string;
   readonly pair: SurrogatePair;
@@ -55,14 +55,14 @@ const MIN_PLURAL_LENGTH = 3;
 const TAG = /^\[([\p{L}\p{N}_-]+) (\p{Nd}+)\]$/u;
 const NAME = /^(?=\p{Lu})\p{L}+\.*$/u;
 const BLANK = new RegExp(`[${WHITE}]+`);
-/** A tag without brackets: a reply may count things of its own so. */
+/** Notation of a tag without brackets, which a reply may use for its own count. */
 export const BARE_TAG = "bare tag";
 const WORD_BEFORE =
   /([\p{L}\p{N}_][\p{L}\p{N}_'\u2019]*)[^\p{L}\p{N}_$\u20ac\u00a3\u00a5#]{1,3}$|([$\u20ac\u00a3\u00a5#])$/u;
-/** So much of a text is remembered for the words before a place. */
+/** Number of stored characters before the current index. */
 export const LOOKBEHIND_CHARACTERS = 48;
 
-/** The word, or the sign of a currency or a number, right before the end of a text; folded. */
+/** Return the folded word, currency sign or number sign at the end of a text. */
 export function findWordBefore(text: string): string {
   const match = WORD_BEFORE.exec([...text.slice(-2 * LOOKBEHIND_CHARACTERS)].slice(-LOOKBEHIND_CHARACTERS).join(""));
   return match === null ? "" : foldText(match[1] ?? match[2] ?? "");
@@ -75,18 +75,18 @@ const monthByName = new Map([
   ...Object.entries(shortMonths),
 ]);
 
-/** A text character by character: case folded, without differences of compatibility. */
+/** Return a text case folded, in the form NFKD and with straight apostrophes. */
 export function foldText(text: string): string {
   if (isAscii(text)) return text.toLowerCase();
   const decomposed = [...text.normalize("NFKD")].map(foldCharacter);
   return decomposed.join("").normalize("NFKD").replaceAll("\u2019", "'");
 }
 
-/** As case folding, where two characters are folded alike or not; a dotless i is no other letter in any case. */
+/** Fold the case of a character; a dotless i equals no other letter. */
 const foldCharacter = (character: string): string =>
   character === "\u0131" ? character : character.toLowerCase().toUpperCase().toLowerCase();
 
-/** The forms of what came out, first as it came. */
+/** Yield the forms of a surrogate, the unchanged surrogate first. */
 export function* iterateForms(pair: SurrogatePair): Generator<SurrogateForm> {
   const { output } = pair;
   yield { text: foldText(output).replace(OUTER_BLANKS, "").replace(BLANKS, " "), pair, notation: "" };
@@ -128,7 +128,7 @@ export function* iterateForms(pair: SurrogatePair): Generator<SurrogateForm> {
   }
 }
 
-/** The original of a form, written as the form is. */
+/** Return the original in the notation and case of a form. */
 export function inflectOriginal(form: SurrogateForm, written: string, segmenter: Segmenter): string {
   const { output: whole, original, lead = 0 } = form.pair;
   const output = lead > 0 ? [...whole].slice(0, lead).join("") : whole;
@@ -145,7 +145,7 @@ export function inflectOriginal(form: SurrogateForm, written: string, segmenter:
     : (formatDate(date).get(form.notation) ?? original);
 }
 
-/** How replies write a person with initials, which belong to the person. */
+/** Return the forms of a name with initials, by notation. */
 function writeInitials(name: string): Map<string, string> {
   const words = name.split(BLANK).filter((word) => word !== "");
   if (words.length === 0) return new Map();
@@ -166,7 +166,7 @@ function writeInitials(name: string): Map<string, string> {
   ]);
 }
 
-/** An original as it is spelled where its output is, else in the case in which that is written. */
+/** Return the original with the case that `written` implies. */
 function matchCase(written: string, output: string, original: string, segmenter: Segmenter): string {
   const [pattern, sentPattern] = [findCasePattern(written), findCasePattern(output)];
   if (pattern === sentPattern && HAS_UPPER.test(output)) return original;
@@ -198,7 +198,7 @@ function makePlural(word: string): string {
   return word + (findLastIndex(word, 2) >= 0 && isUpper(word) ? end.toUpperCase() : end);
 }
 
-/** A whole number with commas and decimals where what is written has them and what came out has none. */
+/** Return the original number in the notation of `written`. */
 function matchNumberNotation(written: string, output: string, original: string): string {
   const originalNumber = NUMBER.exec(original);
   if (originalNumber === null || originalNumber[1]?.startsWith("0")) return original;
@@ -208,7 +208,7 @@ function matchNumberNotation(written: string, output: string, original: string):
   return whole + (originalNumber[2] ?? (written.endsWith(".00") && !output.includes(".") ? ".00" : ""));
 }
 
-/** Digits of any script as ASCII digits: those of one script follow each other from 0 on. */
+/** Return a text with ASCII digits in place of digits of any script. */
 function convertDigits(text: string): string {
   return text.replace(/\p{Nd}/gu, (digit) => {
     const point = digit.codePointAt(0) ?? 0;
@@ -223,7 +223,7 @@ function groupDigits(whole: string): string {
   return digits.replace(/\B(?=(?:[0-9]{3})+$)/g, ",");
 }
 
-/** Year, month and day of a date whose order is not in doubt. */
+/** Return year, month and day of a date in an unambiguous order. */
 function parseDate(text: string): DateParts | undefined {
   const ascii = convertDigits(text);
   const iso = ISO.exec(ascii);
@@ -241,7 +241,7 @@ function parseDate(text: string): DateParts | undefined {
 
 const findMonth = (name = ""): number => monthByName.get(name.toLowerCase()) ?? 0;
 
-/** How a date is written, with a year and without. */
+/** Return a date in each notation. */
 function formatDate([year, month, day]: DateParts): Map<string, string> {
   const name = MONTHS[month - 1] ?? "";
   if (year === undefined) {

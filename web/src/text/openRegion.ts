@@ -4,8 +4,8 @@ import type { RegionScanner } from "./regions.js";
 
 export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
 /**
- * The part that a character of JSON plays in the text of a string: a separator ends a chunk, what is ignored counts as
- * nothing, and a spoiler spoils its chunk.
+ * Role of a character of JSON: a separator ends a chunk, an ignored character has no effect, a spoiler spoils its
+ * chunk.
  */
 export type JsonRole = "text" | "separator" | "ignored" | "spoiler";
 
@@ -31,7 +31,7 @@ export const BLOCKS: ReadonlySet<string> = splitWords("fence dollars bracket beg
 export const MATH: ReadonlySet<string> = splitWords("dollars bracket begin dollar paren command option");
 export const NO_FENCE: ReadonlySet<string> = splitWords("dollars bracket begin json");
 
-/** Open region, and what has been read of it. */
+/** Open region, with the state of the text read in it so far. */
 export class OpenRegion {
   /** Depth of brackets, or length of a fence. */
   count = 1;
@@ -40,21 +40,21 @@ export class OpenRegion {
   runAtStart = false;
   tainted = false;
   /**
-   * Code that some readers take for text, something in it that would open a region there, an odd last line. A link is
-   * uncertain if a line ends before its destination.
+   * Code that some readers treat as text; something in it that would open a region there; a last line with an
+   * unusual indentation. A link is uncertain if a line ends before its destination.
    */
   uncertain = false;
   hazard = false;
   shifted = false;
-  /** Of brackets and braces in code. */
+  /** Depth of brackets and braces in code. */
   depth = 0;
-  /** The part of a tag in code that is being read, empty outside tags. */
+  /** Current part of a tag in code; empty outside tags. */
   tag = "";
-  /** Whether all readers see the fence; its info string. */
+  /** Whether all readers recognize the fence. */
   exact = true;
   /** A tag if a reader finds its end in the paragraph, else text. */
   lost = false;
-  /** By an empty line, of a fence that begins as HTML for some readers. */
+  /** Whether an empty line splits a fence that begins as HTML for some readers. */
   torn = false;
   info = "";
   mark = "`";

@@ -1,40 +1,42 @@
-/** The options of a call, and what is checked of them. */
+/** Options of a call, and their checks. */
 
-import { CASES, CONSISTENT_CAP, REFUSALS, RUNGS, STYLES } from "../constants.js";
+import { CASES, CONSISTENT_CAP, MODES, SHARED_MESSAGES, STYLES } from "../constants.js";
 import { OptionError } from "../errors.js";
 import { Decimal } from "../mechanisms/decimal.js";
 
-/** The options of every call that draws or describes a draw. All may be left out. */
+/** Options of every call that sanitizes a text or describes a mechanism. All are optional. */
 export interface Options {
-  /** The rung: `names`, `words` or `all`; the bundle's default if left out. */
+  /** Protection mode: `names`, `words` or `all`; the bundle's default if left out. */
   readonly protect?: "names" | "words" | "all" | undefined;
-  /** Nats per drawn word: one that the bundle has (`words`, `all`). */
+  /** Epsilon per randomized word: exactly one of the bundle's (`words`, `all`). */
   readonly epsilon?: number | string | undefined;
-  /** Whether equal words of a document become equal words; the default of `names`. */
+  /** Whether equal words of a document get equal outputs; the default of `names`. */
   readonly consistent?: boolean | undefined;
-  /** The most drawn words, names and numbers of a document with `consistent`; 2,000 if left out. */
+  /** Maximum number of randomized words, names and numbers in a document with `consistent`; 2,000 if left out. */
   readonly consistentCap?: number | undefined;
-  /** With `consistent`: a document above the cap is released in parts, where it is refused otherwise (`words`, `all`). */
+  /** With `consistent`: release a document above the cap in parts instead of an error (`words`, `all`). */
   readonly split?: boolean | undefined;
-  /** Words that are unknown, even if they would be visible or in the vocabulary. */
+  /** Words that are never kept and are treated as unknown. */
   readonly deny?: Iterable<string> | undefined;
-  /** Words that are shown wherever they stand (`names`). The list is public: who knows it learns more. */
+  /** Words that are always kept (`names`). The list is public and must not depend on private texts. */
   readonly allow?: Iterable<string> | undefined;
-  /** Whether others of a kind come out, or tags as `[city 1]` (`names`). */
+  /** Replace by surrogates of the same entity type, or by tags such as `[city 1]` (`names`). */
   readonly style?: "surrogate" | "tag" | undefined;
-  /** Kinds that are shown (`names`). */
+  /** Entity types that are kept (`names`). */
   readonly keep?: Iterable<string> | undefined;
-  /** Kinds that become tags (`names`). */
+  /** Entity types that are replaced by tags (`names`). */
   readonly tag?: Iterable<string> | undefined;
-  /** Kinds of which nothing is left (`names`). */
+  /** Entity types that are removed (`names`). */
   readonly drop?: Iterable<string> | undefined;
-  /** `carry` the case pattern of each word over, or `drop` it (`words`, `all`). */
+  /** `carry` over the case pattern of each word, or `drop` it (`words`, `all`). */
   readonly case?: "carry" | "drop" | undefined;
-  /** Whether marks of punctuation are drawn, case is dropped, and white space becomes single blanks (`words`, `all`). */
+  /**
+   * Whether punctuation marks are replaced, case is dropped, and white space becomes single blanks (`words`, `all`).
+   */
   readonly sanitizePunctuation?: boolean | undefined;
 }
 
-/** @internal The options that are given, checked by themselves. */
+/** @internal Options with a value, after the checks that need no bundle. */
 export interface CheckedOptions {
   protect?: "names" | "words" | "all";
   epsilon?: number | string;
@@ -71,7 +73,7 @@ const OPTION_NAMES: readonly string[] = [
   "sanitizePunctuation",
 ];
 
-/** @internal Returns the options that are given: all but those that are undefined. Messages do not repeat values. */
+/** @internal Return the options with a value after a check of names and types. Messages do not repeat values. */
 export function checkOptions(options: Options): CheckedOptions {
   if (
     typeof options !== "object" ||
@@ -94,7 +96,7 @@ export function checkOptions(options: Options): CheckedOptions {
     if (!["undefined", "boolean"].includes(typeof valueByName[name])) throw new OptionError(`${name} is true or false`);
   }
   for (const [name, values] of [
-    ["protect", RUNGS],
+    ["protect", MODES],
     ["style", STYLES],
     ["case", CASES],
   ] as const) {
@@ -108,32 +110,32 @@ export function checkOptions(options: Options): CheckedOptions {
   const otherOptions = checked.protect === "names" ? WORDS_ONLY : NAMES_ONLY;
   const unsupported = otherOptions.filter((name) => name in valueByName);
   if (unsupported.length > 0) {
-    const message = checked.protect === "names" ? REFUSALS.notOfNames : REFUSALS.namesOnly;
+    const message = checked.protect === "names" ? SHARED_MESSAGES.notOfNames : SHARED_MESSAGES.namesOnly;
     throw new OptionError(message.replace("{options}", unsupported.sort().join(", ")));
   }
   return checked;
 }
 
-/** @internal Refuses an epsilon that is neither a number nor text. */
+/** @internal Check that an epsilon is a number or text. */
 export function checkEpsilonType(epsilon: unknown): void {
   if (!["undefined", "number", "string"].includes(typeof epsilon)) {
     throw new OptionError("epsilon is a number, or its digits as text");
   }
 }
 
-/** @internal Whether a value is a collection of others: a text is one value. */
+/** @internal Return whether a value is a collection; a text is one value. */
 export function isCollection(value: unknown): value is Iterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.iterator in value;
 }
 
-/** @internal Reads an epsilon. */
+/** @internal Parse an epsilon. */
 export function parseEpsilon(value: number | string): Decimal {
   const decimal = Decimal.parse(String(value));
   if (decimal === undefined) throw new OptionError("epsilon is missing or not a number");
   return decimal;
 }
 
-/** @internal The cap of consistent draws. */
+/** @internal Return the cap of consistent outputs. */
 export function parseCap(checked: CheckedOptions): number {
   const cap = checked.consistentCap ?? CONSISTENT_CAP;
   if (!Number.isSafeInteger(cap) || cap < 1) {

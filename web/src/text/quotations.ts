@@ -1,25 +1,23 @@
 /**
- * Tells by its surroundings whether a short surrogate in a reply is quoted from the sanitized text.
- *
- * A letter, a digit or a symbol in a reply may be the reply's own. So what stood before and behind such a surrogate in
- * the sanitized text is kept, and the original is put where the reply repeats enough of that. Surroundings are compared
- * without differences of case and of blanks.
+ * Detection of quotations: is a short surrogate in a reply quoted from the sanitized text? A letter, a digit or a
+ * symbol may belong to the reply itself. So the text before and after such a surrogate is stored, and the original
+ * is restored where the reply repeats enough of it. Case and blanks are ignored in the comparison.
  */
 
 import { foldText, LOOKBEHIND_CHARACTERS, type SurrogatePair } from "./inflections.js";
 import { isAscii, isDigit, WHITE } from "./segmentation/words.js";
 
-/** Characters of the sanitized text that are kept before and behind a surrogate. */
+/** Characters of the sanitized text that are stored before and after a surrogate. */
 const MAX_BEFORE = 32;
 const MAX_AFTER = 16;
-/** Characters of a reply that are read behind a surrogate until its surroundings decide. */
+/** Characters of a reply that are read after a surrogate before its surroundings are compared. */
 export const LOOKAHEAD_CHARACTERS = 24;
-/** Characters, blanks aside, that a reply must repeat; and how many a shared start or end of the whole text counts. */
+/** Characters, except blanks, that a reply must repeat; and the weight of a shared start or end of the whole text. */
 const MIN_SHARED = 8;
 const EDGE_WEIGHT = 4;
-/** Characters right beside a surrogate by which surroundings are looked up. */
+/** Characters next to a surrogate that form the lookup key of its surroundings. */
 const KEY_CHARACTERS = 4;
-/** Surroundings with the same key that are compared. */
+/** Maximum number of compared surroundings with the same key. */
 const MAX_CANDIDATES = 16;
 /** The start or the end of the text; within surroundings every run of blanks is one space. */
 const EDGE_MARK = "\n";
@@ -27,10 +25,10 @@ const BLANKS = new RegExp(`[${WHITE}][${WHITE}>]*`, "g");
 const OUTER_BLANKS = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
 const LEADING = new RegExp(`^[${WHITE}]+`);
 const TRAILING = new RegExp(`[${WHITE}]+$`);
-/** The end of a line, or a tab, as JSON and code write it: a word may begin behind it. */
+/** Escape of a line end or a tab, after which a word may begin. */
 const ESCAPE = /(?:^|[^\\])\\[nrt]$/u;
 const INSIDE = /^[\p{L}\p{N}\p{M}]/u;
-/** What an emoji begins and ends with: unlike a word it stands alone between letters. */
+/** First and last characters of an emoji, which unlike a word is separate between letters. */
 const EMOJI_EDGE = /(?:\ufe0f|[\u2600-\u27bf\u{1f000}-\u{1faff}])$/u;
 const ALNUM = /^[\p{L}\p{N}]+$/u;
 const LETTER = /^\p{L}/u;
@@ -38,21 +36,21 @@ const NUMBER = /^[\p{Nd}.,]+$/u;
 const APOSTROPHES = "'\u2019";
 const NUMBER_JOINS = ".,:/-\u2013";
 
-/** The first so many characters of a text, by code points. */
+/** Return the first `count` code points of a text. */
 export const getFirst = (text: string, count: number): string[] => [...text.slice(0, 2 * count)].slice(0, count);
-/** The last so many characters of a text, by code points. */
+/** Return the last `count` code points of a text. */
 export const getLast = (text: string, count: number): string[] => {
   const from = Math.max(0, text.length - 2 * count);
   return [...text.slice(from)].slice(-count);
 };
 
-/** Folds each character by itself, and makes every run of blanks one space. */
+/** Return characters folded one by one, with runs of blanks as one space. */
 function foldSurroundings(characters: readonly string[]): string {
   const text = characters.join("");
   return (isAscii(text) ? text.toLowerCase() : characters.map(foldText).join("")).replace(BLANKS, " ");
 }
 
-/** What is compared of the text before a surrogate; `isStart` if the whole text begins with it. */
+/** Return the comparable form of the text before a surrogate; `isStart` if the whole text begins with it. */
 export function cutBefore(text: string, isStart: boolean): string {
   const last = getLast(text, LOOKBEHIND_CHARACTERS);
   const folded = foldSurroundings(last);
@@ -60,7 +58,7 @@ export function cutBefore(text: string, isStart: boolean): string {
   return getLast(whole ? EDGE_MARK + folded.replace(LEADING, "") : folded, MAX_BEFORE).join("");
 }
 
-/** What is compared of the text behind a surrogate; `isEnd` if the whole text ends with it. */
+/** Return the comparable form of the text after a surrogate; `isEnd` if the whole text ends with it. */
 export function cutAfter(text: string, isEnd: boolean): string {
   const first = getFirst(text, LOOKAHEAD_CHARACTERS);
   const folded = foldSurroundings(first);
@@ -78,7 +76,7 @@ interface Surroundings {
   readonly pair: SurrogatePair;
 }
 
-/** Finds surroundings of surrogates. */
+/** Index of the surroundings of surrogates. */
 export class QuotationIndex {
   readonly #candidates = new Map<string, Surroundings[]>();
   readonly #outputs = new Set<string>();
@@ -106,9 +104,8 @@ export class QuotationIndex {
   }
 
   /**
-   * The pair whose surroundings a reply repeats best, one side of them or both; `more` where more of the reply decides.
-   *
-   * It must repeat both sides if the surrogate is a part of a longer word, or has a pair that counts anywhere.
+   * Return the pair whose surroundings a reply repeats best, on one side or both; `more` if later text decides. Both
+   * sides are required if the surrogate is a part of a longer word, or has a pair without surroundings.
    */
   findQuotation(
     output: string,
@@ -144,7 +141,7 @@ export class QuotationIndex {
 const makeSideKey = (output: string, side: string, key: readonly string[]): string =>
   `${output}\0${side}\0${key.join("")}`;
 
-/** How many characters two surroundings share from the surrogate on, in whole words and without blanks. */
+/** Count the characters that two surroundings share, beginning at the surrogate, in whole words and without blanks. */
 function countShared(first: readonly string[], second: readonly string[]): number {
   const shortest = Math.min(first.length, second.length);
   let shared = 0;
@@ -157,7 +154,7 @@ function countShared(first: readonly string[], second: readonly string[]): numbe
   return count;
 }
 
-/** Whether a form is not a part of a longer word or number. */
+/** Return whether a form is not a part of a longer word or number. */
 export function isSeparateWord(text: string, index: number, end: number): boolean {
   const first = String.fromCodePoint(text.codePointAt(index) ?? 0);
   const last = text.charAt(end - 1);

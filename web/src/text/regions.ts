@@ -1,8 +1,7 @@
 /**
- * Tells running text apart from code, math, JSON, links and markup, one character at a time (docs/restoring.md).
- *
- * Where readers of Markdown disagree, a character is not prose. Each character gets its region when it is read, so the
- * result does not depend on how a stream is cut.
+ * Scanner that separates running text from code, math, JSON, links and markup, character by character
+ * (docs/restoring.md). Where readers of Markdown disagree, a character is not prose. Each character gets its region
+ * when it is read, so the result does not depend on the split of a stream.
  */
 
 import { beginsBlock, consumesText, isHarmlessTag, MAX_TAG_LENGTH } from "./harmlessTags.js";
@@ -18,7 +17,7 @@ import {
   splitWords,
 } from "./openRegion.js";
 
-/** Commands of math whose arguments are shown and never fetched. */
+/** Math commands whose arguments are displayed and never fetched. */
 const DISPLAYED_COMMANDS = splitWords(
   "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac " +
     "sqrt boxed overline underline hat bar vec tilde begin end",
@@ -26,13 +25,13 @@ const DISPLAYED_COMMANDS = splitWords(
 const MAX_NAME_LENGTH = MAX_TAG_LENGTH;
 const MAX_DESTINATION_LENGTH = 2048;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{1,31}$/;
-/** Stretches in which nothing begins or ends. */
+/** Runs of characters in which no region begins or ends. */
 const PLAIN = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`$\\[\]{}<]+/y;
 const PLAIN_CODE = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff`<|\\[\]{}]+/y;
 const PLAIN_LINE = /[^\n\r\0-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff]+/y;
-/** Characters that some reader of Markdown drops or takes for a line end; regions.py has the reason. */
+/** Characters that some readers of Markdown drop or treat as a line end; regions.py has the reason. */
 const DISPUTED = /^[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff]$/;
-/** What an address that readers find in text has, in whatever scheme. */
+/** Characters of an address that readers detect in text, in any scheme. */
 const IN_ADDRESS = /[.:@]|\/\//;
 const LETTER = /^[A-Za-z]$/;
 const HEX = /^[0-9a-fA-F]$/;
@@ -44,7 +43,7 @@ const INFO = /^ *[A-Za-z0-9_#.+-]* *\r?$/;
 const WORD_IN_TAG = /^[A-Za-z0-9_/]$/;
 /** Characters that open a region, or may, within what may be a tag. */
 const REGION_OPENERS = "<`$\\[]{}~\"'=";
-/** Characters of a destination behind which a blank and a word may still belong to a link. */
+/** Characters after which a blank and a word cannot belong to a link destination. */
 const NO_DESTINATION = /^[\0-\x08\x0b\x0c\x0e-\x1f"-)/:->@[-^`{-\x7f]$/;
 /** Characters that no destination and no title of a plain inline link has; with them readers disagree on its end. */
 const UNLIKE_LINK = "<>[]{}()`|\\\"'\n\r";
@@ -73,7 +72,7 @@ const opensMarkup = (character: string): boolean =>
   LETTER.test(character) || character === "/" || character === "!" || character === "?";
 const isLinkKind = (kind: RegionKind | undefined): boolean => kind === "link" || kind === "definition";
 
-/** Assigns a region to each character of a text that comes in parts. */
+/** Assignment of a region to each character of a text that arrives in parts. */
 export class RegionScanner {
   /** The region of the last character. */
   region: Region = "prose";
@@ -89,7 +88,7 @@ export class RegionScanner {
   #tag = false;
   #afterTag = false;
   #tagColon = false;
-  /** Text from a bracket directly after a tag on, while it is open whether the tag is replaced; else empty. */
+  /** Text that begins with a bracket directly after a tag, until the tag is settled; else empty. */
   #tagLink = "";
   #phase = START;
   #quotes = 0;
@@ -136,13 +135,13 @@ export class RegionScanner {
     return openRegion?.kind === "inline" && openRegion.depth > 0 ? "link" : openRegion?.inner?.enclosure;
   }
 
-  /** Whether the last character stands in a fence that every reader of CommonMark takes for code. */
+  /** Whether the last character is in a fence that every reader of CommonMark treats as code. */
   get isInCertainFence(): boolean {
     const openRegion = this.#topRegion;
     return openRegion?.kind === "fence" && openRegion.started && !openRegion.uncertain;
   }
 
-  /** Whether no option opens the place: the line that opens a fence, and all on which readers disagree. */
+  /** Whether no option permits the current region: the opening line of a fence, and text on which readers disagree. */
   get isSealed(): boolean {
     const openRegion = this.#topRegion;
     return openRegion?.kind === "unknown" || (openRegion?.kind === "fence" && !openRegion.started);
@@ -156,7 +155,7 @@ export class RegionScanner {
     return openRegion.length <= MAX_DESTINATION_LENGTH ? openRegion.destination : undefined;
   }
 
-  /** Reads more text. */
+  /** Read the next part of the text. */
   feed(text: string): void {
     this.#recordTagLink(text);
     let at = 0;
@@ -183,7 +182,7 @@ export class RegionScanner {
     }
   }
 
-  /** Reads a text if all of it is prose in the present state and changes none; returns whether it was read. */
+  /** Read a text if all of it is prose in the present state and changes none; returns whether it was read. */
   readProse(text: string): boolean {
     if (this.#phase !== BODY || this.#openRegions.length > 0 || this.#isTainted || this.#findSkippable() === undefined)
       return false;
@@ -193,13 +192,13 @@ export class RegionScanner {
     return true;
   }
 
-  /** Notes that a bracket comes that begins a tag, so that the bracket before it begins no JSON. */
+  /** Register that the next bracket begins a tag, so that the bracket before it begins no JSON. */
   beginTag(): void {
     this.#opener = "";
   }
 
   /**
-   * Marks the end of the text as a tag to replace, so that `[person 1]: ` and `[person 1](` begin no link. The caller
+   * Mark the end of the text as a tag to replace, so that `[person 1]: ` and `[person 1](` begin no link. The caller
    * passes the outcome to `settleTag` where the chunk ends, or once it keeps its surrogates.
    */
   markTag(): void {
@@ -212,7 +211,7 @@ export class RegionScanner {
     return this.#tag || this.#tagLink !== "";
   }
 
-  /** Applies the outcome of the chunk of the last tag: a tag that stays makes a link of a bracket directly after it. */
+  /** Apply the outcome of the chunk of the last tag: a tag that stays makes a link of a bracket directly after it. */
   settleTag(isReplaced: boolean): void {
     const text = this.#tagLink;
     this.#tagLink = "";
@@ -228,7 +227,7 @@ export class RegionScanner {
     }
   }
 
-  /** Opens a link at the first character, and reads the others in it. */
+  /** Open a link at the first character, and reads the others in it. */
   #reopenLink(text: readonly string[]): void {
     const [state, opener, dollar, last] = [this.#commandState, this.#opener, this.#dollar, this.#lastCharacter];
     const openRegion = this.#pushRegion("link", "link");
@@ -244,13 +243,13 @@ export class RegionScanner {
     this.#dollar = dollar;
   }
 
-  /** Records the text from a bracket directly after a tag on, for `settleTag`. */
+  /** Record the text from a bracket directly after a tag on, for `settleTag`. */
   #recordTagLink(text: string): void {
     if (this.#tagLink !== "" || (this.#tag && text.startsWith("(") && this.#openRegions.length === 0))
       this.#tagLink += text;
   }
 
-  /** Notes that the text so far ends with a surrogate, whose original may be an address. */
+  /** Note that the text so far ends with a surrogate, whose original may be an address. */
   markSurrogate(): void {
     this.#mayBeAddress = true;
   }
@@ -274,7 +273,7 @@ export class RegionScanner {
     return openRegion.kind === "unknown" ? PLAIN_LINE : undefined;
   }
 
-  /** Reads one character; returns its region. */
+  /** Read one character; returns its region. */
   readCharacter(character: string): Region {
     this.#recordTagLink(character);
     return this.#classifyCharacter(character);
@@ -314,7 +313,7 @@ export class RegionScanner {
 
   // Marks of the paragraph
 
-  /** Counts open brackets, and notes whether the characters since the last blank may be an address. */
+  /** Count open brackets, and notes whether the characters since the last blank may be an address. */
   #countMarks(character: string): void {
     const openRegion = this.#topRegion;
     const kind = openRegion?.kind;
@@ -334,7 +333,7 @@ export class RegionScanner {
     this.#noteAddress(character);
   }
 
-  /** Takes a line that begins with three marks, as `!!! note`, for the name of a class. */
+  /** Treat a line that begins with three marks, such as `!!! note`, as a class name. */
   #countClassMarks(character: string, atStart: boolean): void {
     if (atStart && "!?:".includes(character)) {
       this.#classMark = character;
@@ -428,7 +427,7 @@ export class RegionScanner {
 
   // Code
 
-  /** Ends a run of backticks or tildes before the first other character. */
+  /** End a run of backticks or tildes before the first other character. */
   #resolveRuns(character: string): void {
     if (this.#tildes > 0 && character !== "~") {
       const count = this.#tildes;
@@ -476,7 +475,7 @@ export class RegionScanner {
     return openRegion;
   }
 
-  /** Closes code; if a reader may take it for text that opens something, nothing behind it is prose. */
+  /** Close code; if a reader may treat it as text that opens a region, no later text is prose. */
   #closeCode(openRegion: OpenRegion): void {
     this.#popRegion();
     const open = openRegion.hazard || openRegion.depth > 0 || openRegion.tag !== "";
@@ -492,14 +491,14 @@ export class RegionScanner {
     else if (openRegion.kind === "fence" && openRegion.uncertain) this.#isHtml = true;
   }
 
-  /** Closes a fence; Python-Markdown knows only those whose two lines are alike and not indented. */
+  /** Close a fence; Python-Markdown recognizes only fences whose two lines are alike and not indented. */
   #closeFence(openRegion: OpenRegion): void {
     const exact = openRegion.opening && openRegion.closing === openRegion.count;
     openRegion.torn ||= exact !== openRegion.exact;
     this.#closeCode(openRegion);
   }
 
-  /** Notes what opens markup, a command or a link for a reader who sees no code: behind it no code is certain. */
+  /** Register markup, a command or a link for a reader without this code: later code is uncertain. */
   #noteHazard(openRegion: OpenRegion, character: string): void {
     const last = this.#lastCharacter;
     let region: Region;
@@ -526,7 +525,7 @@ export class RegionScanner {
     if (openRegion.kind === "inline" || openRegion.uncertain) openRegion.region = region; // a run may close it, or none
   }
 
-  /** Follows a tag until it ends; what readers may read in two ways is a hazard. */
+  /** Follow a tag until it ends; what readers may read in two ways is a hazard. */
   #readTagInCode(openRegion: OpenRegion, character: string): void {
     const part = openRegion.tag;
     if (character === "<" || character === "`" || (character === ">" && this.#phase === START)) {
@@ -588,7 +587,7 @@ export class RegionScanner {
     return openRegion.region;
   }
 
-  /** Follows a link or definition that a reader without fences sees; `depth` and `quote` keep it open. */
+  /** Follow a link or definition that a reader without fences sees; `depth` and `quote` keep it open. */
   #followLinkInFence(openRegion: OpenRegion, character: string, atStart: boolean): void {
     if (this.#lastCharacter === "]" && character === "(") openRegion.depth = 1;
     else if (openRegion.depth > 0 && character === "(") openRegion.depth++;
@@ -642,7 +641,7 @@ export class RegionScanner {
     this.#resetMarks();
   }
 
-  /** Takes all that follows for one region. */
+  /** Assign one region to all later text. */
   #giveUp(region: Region): void {
     this.#openRegions = [new OpenRegion("unknown", region)];
     this.#resetMarks();
@@ -687,7 +686,7 @@ export class RegionScanner {
     return openRegion.region;
   }
 
-  /** Follows a TeX command; returns whether the character is done with. */
+  /** Follow a TeX command; return whether the character is consumed. */
   #readCommand(openRegion: OpenRegion | undefined, character: string): boolean {
     const kind = openRegion?.kind;
     const state = this.#commandState;
@@ -754,7 +753,7 @@ export class RegionScanner {
     return false;
   }
 
-  /** Follows what closes a region; returns whether the character is done with. */
+  /** Follow the end of a region; return whether the character is consumed. */
   #readEnd(openRegion: OpenRegion, character: string, escaped: boolean): boolean {
     const { kind } = openRegion;
     if (isLinkKind(kind)) return this.#readLink(openRegion, character, escaped);
@@ -843,7 +842,7 @@ export class RegionScanner {
     return character === "(" || character === ")";
   }
 
-  /** Reads `(address "title")`; whatever is unlike that, readers end at different places. */
+  /** Read `(address "title")`; readers disagree on the end of any other form. */
   #readPlainLink(openRegion: OpenRegion, character: string): void {
     const unlikeLink = UNLIKE_LINK.includes(character);
     const blank = character === " " || character === "\t";
@@ -883,7 +882,7 @@ export class RegionScanner {
     if (unlike) this.#giveUp("link");
   }
 
-  /** Follows destination and title; returns whether the character cannot belong to a definition. */
+  /** Follow destination and title; returns whether the character cannot belong to a definition. */
   #endsDefinition(openRegion: OpenRegion, character: string, atStart: boolean): boolean {
     if (!openRegion.started || openRegion.angle) return false;
     if (openRegion.quote !== "") {
@@ -967,7 +966,7 @@ export class RegionScanner {
     this.#dollar = character === "$" && !escaped;
   }
 
-  /** Opens math behind a dollar sign; returns whether the character is done with. */
+  /** Open math after a dollar sign; return whether the character is consumed. */
   #openMath(character: string): boolean {
     this.#dollar = false;
     if (character === "$") {
@@ -1031,7 +1030,7 @@ export class RegionScanner {
     return openRegion.region;
   }
 
-  /** Reads what is no plain tag: in the middle of a line it is a tag, or text, until the paragraph ends. */
+  /** Read a tag that is not plain: within a line it is a tag or text, up to the end of the paragraph. */
   #loseTag(openRegion: OpenRegion, character: string): void {
     const name = openRegion.destination.split(" ")[0] ?? "";
     openRegion.lost = !(

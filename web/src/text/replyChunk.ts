@@ -1,74 +1,74 @@
-/** Checks a chunk of running text, between two blanks: whether it can be nothing but words, numbers and their marks. */
+/** Check whether a chunk of a reply is only words, numbers and marks. */
 
 import { characters } from "../data.js";
 import { isBareTag, MAX_TAG_LENGTH } from "./harmlessTags.js";
 import { countCodePoints } from "./segmentation/characterClasses.js";
 import { decodeTable, isInTable } from "./segmentation/codePointTables.js";
 
-/** Marks that may stand anywhere in a chunk, and signs of numbers. */
+/** Marks that are harmless anywhere in a chunk, and signs of numbers. */
 const HARMLESS_MARKS = ",;!?()\"'*_-|~$€£¥%#&+“”‘’„‚«»‹›¿¡‐\u2011–—…·،؛؟，、！？；：（）「」『』《》〈〉【】〔〕";
-/** Most chunks: nothing but ASCII that may stand anywhere. */
+/** Most chunks: only harmless ASCII. */
 const PLAIN = /^[A-Za-z0-9,;!?()"'*_|~$%#+-]*$/;
-/** Marks that end a sentence or a number, and behind which only marks follow. */
+/** Marks that end a sentence or a number; only marks may follow them. */
 const END_MARKS = ".:。";
-/** Marks behind a dot. */
+/** Marks that may follow an end mark. */
 const CLOSING = ",;!?)\"'*_-|~“”‘’«»‹›–—…·،؛؟，、！？；：）」』》〉】〕";
-/** Marks that a backslash may stand before. */
+/** Marks that a backslash may escape. */
 const ESCAPED = "*_-!#+~|()";
 /** Characters that join a symbol to the next, or choose how it looks. */
 const JOINERS = "\ufe0f\u200d";
 const REFERENCE = /^\^?[A-Za-z0-9]{1,8}$/;
 /** Spaces other than those that end a chunk: the category Zs. */
 const SPACE = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/;
-/** A longer chunk is no word of a sentence. */
+/** Maximum length of a chunk of a sentence. */
 const MAX_CHUNK_CHARACTERS = 1024;
 
 const LETTER = /\p{L}/u;
 const ADDRESS = /[/@:\\]|[\p{L}\p{N}_]\.[\p{L}\p{N}_]/u;
 
-/** Whether readers may find an address in an original, which goes on with what stands behind it. */
+/** Return whether a reader may detect an address in an original and the text after it. */
 export const isAddressLike = (original: string): boolean => ADDRESS.test(original) && LETTER.test(original);
 
 const WORD_BOUNDARIES = decodeTable(characters.tables.word_characters);
 const SYMBOL_BOUNDARIES = decodeTable(characters.tables.symbols);
 
-/** Whether a character is a letter, a combining mark or a decimal digit of Unicode 14, whatever the platform's is. */
+/** Return whether a character is a letter, a combining mark or a decimal digit of Unicode 14, on every platform. */
 export const isWordCharacter = (character: string): boolean => isInTable(WORD_BOUNDARIES, character);
 
-/** Whether a character is a symbol that stands beside words as a letter does. */
+/** Return whether a character is a symbol that, like a letter, may be next to words. */
 const isSymbol = (character: string): boolean => character > "\x7f" && isInTable(SYMBOL_BOUNDARIES, character);
 
-/** A chunk of a reply that is read part by part. */
+/** Check of one chunk of a reply that arrives part by part. */
 export class ReplyChunk {
-  /** Code points so far. */
+  /** Number of code points so far. */
   length = 0;
-  /** Whether a tab stands before it, which some readers drop from an address. */
+  /** Whether the chunk follows a tab, which some readers drop from an address. */
   followsTab = false;
-  /** Whether no surrogate of it may be restored as running text. */
+  /** Whether no surrogate of this chunk may be restored as running text. */
   spoiled = false;
-  /** The chunk as it is written, if somebody remembers it. */
+  /** The chunk as written, if it is stored. */
   text = "";
   #ampersand = false;
   #dotted = false;
   #symbol = false;
   #last = "";
-  /** Stars and underscores behind the one colon of the chunk; -1 where none can end a label. */
+  /** Number of stars and underscores after the only colon of the chunk; -1 where none can end a label. */
   #label = 0;
-  /** Angle bracket or bracket that is open, and what stands behind it. */
+  /** Open angle bracket or bracket, and the text after it. */
   #opener = "";
   #open = "";
 
-  /** Whether it has more than 1,024 code points. */
+  /** Whether the chunk has more than 1,024 code points. */
   get isTooLong(): boolean {
     return this.length > MAX_CHUNK_CHARACTERS;
   }
 
-  /** Keeps a part as it is written. */
+  /** Store a part of the chunk as written. */
   storeText(text: string): void {
     if (!this.isTooLong) this.text += text;
   }
 
-  /** Reads a part without surrogates. */
+  /** Read a part of the chunk that contains no surrogate. */
   addText(text: string): void {
     this.length += countCodePoints(text);
     if (this.isTooLong) this.spoiled = true;
@@ -84,7 +84,7 @@ export class ReplyChunk {
     }
   }
 
-  /** Reads a surrogate of so many code points, which counts as a letter. */
+  /** Read a surrogate of `length` code points, which counts as one letter. */
   addSurrogate(length: number): void {
     this.length += length;
     this.#endLabel();
@@ -93,13 +93,13 @@ export class ReplyChunk {
     this.#last = "a";
   }
 
-  /** Ends the chunk: brackets and tags that are open spoil it, but for harmless tags. */
+  /** End the chunk: open brackets and tags spoil it, except harmless tags. */
   end(): void {
     const openTag = this.#opener === "<" && !isBareTag(this.#open);
     this.spoiled ||= this.#last === "/" || this.#opener === "[" || openTag;
   }
 
-  /** Takes a colon for the end of a label if it is the only dot and two stars or underscores follow it. */
+  /** Accept a colon as the end of a label if it is the only end mark and two stars or underscores follow it. */
   #endLabel(): void {
     if (!this.#dotted || this.#label < 2) return;
     this.#dotted = false;
@@ -140,7 +140,7 @@ export class ReplyChunk {
     }
   }
 
-  /** Reads a character of a tag of markup, of its end behind a blank, or of the number of a note in brackets. */
+  /** Read a character in a tag, in its end after a blank, or in a bracketed note number. */
   #addInside(character: string): void {
     const opener = this.#opener;
     if (opener === "/") {

@@ -1,6 +1,6 @@
-/** Finds forms of what came out in a reply, as it comes in, and puts originals there: one engine for all replies. */
+/** Incremental search for surrogates in a reply, and their replacement by originals. */
 
-import { MOST_BLANKS } from "../constants.js";
+import { MAX_BLANKS } from "../constants.js";
 import { InputError } from "../errors.js";
 import { ActiveContentDetector } from "./activeContent.js";
 import {
@@ -29,60 +29,60 @@ import type { RestorePolicy, SkipReason } from "./restorePolicy.js";
 import type { Segmenter } from "./segmentation/segments.js";
 import { isLower, WHITE } from "./segmentation/words.js";
 
-/** Where a form may begin: at a word, or at a mark. */
+/** Positions at which a form may begin: a word, or a mark. */
 const START = new RegExp(
   `(?:(?<![\\p{L}\\p{N}])|(?<=\\\\[nrt])(?<!\\\\\\\\[nrt]))[\\p{L}\\p{N}]|[^\\p{L}\\p{N}_${WHITE}]`,
   "gu",
 );
-/** What begins as JSON does: a reply, or a block of code of it; so much of it tells. */
+/** Start of JSON in a reply or in a block of code; `HEAD_CHARACTERS` of it decide. */
 const JSON_START = new RegExp(`^[${WHITE}]*(?:json[${WHITE}]+)?(?:\\{[${WHITE}]*["}]|\\[[${WHITE}]*[\\[{"])`, "iu");
 const FENCE = "```";
 const HEAD_CHARACTERS = 80;
 const WHITE_CHARACTER = new RegExp(`^[${WHITE}]$`);
 const BLANKS = new RegExp(`[${WHITE}][${WHITE}>]*`, "g");
-/** What ends a chunk: no other blank ends an address for every reader of Markdown. */
+/** End of a chunk: no other blank ends an address for every reader of Markdown. */
 const SEPARATORS = /[ \t\r\n](?:.*[ \t\r\n])?/s;
 /** Marks of math that are no part of words. */
 const MATH_MARKS = "{}[]^=\\&<>";
-/** What an address has that takes in the strings of JSON behind it, for a reader of text. */
+/** Start of an address that, for a reader of plain text, includes later strings of JSON. */
 const ADDRESS_START = /\/\/$|www\.$/;
 const LETTERS = /^\p{L}+$/u;
 
 const getSizeAt = (text: string, index: number): number => ((text.codePointAt(index) ?? 0) > 0xffff ? 2 : 1);
 const getCharacterAt = (text: string, index: number): string => text.slice(index, index + getSizeAt(text, index));
 
-/** A surrogate whose chunk is not closed yet. */
+/** Surrogate in a chunk that has not ended yet. */
 interface PendingSurrogate {
   readonly written: string;
   readonly original: string;
-  /** Why its place keeps it, if it does. */
+  /** Reason for which its region forbids restoring it. */
   readonly reason: SkipReason | undefined;
-  /** Whether the rest of its chunk decides too. */
+  /** Whether the rest of its chunk may forbid restoring it. */
   readonly inChunk: boolean;
-  /** Code points of the chunk before it. */
+  /** Number of code points of the chunk before it. */
   readonly index: number;
 }
 
 interface FormMatch {
   readonly form: SurrogateForm | undefined;
   readonly end: number;
-  /** The pair whose surroundings the reply repeats. */
+  /** Pair whose surroundings the reply repeats. */
   readonly quotedPair: SurrogatePair | undefined;
 }
 
-/** @internal All that a stream looks for. */
+/** @internal Index of all forms of all surrogates. */
 export interface FormIndex {
   readonly forms: ReadonlyMap<string, SurrogateForm | undefined>;
-  /** The beginnings of the forms. */
+  /** Prefixes of the forms. */
   readonly prefixes: ReadonlySet<string>;
   readonly quotations: QuotationIndex;
-  /** Whether some forms are numbers that stand for other numbers. */
+  /** Whether some forms are numbers that replace other numbers. */
   readonly hasNumbers: boolean;
 }
 
 /**
- * Puts originals into one reply that comes in parts. The result is the same however it is cut; but active content
- * keeps only surrogates that are not out yet when it comes.
+ * Restoring of one reply that arrives in parts. The result does not depend on the split; but active content blocks
+ * only surrogates that were not yet written when it was detected.
  */
 export class StreamRestorer {
   readonly #restored: string[] = [];
@@ -102,9 +102,9 @@ export class StreamRestorer {
   #region: Region | undefined;
   #lastCharacters = "";
   #inAddress = false;
-  /** Whether the beginning of the reply is no longer remembered. */
+  /** Whether the beginning of the reply is no longer stored. */
   #isCut = false;
-  /** Half of a character, whose other half comes next. */
+  /** First half of a character whose second half is in the next part. */
   #highSurrogate = "";
 
   /** @internal */
@@ -115,12 +115,12 @@ export class StreamRestorer {
     this.#policy = policy;
   }
 
-  /** What became of the surrogates so far. */
+  /** Report on the surrogates so far. */
   get report(): RestoreReport {
     return new RestoreReport([...this.#restored], [...this.#notRestored], this.#numbers?.findUnknown() ?? []);
   }
 
-  /** Takes the next part of a reply; returns what is decided of it. */
+  /** Read the next part of a reply and return the newly decided text. */
   feed(delta: string): string {
     if (typeof delta !== "string") throw new InputError("the reply is not a string");
     const text = this.#highSurrogate + delta;
@@ -129,7 +129,7 @@ export class StreamRestorer {
     return this.#releaseDecided(text.slice(0, whole), false);
   }
 
-  /** Returns the rest. */
+  /** End the reply and return the rest of the text. */
   close(): string {
     const half = this.#highSurrogate;
     this.#highSurrogate = "";
@@ -169,7 +169,7 @@ export class StreamRestorer {
     return out;
   }
 
-  /** Reads text that is no surrogate. */
+  /** Read text that contains no surrogate. */
   #readText(text: string): void {
     this.#numbers?.feed(text);
     const blank = this.#scanner.awaitsOutcome ? SEPARATORS.exec(text) : null;
@@ -178,7 +178,7 @@ export class StreamRestorer {
     this.#readParts(text.slice(end));
   }
 
-  /** Reads text without a surrogate, all of it by one view of the regions. */
+  /** Read text without a surrogate, all of it by one view of the regions. */
   #readParts(text: string): void {
     if (this.#policy.permitsEverything) {
       this.#output.push(text);
@@ -204,7 +204,7 @@ export class StreamRestorer {
     }
   }
 
-  /** Notes whether the characters since the last blank have begun an address for a reader of text. */
+  /** Update whether the current chunk begins an address for a reader of plain text. */
   #noteAddress(character: string): void {
     if (SEPARATORS.test(character)) {
       this.#lastCharacters = "";
@@ -215,7 +215,7 @@ export class StreamRestorer {
     }
   }
 
-  /** Reads one character where marks of JSON end chunks. */
+  /** Read one character where marks of JSON end chunks. */
   #readCharacter(character: string, role: JsonRole): void {
     if (role === "separator" || SEPARATORS.test(character)) {
       this.#endChunk();
@@ -242,13 +242,13 @@ export class StreamRestorer {
     (this.#pending.length > 0 ? this.#pending : this.#output).push(text);
   }
 
-  /** Lets out a chunk that holds no original, unless it may be an address that may have one. */
+  /** Write out a spoiled chunk early, unless it may be an address of a permitted host. */
   #giveUpChunk(): void {
     this.#settleTags(false);
     if (this.#pending.length > 0 && (this.#policy.hosts.size === 0 || this.#chunk.isTooLong)) this.#flushChunk();
   }
 
-  /** Informs the scanner whether the chunk restores its tags. */
+  /** Inform the scanner whether the chunk restores its tags. */
   #settleTags(isReplaced: boolean): void {
     if (this.#scanner.awaitsOutcome) this.#scanner.settleTag(isReplaced);
   }
@@ -274,7 +274,7 @@ export class StreamRestorer {
     this.#settleTags(this.#notRestored.length === keptCount);
   }
 
-  /** The surrogate whose original looks like an address, if there is one: it stands alone in its chunk. */
+  /** Return the pending surrogate whose original looks like an address; it must be the only one in its chunk. */
   #findAddress(): string | PendingSurrogate | undefined {
     if (this.#chunk.spoiled) return undefined;
     return this.#pending.find(
@@ -282,7 +282,7 @@ export class StreamRestorer {
     );
   }
 
-  /** Returns the original, or the surrogate and keeps the reason. */
+  /** Return the original of a pending surrogate; or the surrogate, with a record of the reason. */
   #settleSurrogate(
     { written, original, reason, inChunk, index }: PendingSurrogate,
     path: readonly [number, number] | undefined,
@@ -299,7 +299,7 @@ export class StreamRestorer {
     return original;
   }
 
-  /** Reads a form of a surrogate. */
+  /** Read a matched form: restore it, or add it to the pending chunk. */
   #readForm(text: string, index: number, formMatch: FormMatch): void {
     const { end } = formMatch;
     const written = text.slice(index, end);
@@ -356,7 +356,7 @@ export class StreamRestorer {
       scanner.markTag();
   }
 
-  /** The longest form that begins at a place and ends where a word does; `more` where it is not known yet. */
+  /** Return the longest form that begins at an index and ends at the end of a word; `more` if later text decides. */
   #findLongestForm(text: string, index: number, isFinal: boolean): FormMatch | "more" | undefined {
     const { forms, quotations } = this.#index;
     const matches: { form: SurrogateForm | undefined; end: number; folded: string }[] = [];
@@ -369,7 +369,7 @@ export class StreamRestorer {
       const character = getCharacterAt(text, at);
       const isWhite = WHITE_CHARACTER.test(character);
       if (blanks > 0 && (isWhite || character === ">")) {
-        if (++blanks > MOST_BLANKS) break;
+        if (++blanks > MAX_BLANKS) break;
         at += character.length;
         continue;
       }
@@ -399,7 +399,7 @@ export class StreamRestorer {
     return separateMatch;
   }
 
-  /** Looks up what stands before and behind a surrogate of the reply. */
+  /** Look up the surroundings of a surrogate of the reply. */
   #findQuotation(folded: string, text: string, index: number, end: number, isFinal: boolean, isSeparate: boolean) {
     const preceding = text.slice(Math.max(0, index - 2 * LOOKBEHIND_CHARACTERS), index);
     const nearText = getLast(preceding, LOOKBEHIND_CHARACTERS).join("");
@@ -408,7 +408,7 @@ export class StreamRestorer {
     return this.#index.quotations.findQuotation(folded, cutBefore(nearText, isStart), following, isFinal, isSeparate);
   }
 
-  /** How the block of code, or what is outside of one, began that a text ends in. */
+  /** Return the start of the block of code, or of the text outside one, in which a text ends. */
   #findCodeBlock(text: string): string {
     if (this.#codeBlock.length > HEAD_CHARACTERS && !text.includes("`") && !this.#codeBlock.endsWith("`"))
       return this.#codeBlock;
@@ -420,7 +420,7 @@ export class StreamRestorer {
       : `${block.slice(0, HEAD_CHARACTERS)}\0${block.slice(-FENCE.length)}`;
   }
 
-  /** The original in the form of a surrogate; nothing where that may be a word of the reply, or is ambiguous. */
+  /** Return the original in the form of the surrogate; `undefined` after recording a reason. */
   #makeOriginal(text: string, index: number, { form: matchedForm, end, quotedPair }: FormMatch): string | undefined {
     const written = text.slice(index, end);
     const form: SurrogateForm | undefined =
@@ -450,14 +450,14 @@ export class StreamRestorer {
     return words.map((word, index) => word + (blanks[index] ?? "")).join("");
   }
 
-  /** Whether the last surrogate stands in JSON, or in a block of code that begins as JSON does. */
+  /** Return whether the last surrogate is in JSON, or in a block of code that begins like JSON. */
   #isInJson(before: string): boolean {
     if (this.#region === undefined || this.#region === "code") return JSON_START.test(this.#findCodeBlock(before));
     return this.#region === "json";
   }
 }
 
-/** Where a folded text that a text has at a place ends in it. */
+/** Return the end of the text whose folded form is `part`. */
 function findEnd(text: string, index: number, part: string): number {
   let [folded, at] = ["", index];
   while (folded.length < part.length && at < text.length) {
@@ -468,7 +468,7 @@ function findEnd(text: string, index: number, part: string): number {
   return at;
 }
 
-/** A destination without the first character of a surrogate, which the scanner has read already. */
+/** Return a link destination without the first character of a surrogate. */
 function removeLastCharacter(destination: string | undefined, first: string): string | undefined {
   return destination?.endsWith(first) ? destination.slice(0, -first.length) : destination;
 }

@@ -1,4 +1,4 @@
-/** Finds numbers of a reply that are no surrogates and not in the sanitized text: a model may have computed them. */
+/** Search for numbers of a reply that are neither surrogates nor in the sanitized text. */
 
 import { findLastIndex, WHITE } from "./segmentation/words.js";
 
@@ -8,19 +8,19 @@ const NUMBER = new RegExp(
   "gu",
 );
 const PART = /\p{Nd}+(?:[.,]\p{Nd}+)*/gu;
-/** What may go on at the end of a text: the start of its last line, and characters that no blank parts. */
+/** Unfinished end of a text: the start of its last line, and its last characters without a blank. */
 const OPEN = new RegExp(`(?:\\n[ \\t]*)?[^${WHITE}]*$`, "u");
-/** Longer runs of either are cut to so many characters, however the text is cut: a longer one has no number. */
+/** Longer runs are shortened to this length, independent of the split; a longer run has no number. */
 const MAX_RUN_CHARACTERS = 256;
 const LONG_RUN = new RegExp(`(?<![^${WHITE}])[^${WHITE}]{${MAX_RUN_CHARACTERS + 1},}`, "gu");
 const LONG_INDENT = new RegExp(`\\n[ \\t]{${MAX_RUN_CHARACTERS + 1},}`, "g");
 
-/** The numbers of a text, without commas between their digits. */
+/** Return the numbers of a text, without commas between their digits. */
 export function findNumbers(text: string): Set<string> {
   return new Set([...text.matchAll(PART)].map(([part]) => part.replaceAll(",", "")));
 }
 
-/** Finds the numbers of a reply that comes in parts, less those of surrogates. */
+/** Incremental search for the numbers of a reply, without those of surrogates. */
 export class NumberFinder {
   readonly #sanitized: string;
   readonly #numbers = new Set<string>();
@@ -30,7 +30,7 @@ export class NumberFinder {
     this.#sanitized = sanitized;
   }
 
-  /** Reads text that is no surrogate. */
+  /** Read text that contains no surrogate. */
   feed(added: string): void {
     const text = (this.#open + added)
       .replace(LONG_RUN, "x".repeat(MAX_RUN_CHARACTERS + 1))
@@ -41,7 +41,7 @@ export class NumberFinder {
     this.#open = text.slice(scanEnd);
   }
 
-  /** Reads the end of the text: a surrogate follows, or nothing. */
+  /** End the text: a surrogate follows, or nothing. */
   endText(): void {
     this.#scan(this.#open);
     this.#open = "";
@@ -51,7 +51,7 @@ export class NumberFinder {
     for (const [, number] of text.matchAll(NUMBER)) if (number !== undefined) this.#numbers.add(number);
   }
 
-  /** The numbers so far that the sanitized text does not have, each once. */
+  /** Return the numbers so far that the sanitized text does not contain, each once. */
   findUnknown(): string[] {
     if (this.#numbers.size === 0) return [];
     const knownNumbers = findNumbers(this.#sanitized);

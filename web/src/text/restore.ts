@@ -1,4 +1,4 @@
-/** Restores words on the device: a reply about a text that was rewritten consistently gets its words back. */
+/** Restoring on the device: a reply to a sanitized text gets its original words back. */
 
 import { InputError } from "../errors.js";
 import { formatCount } from "../mechanisms/decimal.js";
@@ -15,8 +15,8 @@ const MAPPING_FORMAT = "textveil-mapping";
 const MAPPING_VERSION = 1;
 
 /**
- * Puts the original words back where an output stands for one original only. It undoes the protection: who has it and
- * the rewritten text has the text.
+ * Mapping from outputs to originals, which restores an output that has a single original. It undoes the protection:
+ * together with the sanitized text it reveals the text.
  */
 export class Restorer {
   readonly #segmenter: Segmenter;
@@ -50,22 +50,22 @@ export class Restorer {
     }
   }
 
-  /** How many words it has. */
+  /** Number of outputs with a single original. */
   get size(): number {
     return this.#pairs.size;
   }
 
-  /** How many outputs stand for several originals, and are not restored. */
+  /** Number of outputs that have several originals and are not restored. */
   get ambiguousCount(): number {
     return this.#ambiguous.size;
   }
 
-  /** Shows no word. */
+  /** Return the size, without a word of the text. */
   toString(): string {
     return `<Restorer of ${formatCount(this.size, "word")}>`;
   }
 
-  /** The mapping as JSON, to be kept on this device: it is as private as the text. */
+  /** Return the mapping as JSON, to be stored on this device: it is as private as the text. */
   toJsonText(): string {
     const pairs = [...this.#pairs.values()];
     const originals = Object.fromEntries(
@@ -128,9 +128,9 @@ export class Restorer {
   }
 
   /**
-   * Returns a reply with the original words in place of the outputs it mentions, and a report: as they came out, in the
-   * plural, in another case, with clitics, with digits in groups, as a date in another order, and over the ends of
-   * lines. They come into running text alone, unless the options open more. Numbers of the sanitized text are not
+   * Return a reply with the original words in place of the outputs in it, and a report. It recognizes outputs in the
+   * plural, in another case, with clitics, with grouped digits, as a date in another order, and across line ends.
+   * Only running text is restored, unless the options permit more regions. Numbers of the sanitized text are not
    * reported as unknown.
    */
   restore(reply: string, options: RestoreOptions = {}, sanitized = ""): Restored {
@@ -140,14 +140,14 @@ export class Restorer {
     return new Restored(text, stream.report);
   }
 
-  /** Returns what restores one reply that comes in parts. The numbers of the sanitized text are known to its report. */
+  /** Return a stream for one reply that arrives in parts. Its report omits numbers of the sanitized text. */
   openStream(options: RestoreOptions = {}, sanitized = ""): StreamRestorer {
     return new StreamRestorer(this.#buildIndex(), this.#segmenter, new RestorePolicy(options), sanitized);
   }
 
   /**
-   * Returns all forms; `undefined` for a form with several originals. Of two pairs with one form, the pair with that form
-   * as its unchanged output takes precedence. The order of the pairs has no effect: a file keeps none.
+   * Return all forms; `undefined` for a form with several originals. Of two pairs with one form, the pair with that
+   * form as its unchanged output takes precedence. The order of the pairs has no effect: a file keeps none.
    */
   #buildIndex(): FormIndex {
     if (this.#formIndex !== undefined) return this.#formIndex;
@@ -185,7 +185,7 @@ export class Restorer {
   }
 }
 
-/** Whether these are outputs, each with its original, a length and the word before it. */
+/** Return whether each entry is an output, its original, a length and the word before. */
 function areContextEntries(value: unknown): value is [string, string, number, string][] {
   return (
     Array.isArray(value) &&
@@ -201,7 +201,7 @@ function areContextEntries(value: unknown): value is [string, string, number, st
 const areStringArray = (value: unknown): value is string[] =>
   Array.isArray(value) && value.every((entry) => typeof entry === "string");
 
-/** Returns whether a form ranks before another one of the same text, whose original differs in case at most. */
+/** Return whether a form ranks before another one of the same text, whose original differs in case at most. */
 function isPreferred(form: SurrogateForm, other: SurrogateForm): boolean {
   const [ownRanks, otherRanks] = [form, other].map(({ pair, notation }) => {
     const { lead = 0, weak = false, output, original, before = "" } = pair;
@@ -211,13 +211,13 @@ function isPreferred(form: SurrogateForm, other: SurrogateForm): boolean {
   return difference >= 0 && (ownRanks?.[difference] ?? 0) < (otherRanks?.[difference] ?? 0);
 }
 
-/** Whether a pair has a number for another one; a tag tells no number. */
+/** Return whether a pair replaces a number by another one. */
 const replacesNumber = ({ output, original }: SurrogatePair): boolean =>
   !output.startsWith("[") && /[0-9]/.test(output) && /[0-9]/.test(original);
 
 type QuotationEntry = [output: string, original: string, weak: boolean, before: string, after: string];
 
-/** A pair with surroundings as a mapping has it. */
+/** Return a pair with surroundings as an entry of a mapping file. */
 const makeQuotationEntry = ({
   output,
   original,
@@ -226,7 +226,7 @@ const makeQuotationEntry = ({
   after = "",
 }: SurrogatePair): QuotationEntry => [output, original, weak, before, after];
 
-/** Whether these are outputs, each with its original, a flag, and what stands before and behind it. */
+/** Return whether each entry is an output, its original, a flag, and the text before and after. */
 function areQuotationEntries(value: unknown): value is QuotationEntry[] {
   const types = ["string", "string", "boolean", "string", "string"];
   return (
@@ -241,14 +241,14 @@ function areQuotationEntries(value: unknown): value is QuotationEntry[] {
   );
 }
 
-/** @internal A text that has no tags of ours with a blank in all that looks like one, so that it is not restored. */
+/** @internal Return a text without our tags such that nothing in it looks like one. */
 export function escapeTags(text: string): string {
   return text.replace(LIKE_A_TAG, "[ ");
 }
 
 /**
- * Whether two originals differ in case and kind of apostrophe alone. A letter of mathematics such as U+1D465 and the
- * plain letter have one surrogate, but a reader tells them apart.
+ * Return whether two originals differ in case and kind of apostrophe alone. A letter of mathematics such as U+1D465
+ * and the plain letter have one surrogate, but are different for a reader.
  */
 function areAlike(first: string, second: string): boolean {
   const foldCase = (text: string): string => text.normalize("NFC").toLowerCase().replaceAll("\u2019", "'");

@@ -1,36 +1,36 @@
-/** The options of restoring: in which places of a reply originals are put, and the reasons for which surrogates stay. */
+/** Options of restoring: permitted regions, and the reasons for which surrogates stay. */
 
 import { OptionError } from "../errors.js";
 import { isCollection } from "./options.js";
 import { isWordCharacter } from "./replyChunk.js";
 
-/** A place that an option opens; `all` opens every place, links and markup too. */
+/** A region that an option permits; `all` permits every region, links and markup too. */
 export type RestorePlace = "code" | "json" | "math" | "all";
 
-/** The options of restoring. Without any, originals are put into running text alone. */
+/** Options of restoring. By default originals are restored in running text only. */
 export interface RestoreOptions {
-  /** Places that are opened; `all` only for a reply that nothing displays or fetches. */
+  /** Permitted regions; `all` only for a reply that nothing displays or fetches. */
   readonly restorePlaces?: Iterable<RestorePlace> | "all" | undefined;
   /** Hosts whose links are restored, each with its port if it has one, such as `docs.example.com`. */
   readonly restoreHosts?: Iterable<string> | undefined;
 }
 
 /**
- * Why a surrogate stays in a reply: its place; or `ambiguous`, it stands for more than one original; or `word`, it may be
- * a word of the reply that is no surrogate.
+ * Reason for which a surrogate stays in a reply: its region; `ambiguous`, it has several originals; or `word`, it
+ * may be a word of the reply itself.
  */
 export type SkipReason = "link" | "code" | "math" | "json" | "markup" | "active" | "chunk" | "ambiguous" | "word";
 
 const PERMITTED_REGIONS: readonly string[] = ["code", "json", "math", "all"];
 const HOST = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::[0-9]{1,5})?$/;
-/** An address with a plain authority: no user, no escape, no backslash, and one place alone where `//` stands. */
+/** Address with a plain authority: no user, no escape, no backslash, and a single `//`. */
 const ADDRESS = /^(https?:\/\/)([A-Za-z0-9.:-]+)([/?#][!-~]*)/i;
 const DISPUTED_MARKS = /\/\/|[\\<>[\]`{}|^]/;
-/** Marks at which some readers end an address: what stands behind them may be another. */
+/** Marks at which some readers end an address, so that another may follow. */
 const ENDS = /[()"']/;
 const LEADING_MARKS = /^[("'*_]*/;
 
-/** @internal Places and hosts, checked. */
+/** @internal Regions of a reply in which originals are restored. */
 export class RestorePolicy {
   readonly permitsEverything: boolean;
   readonly places: ReadonlySet<string>;
@@ -59,7 +59,7 @@ export class RestorePolicy {
     this.permitsEverything = this.places.has("all");
   }
 
-  /** Whether a destination, as far as it is read, leads to one of the hosts whatever follows. */
+  /** Return whether a link destination so far leads to a permitted host whatever text follows. */
   allowsLink(destination: string | undefined): boolean {
     if (destination === undefined || this.hosts.size === 0) return false;
     const match = ADDRESS.exec(destination);
@@ -68,10 +68,7 @@ export class RestorePolicy {
     return this.hosts.has((match[2] ?? "").toLowerCase()) && !DISPUTED_MARKS.test(path) && !ENDS.test(path);
   }
 
-  /**
-   * Where the path of a chunk that is an address of one of the hosts begins, and where it may end, in code points;
-   * undefined of any other.
-   */
+  /** Return start and latest end, in code points, of the path of a chunk that is an address of a permitted host. */
   findBarePath(chunk: string): readonly [number, number] | undefined {
     const markCount = LEADING_MARKS.exec(chunk)?.[0].length ?? 0;
     const address = chunk.slice(markCount);
@@ -88,7 +85,7 @@ export class RestorePolicy {
   }
 }
 
-/** The strings of a collection; none of nothing, and undefined of what is no collection of strings. */
+/** Return the strings of a collection; `undefined` for any other value. */
 function listStrings(value: unknown): string[] | undefined {
   if (value === undefined || value === null) return [];
   const list = isCollection(value) ? [...value] : [undefined];

@@ -1,20 +1,20 @@
-/** What restoring a reply returns: the text with its originals, and a report of what was not restored. */
+/** Results of restoring a reply: the text with its originals, and a report. */
 
 import { RestoredNotJson } from "../errors.js";
 import type { SkipReason } from "./restorePolicy.js";
 
 /** A surrogate that stays in a reply. */
 export interface NotRestored {
-  /** The surrogate, as the reply has it. */
+  /** The surrogate as written in the reply. */
   readonly written: string;
-  /** Why it stays. */
+  /** Reason for which it stays. */
   readonly reason: SkipReason;
 }
 
-/** What became of the surrogates of a reply. It contains words of the reply alone, no original. */
+/** Report on the surrogates of a reply. It contains words of the reply alone, no original. */
 export class RestoreReport {
   constructor(
-    /** Surrogates that were replaced by their originals, as the reply has them. */
+    /** Restored surrogates, as written in the reply. */
     readonly restored: readonly string[] = [],
     /** Surrogates that stay, each with the reason. */
     readonly notRestored: readonly NotRestored[] = [],
@@ -25,17 +25,17 @@ export class RestoreReport {
     readonly unknownNumbers: readonly string[] = [],
   ) {}
 
-  /** Surrogates that stay because of their place. */
+  /** Surrogates that stay because of their region. */
   get skipped(): NotRestored[] {
     return this.notRestored.filter(({ reason }) => reason !== "word" && reason !== "ambiguous");
   }
 
-  /** Surrogates that stay because they may be words of the reply's own. */
+  /** Surrogates that stay because they may be words of the reply itself. */
   get notRestoredWords(): string[] {
     return this.#selectByReason("word");
   }
 
-  /** Surrogates that stay because they stand for several originals. */
+  /** Surrogates that stay because they have several originals. */
   get ambiguous(): string[] {
     return this.#selectByReason("ambiguous");
   }
@@ -44,22 +44,21 @@ export class RestoreReport {
     return this.notRestored.filter(({ reason }) => reason === selected).map(({ written }) => written);
   }
 
-  /** Plain values, with the names that JSON of all readers has. */
+  /** Return plain values for JSON, with the same names as in Python. */
   toJSON(): Readonly<Record<string, unknown>> {
     return { restored: this.restored, not_restored: this.notRestored, unknown_numbers: this.unknownNumbers };
   }
 }
 
 /**
- * A reply with the user's words, and a report of what was not restored.
- *
- * It acts as its text in templates, `String()` and `+`. `JSON.stringify` refuses it, so nothing writes it to JSON by
- * accident: use `text`, or `toObject()` for text and report.
+ * A reply with the user's words, and a report on the surrogates that were not restored. It acts as its text in
+ * templates, `String()` and `+`. `JSON.stringify` throws an error, so that no code writes it to JSON by accident:
+ * use `text`, or `toObject()` for text and report.
  */
 export class Restored {
   /** The reply with the user's words. It is as private as the text that was sanitized. */
   readonly text: string;
-  /** What was restored and what was not. */
+  /** Report on restored and other surrogates. */
   readonly report: RestoreReport;
 
   /** @internal */
@@ -72,7 +71,7 @@ export class Restored {
     return this.text;
   }
 
-  /** Text and report as plain values for JSON. */
+  /** Return text and report as plain values for JSON. */
   toObject(): Readonly<Record<string, unknown>> {
     return { text: this.text, ...this.report.toJSON() };
   }

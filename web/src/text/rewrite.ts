@@ -1,7 +1,9 @@
-/** Rewrites documents under the staircase: reads their tokens, draws, and writes what came out into the gaps. */
+/**
+ * Sanitizing of documents in the modes `words` and `all`: classifies tokens, samples outputs, and writes the texts.
+ */
 
 import type { TextBundle } from "../bundle/textBundle.js";
-import { BATCH_CHARACTERS, LONG_CHARACTERS } from "../constants.js";
+import { MAX_BATCH_CHARACTERS, MAX_WHOLE_CHARACTERS } from "../constants.js";
 import { DocumentTooLong } from "../errors.js";
 import { formatThousands } from "../mechanisms/decimal.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../mechanisms/entropy.js";
@@ -21,7 +23,7 @@ import {
   type TemplateRule,
 } from "./skeleton/rule.js";
 
-/** How texts are rewritten under one set of options. */
+/** Plan for all texts under one set of options. */
 export interface SanitizingPlan {
   readonly bundle: TextBundle;
   readonly rule: TemplateRule;
@@ -33,19 +35,19 @@ export interface SanitizingPlan {
   readonly splitsLong: boolean;
 }
 
-/** A document after the draw: its texts, what is charged, and pairs of what came out and what stood there. */
+/** Sanitized document: its texts, the number of charged tokens, and pairs of output and original. */
 export interface RewrittenDocument {
   readonly texts: string[];
   readonly tokens: number;
-  /** On the rung names: how many words on no list are replaced. */
+  /** In the mode `names`: number of replaced words that are on no list. */
   readonly replacedWords?: number;
   readonly pairs: readonly (SurrogatePair | readonly [string, string])[];
 }
 
-/** What a text is read as: gaps, and the tokens of each word or string. */
+/** Segments of a text: gaps, and the tokens of each word or string. */
 type SegmentTokens = (string | readonly ClassifiedToken[])[];
 
-/** One draw: a token that it is for, and whether all its slots are in lower case. */
+/** One draw: its first token, and whether all of its slots are in lower case. */
 interface TokenDraw {
   readonly token: ClassifiedToken;
   readonly document: number;
@@ -53,22 +55,22 @@ interface TokenDraw {
   word: string;
 }
 
-/** Documents that are drawn together; that bounds memory. */
+/** Yield batches of documents that are sampled together, which bounds memory. */
 export function* iterateBatches(
   documents: readonly (readonly string[])[],
-  maxCharacters = BATCH_CHARACTERS,
+  maxCharacters = MAX_BATCH_CHARACTERS,
 ): Generator<(readonly string[])[]> {
   let batch: (readonly string[])[] = [];
   let characters = 0;
   for (const document of documents) {
     const characterCount = document.reduce((sum, text) => sum + countCodePoints(text), 0);
-    if (batch.length > 0 && (characters + characterCount > maxCharacters || characterCount > LONG_CHARACTERS)) {
+    if (batch.length > 0 && (characters + characterCount > maxCharacters || characterCount > MAX_WHOLE_CHARACTERS)) {
       yield batch;
       [batch, characters] = [[], 0];
     }
     batch.push(document);
     characters += characterCount;
-    if (characterCount > LONG_CHARACTERS) {
+    if (characterCount > MAX_WHOLE_CHARACTERS) {
       yield batch;
       [batch, characters] = [[], 0];
     }
@@ -76,7 +78,7 @@ export function* iterateBatches(
   if (batch.length > 0) yield batch;
 }
 
-/** Rewrites the documents of one call. It holds what the user wrote, and ends with the call. */
+/** Sanitizing of the documents of one call. It holds private text, and ends with the call. */
 export class DocumentRewriter {
   readonly #tokensInside = new Map<string, readonly ClassifiedToken[]>();
   readonly #tokensAtStart = new Map<string, readonly ClassifiedToken[]>();
@@ -88,7 +90,7 @@ export class DocumentRewriter {
     readonly randomUint64: RandomUint64,
   ) {}
 
-  /** Rewrites documents of any number of texts, each of which begins a sentence. */
+  /** Sanitize documents of any number of texts, each of which begins a sentence. */
   rewrite(documents: readonly (readonly string[])[]): RewrittenDocument[] {
     const documentsOut: RewrittenDocument[] = [];
     for (const batch of iterateBatches(documents))
@@ -96,7 +98,7 @@ export class DocumentRewriter {
     return documentsOut;
   }
 
-  /** Each piece of a text with what becomes of it. */
+  /** Return each token and gap of a text with its treatment. */
   preview(text: string): [string, string][] {
     const { plan } = this;
     const treatments: [string, string][] = [];
@@ -185,7 +187,7 @@ export class DocumentRewriter {
     return startsSentence ? starting : inside;
   }
 
-  /** What equal tokens have in common; nothing of a token that is equal to no other. */
+  /** Return a key that equal tokens share; `undefined` for a token that is equal to no other. */
   #findIdentity(token: ClassifiedToken): string | undefined {
     if (token.role === KEPT || token.typeIndex === this.plan.rule.markType) return undefined;
     if (token.role === REPLACED) return `${token.typeIndex} ${foldWord(token.spelling)}`;
@@ -245,7 +247,7 @@ export class DocumentRewriter {
     });
   }
 
-  /** The draw of every token, in order (nothing for what is visible), and all draws, by their first tokens. */
+  /** Return the draw of every token, in order (`undefined` for kept tokens), and all draws, by their first tokens. */
   #planDraws(segmentedTexts: readonly (readonly SegmentTokens[])[]): [(TokenDraw | undefined)[], TokenDraw[]] {
     const { plan } = this;
     const drawByToken: (TokenDraw | undefined)[] = [];

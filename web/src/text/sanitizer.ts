@@ -1,9 +1,9 @@
-/** `Sanitizer`: replaces the words of a text by random ones. The one class that applications use. */
+/** `Sanitizer`, the main class for applications. */
 
 import type { ExpectedBundle } from "../bundle/open.js";
 import type { BundleSource } from "../bundle/source.js";
 import { TextBundle } from "../bundle/textBundle.js";
-import { REFUSALS } from "../constants.js";
+import { SHARED_MESSAGES } from "../constants.js";
 import { InputError, OptionError, UnknownLevel } from "../errors.js";
 import { type RandomUint64, readRandomUint64 } from "../mechanisms/entropy.js";
 import { SlotStaircases } from "../mechanisms/slots.js";
@@ -17,28 +17,28 @@ import { DocumentRewriter, type SanitizingPlan } from "./rewrite.js";
 import { TemplateRule } from "./skeleton/rule.js";
 import { type ReleaseStatement, StaircaseStatement, type StaircaseTerms } from "./statement.js";
 
-/** A sanitized text and what it promises. */
+/** A sanitized text and its privacy statement. */
 export interface Result {
   readonly text: string;
-  /** What is promised. */
+  /** Privacy statement of the release. */
   readonly statement: ReleaseStatement;
-  /** What restores words after consistent draws; undefined otherwise. It undoes the protection. */
+  /** Mapping for restoring after consistent outputs; undefined otherwise. It undoes the protection. */
   readonly mapping: Restorer | undefined;
   /**
-   * The share of words that the rung names kept: below a half the text may not be English. Names, numbers and identifiers
-   * are not counted. Undefined on other rungs and without words.
+   * Share of words that the mode `names` kept: below a half the text may not be English. Names, numbers and
+   * identifiers are not counted. Undefined in other modes and without words.
    */
   readonly keptShare: number | undefined;
-  /** Returns a reply about the sanitized text with its original words in running text, on this device, and a report. */
+  /** Return a reply about the sanitized text with its original words in running text, on this device, and a report. */
   restore(reply: string, options?: RestoreOptions): Restored;
 }
 
-/** The texts of a document after the draw, with one statement for all of them together. */
+/** Sanitized texts of one document, with one statement for all of them. */
 export interface SanitizedDocument {
   readonly texts: readonly string[];
   readonly statement: ReleaseStatement;
   readonly mapping: Restorer | undefined;
-  /** As of `Result`, for all texts of the document. */
+  /** Share of kept words in all texts of the document, as in `Result`. */
   readonly keptShare: number | undefined;
 }
 
@@ -54,7 +54,7 @@ class SanitizedText implements Result {
     this.#mapping = mapping;
   }
 
-  /** Not a property of its own: what is logged or cloned has no mapping. */
+  /** Getter instead of a property, so that logs and copies contain no mapping. */
   get mapping(): Restorer | undefined {
     return this.#mapping;
   }
@@ -67,7 +67,7 @@ class SanitizedText implements Result {
   }
 }
 
-/** A share to three decimals, as Python rounds: a half, which only sixteenths have exactly, to the even side. */
+/** Round a share to three decimals as Python does: exact halves, which only sixteenths have, to the even side. */
 function roundShare(share: number): number {
   if (!Number.isInteger(16 * share)) return Number(share.toFixed(3));
   const below = Math.floor(1000 * share);
@@ -77,10 +77,10 @@ function roundShare(share: number): number {
 const BOUNDS_SCALE = 10_000;
 const GAIN_SCALE = 10;
 const ROUNDING_FACTOR = 1 + 1e-12;
-/** Plans that are kept: each has tables as long as the vocabulary. */
+/** Maximum number of cached mechanisms: each has tables as long as the vocabulary. */
 const MAX_CACHED_PLANS = 16;
 
-/** Rewrites text under local differential privacy, offline, with one bundle. It holds no random state. */
+/** Sanitizer of texts, offline, with the mechanisms of one bundle. It holds no random state. */
 export class Sanitizer {
   readonly #bundle: TextBundle;
   readonly #randomUint64: RandomUint64;
@@ -93,20 +93,20 @@ export class Sanitizer {
   }
 
   /**
-   * Opens a bundle: hashes and structure of every file are checked.
+   * Open a bundle, and check hashes and structure of every file.
    *
-   * @throws BundleError The bundle cannot be used, or is not the one expected.
+   * @throws BundleError The bundle cannot be used, or is not the expected one.
    */
   static async load(source: BundleSource, expected: ExpectedBundle = {}): Promise<Sanitizer> {
     return new Sanitizer(await TextBundle.load(source, expected));
   }
 
-  /** Identity of the bundle: SHA-256 of its manifest. */
+  /** Content hash of the bundle: SHA-256 of its manifest. */
   get bundleHash(): string {
     return this.#bundle.contentHash;
   }
 
-  /** The rungs that the bundle can be drawn by. */
+  /** Protection modes that the bundle supports. */
   get modes(): ("names" | "words" | "all")[] {
     return [
       ...(this.#bundle.hasNames ? (["names"] as const) : []),
@@ -114,25 +114,25 @@ export class Sanitizer {
     ];
   }
 
-  /** The epsilons of the staircase, strictest first; none without one. */
+  /** Epsilons per word of the staircase mechanism, strictest first; none without it. */
   get epsilons(): string[] {
     return this.#bundle.hasStaircase ? this.#bundle.table.levels.map((level) => level.epsilon.toString()) : [];
   }
 
   /**
-   * Sanitizes one text. Every call draws afresh: the same text again is a second release, and weakens the first.
+   * Sanitize one text. Every call samples again: the same text again is a second release, and weakens the first.
    *
-   * @throws OptionError An option has a value that the bundle does not have.
-   * @throws InputError The text is not a string, or too long for consistent draws.
-   * @throws EntropyFailed The platform gives no random bytes.
+   * @throws OptionError The bundle does not support the value of an option.
+   * @throws InputError The text is not a string, or too long for consistent outputs.
+   * @throws EntropyFailed The platform returns no random bytes.
    */
   sanitize(text: string, options: Options = {}): Result {
     return this.sanitizeBatch([text], options)[0] as Result;
   }
 
-  /** Sanitizes many texts, each a document of its own. All are drawn together, which is faster. */
+  /** Sanitize many texts, each its own document. They are sampled together, which is faster. */
   sanitizeBatch(texts: Iterable<string>, options: Options = {}): Result[] {
-    if (!isCollection(texts)) throw new InputError(REFUSALS.noTexts);
+    if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     const textList = [...texts];
     textList.forEach((text, index) => {
       if (typeof text !== "string") throw new InputError(`text ${index + 1} of ${textList.length} is not a string`);
@@ -146,11 +146,11 @@ export class Sanitizer {
     );
   }
 
-  /** Sanitizes documents that have several texts each, such as the cells of a row. */
+  /** Sanitize documents that have several texts each, such as the cells of a row. */
   sanitizeDocuments(documents: Iterable<Iterable<string>>, options: Options = {}): SanitizedDocument[] {
-    if (!isCollection(documents)) throw new InputError(REFUSALS.noDocuments);
+    if (!isCollection(documents)) throw new InputError(SHARED_MESSAGES.noDocuments);
     const documentList = [...documents].map((texts) => {
-      if (!isCollection(texts)) throw new InputError(REFUSALS.noDocument);
+      if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noDocument);
       return [...texts];
     });
     documentList.forEach((texts, index) => {
@@ -161,7 +161,9 @@ export class Sanitizer {
     return this.#rewrite(documentList as string[][], options);
   }
 
-  /** Returns each piece of a text with what becomes of it. Nothing is drawn; it is as private as the text. */
+  /**
+   * Return each token and gap of a text with its treatment, without sampling. The result is as private as the text.
+   */
   preview(text: string, options: Options = {}): [string, string][] {
     if (typeof text !== "string") throw new InputError("the text is not a string");
     const checked = checkOptions(options);
@@ -169,12 +171,12 @@ export class Sanitizer {
     return new DocumentRewriter(this.#makePlan(checked)[0], this.#randomUint64).preview(text);
   }
 
-  /** Reads a mapping that `Restorer.toText` has written. */
+  /** Parse a mapping from the result of `Restorer.toJsonText`. */
   readMapping(content: string): Restorer {
     return Restorer.fromJsonText(content, this.#bundle.segmenter);
   }
 
-  /** Returns what a call with these options promises of a text with so many tokens. Nothing is drawn. */
+  /** Return the privacy statement of a call with these options for a text of `tokens` tokens, without sampling. */
   statement(options: Options = {}, tokens = 0): ReleaseStatement {
     if (!Number.isSafeInteger(tokens) || tokens < 0) throw new OptionError("tokens is a whole number, at least 0");
     const checked = checkOptions(options);

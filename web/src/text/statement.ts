@@ -1,35 +1,35 @@
-/** What a release of text promises, in numbers and words: a function of the output and of public parameters alone. */
+/** Privacy statements of releases, in figures and in words: functions of the output and of public parameters. */
 
 import { statements } from "../data.js";
 import { computeLargestOdds, type Decimal, formatCount, formatThousands } from "../mechanisms/decimal.js";
 
-/** Plain values, with the names that statements of all readers have. */
+/** Plain values for JSON, with the same names as in Python. */
 export type PlainObject = Readonly<Record<string, unknown>>;
 
-/** The promise of one release. Safe to publish beside the output. */
+/** Privacy statement of one release. It is safe to publish beside the output. */
 export abstract class ReleaseStatement {
-  /** Mechanism and rung: `staircase` or `names`. */
+  /** Name of the mechanism: `staircase` or `names`. */
   abstract readonly mechanism: string;
-  /** What the release shows in spite of the noise, in plain words. */
+  /** Information that the release reveals in spite of the noise, in plain words. */
   abstract readonly notProtected: readonly string[];
 
   constructor(
-    /** Identity of the bundle. */
+    /** Content hash of the bundle. */
     readonly bundleHash: string,
-    /** What is charged: drawn words, or distinct drawn words; on the rung names how many words are shown. */
+    /** Number of randomized words, or of distinct ones with `consistent`; in the mode `names`, of kept words. */
     readonly tokens: number,
   ) {}
 
-  /** The promise in full, as one paragraph. */
+  /** Return the full guarantee as one paragraph. */
   abstract summary(): string;
 
-  /** What is shown, replaced and drawn, in one short line. */
+  /** Return one short line on the kept, replaced and randomized parts. */
   abstract formatLine(): string;
 
-  /** Plain values, as statements in JSON have them. */
+  /** Return plain values for JSON. */
   abstract toJSON(): PlainObject;
 
-  /** Lines between the summary and the identity of the bundle. */
+  /** Return the lines between the summary and the content hash of the bundle. */
   protected listDetails(): string[] {
     return [];
   }
@@ -40,17 +40,17 @@ export abstract class ReleaseStatement {
   }
 }
 
-/** @internal Puts values into the places of a template. */
+/** @internal Fill a template with values. */
 export function fillTemplate(template: string, values: Readonly<Record<string, string>>): string {
   return template.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
 const getUnit = (value: Decimal): string => (value.toString() === "1" ? "nat" : "nats");
-/** Figures are written with their unit in sentences. */
+/** Return an epsilon with its unit, for sentences. */
 const withUnit = (value: Decimal): string => `${value} ${getUnit(value)}`;
 const { names, visible: PART_TEXTS, words } = statements;
 
-/** @internal Under what a staircase draws. */
+/** @internal Parameters of the staircase mechanism for any number of texts. */
 export interface StaircaseTerms {
   readonly bundleHash: string;
   readonly level: string;
@@ -64,7 +64,10 @@ export interface StaircaseTerms {
   readonly sanitizesPunctuation: boolean;
 }
 
-/** @internal What the staircase promises of every drawn word, between texts of the same skeleton. */
+/**
+ * @internal Privacy statement of the staircase mechanism: a guarantee per randomized word, between texts of the same
+ * template.
+ */
 export class StaircaseStatement extends ReleaseStatement {
   override readonly mechanism = "staircase";
 
@@ -75,7 +78,7 @@ export class StaircaseStatement extends ReleaseStatement {
     super(terms.bundleHash, tokens);
   }
 
-  /** What the text shows as it is. */
+  /** Parts of the text that the output reveals. */
   get revealedParts(): string[] {
     const { protect, sanitizesPunctuation, consistent } = this.terms;
     const { function_words: functionWords, gaps, case: pattern, kinds: entityTypes, order, equal } = PART_TEXTS;
@@ -150,7 +153,7 @@ export class StaircaseStatement extends ReleaseStatement {
   }
 }
 
-/** @internal How slots of the rung names are written. */
+/** @internal Options of replacement in the mode `names`. */
 export interface ReplacementStyle {
   readonly usesTags: boolean;
   readonly consistent: boolean;
@@ -160,7 +163,7 @@ export interface ReplacementStyle {
   readonly droppedTypes: ReadonlySet<string>;
 }
 
-/** @internal Under what the rung names replaces. */
+/** @internal Parameters of the mode `names` for any number of texts. */
 export interface NamesTerms {
   readonly bundleHash: string;
   readonly style: ReplacementStyle;
@@ -168,7 +171,10 @@ export interface NamesTerms {
   readonly hasDenied: boolean;
 }
 
-/** @internal What the rung names promises: of what is replaced, everything but its kind; of what is shown, nothing. */
+/**
+ * @internal Privacy statement of the mode `names`: replaced parts reveal their entity type only; kept parts are not
+ * protected.
+ */
 export class NamesStatement extends ReleaseStatement {
   override readonly mechanism = "names";
 
@@ -201,7 +207,7 @@ export class NamesStatement extends ReleaseStatement {
     return fillTemplate(names.line, { more: keptPhrase, drawn: "", others: this.#replacementPhrase });
   }
 
-  /** What stands in the place of a word that is neither shown nor drawn. */
+  /** Phrase on the replacement of words that are neither kept nor randomized. */
   get #replacementPhrase(): string {
     const { usesTags, taggedTypes, droppedTypes } = this.terms.style;
     const typesByTreatment: [string, ReadonlySet<string>][] = [
@@ -214,7 +220,7 @@ export class NamesStatement extends ReleaseStatement {
     return (usesTags ? names.tags : names.surrogates) + (treatments.length > 0 ? ` (${treatments.join("; ")})` : "");
   }
 
-  /** The most different strings that have members of their own; `null` where there is no such cap. */
+  /** Maximum number of distinct strings with surrogates of their own; `null` without such a cap. */
   get #effectiveCap(): number | null {
     const { style } = this.terms;
     return style.consistent && !style.usesTags ? style.cap : null;

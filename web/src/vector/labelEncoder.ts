@@ -1,9 +1,9 @@
-/** `IndexEncoder`: turns a text into one index, or one public sentence, that says little of it. */
+/** `TextLabelEncoder`, which turns a text into one randomized class label or one public sentence. */
 
 import { LabelBundle } from "../bundle/labelBundle.js";
 import type { ExpectedBundle } from "../bundle/open.js";
 import type { BundleSource } from "../bundle/source.js";
-import { IDENTITY_DIGITS, REFUSALS } from "../constants.js";
+import { HASH_DIGITS, SHARED_MESSAGES } from "../constants.js";
 import { InputError, OptionError } from "../errors.js";
 import { drawUniformBelowEach, type RandomUint64, readRandomUint64 } from "../mechanisms/entropy.js";
 import { checkEpsilonType, isCollection } from "../text/options.js";
@@ -11,13 +11,13 @@ import { isAscii, WHITE } from "../text/segmentation/words.js";
 import type { PlainObject } from "../text/statement.js";
 import { LabelStatement } from "./labelStatement.js";
 
-/** The options of a release. All may be left out. */
+/** Options of a release. All are optional. */
 export interface EncodeOptions {
-  /** Loss of the whole text: exactly one of the channel's levels. */
+  /** Epsilon per text: exactly one of the randomizer's. */
   readonly epsilon?: string | number | undefined;
-  /** Name of a channel. */
+  /** Name of a randomizer. */
   readonly randomizer?: string | undefined;
-  /** Whether one of the bundle's public sentences of the index is released in its place. */
+  /** Whether one of the bundle's public sentences of the label is released in its place. */
   readonly asText?: boolean | undefined;
 }
 
@@ -31,21 +31,23 @@ const STARTS_WITH_DIGIT = /^\p{Nd}/u;
 const [FIRST_MULTIPLIER, SECOND_MULTIPLIER] = [2_654_435_761, 2_246_822_519];
 const BITS = 32;
 
-/** A released index and what it promises. */
+/** A released class label with its privacy statement. */
 export class LabelRelease {
   /** @internal */
   constructor(
     readonly labelId: number,
     readonly statement: LabelStatement,
-    /** The sentence that is released in the place of the index. */
+    /** Sentence that is released in place of the label. */
     readonly sentence: string | undefined,
   ) {}
 
-  /** Index or sentence, first digits of the bundle's identity, epsilon and channel, with tabs between. */
+  /**
+   * Line to send: label id or sentence, first digits of the content hash, epsilon and randomizer, with tabs between.
+   */
   get line(): string {
     const { bundleHash: bundle, epsilon, randomizer } = this.statement;
     const released = this.sentence ?? String(this.labelId);
-    return [released, bundle.slice(0, IDENTITY_DIGITS), epsilon, randomizer].join("\t");
+    return [released, bundle.slice(0, HASH_DIGITS), epsilon, randomizer].join("\t");
   }
 
   toJSON(): PlainObject {
@@ -54,7 +56,7 @@ export class LabelRelease {
   }
 }
 
-/** Turns text into indices under local differential privacy, offline, with a static extractor. It holds no random state. */
+/** Offline encoder of text as class labels under local differential privacy. It holds no random state. */
 export class TextLabelEncoder {
   readonly #bundle: LabelBundle;
   readonly #randomUint64: RandomUint64;
@@ -66,28 +68,28 @@ export class TextLabelEncoder {
   }
 
   /**
-   * Opens a bundle: every file and every channel is checked first.
+   * Open a bundle of class labels; check every file and every randomizer.
    *
-   * @throws BundleError It cannot be used, or is not the one expected.
+   * @throws BundleError It cannot be used, or is not the expected one.
    * @throws EncoderUnavailable It runs a model.
    */
   static async load(source: BundleSource, expected: ExpectedBundle = {}): Promise<TextLabelEncoder> {
     return new TextLabelEncoder(await LabelBundle.load(source, expected));
   }
 
-  /** Identity of the bundle: SHA-256 of its manifest. */
+  /** Content hash of the bundle: SHA-256 of its manifest. */
   get bundleHash(): string {
     return this.#bundle.contentHash;
   }
 
-  /** The name of every code. */
+  /** Names of the class labels. */
   get labels(): readonly string[] {
     return this.#bundle.labels;
   }
 
   /**
-   * Releases one index for one text, whatever it is: for any two texts no index is more than `exp(epsilon)` times as
-   * likely for one as for the other. Every call draws afresh, and epsilons add up.
+   * Release one randomized class label for one text: for any two texts, no label is more than `exp(epsilon)` times
+   * as likely for one as for the other. Every call samples again, and epsilons add up.
    */
   encode(text: string, options: EncodeOptions = {}): LabelRelease {
     if (typeof text !== "string") throw new InputError("the text is not a string");
@@ -98,13 +100,13 @@ export class TextLabelEncoder {
     return new LabelRelease(labelId, statement, statement.sentences > 0 ? this.#drawSentence(labelId) : undefined);
   }
 
-  /** Releases an index for each of many texts, each on its own. */
+  /** Release one label per text, each independently. */
   encodeBatch(texts: Iterable<string>, options: EncodeOptions = {}): LabelRelease[] {
-    if (!isCollection(texts)) throw new InputError(REFUSALS.noTexts);
+    if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     return [...texts].map((text) => this.encode(text, options));
   }
 
-  /** Returns what a call with these options promises. Nothing is drawn. */
+  /** Return the privacy statement of a call with these options, without sampling. */
   statement(options: EncodeOptions = {}): LabelStatement {
     if (
       typeof options !== "object" ||
@@ -122,13 +124,13 @@ export class TextLabelEncoder {
     return new LabelStatement(level, this.#bundle.contentHash, sentences);
   }
 
-  /** Draws one of the sentences of an index. It sees nothing of the text. */
+  /** Draw one of the sentences of a label, independently of the text. */
   #drawSentence(labelId: number): string {
     const sentences = this.#bundle.sentences[labelId] ?? [];
     return sentences[drawUniformBelowEach([sentences.length], this.#randomUint64)[0] ?? 0] ?? "";
   }
 
-  /** Returns the code of a text before anything is drawn. It has no protection: for measurements on public text. */
+  /** Return the class label of a text before randomization, for measurements on public text. */
   computeTrueLabel(text: string): number {
     const { dimension, wordRows, pairRows, scales, weight, bias, labels } = this.#bundle;
     const ids = this.#computeIds(text);
@@ -153,7 +155,7 @@ export class TextLabelEncoder {
     return bestLabel;
   }
 
-  /** The rows of the words of a text, in order. */
+  /** Return the rows of the words of a text, in order. */
   #computeIds(fullText: string): number[] {
     const { words, maxCharacters } = this.#bundle;
     let text =
@@ -180,7 +182,7 @@ export class TextLabelEncoder {
   }
 }
 
-/** The mean of some rows times a scale; of none it is 0. */
+/** Return the mean of rows times a scale; 0 without rows. */
 function computeMean(rows: Int8Array, ids: readonly number[], dimension: number, scale: number): Float32Array {
   const sums = new Float64Array(dimension);
   for (const id of ids) {

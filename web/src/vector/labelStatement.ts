@@ -6,13 +6,13 @@ import type { LabelStaircase } from "../mechanisms/labelStaircase.js";
 import { parseEpsilon } from "../text/options.js";
 import { fillTemplate, type PlainObject, ReleaseStatement } from "../text/statement.js";
 
-/** What a released index promises: one epsilon, for any two texts. */
+/** Privacy statement of one released class label: a function of public parameters, safe to publish. */
 export class LabelStatement extends ReleaseStatement {
   override readonly mechanism: string;
   override readonly notProtected = statements.index.not_protected;
-  /** Name of the channel. */
+  /** Name of the randomizer. */
   readonly randomizer: string;
-  /** The level, as the bundle spells it: loss of the whole text. */
+  /** Epsilon per text, spelled as in the bundle. */
   readonly epsilon: string;
   readonly #guessGain: number;
   readonly #labelCount: number;
@@ -21,7 +21,7 @@ export class LabelStatement extends ReleaseStatement {
   constructor(
     staircase: LabelStaircase,
     bundle: string,
-    /** Of how many public sentences one is released in the place of the index; 0 for the index itself. */
+    /** Number of public sentences one of which is released in place of the label; 0 for the label itself. */
     readonly sentences: number,
   ) {
     super(bundle, 1);
@@ -32,7 +32,7 @@ export class LabelStatement extends ReleaseStatement {
     this.mechanism = `index ${this.randomizer}`;
   }
 
-  /** What a released sentence is, for whoever reads it. */
+  /** Description of a released sentence for its readers. */
   get sentenceDescription(): string {
     return fillTemplate(statements.index.sentences, { sentences: String(this.sentences) });
   }
@@ -71,5 +71,5 @@ export class LabelStatement extends ReleaseStatement {
   }
 }
 
-/** As Python writes a number that it rounded. */
+/** Format a rounded number as Python does. */
 const formatGain = (gain: number): string => (Number.isInteger(gain) ? `${gain}.0` : String(gain));

@@ -1,13 +1,13 @@
-/** Sequences of emoji inside a chunk: listed ones are kept, any other is replaced as one (docs/names-rule.md). */
+/** Sequences of emoji in a chunk: listed ones are kept, others are replaced as a whole (docs/names-rule.md). */
 
-import { EMOJI, KEYCAP, TONE } from "../../constants.js";
+import { EMOJI, KEYCAP, TONE_PLACEHOLDER } from "../../constants.js";
 import { characters } from "../../data.js";
 import { decodeTable } from "../segmentation/codePointTables.js";
 
 const { classes, listed, sequence, spare: surrogateTable, tones: SKIN_TONES } = characters.emoji;
 const makeCharacter = String.fromCodePoint;
 
-/** A pattern in which names of classes stand for their characters. */
+/** Compile a pattern in which class names in braces denote characters. */
 function compilePattern(pattern: string, flags: string): RegExp {
   const expanded = pattern.replace(/\{([BEG])\}/g, (_, name: "B" | "E" | "G") => {
     const boundaries = decodeTable(classes[name]);
@@ -28,7 +28,7 @@ decodeTable(surrogateTable).forEach((start, index, all) => {
     SURROGATE_EMOJI.push(makeCharacter(point));
 });
 
-/** What is before the first sequence, the sequence, what is behind it, and so on. */
+/** Split a text at its emoji sequences: text and sequence in turn, with text at both ends. */
 export function splitAtEmoji(text: string): string[] {
   const parts: string[] = [];
   let position = 0;
@@ -39,16 +39,16 @@ export function splitAtEmoji(text: string): string[] {
   return [...parts, text.slice(position)];
 }
 
-/** The kind and the layout of a sequence; no kind where it is kept. */
+/** Return the entity type and the layout of a sequence; an empty type for a kept sequence. */
 export function classifySequence(sequence: string): [string, string] {
-  const layout = sequence.replace(/\u200d/g, "+").replace(ANY_TONE, TONE);
-  if (LISTED.test(layout)) return layout.includes(TONE) ? [EMOJI, layout] : ["", ""];
+  const layout = sequence.replace(/\u200d/g, "+").replace(ANY_TONE, TONE_PLACEHOLDER);
+  if (LISTED.test(layout)) return layout.includes(TONE_PLACEHOLDER) ? [EMOJI, layout] : ["", ""];
   return [KEY.test(sequence) ? KEYCAP : EMOJI, ""];
 }
 
-/** How many surrogates a sequence of a layout has: two tones are two different ones. */
+/** Return the number of surrogates of a sequence with a layout; two tones are always different. */
 export function countEmojiSurrogates(layout: string): number {
-  const count = layout.split(TONE).length - 1;
+  const count = layout.split(TONE_PLACEHOLDER).length - 1;
   return count === 0
     ? SURROGATE_EMOJI.length
     : count === 1
@@ -56,14 +56,14 @@ export function countEmojiSurrogates(layout: string): number {
       : SKIN_TONES.length * (SKIN_TONES.length - 1);
 }
 
-/** A surrogate of a sequence by its number. */
+/** Return a surrogate of a sequence by its number. */
 export function makeEmojiSurrogate(layout: string, index: number): string {
   if (layout === "") return SURROGATE_EMOJI[index] ?? "";
   let chosen = [index];
-  if (layout.split(TONE).length > 2) {
+  if (layout.split(TONE_PLACEHOLDER).length > 2) {
     const [first, second] = [Math.floor(index / (SKIN_TONES.length - 1)), index % (SKIN_TONES.length - 1)];
     chosen = [first, second + Number(second >= first)];
   }
-  const filled = chosen.reduce((text, tone) => text.replace(TONE, SKIN_TONES[tone] ?? ""), layout);
+  const filled = chosen.reduce((text, tone) => text.replace(TONE_PLACEHOLDER, SKIN_TONES[tone] ?? ""), layout);
   return filled.replace(/\+/g, "\u200d");
 }

@@ -4,28 +4,28 @@ import { characters } from "../../data.js";
 import { WHITE } from "../segmentation/words.js";
 import type { NamesToken } from "./tokens.js";
 
-/** Of runs and of digits that blanks join pass 3 tells the kind. */
+/** Provisional types of spans whose entity type `EntityClassifier` decides. */
 export const CAPITALIZED_RUN = "run";
 export const DIGIT_GROUP = "digits-group";
 export const LONE_INITIAL = "initial";
 
-/** What is replaced as one. */
+/** Span of tokens that are replaced together. */
 export interface EntitySpan {
   readonly entityType: string;
   readonly case: number;
   readonly layout: string;
   readonly tokens: readonly NamesToken[];
   text: string;
-  /** How the text has it, where escapes of JSON differ. */
+  /** Text with its original JSON escapes, where it has any. */
   readonly escapedText?: string;
-  /** Of a run: the key of the shown word before it. */
+  /** Key of the kept word before a run. */
   readonly precedingWord: string;
-  /** How many words in Title case a run has, in lines without small talk. */
+  /** Number of title-case words of a run, in lines without other lower-case words. */
   readonly titleCaseWords: number;
   readonly endsInInitial: boolean;
 }
 
-/** What is shown, and slots, in turn. */
+/** Kept text or an entity span. */
 export type TextElement = string | EntitySpan;
 
 const makeClass = (characters: string): RegExp => new RegExp(`[${characters.replace(/[\]\\^-]/g, "\\$&")}]`);

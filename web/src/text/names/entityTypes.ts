@@ -1,8 +1,8 @@
-/** Pass 3 of the rung `names`: the kind of a slot from its own string, and its parts. */
+/** Pass 3 of the mode `names`: the entity type of a span from its own string, and its parts. */
 
 import type { NamesLists } from "../../bundle/namesFiles.js";
 import { includesWord } from "../../bundle/rules.js";
-import { TITLE_BEFORE } from "../../constants.js";
+import { AFTER_TITLE } from "../../constants.js";
 import { types } from "../../data.js";
 import { UPPER } from "../segmentation/words.js";
 import { CAPITALIZED_RUN, DIGIT_GROUP, type EntitySpan, LONE_INITIAL } from "./entitySpans.js";
@@ -10,7 +10,7 @@ import { findEnding } from "./lexicon.js";
 import { classifyNumber } from "./stringTypes.js";
 import { BEGINS_DOTTED_NAME, INITIAL, INITIALS, KEPT_AT_SENTENCE, type NamesToken } from "./tokens.js";
 
-/** A part of a slot that is drawn by itself. */
+/** Part of a span that gets a surrogate of its own. */
 export interface MentionPart {
   readonly entityType: string;
   readonly layout: string;
@@ -18,7 +18,7 @@ export interface MentionPart {
   readonly text: string;
 }
 
-/** A slot with its kind, its parts, and its string less the common words before the name of a person. */
+/** Entity span with its type and parts, and its text without common words before the name of a person. */
 export interface EntityMention {
   readonly entityType: string;
   readonly case: number;
@@ -29,26 +29,25 @@ export interface EntityMention {
 
 const MAX_ACRONYM_LENGTH = 5;
 const MIN_COMMON_WORD_LENGTH = 4;
-/** Lists of whole names that say of a word in a run that the run names no person. */
-/** What is drawn for a body and a place in a document without a capital. */
+/** Types of surrogates for organizations and places in a document without capitals. */
 const TYPES_WITHOUT_CAPITALS = new Map<string, string>(Object.entries(types.without_capitals));
 const PUBLIC_TYPE_NAMES = new Map<string, string>(Object.entries(types.called));
 
-/** What a kind is called in options, tags and statements. */
+/** Return the name of an entity type in options, tags and statements. */
 export const getPublicType = (entityType: string): string => PUBLIC_TYPE_NAMES.get(entityType) ?? entityType;
 
-/** What all parts of a mention have in common with those that are equal to it. */
+/** Return a key that equal parts of mentions share. */
 export const makeEqualityKey = (part: MentionPart): string => `${part.entityType}\0${part.layout}\0${part.folded}`;
 
-/** Whether a word of a run is an initial, or several with dots. */
+/** Return whether a word of a run is an initial, or several with dots. */
 const isInitial = (word: NamesToken): boolean => word.tokenClass === INITIAL || (word.flags & INITIALS) !== 0;
 
-/** Links names that stand alone to the first names of persons earlier in a document. */
+/** Linker of single names to the given names of persons earlier in a document. */
 export class GivenNameLinker {
   readonly #given = new Set<string>();
   readonly #family = new Set<string>();
 
-  /** An entry; a family name alone as a first name if it was one, and no family name, before it. */
+  /** Return an element; a single family name becomes a given name if only that occurred earlier. */
   linkNames(element: string | EntityMention): string | EntityMention {
     if (typeof element === "string" || !["person", "given", "family"].includes(element.entityType)) return element;
     const part = element.parts[0] as MentionPart;
@@ -63,7 +62,7 @@ export class GivenNameLinker {
   }
 }
 
-/** Names the kinds of slots. */
+/** Classifier of entity spans by type. */
 export class EntityClassifier {
   constructor(
     readonly lists: NamesLists,
@@ -72,7 +71,7 @@ export class EntityClassifier {
     readonly unchangedTypes: ReadonlySet<string>,
   ) {}
 
-  /** What is shown and mentions, in turn, with the mentions that are kept as a part of what is shown. */
+  /** Return kept texts and mentions in turn, with kept mentions merged into the texts. */
   mergeKept(elements: readonly (string | EntityMention)[]): (string | EntityMention)[] {
     const merged: (string | EntityMention)[] = [];
     let keptTexts: string[] = [];
@@ -87,7 +86,7 @@ export class EntityClassifier {
     return [...merged, keptTexts.join("")];
   }
 
-  /** Whether the string of a mention is of a kind that is kept by a list or its shape, and is nobody's name. */
+  /** Return whether a mention has a kept type by a list or by its shape, and names no person. */
   #isKept({ entityType, span }: EntityMention): boolean {
     const { tokens } = span;
     const [phrase, publicType] = [joinKeys(span, 0), getPublicType(entityType)];
@@ -100,11 +99,11 @@ export class EntityClassifier {
       this.#findNameList(word?.key ?? ""),
     );
     const isPersonPair = tokens.length > 1 && firstType === "given" && (lastType === "given" || lastType === "family");
-    if (span.precedingWord === TITLE_BEFORE || (isPersonPair && !this.keptTypes.has("person"))) return false;
+    if (span.precedingWord === AFTER_TITLE || (isPersonPair && !this.keptTypes.has("person"))) return false;
     return this.#isKeptName(phrase);
   }
 
-  /** Whether a name is on lists, all of them of kinds that are kept. */
+  /** Return whether a name is listed, and only on lists of kept types. */
   #isKeptName(phrase: string): boolean {
     const entityTypes = types.whole
       .filter((entityType) => this.lists.getMembers(entityType).has(phrase))
@@ -114,7 +113,7 @@ export class EntityClassifier {
     return entityTypes.length > 0 && entityTypes.every((entityType) => this.keptTypes.has(entityType));
   }
 
-  /** A slot with its kind; `capitals` says whether the document has a capital. */
+  /** Return a span with its entity type; `hasCapitals` tells whether the document has a capital letter. */
   classifySpan(span: EntitySpan, hasCapitals: boolean): EntityMention {
     if (span.entityType === DIGIT_GROUP) {
       const [entityType, layout] = classifyNumber(
@@ -149,14 +148,14 @@ export class EntityClassifier {
     return { entityType, case: casePattern, parts, span, nameText: getTextFrom(span, nameStart) };
   }
 
-  /** The first list of whole names that has a phrase; nothing if none has. */
+  /** Return the first list of whole names that contains a phrase; empty if none does. */
   #findNameList(phrase: string): string {
     return types.whole.find((entityType) => this.lists.getMembers(entityType).has(phrase)) ?? "";
   }
 
   #classifyWord(span: EntitySpan, key: string): string {
     const personType = this.#isForeignGiven(key) ? "given" : "family";
-    if (span.precedingWord === TITLE_BEFORE) return personType;
+    if (span.precedingWord === AFTER_TITLE) return personType;
     const length = [...key].length;
     const isCommon = this.lists.commonWords.has(key) && !this.denied.has(key);
     if (isCommon && length >= MIN_COMMON_WORD_LENGTH && !key.includes("'")) return "word";
@@ -169,7 +168,7 @@ export class EntityClassifier {
     if (first.entityType === "particle") return "family";
     const nameStart = this.#findNameStart(span);
     const personType = nameStart < span.tokens.length - 1 ? "person" : "given";
-    if (span.precedingWord === TITLE_BEFORE) return personType;
+    if (span.precedingWord === AFTER_TITLE) return personType;
     const entityType =
       this.#findEndWordType(last.key) ||
       (first.flags & BEGINS_DOTTED_NAME ? "place" : this.#findEndWordType(first.key));
@@ -185,7 +184,7 @@ export class EntityClassifier {
     return isForeignGiven || personType === "person" ? personType : "family";
   }
 
-  /** Whether a run, from one of its words on, has a word that no name of a person has. */
+  /** Return whether a run, from one of its words, contains a word that no name of a person contains. */
   #namesOrganization(span: EntitySpan, nameStart: number): boolean {
     const tokens = span.tokens.slice(nameStart);
     const listedTypes = tokens.map((word) => this.#findNameList(word.key));
@@ -216,18 +215,18 @@ export class EntityClassifier {
     return this.lists.getMembers("given").has(word.key) || this.#isForeignGiven(word.key);
   }
 
-  /** Where a person's name begins behind words that may start sentences; else 0. */
+  /** Return the index at which a person's name begins after words that may start sentences; else 0. */
   #findNameStart(span: EntitySpan): number {
     for (let index = 0; index < span.tokens.length; index++) {
       const word = span.tokens[index] as NamesToken;
       const isInitialWord = isInitial(word);
       if (this.#isGiven(word) || (isInitialWord && index < span.tokens.length - 1)) return index;
-      if (!(word.flags & KEPT_AT_SENTENCE)) return isInitialWord || span.precedingWord === TITLE_BEFORE ? 0 : index;
+      if (!(word.flags & KEPT_AT_SENTENCE)) return isInitialWord || span.precedingWord === AFTER_TITLE ? 0 : index;
     }
     return 0;
   }
 
-  /** Initials, given names and one family name at the end, particles with it. */
+  /** Split a name into initials, given names and one family name at the end, with its particles. */
   #splitPersonName(span: EntitySpan, nameStart: number): MentionPart[] {
     const parts: MentionPart[] = [];
     for (let index = nameStart; index < span.tokens.length; index++) {
@@ -257,7 +256,7 @@ const joinKeys = (span: EntitySpan, nameStart: number): string =>
     .map((word) => word.key)
     .join(" ");
 
-/** The part of a run from one of its words to its end. */
+/** Make the part of a run from one of its words to its end. */
 const makePart = (span: EntitySpan, entityType: string, nameStart: number): MentionPart => ({
   entityType,
   layout: "",
@@ -265,7 +264,7 @@ const makePart = (span: EntitySpan, entityType: string, nameStart: number): Ment
   text: getTextFrom(span, nameStart),
 });
 
-/** What a slot has from one of its words on. */
+/** Return the text of a span from one of its words. */
 function getTextFrom(span: EntitySpan, nameStart: number): string {
   let end = 0;
   for (const word of span.tokens.slice(0, nameStart)) end = span.text.indexOf(word.text, end) + word.text.length;

@@ -1,10 +1,10 @@
-/** JSON inside a text: each string of it, without its escapes, and each number is a text of its own (docs/names-rule.md). */
+/** JSON in a text: each string, without its escapes, and each number is a separate text (docs/names-rule.md). */
 
 export const TEXT = 0;
 export const NUMBER = 1;
 export const COPIED = 2;
 
-/** A part of a text; of a string, where each escape stands in `text`, and how it was written. */
+/** Part of a text; for a string, `escapes` has position, original spelling and length of each escape. */
 export interface JsonPart {
   readonly partType: number;
   readonly text: string;
@@ -24,7 +24,7 @@ const SHORT: Record<string, string> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "
 
 const makePart = (partType: number, text: string): JsonPart => ({ partType, text, escapes: [] });
 
-/** The parts of a text: one if it has no JSON. */
+/** Split a text into parts; a text without JSON is one part. */
 export function splitJson(text: string): JsonPart[] {
   const parts: JsonPart[] = [];
   let position = 0;
@@ -42,7 +42,7 @@ export function splitJson(text: string): JsonPart[] {
   return [...parts, makePart(TEXT, text.slice(position))];
 }
 
-/** The parts of JSON that begins at a place, none if it is none, and where it or the attempt ends. */
+/** Return the parts of JSON at an index, empty for other text, and the end of the JSON or of the attempt. */
 function readBlock(text: string, start: number): [JsonPart[], number] {
   const parts: JsonPart[] = [];
   let [depth, at, copyStart] = [0, start, start];
@@ -83,7 +83,7 @@ function readString(written: string): JsonPart {
   return { partType: TEXT, text: text + written.slice(rest), escapes };
 }
 
-/** A stretch of a part that begins at a place of it, with its escapes as they were written. */
+/** Return a substring of a part with its original escapes; `start` is its position. */
 export function writeEscapes(text: string, escapes: JsonPart["escapes"], start: number): string {
   let [written, index] = ["", start];
   for (const [offset, original, length] of escapes) {

@@ -39,14 +39,14 @@ import {
 } from "./tokens.js";
 
 const MIN_LENGTH_WITH_ENDING = 5;
-/** The ending of a word that the skeleton shows; nothing where it has none. */
+/** Return the ending of a word that the template reveals; empty without one. */
 export function findEnding(key: string, { data: { endings } }: Rules): string {
   const matches = (ending: string): boolean => key.endsWith(ending);
   if (key.length < MIN_LENGTH_WITH_ENDING || !isAscii(key) || endings.except.some(matches)) return "";
   return endings.kept.find(matches) ?? "";
 }
 
-/** What is before the clitic of a key, and the clitic, the first that fits. */
+/** Split a key into its stem and its longest clitic. */
 function splitClitic(key: string, rules: Rules): [string, string] | undefined {
   // As Python's pattern, which takes as little of the stem as it can: the longest clitic at the end.
   const candidates = rules.clitics.filter((clitic) => key.endsWith(clitic) && key.length > clitic.length);
@@ -68,7 +68,7 @@ export class Lexicon {
     this.#rules = lists.rules;
   }
 
-  /** The tokens of a word of letters and apostrophes: one, or a stem and its clitic. */
+  /** Return the tokens of a word of letters and apostrophes: one, or a stem and its clitic. */
   classifyWord(word: string): NamesToken[] {
     const key = foldWord(word);
     if (key.includes("'") && !this.isDenied(key) && !this.lists.commonWords.has(key) && !this.allowed.has(key)) {
@@ -90,7 +90,7 @@ export class Lexicon {
     return [this.#classifyStem(word, key)];
   }
 
-  /** Whether a request denies a key, or what is before its clitic. */
+  /** Return whether a call denies a key, or its stem before a clitic. */
   isDenied(key: string): boolean {
     if (this.denied.size === 0 || this.denied.has(key) || !key.includes("'")) return this.denied.has(key);
     return this.#rules.clitics.some(
@@ -135,7 +135,7 @@ export class Lexicon {
     return this.lists.getMembers("given").has(key) || this.lists.getMembers("family").has(key);
   }
 
-  /** A word in lower case that is replaced. */
+  /** Make the token of a replaced lower-case word. */
   #makeUnlistedToken(word: string, key: string): NamesToken {
     if ([...word].length === 1) {
       return makeToken(
@@ -159,7 +159,7 @@ export class Lexicon {
     );
   }
 
-  /** The kind of a shown word: what it may be behind a name in lower case. Most verbs are none. */
+  /** Return the role of a kept word after a lower-case name; empty for most verbs. */
   #findNounRole(key: string, wordFlags: number): string {
     const { sentences } = this.#rules.data;
     if (
@@ -204,7 +204,7 @@ export class Lexicon {
     return makeToken(CAPITALIZED, stem, key, pattern, "", "", flags);
   }
 
-  /** The first of some kinds that lists a key; nothing if none does. */
+  /** Return the first list that contains a key; empty if none does. */
   #findFirstList(typeByKey: Map<string, string>, key: string, lists: readonly string[]): string {
     let listName = typeByKey.get(key);
     if (listName === undefined) {
@@ -215,7 +215,7 @@ export class Lexicon {
   }
 }
 
-/** The keys of all words and strings of entries that a user allows or denies. */
+/** Return the keys of all words and strings of allowed or denied entries. */
 export function collectKeys(entries: readonly string[], lists: NamesLists): Set<string> {
   const keys = new Set<string>();
   for (const entry of entries) {

@@ -1,7 +1,7 @@
-/** How texts are rewritten on the rung `names`, under one set of options. */
+/** Sanitizing of texts in the mode `names`, under one set of options. */
 
 import type { TextBundle } from "../../bundle/textBundle.js";
-import { NAMES_BATCH } from "../../constants.js";
+import { NAMES_BATCH_CHARACTERS } from "../../constants.js";
 import { types } from "../../data.js";
 import { OptionError } from "../../errors.js";
 import { drawUniformBelowEach, type RandomUint64 } from "../../mechanisms/entropy.js";
@@ -29,18 +29,18 @@ import { JSON_NUMBER_CASE, SurrogatePools } from "./surrogates.js";
 import { ChunkTokenizer } from "./tokenizer.js";
 import { GAP, type NamesToken } from "./tokens.js";
 
-/** The largest pool that is dealt without replacement though equal strings do not become equal. */
+/** Maximum size of a pool from which inconsistent types sample without replacement. */
 const MAX_DEALT_POOL = 1 << 20;
 const WORD_OR_GAP = /[\p{L}\p{N}_]+(?:['\u2019][\p{L}\p{N}_]+)*|[^\p{L}\p{N}_]+/gu;
 const STARTS_WORD = /^[\p{L}\p{N}]/u;
 
-/** A text that was read: what is shown, and mentions, in order. */
+/** Elements of a text after pass 3: kept texts and mentions, in order. */
 interface ReadText {
   readonly elements: readonly (string | EntityMention)[];
   readonly keptCount: number;
 }
 
-/** A text of whose parts all but the copied ones were read. */
+/** Join the read parts of a text with its copied parts. */
 function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText): ReadText {
   const elements: (string | EntityMention)[] = [];
   let [keptText, keptCount] = ["", 0];
@@ -71,7 +71,7 @@ function joinJsonElements(parts: readonly JsonPart[], readNext: () => ReadText):
   return { elements: [...elements, keptText], keptCount };
 }
 
-/** The members of one kind that no other string of the document has yet: a shuffle, as far as it was dealt. */
+/** Unused surrogates of one type in a document: a partial Fisher-Yates shuffle. */
 class SurrogateDeck {
   free: number;
   #remaining: number;
@@ -82,7 +82,7 @@ class SurrogateDeck {
     this.#remaining = size;
   }
 
-  /** The member at a place of those that are left; it is taken out. */
+  /** Remove the surrogate at an index of the unused ones and return its number. */
   dealIndex(index: number): number {
     this.#remaining--;
     const dealt = this.#moved.get(index) ?? index;
@@ -91,14 +91,14 @@ class SurrogateDeck {
   }
 }
 
-/** One integer: below how many, the deck that it is dealt from, and the member that it is. */
+/** One random integer: its bound, its deck, and the number of the surrogate. */
 interface SurrogateDraw {
   readonly bound: number;
   readonly deck: SurrogateDeck | undefined;
   surrogateIndex: number;
 }
 
-/** The draws of one document, and which of its mentions share one. */
+/** Draw of one document, and the mentions that share them. */
 class DocumentDraws {
   readonly draws: SurrogateDraw[] = [];
   readonly #decks = new Map<string, SurrogateDeck>();
@@ -141,7 +141,7 @@ class DocumentDraws {
     return tag;
   }
 
-  /** The draw of a part; nothing if no member is left, or the document has too many strings. */
+  /** Return the draw of a part; `undefined` if no surrogate is left or the document has too many strings. */
   #drawPart(part: MentionPart): SurrogateDraw | undefined {
     const { entityType, layout } = part;
     const poolSize = this.surrogates.getSize(entityType, layout);
@@ -161,7 +161,7 @@ class DocumentDraws {
     return draw;
   }
 
-  /** The draw of a member that no other draw of the document has; nothing if none is left. */
+  /** Add the draw of a surrogate that the document has not used; `undefined` if none is left. */
   #planDeal(pool: string, poolSize: number): SurrogateDraw | undefined {
     let deck = this.#decks.get(pool);
     if (deck === undefined) {
@@ -180,7 +180,7 @@ class DocumentDraws {
     return draw;
   }
 
-  /** The texts with what was drawn, and what replies may mention of them. */
+  /** Return the sanitized texts, and the pairs of surrogates and originals. */
   writeTexts(): { texts: string[]; pairs: SurrogatePair[] } {
     for (const draw of this.draws)
       if (draw.deck !== undefined) draw.surrogateIndex = draw.deck.dealIndex(draw.surrogateIndex);
@@ -230,8 +230,8 @@ class DocumentDraws {
 }
 
 /**
- * Pieces with a string of JSON for each tag of a number of JSON, and `null` for a dropped one. A sign that is shown
- * before the number goes into the string.
+ * Return elements with a JSON string for each tag of a JSON number, and `null` for a removed number. A kept sign
+ * before the number moves into the string.
  */
 function quoteJsonTags(elements: readonly RewrittenElement[]): RewrittenElement[] {
   const quoted: RewrittenElement[] = [];
@@ -264,7 +264,7 @@ function quoteJsonTags(elements: readonly RewrittenElement[]): RewrittenElement[
   return quoted;
 }
 
-/** How texts are rewritten. */
+/** Plan of the mode `names` for all texts under one set of options. */
 export class NamesPlan {
   readonly style: ReplacementStyle;
   readonly #bundle: TextBundle;
@@ -331,7 +331,7 @@ export class NamesPlan {
     return new ChunkTokenizer(new Lexicon(this.#bundle.namesLists, this.#allowed, this.#denied));
   }
 
-  /** Rewrites the documents of one call. */
+  /** Sanitize the documents of one call. */
   rewrite(documents: readonly (readonly string[])[], randomUint64: RandomUint64): RewrittenDocument[] {
     const tokenizer = this.#makeTokenizer();
     const classifier = this.#makeClassifier();
@@ -367,13 +367,13 @@ export class NamesPlan {
       const readTexts = this.style.consistent ? unlinked.map(linkText) : unlinked;
       batch.push(new DocumentDraws(readTexts, this.style, this.#surrogates));
       characters += texts.reduce((sum, text) => sum + countCodePoints(text), 0);
-      if (characters > NAMES_BATCH) drawAll();
+      if (characters > NAMES_BATCH_CHARACTERS) drawAll();
     }
     drawAll();
     return documentsOut;
   }
 
-  /** Reads the texts of a document: words that may be names are shown where any of them has a capital. */
+  /** Read the texts of a document: possible names in lower case are kept if any text has a capital letter. */
   #readTexts(texts: readonly string[], tokenizer: ChunkTokenizer, classifier: EntityClassifier): ReadText[] {
     const parts = texts.map(splitJson);
     const readParts = this.#readPlainTexts(
@@ -422,7 +422,7 @@ export class NamesPlan {
     );
   }
 
-  /** The skeleton of each text, as golden vectors have it. */
+  /** Return the template of each text, in the form of the golden vectors. */
   listTemplates(texts: readonly string[]): unknown[][] {
     const readTexts = this.#readTexts(texts, this.#makeTokenizer(), this.#makeClassifier());
     return readTexts.map((text) =>
@@ -441,7 +441,7 @@ export class NamesPlan {
     );
   }
 
-  /** Each piece of a text with what becomes of it. */
+  /** Return each token and gap of a text with its treatment. */
   preview(text: string): [string, string][] {
     const treatments: [string, string][] = [];
     for (const element of this.#readTexts([text], this.#makeTokenizer(), this.#makeClassifier())[0]?.elements ?? []) {

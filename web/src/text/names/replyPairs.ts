@@ -1,4 +1,4 @@
-/** What a reply may mention of a text that went out: pairs of what came out and what stood there. */
+/** Pairs of surrogates and originals that a reply may mention. */
 
 import { ENGLISH } from "../../bundle/rules.js";
 import { KEYCAP } from "../../constants.js";
@@ -8,7 +8,7 @@ import { isDigit, isUpper } from "../segmentation/words.js";
 import type { EntityMention } from "./entityTypes.js";
 import { JSON_NUMBER_CASE } from "./surrogates.js";
 
-/** A part of a text: what came out, what stood there, its mention, and what came out for each part of that. */
+/** Element of a sanitized text: its output, its original, its mention, and the surrogate of each part. */
 export interface RewrittenElement {
   readonly output: string;
   readonly original: string;
@@ -16,17 +16,17 @@ export interface RewrittenElement {
   readonly parts: readonly string[];
 }
 
-/** Kinds that only surroundings tell from a reply's own. */
+/** Types that only their surroundings distinguish from words of the reply. */
 const QUOTED_TYPES: ReadonlySet<string> = new Set(["initial", "letter", "symbol", "other"]);
-/** Kinds of so few surrogates that long texts repeat them for other originals. */
+/** Types with so few surrogates that long texts reuse them for other originals. */
 const REUSED_TYPES: ReadonlySet<string> = new Set(
   "weekday month state the-country day age ordinal decade year time".split(" "),
 );
-/** Parts before and behind a mention that its surroundings are taken from, and pairs with surroundings of one text. */
+/** Number of elements before and after a mention that form its surroundings, and of quoted pairs of one text. */
 const ELEMENTS_BEFORE = 24;
 const ELEMENTS_AFTER = 16;
 const MAX_QUOTED_PAIRS = 512;
-/** Surrogates of one text of which the first spelling is kept. */
+/** Maximum number of surrogates of one text whose first spelling is stored. */
 const MAX_SPELLINGS = 1024;
 const BLANK_OR_NONE: ReadonlySet<string> = new Set(["", " ", "\n"]);
 const WEAK_TYPES: ReadonlySet<string> = new Set(["title", "number-word", "unit", "office", KEYCAP]);
@@ -39,7 +39,7 @@ const SIGNS = "$\u20ac\u00a3\u00a5#";
 const MAX_SHORT_WORD = 3;
 const CONTEXT_CHARACTERS = 40;
 
-/** Yields what may be mentioned of a text. */
+/** Yield the pairs of one text. */
 export function* iteratePairs(elements: readonly RewrittenElement[]): Generator<SurrogatePair> {
   const spellings = new Map<string, string>();
   const knownPairs = new Set<string>();
@@ -106,7 +106,7 @@ function* iterateAllPairs(
   }
 }
 
-/** Whether the same surrogate may be restored in another spelling, that of another place. */
+/** Return whether the same surrogate may be restored in the spelling of another mention. */
 function hasOtherSpelling({ output, original }: RewrittenElement, spellings: Map<string, string>): boolean {
   const key = output.toLowerCase();
   const first = spellings.get(key) ?? original;
@@ -121,7 +121,7 @@ const joinOutputs = (elements: readonly RewrittenElement[], from: number, to: nu
     .map((element) => element.output)
     .join("");
 
-/** Whether a surrogate is a part of a longer word or number. */
+/** Return whether a surrogate is a part of a longer word or number. */
 function isInsideWord(elements: readonly RewrittenElement[], index: number): boolean {
   const before = getLast(joinOutputs(elements, index - 2, index), 3).join("");
   const after = [...joinOutputs(elements, index + 1, index + 3)].slice(0, 2).join("");
@@ -131,7 +131,7 @@ function isInsideWord(elements: readonly RewrittenElement[], index: number): boo
   return !isSeparateWord(before + output + after, before.length, before.length + output.length);
 }
 
-/** The pair of a whole mention with what stands before and behind it. */
+/** Make the pair of a whole mention with the text before and after it. */
 function makeQuotedPair(elements: readonly RewrittenElement[], index: number, weak: boolean): SurrogatePair {
   const { output, original } = elements[index] as RewrittenElement;
   return {
@@ -146,14 +146,14 @@ function makeQuotedPair(elements: readonly RewrittenElement[], index: number, we
   };
 }
 
-/** The first word of a firm, and the last: replies call it by one of them. */
+/** Yield the first and the last word of an organization, which replies use as short forms. */
 function* iterateOrganizationPairs(output: readonly string[], original: readonly string[]): Generator<SurrogatePair> {
   if (output.length < 2 || original.length < 2) return;
   yield { output: output[0] ?? "", original: original[0] ?? "" };
   if (output.length === original.length) yield { output: output.at(-1) ?? "", original: original.at(-1) ?? "" };
 }
 
-/** A range of years with either dash, and each year of it alone. */
+/** Yield a range of years with either dash, and each of its years. */
 function* iterateYearPairs(output: string, original: string): Generator<SurrogatePair> {
   const [outputYears, originalYears] = [output, original].map((range) => range.match(/[0-9]+/g) ?? []);
   if (outputYears === undefined || originalYears === undefined) return;
@@ -163,7 +163,7 @@ function* iterateYearPairs(output: string, original: string): Generator<Surrogat
   for (const [index, year] of outputYears.entries()) yield { output: year, original: originalYears[index] ?? "" };
 }
 
-/** A season with the other marks, and the year that it begins in. */
+/** Yield a season with the other marks, and its first year. */
 function* iterateSeasonPairs(output: string, original: string): Generator<SurrogatePair> {
   for (const mark of ["/", "-", "\u2013"]) {
     if (mark !== output.charAt(4)) yield { output: output.slice(0, 4) + mark + output.slice(5), original };
@@ -192,7 +192,7 @@ function* iterateContextPairs(
   }
 }
 
-/** A date of several mentions that begins at a place. */
+/** Return the pair of a date of several mentions that begins at an index. */
 function makeDatePair(elements: readonly RewrittenElement[], index: number): SurrogatePair | undefined {
   for (const length of [5, 3]) {
     const dateElements = elements.slice(index, index + length);

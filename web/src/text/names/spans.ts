@@ -1,7 +1,7 @@
-/** Pass 2 of the rung `names`: what is shown where it stands, and what is one slot. It reads classes, cases and gaps. */
+/** Pass 2 of the mode `names`: kept words in context, and entity spans. It reads classes, case patterns and gaps. */
 
 import { includesWord, type Rules } from "../../bundle/rules.js";
-import { LONG_HEADLINE, MOST_CONNECTORS, SPELLED_LETTERS, TITLE_BEFORE } from "../../constants.js";
+import { AFTER_TITLE, MAX_CONNECTORS, MIN_HEADLINE_WORDS, SPELLED_LETTERS } from "../../constants.js";
 import { characters, types } from "../../data.js";
 import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
 import {
@@ -50,19 +50,19 @@ import {
 
 const { gaps: data } = characters;
 
-/** One text: its words, the gap before each, and that at its end. */
+/** Finder of entity spans in one text: its words, the gap before each, and the gap at its end. */
 export class SpanFinder {
   keptCount = 0;
   #start = 0;
   #end = 0;
   #hasLowerWord = false;
-  /** The first word behind the last slot. */
+  /** Index of the first word after the last span. */
   #afterLastSpan = 0;
   #hasCapitals = false;
-  /** The last number of a list that is kept. */
+  /** Last kept number of a list. */
   #lastListNumber = 0;
   readonly #hidden: Uint8Array;
-  /** Words before this place begin no part of an address that is longer: they were looked at. */
+  /** Range of words that begin no part of an address. */
   #plainStart = 0;
   #plainEnd = 0;
 
@@ -75,7 +75,7 @@ export class SpanFinder {
     this.#hidden = new Uint8Array(words.length);
   }
 
-  /** What is shown and the slots of the text; `capitals` says whether any text of the document has a capital. */
+  /** Return kept texts and entity spans; `hasCapitals` tells whether the document has a capital letter. */
   iterateElements(hasCapitals: boolean): TextElement[] {
     this.#hasCapitals = hasCapitals;
     const elements: TextElement[] = [""];
@@ -168,7 +168,7 @@ export class SpanFinder {
     };
   }
 
-  /** The capitals of the line. A particle that leads to one is one of them; others are words on no list. */
+  /** Return the indices of capitalized words of the line, with particles that precede one. */
   #findCapitalized(): number[] {
     const capitalized: number[] = [];
     for (let index = this.#end - 1; index >= this.#start; index--) {
@@ -187,7 +187,7 @@ export class SpanFinder {
     return capitalized.reverse();
   }
 
-  /** Gives the form of a firm the full stop behind it, where no sentence ends there: it is of the slot. */
+  /** Attach the full stop after a legal form to it, unless a sentence ends there. */
   #attachFullStop(index: number): void {
     const gap = this.#getGap(index + 1);
     const after = this.words[index + 1];
@@ -199,7 +199,7 @@ export class SpanFinder {
     this.gaps[index + 1] = gap.slice(1);
   }
 
-  /** Hides the word behind a name in lower case, which is taken for a part of it (`martin short`). */
+  /** Hide the word after a lower-case name, which may be a part of it (`martin short`). */
   #hideNextNoun(index: number): void {
     const { flags, entityType } = this.#getWord(index);
     const after = index + 1;
@@ -215,12 +215,12 @@ export class SpanFinder {
     }
   }
 
-  /** Whether a word of the line is the second half of a postal code, behind a blank. */
+  /** Return whether a word is the second half of a postal code, after a blank. */
   #isInwardCode(index: number): boolean {
     return index < this.#end && this.gaps[index] === " " && (this.#getWord(index).flags & INWARD_HALF) !== 0;
   }
 
-  /** Whether a word is one in lower case that no headline has. */
+  /** Return whether a word is a lower-case word that does not occur in headlines. */
   #isLowerWord(word: NamesToken): boolean {
     if (word.case !== LOWER) return false;
     if (word.tokenClass === KEPT)
@@ -231,7 +231,7 @@ export class SpanFinder {
     );
   }
 
-  /** Whether a word is shown where it stands. */
+  /** Return whether a word is kept in its context. */
   #isKept(index: number): boolean {
     const word = this.#getWord(index);
     if (this.#hidden[index]) return false;
@@ -240,13 +240,13 @@ export class SpanFinder {
     return word.tokenClass >= CAPITALIZED || (word.tokenClass === KEPT_WITH_CAPITALS && this.#hasCapitals);
   }
 
-  /** Whether a word is listed and shown, so that its key may be read. */
+  /** Return whether a word is listed and kept, so that its key may be read. */
   #hasReadableKey(index: number): boolean {
     if (index < this.#start || index >= this.#end) return false;
     return this.#getWord(index).tokenClass === KEPT && !this.#hidden[index] && this.#findAddressEnd(index) === index;
   }
 
-  /** Whether a word of a closed kind is a common word here: a title with no name behind it, a lost clitic. */
+  /** Return whether a listed word is common in its context: a title without a name after it, a separate clitic. */
   #isCommonInContext(index: number): boolean {
     const word = this.#getWord(index);
     if (word.flags & CLITIC) return APOSTROPHE.test(this.#getGap(index));
@@ -292,10 +292,10 @@ export class SpanFinder {
     return this.#getWord(index).case === UPPER && (this.#getWord(index).flags & KEPT_FOR_EMPHASIS) !== 0;
   }
 
-  /** Marks words with a capital that are not shown, with the lower-case words that hyphens join to them. */
+  /** Hide capitalized words that are not kept, with the lower-case words that hyphens join to them. */
   #hideCapitalized(capitalized: readonly number[]): void {
     const titleCaseWords = capitalized.filter((index) => this.#isTitleCase(index)).length;
-    if (!this.#hasLowerWord && (titleCaseWords === 0 || titleCaseWords >= LONG_HEADLINE)) {
+    if (!this.#hasLowerWord && (titleCaseWords === 0 || titleCaseWords >= MIN_HEADLINE_WORDS)) {
       for (const index of capitalized) {
         if (
           this.#followsParticleOrInitials(index) ||
@@ -317,7 +317,7 @@ export class SpanFinder {
     }
   }
 
-  /** Whether a particle or initials lead to a word with a capital: then it is no word of a headline. */
+  /** Return whether a capitalized word follows a particle or initials, and so is no word of a headline. */
   #followsParticleOrInitials(index: number): boolean {
     if (index === 0) return false;
     const before = this.#getWord(index - 1);
@@ -347,7 +347,7 @@ export class SpanFinder {
     if (!indices.every((index) => this.#isEmphasized(index))) for (const index of indices) this.#hideMember(index);
   }
 
-  /** Whether the gap before a word joins it to the word before, in what begins with another word. */
+  /** Return whether the gap before a word joins it to the run that begins at `first`. */
   #joinsRun(after: number, first: number): boolean {
     const gap = this.#getGap(after);
     const before = this.#getWord(after - 1);
@@ -358,7 +358,7 @@ export class SpanFinder {
     return gap === ". " && after - 1 === first && (before.flags & BEGINS_DOTTED_NAME) !== 0;
   }
 
-  /** Where a member of a run ends, with the lower-case words that a hyphen joins to it. */
+  /** Return the end of a member of a run, with the lower-case words that hyphens join to it. */
   #findMemberEnd(start: number): number {
     let index = start + 1;
     for (; index < this.#end && this.gaps[index] === "-"; index++) {
@@ -374,7 +374,7 @@ export class SpanFinder {
     return index;
   }
 
-  /** The slot of the run that begins at a place. */
+  /** Return the span of the run that begins at an index. */
   #makeRun(start: number): EntitySpan {
     let end = this.#findMemberEnd(start);
     let first = start; // what stands together begins anew behind connectors
@@ -397,22 +397,22 @@ export class SpanFinder {
     });
   }
 
-  /** What is read of the word before a run. */
+  /** Return the key of the word before a run, if it may be read. */
   #findPrecedingWord(start: number): string {
     if (start === 0) return "";
     const last = this.#getWord(start - 1);
     const gap = this.#getGap(start);
     if (last.tokenClass === KEPT && gap === " " && start > this.#afterLastSpan) return last.key;
-    return last.entityType === "title" && (gap === " " || gap === ". ") ? TITLE_BEFORE : "";
+    return last.entityType === "title" && (gap === " " || gap === ". ") ? AFTER_TITLE : "";
   }
 
-  /** The next member of a run whose last member ends at a place; -1 where the run ends. */
+  /** Return the index of the next member of a run; -1 at its end. */
   #findNextMember(index: number, start: number): number {
     if (index >= this.#end || !this.#joinsRun(index, start)) return -1;
     if (this.#hidden[index]) return index;
     if (this.gaps[index] !== " ") return -1;
     let after = index;
-    while (after < this.#end && after - index < MOST_CONNECTORS && this.gaps[after] === " ") {
+    while (after < this.#end && after - index < MAX_CONNECTORS && this.gaps[after] === " ") {
       const word = this.#getWord(after);
       if (word.tokenClass !== KEPT || word.case !== LOWER || !includesWord(this.rules.data.names.connectors, word.key))
         break;
@@ -422,7 +422,7 @@ export class SpanFinder {
     return this.#hidden[after] ? after : -1;
   }
 
-  /** Where the part of an address ends that begins with a shown word; the place itself where it begins none. */
+  /** Return the end of the part of an address that a kept word begins; the index itself without one. */
   #findAddressEnd(index: number): number {
     const { flags } = this.#getWord(index);
     let after = index + 1;
@@ -442,7 +442,7 @@ export class SpanFinder {
     return index;
   }
 
-  /** The gap before digits, less what may be replaced with them. */
+  /** Return the gap before digits, without signs that may belong to them. */
   #getGapBeforeDigits(index: number): string {
     return this.#getGap(index).replace(/[+(]+$/, "");
   }
@@ -469,7 +469,7 @@ export class SpanFinder {
     );
   }
 
-  /** The slot of the digits at a place; its text begins with U+0000 where the sign before it belongs to it. */
+  /** Return the span of the digits at an index; its text begins with U+0000 if it includes the sign before it. */
   #makeNumberSpan(index: number): EntitySpan {
     const word = this.#getWord(index);
     if (word.entityType === "number" && SHORT_NUMBER_LAYOUTS.has(word.layout) && this.#isAge(index)) {
@@ -489,7 +489,7 @@ export class SpanFinder {
     return span;
   }
 
-  /** Whether the gap before digits joins nothing without the sign at its end. */
+  /** Return whether the gap before digits, without its final sign, joins nothing. */
   #isSeparateNumber(index: number): boolean {
     const rest = this.#getGap(index).slice(0, -1);
     const first = index === this.#start;
@@ -497,7 +497,9 @@ export class SpanFinder {
     return first || this.#getWord(index - 1).tokenClass !== DIGITS || !includesWord(data.joins_digits, rest);
   }
 
-  /** Where the digits end that are one slot with those at a place. A bracket opens before them, or behind short ones. */
+  /**
+   * Return the end of the digit group that begins at an index. A bracket may open before it, or after short digits.
+   */
   #findDigitsEnd(index: number): number {
     let isOpen = this.#getGap(index).endsWith("(") && this.#isSeparateNumber(index);
     let end = index + 1;
@@ -514,7 +516,7 @@ export class SpanFinder {
     return end;
   }
 
-  /** Whether digits are short, and a bracket behind them has digits in it and behind it. */
+  /** Return whether digits are short, and a bracket after them has digits in it and after it. */
   #opensAreaCode(index: number): boolean {
     const word = this.#getWord(index);
     if (word.entityType !== "number" || !SHORT_NUMBER_LAYOUTS.has(word.layout)) return false;
@@ -525,7 +527,7 @@ export class SpanFinder {
     return this.#joinsDigits(end);
   }
 
-  /** Whether digits without a month beside them are at a place, and a gap that may join them is before it. */
+  /** Return whether the digits at an index join the digits before them; digits next to a month never do. */
   #joinsDigits(index: number): boolean {
     if (
       index >= this.#end ||
@@ -536,7 +538,7 @@ export class SpanFinder {
     return !this.#isBesideMonth(index);
   }
 
-  /** Whether the first word of a line is the next number of a list, or 1; it is kept then. */
+  /** Return whether the first word of a line is the next number of a list, or 1, which is kept. */
   #continuesList(index: number): boolean {
     const { tokenClass: cls, text } = this.#getWord(index);
     if (cls !== DIGITS || text.length > 2 || (text !== "1" && text !== String(this.#lastListNumber + 1))) return false;

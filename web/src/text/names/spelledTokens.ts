@@ -1,7 +1,10 @@
-/** Numbers in words, and names spelled letter by letter, as one token each (docs/names-rule.md, "Spelled out"). */
+/**
+ * Merging of number words, and of names spelled letter by letter, into one token each (docs/names-rule.md, "Spelled
+ * out").
+ */
 
 import { includesWord, type Rules } from "../../bundle/rules.js";
-import { MOST_SPELLED, SPELLED_LETTERS, SPELLED_NUMBER } from "../../constants.js";
+import { MAX_SPELLED, SPELLED_LETTERS, SPELLED_NUMBER } from "../../constants.js";
 import { characters } from "../../data.js";
 import { LOWER, TITLE, UPPER } from "../segmentation/words.js";
 import {
@@ -24,7 +27,7 @@ const { gaps: data } = characters;
 export const APOSTROPHE = new RegExp(`[${data.apostrophes.join("")}] *$`);
 const BLANKS = new RegExp(`^[${data.blanks}]+|[${data.blanks}]+$`, "g");
 
-/** A place, and the class of what counts there. */
+/** Index of a token, and the class of its element. */
 type SpelledElement = readonly [index: number, elementClass: string];
 
 interface SpelledSpan {
@@ -36,17 +39,17 @@ interface SpelledSpan {
 
 const isSingle = (text: string): boolean => text.length === ((text.codePointAt(0) ?? 0) > 0xffff ? 2 : 1);
 
-/** Joins the words of a text in place; `gaps` are those before each and at the end. */
+/** Merge the spelled tokens of a text in place; `gaps` are the gaps before each word and at the end. */
 export function mergeSpelled(words: NamesToken[], gaps: string[], rules: Rules): void {
   for (const span of new SpelledSpanFinder(words, gaps, rules).iterateSpans().reverse()) {
-    for (let first = span.elements.length - 1 - ((span.elements.length - 1) % MOST_SPELLED); first >= 0; ) {
-      const elements = span.elements.slice(first, first + MOST_SPELLED);
+    for (let first = span.elements.length - 1 - ((span.elements.length - 1) % MAX_SPELLED); first >= 0; ) {
+      const elements = span.elements.slice(first, first + MAX_SPELLED);
       const start = elements[0]?.[0] ?? 0;
-      const stop = span.elements[first + MOST_SPELLED]?.[0] ?? span.stop;
+      const stop = span.elements[first + MAX_SPELLED]?.[0] ?? span.stop;
       const merged = mergeTokens(span.entityType, words, gaps, start, stop, elements, rules);
       words.splice(start, stop - start, merged);
       gaps.splice(start + 1, stop - start - 1);
-      first -= MOST_SPELLED; // from the last one on: nothing moves before what was joined
+      first -= MAX_SPELLED; // from the last one on: nothing moves before what was joined
     }
   }
 }
@@ -79,7 +82,7 @@ function mergeTokens(
   };
 }
 
-/** The case of a number in words: that of its first word, but capitals only where all words have them. */
+/** Return the case pattern of a number in words: that of its first word; capitals only if all words have them. */
 function findCase(countedTokens: readonly NamesToken[], rules: Rules): number {
   const words = countedTokens.filter(
     (word) => !isSingle(word.text) && word.tokenClass !== DIGITS && !rules.numberConnectors.has(word.key),
@@ -88,14 +91,14 @@ function findCase(countedTokens: readonly NamesToken[], rules: Rules): number {
   return countedTokens[0]?.case === LOWER ? LOWER : TITLE;
 }
 
-/** Whether a token is a letter that stands alone, or initials with dots. */
+/** Return whether a token is a single letter, or initials with dots. */
 function isLetter(word: NamesToken): boolean {
   if (!isSingle(word.text)) return (word.flags & INITIALS) !== 0;
   const isListed = word.tokenClass === KEPT || word.tokenClass === KEPT_WITH_CAPITALS || word.tokenClass === INITIAL;
   return isListed || word.entityType === "letter" || word.entityType === "particle";
 }
 
-/** Finds what is joined in a text. */
+/** Finder of the spans of spelled tokens in a text. */
 class SpelledSpanFinder {
   constructor(
     readonly words: readonly NamesToken[],
@@ -107,7 +110,7 @@ class SpelledSpanFinder {
     return this.words[index] as NamesToken;
   }
 
-  /** What is joined, from left to right; numbers come before letters. */
+  /** Return the spans from left to right; numbers take precedence over letters. */
   iterateSpans(): SpelledSpan[] {
     const spans: SpelledSpan[] = [];
     const hasNumbers = this.words.some((word) => (word.flags & NUMBER_WORD) !== 0);
@@ -143,7 +146,7 @@ class SpelledSpanFinder {
     return includesWord(this.rules.data.numbers.letters, word.key) && isLetter(word) ? DIGIT_CLASS : "";
   }
 
-  /** Whether a token is digits without a unit behind them. */
+  /** Return whether a token is digits without a unit after them. */
   #isDigits(index: number): boolean {
     return (
       this.#getWord(index).tokenClass === DIGITS && (index + 1 === this.words.length || this.gaps[index + 1] !== "")
@@ -191,7 +194,7 @@ class SpelledSpanFinder {
     return [{ entityType: SPELLED_NUMBER, start, stop: last + 1, elements: classified }, index];
   }
 
-  /** Whether a word stands between two elements. */
+  /** Return whether a word connects two elements. */
   #isConnector(index: number): boolean {
     const word = this.#getWord(index);
     const after = index + 1;
@@ -234,7 +237,7 @@ class SpelledSpanFinder {
     return [{ entityType: SPELLED_LETTERS, start, stop, elements }, index];
   }
 
-  /** Whether initials before a place are of the name that begins there, perhaps with particles. */
+  /** Return whether initials before an index belong to a name that begins there, perhaps with particles. */
   #precedesName(from: number): boolean {
     const gap = this.gaps[from] ?? "";
     if (from === this.words.length || !includesWord(data.joins_names, gap)) return false;
@@ -248,7 +251,7 @@ class SpelledSpanFinder {
     return false;
   }
 
-  /** Whether the gap before a token has blanks, at most one mark and at most one line end. */
+  /** Return whether the gap before a token has blanks, at most one mark and at most one line end. */
   #isJoined(index: number, marks: readonly string[]): boolean {
     let gap = this.gaps[index] ?? "";
     if (gap === " " || gap === "-") return true;

@@ -1,17 +1,19 @@
-/** Kinds of strings on the rung `names`: whatever is more than letters is of exactly one kind, told from it alone. */
+/**
+ * Types of strings in the mode `names`: a string of more than letters has exactly one type, a function of it alone.
+ */
 
 import type { Rules } from "../../bundle/rules.js";
-import { IDENTIFIER_DIGITS } from "../../constants.js";
+import { MIN_IDENTIFIER_DIGITS } from "../../constants.js";
 import type { PatternName } from "../../data.js";
 import { type CharacterClasses, L, N } from "../segmentation/characterClasses.js";
 import { isAscii } from "../segmentation/words.js";
 
-/** A kind, and what the skeleton shows of its layout. */
+/** An entity type, and the layout that the template reveals. */
 export type StringType = readonly [entityType: string, layout: string];
 
 const FIRST_TYPES: readonly PatternName[] = ["mac", "ip", "time", "date", "ordinal", "decade"];
 const AM_OR_PM = /([ap])(\.?m)/i;
-/** Bits of the halves of a postal code. */
+/** Flags of the halves of a postal code. */
 export const OUTWARD_HALF = 512;
 export const INWARD_HALF = 1024;
 const ASCII_DIGITS = /^[\x00-\x7f\u2010-\u2013]+$/;
@@ -24,10 +26,10 @@ const MIN_KEY_LENGTH = 12;
 const MIN_CARD_DIGITS = 13;
 const MAX_DECIMALS = 3;
 
-/** Kinds of numbers. */
+/** Types of numbers. */
 export const NUMBER_TYPES: ReadonlySet<string> = new Set("number year account digits phone card ssn".split(" "));
 
-/** The kind and the layout of a string that is not of letters alone. */
+/** Return the entity type and the layout of a string that is more than letters. */
 export function classifyString(string: string, characters: CharacterClasses, rules: Rules): StringType {
   const matches = (name: PatternName): boolean => rules.getPattern(name).test(string);
   if (!isAscii(string)) return classifyNonAscii(string, characters, rules);
@@ -56,7 +58,7 @@ function classifyNonAscii(string: string, characters: CharacterClasses, rules: R
   return rules.getPattern("digit_groups").test(string) ? classifyNumber(string, rules) : ["key", ""];
 }
 
-/** The layout of a time, or of two with a dash between: zeros for digits, and `pm` for either ending. */
+/** Return the layout of a time, or of two with a dash between: zeros for digits, and `pm` for either ending. */
 function makeTimeLayout(string: string, rules: Rules): string {
   const dash = rules.dash.exec(string);
   if (dash !== null) {
@@ -70,7 +72,7 @@ function makeTimeLayout(string: string, rules: Rules): string {
   return (clock === "00" ? "0" : clock) + (string.endsWith("M") ? suffix.toUpperCase() : suffix);
 }
 
-/** The pattern of a URL, in any case. */
+/** Return whether a string is a URL, in any case. */
 function isUrl(string: string, characters: CharacterClasses, rules: Rules): boolean {
   const folded = string
     .replace(LIKE_S, "s")
@@ -88,7 +90,7 @@ function isUrl(string: string, characters: CharacterClasses, rules: Rules): bool
   return rules.domain.test(last) || (end >= 0 && folded.charAt(end) !== ":" && LETTERS.test(last));
 }
 
-/** The kind of digits with marks between them, or of several such groups. */
+/** Return the type of digits with marks between them, or of several such groups. */
 export function classifyNumber(string: string, rules: Rules): StringType {
   if (rules.getPattern("year").test(string)) return ["year", ""];
   const range = rules.getPattern("year_range").exec(string);
@@ -101,13 +103,13 @@ export function classifyNumber(string: string, rules: Rules): StringType {
   if (rules.getPattern("ssn").test(string)) return ["ssn", ""];
   const digits = string.replace(/[^0-9]/g, "").length;
   if (digits >= MIN_CARD_DIGITS) return ["card", ""];
-  return digits >= IDENTIFIER_DIGITS ? ["phone", ""] : ["digits", string.replace(/[0-9]/g, "0")];
+  return digits >= MIN_IDENTIFIER_DIGITS ? ["phone", ""] : ["digits", string.replace(/[0-9]/g, "0")];
 }
 
 function classifyPlainNumber(whole: string, mark: string, decimals: string): StringType {
   const isGrouped = whole.includes(",");
   const digits = whole.replaceAll(",", "").length;
-  if (digits >= IDENTIFIER_DIGITS && !isGrouped) return ["account", ""];
+  if (digits >= MIN_IDENTIFIER_DIGITS && !isGrouped) return ["account", ""];
   const size = digits < 5 ? digits : digits < 7 ? 5 : digits < 10 ? 7 : 10;
   const rest = decimals === "" ? "" : mark + Math.min(MAX_DECIMALS, decimals.length);
   return ["number", `${size}${isGrouped ? "g" : ""}${rest}`];
@@ -120,13 +122,13 @@ function classifyIdentifier(string: string, rules: Rules): string {
   return string.length >= MIN_KEY_LENGTH || !WORDLIKE.test(string) ? "key" : "id";
 }
 
-/** Which half of a postal code an identifier may be: a bit of its token, or 0. */
+/** Return the flag of the half of a postal code that an identifier may be, or 0. */
 export function findPostcodeHalf(string: string, rules: Rules): number {
   if (rules.getPattern("postcode_start").test(string)) return OUTWARD_HALF;
   return rules.getPattern("postcode_end").test(string) ? INWARD_HALF : 0;
 }
 
-/** A number and the unit that is written to it, as in `5kg`. */
+/** Split a number and the unit attached to it, as in `5kg`. */
 export function splitUnit(string: string, rules: Rules): [string, string] | undefined {
   const matches = (name: PatternName): boolean => rules.getPattern(name).test(string);
   const match = isAscii(string) ? rules.getPattern("number_with_unit").exec(string) : null;

@@ -1,7 +1,14 @@
-/** What may come out for a slot on the rung `names` (docs/names-rule.md, "What may come out"). */
+/** Surrogates of the mode `names` (docs/names-rule.md, "What may come out"). */
 
 import { countSurrogates, includesWord, type Rules, writeTemplate } from "../../bundle/rules.js";
-import { EMOJI, KEYCAP, MOST_LISTED, SMALLEST_CONSISTENT, SPELLED_LETTERS, SPELLED_NUMBER } from "../../constants.js";
+import {
+  EMOJI,
+  KEYCAP,
+  MAX_LISTED_NUMBERS,
+  MIN_CONSISTENT_POOL,
+  SPELLED_LETTERS,
+  SPELLED_NUMBER,
+} from "../../constants.js";
 import { types } from "../../data.js";
 import { capitalizeFirst, LOWER, UPPER } from "../segmentation/words.js";
 import { countEmojiSurrogates, makeEmojiSurrogate } from "./emoji.js";
@@ -10,7 +17,7 @@ const [FIRST_YEAR, YEAR_COUNT, MAX_YEAR_RANGE] = [1950, 80, 10];
 const TIME_RANGE = /^([0:.apm]+)([^0:.apm])(.+)$/i;
 const NUMBER_PAIR = /^([0-9]+)([^0-9]+)([0-9]+)$/;
 const LAYOUT = /^(\d+)(g?)(?:([.,])(\d))?$/;
-/** By number of digits: the least integer part, and the number of integer parts. Four digits exclude years. */
+/** Smallest integer part and number of integer parts, by number of digits. Four digits exclude years. */
 const INTEGER_PARTS: Readonly<Record<string, readonly [number, number]>> = {
   "0": [0, 1],
   "1": [1, 9],
@@ -27,10 +34,10 @@ const groupDigits = (value: number): string => String(value).replace(/\B(?=(?:[0
 const namePool = (entityType: string, layout: string): string =>
   layout !== "" && (entityType === "word" || entityType === "title") ? `${entityType}-${layout}` : entityType;
 
-/** The outputs of every kind. */
-/** The case pattern of a number of JSON: its substitute is written as such. */
+/** Case pattern of a JSON number, whose surrogate is a JSON number too. */
 export const JSON_NUMBER_CASE = 3;
 
+/** Surrogates of all entity types: pools of names, choices, and generated numbers. */
 export class SurrogatePools {
   readonly #generatedSizes: Readonly<Record<string, number>>;
   readonly #choices: Readonly<Record<string, readonly string[]>>;
@@ -64,7 +71,7 @@ export class SurrogatePools {
     };
   }
 
-  /** All kinds that something may come out for. */
+  /** Return all entity types that have surrogates. */
   get entityTypes(): string[] {
     const poolTypes = [...this.pools.keys()].filter((name) => !/^(?:word|title)-/.test(name));
     return [
@@ -80,7 +87,7 @@ export class SurrogatePools {
     ];
   }
 
-  /** How many outputs a kind of a layout has. */
+  /** Return the number of surrogates of an entity type with a layout. */
   getSize(entityType: string, layout: string): number {
     const pool = this.pools.get(namePool(entityType, layout));
     if (pool !== undefined) return pool.length;
@@ -98,12 +105,12 @@ export class SurrogatePools {
     return this.#generatedSizes[entityType] ?? 0;
   }
 
-  /** Whether equal strings of a kind become equal outputs. */
+  /** Return whether equal strings of a type get equal surrogates. */
   isConsistent(entityType: string, layout: string): boolean {
-    return !includesWord(types.never_consistent, entityType) && this.getSize(entityType, layout) >= SMALLEST_CONSISTENT;
+    return !includesWord(types.never_consistent, entityType) && this.getSize(entityType, layout) >= MIN_CONSISTENT_POOL;
   }
 
-  /** An output, by its number, as it is printed in a case pattern. */
+  /** Return a surrogate by its number, in a case pattern. */
   spellSurrogate(entityType: string, layout: string, index: number, pattern: number): string {
     if (pattern === JSON_NUMBER_CASE) {
       const surrogate = this.spellSurrogate(entityType, layout, index, LOWER);
@@ -139,11 +146,11 @@ export class SurrogatePools {
     return this.#generate(entityType, index);
   }
 
-  /** What each element of a number in words, or of spelled letters, is written as; nothing for other kinds. */
+  /** Return the surrogates of each element of a number in words or of spelled letters; `undefined` for other types. */
   #listElements(entityType: string, layout: string): readonly (readonly string[])[] | undefined {
     if (entityType === SPELLED_LETTERS) return Array<readonly string[]>(Number(layout)).fill(this.#letters);
     if (entityType !== SPELLED_NUMBER) return undefined;
-    const listedNumbers = (this.pools.get("number-word") ?? []).slice(0, MOST_LISTED);
+    const listedNumbers = (this.pools.get("number-word") ?? []).slice(0, MAX_LISTED_NUMBERS);
     return [...layout].map((elementClass) => this.rules.spelled[elementClass] ?? listedNumbers);
   }
 
@@ -163,7 +170,7 @@ function formatNumber(layout: string, index: number): string {
   return whole + (indices === "0" ? "" : mark + padNumber(index % scale, Number(indices)));
 }
 
-/** Digits in the places of a layout; no group of them begins with a zero. */
+/** Return digits in the positions of a layout; no group begins with a zero. */
 function formatDigits(layout: string, index: number): string {
   let left = index;
   const formatted = layout.replace(/0+/g, (group) => {
@@ -178,17 +185,17 @@ function formatDigits(layout: string, index: number): string {
   return first.length === second.length && first > second ? second + mark + first : formatted; // at most its scale
 }
 
-/** Two years, the earlier one first, with the mark of the layout between them. */
+/** Return two years, the earlier one first, with the mark of the layout between them. */
 function formatYearRange(layout: string, index: number): string {
   const start = FIRST_YEAR + Math.floor(index / MAX_YEAR_RANGE);
   return `${start}${layout}${start + 1 + (index % MAX_YEAR_RANGE)}`;
 }
 
 const findDigitGroups = (layout: string): string[] => layout.match(/0+/g) ?? [];
-/** 9 where an hour of one digit has minutes behind it, else 12. */
+/** Return the last hour of a layout: 9 if one digit precedes minutes, else 12. */
 const findLastHour = (layout: string): number => (/^0[:.]/.test(layout) ? 9 : 12);
 
-/** How many times a layout has: every fifth minute, or every second where it shows seconds. */
+/** Return the number of times of a layout: every fifth minute, or every second if it has seconds. */
 function countTimes(layout: string): number {
   const times = TIME_RANGE.exec(layout);
   if (times !== null) return countTimes(times[1] ?? "") * countTimes(times[3] ?? "");
@@ -197,7 +204,7 @@ function countTimes(layout: string): number {
   );
 }
 
-/** A time that is one of a clock of 12 hours, and of one of 24. */
+/** Return a time that is valid on clocks of 12 and of 24 hours. */
 function formatTime(layout: string, index: number): string {
   const times = TIME_RANGE.exec(layout);
   if (times !== null) {
@@ -224,7 +231,7 @@ function formatTime(layout: string, index: number): string {
   return clock + (isMorning ? ending.replace("p", "a").replace("P", "A") : ending);
 }
 
-/** Sixteen digits whose last one is not the check digit. */
+/** Return sixteen digits whose last one is not the check digit. */
 function formatCard(index: number): string {
   const body = `400000${padNumber(index, 9)}`;
   const total = [...body].reduce((sum, digit, index) => {

@@ -1,4 +1,6 @@
-/** Pass 1 of the rung `names`: tokens of chunks, each from its own string and the options alone (docs/names-rule.md). */
+/**
+ * Pass 1 of the mode `names`: tokens of chunks, each from its own string and the options alone (docs/names-rule.md).
+ */
 
 import type { NamesLists } from "../../bundle/namesFiles.js";
 import { includesWord, makeAlternatives, type Rules } from "../../bundle/rules.js";
@@ -52,12 +54,12 @@ const FORMATS =
   /^(?:[!-/:-@[-`{-~]*?(?:%[-+#0]?(?:\.[0-9])?[A-Za-z](?![A-Za-z0-9])|\{(?::[<>^+-]?(?:\.[0-9])?[A-Za-z%]?)?\})){1,4}[!-/:-@[-`{-~]*$/;
 const SHORT_NUMBER = /^[0-9]{1,4}$/;
 const ASCII_LETTERS = /^[A-Za-z]+$/;
-/** Reads chunks with the lists of a bundle, and the keys that a request allows and denies. */
+/** Tokenizer of chunks, the texts between blanks, with the lists of a bundle and the options of a call. */
 export class ChunkTokenizer {
   readonly lists: NamesLists;
   readonly characters: CharacterClasses;
   readonly #rules: Rules;
-  /** A clitic behind a blank, and the marks behind it. */
+  /** A clitic after a blank, and the marks after it. */
   readonly #loneClitic: RegExp;
   readonly #tokensByChunk = new Map<string, readonly NamesToken[]>();
 
@@ -70,7 +72,7 @@ export class ChunkTokenizer {
     this.#loneClitic = new RegExp(`^(['\u2019\u2018]${makeAlternatives(after)})([.,;:!?")]*)$`);
   }
 
-  /** All tokens of a text. Each distinct chunk is read once in a call. */
+  /** Emit all tokens of a text. Each distinct chunk is tokenized once in a call. */
   tokenize(text: string, emit: (token: NamesToken) => void): void {
     const { characters } = this;
     let start = 0;
@@ -94,7 +96,7 @@ export class ChunkTokenizer {
     }
   }
 
-  /** The tokens of a chunk. */
+  /** Return the tokens of a chunk. */
   tokenizeChunk(chunk: string): NamesToken[] {
     if (ASCII_LETTERS.test(chunk) || this.characters.allMatch(chunk, L))
       if (!isLong(chunk)) return this.lexicon.classifyWord(chunk);
@@ -125,7 +127,7 @@ export class ChunkTokenizer {
     return tokens;
   }
 
-  /** What is before the first entity, the entity, what is behind it, and so on. */
+  /** Split a chunk at its HTML entities: text and entity in turn, with text at both ends. */
   #splitAtEntities(chunk: string): string[] {
     const parts: string[] = [];
     let position = 0;
@@ -146,7 +148,7 @@ export class ChunkTokenizer {
     return before === "_" || (before !== undefined && this.characters.matches(before.codePointAt(0) ?? 0, L | N));
   }
 
-  /** The tokens of a part without entities: the lead, the core and the tail. */
+  /** Return the tokens of a part without entities: leading marks, core and final marks. */
   #tokenizeWithoutEntities(part: string): NamesToken[] {
     if (part === "") return [];
     if (!isAscii(part)) {
@@ -194,7 +196,7 @@ export class ChunkTokenizer {
     return point >= 0 && this.lists.keptSymbols.has(String.fromCodePoint(point));
   }
 
-  /** How long the mark at a place is; 0 where there is none. */
+  /** Return the length of the mark at an index; 0 without one. */
   #measureMarkAt(part: CodePoints, index: number): number {
     const point = part.at(index);
     if (this.#isMark(point)) return 1;
@@ -202,7 +204,7 @@ export class ChunkTokenizer {
     return part.at(index + 1) === EMOJI_SELECTOR.charCodeAt(0) ? 2 : 1;
   }
 
-  /** How long the mark is that ends at a place; 0 where there is none. */
+  /** Return the length of the mark that ends at an index; 0 without one. */
   #measureMarkBefore(part: CodePoints, start: number, end: number): number {
     const last = part.at(end - 1);
     if (this.#isMark(last) || this.#isSymbol(last)) return 1;
@@ -223,7 +225,7 @@ export class ChunkTokenizer {
     return index < text.length && this.characters.matches(text.codePointAt(index) ?? -1, L);
   }
 
-  /** Where letters end that begin at a place; the place itself where none do. */
+  /** Return the end of the letters that begin at an index; the index itself without any. */
   #findLettersEnd(text: string, start: number, apostrophes: string): number {
     if (!this.#isLetterAt(text, start)) return start;
     let at = start;
@@ -291,7 +293,7 @@ export class ChunkTokenizer {
     return this.#tokenizeJoinedWords(core) ?? [this.#makeStringToken(core)];
   }
 
-  /** A core cut at its marks of code; nothing if it has none, or is an address, a path or a file. */
+  /** Split a core at its code marks; `undefined` without any, and for an address, a path or a file. */
   #splitAtCodeMarks(core: string): string[] | undefined {
     if (!BRACKETS.test(core)) return undefined;
     const parts = core.split(CODE_MARKS);
@@ -303,7 +305,7 @@ export class ChunkTokenizer {
     return isFile || entityType === "url" || entityType === "email" ? undefined : parts;
   }
 
-  /** The tokens of words and separators in turn; nothing if the core does not begin so. */
+  /** Return the tokens of words and separators in turn; `undefined` if the core does not begin with them. */
   #tokenizeSeparated(core: string): NamesToken[] | undefined {
     let parts = this.#splitAtSeparator(core);
     if (parts === undefined) return undefined;
@@ -335,7 +337,7 @@ export class ChunkTokenizer {
     return [core.slice(0, end), separator, core.slice(end + separator.length)];
   }
 
-  /** Words, and the joiners between them; nothing if the core is anything else. */
+  /** Return the tokens of words and the marks that join them; `undefined` for any other core. */
   #tokenizeJoinedWords(core: string): NamesToken[] | undefined {
     if (core.replace(/[^/\\]/g, "").length > 1) return undefined;
     const tokens: NamesToken[] = [];
@@ -398,7 +400,7 @@ export class ChunkTokenizer {
   }
 }
 
-/** Whether hyphens join letters and digits to a code: with a part in capitals, or digits between letters. */
+/** Return whether hyphens join letters and digits to an identifier: a part in capitals, or digits between letters. */
 function isCode(parts: readonly string[]): boolean {
   const entityTypes = parts.map((part) => (SHORT_NUMBER.test(part) ? "0" : isUpper(part) ? "A" : "a")).join("");
   return entityTypes.includes("A") || entityTypes.includes("a0a");

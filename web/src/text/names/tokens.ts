@@ -22,13 +22,13 @@ export const LEGAL_FORM = 256;
 export const LISTED_PERSON = 2048;
 export const NUMBER_WORD = 4096;
 export const INITIALS = 8192;
-/** The fewest number words or letters in a row that are one. */
+/** Minimum number of consecutive number words or letters that are merged. */
 export const MIN_SPELLED = 3;
-/** Kinds of shown words that may be a part of the name before them: any, and one that leads to more. */
+/** Roles of kept words that may belong to the name before them: any noun, and listed names. */
 export const NOUN_ROLE = "noun";
 export const NAME_ROLE = "name";
 
-/** One token. `kind`, `layout` and `bits` are of some classes alone. */
+/** Token of the mode `names`. Only some classes use `entityType`, `layout` and `flags`. */
 export interface NamesToken {
   readonly tokenClass: number;
   readonly text: string;
@@ -57,7 +57,7 @@ export const makeToken = (
   layout,
   flags,
 });
-/** Whether initials may lead to a word: it has a capital, and is no function word. */
+/** Return whether a word may follow initials: it is capitalized and no function word. */
 export const mayFollowInitials = (word: NamesToken): boolean =>
   word.tokenClass === CAPITALIZED && (word.flags & (KEPT_AT_START | NAME_AFTER_TITLE)) !== KEPT_AT_START;
 

@@ -1,4 +1,4 @@
-/** Classes of characters as a bundle carries them, and what text is cut by: flags of every code point. */
+/** Character classes of a bundle, by which text is segmented: flags of every code point. */
 
 import { CHARACTER_CLASSES } from "../../constants.js";
 import { characters as data } from "../../data.js";
@@ -20,13 +20,13 @@ export const SC = getClassFlag("Sc");
 export const HARD_BREAK = 1 << 11;
 export const BREAK = 1 << 12;
 export const END = 1 << 13;
-/** What a number is of. */
+/** Characters of numbers. */
 export const IN_NUMBERS = 1 << 14;
 const CODE_POINTS = 0x110000;
-/** What characters of a class are as well. */
+/** Further flags of the characters of a class. */
 const IMPLIED: Readonly<Record<string, number>> = { blank: HARD_BREAK | BREAK, Nd: IN_NUMBERS, Sc: IN_NUMBERS };
 
-/** A string by its code points, and where each of them is in the string. */
+/** A string with access by code point. */
 export class CodePoints {
   readonly length: number;
   readonly #points: ArrayLike<number>;
@@ -52,7 +52,7 @@ export class CodePoints {
     }
   }
 
-  /** The code point at a place; -1 outside. */
+  /** Return the code point at an index; -1 outside. */
   at(index: number): number {
     return index >= 0 && index < this.length ? (this.#points[index] ?? -1) : -1;
   }
@@ -63,11 +63,11 @@ export class CodePoints {
   }
 }
 
-/** Flags of all code points, of one bundle. */
+/** Flags of all code points in one bundle. */
 export class CharacterClasses {
   readonly #flags = new Uint16Array(CODE_POINTS);
 
-  /** Takes the ranges of each class, checked: first and last of each in turn. */
+  /** Set the flags from checked ranges of each class: first and last code point in turn. */
   constructor(readonly ranges: Readonly<Record<string, readonly number[]>>) {
     const flags = this.#flags;
     CHARACTER_CLASSES.forEach((name, index) => {
@@ -92,17 +92,17 @@ export class CharacterClasses {
     addFlags("+-‐‑–−.,/%#", IN_NUMBERS);
   }
 
-  /** The flags of a code point; none of -1. */
+  /** Return the flags of a code point; 0 for -1. */
   getFlags(point: number): number {
     return point < 0 ? 0 : (this.#flags[point] ?? 0);
   }
 
-  /** Whether a code point is of one of the classes. */
+  /** Return whether a code point is in one of the classes. */
   matches(point: number, classes: number): boolean {
     return (this.getFlags(point) & classes) !== 0;
   }
 
-  /** Whether all characters of a text are of one of the classes. */
+  /** Return whether all characters of a text are in one of the classes. */
   allMatch(text: string, classes: number): boolean {
     for (let at = 0; at < text.length; ) {
       const point = text.codePointAt(at) ?? 0;
@@ -113,7 +113,7 @@ export class CharacterClasses {
   }
 }
 
-/** How many code points a text has. */
+/** Return the number of code points of a text. */
 export function countCodePoints(text: string): number {
   let count = text.length;
   for (let at = 0; at + 1 < text.length; at++) {
@@ -125,7 +125,7 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
-/** Compares two texts by their code points, as lists are sorted. */
+/** Compare two texts by code points, the order of lists. */
 export function compareCodePoints(first: string, second: string): number {
   const end = Math.min(first.length, second.length);
   for (let at = 0; at < end; at++) {

@@ -1,6 +1,6 @@
 /** Tables of code points in the data. */
 
-/** Returns the first code point of each range, and the one behind its last, in turn. */
+/** Return the first code point of each range, and the one after its last, in turn. */
 export function decodeTable(lines: readonly string[]): number[] {
   let point = 0;
   return lines.flatMap((line) =>
@@ -11,7 +11,7 @@ export function decodeTable(lines: readonly string[]): number[] {
   );
 }
 
-/** Returns whether a character is in one of the ranges of a table. */
+/** Return whether a character is in one of the ranges of a table. */
 export function isInTable(boundaries: readonly number[], character: string): boolean {
   const point = character.codePointAt(0) ?? 0;
   let [low, high] = [0, boundaries.length];

@@ -1,10 +1,13 @@
-/** Numbers that single blanks or round brackets hold together: `D = E (blank? E)*`, `E = number | "(" D ")"`. */
+/**
+ * Joining of numbers between which only single blanks or round brackets are: `D = E (blank? E)*`, `E = number | "("
+ * D ")"`.
+ */
 
 import { characters } from "../../data.js";
 import { BREAK, type CharacterClasses, type CodePoints, END, IN_NUMBERS, ND } from "./characterClasses.js";
 import type { Segmenter } from "./segments.js";
 
-/** Start and end of strings, one behind the other. */
+/** Start and end of strings, in turn. */
 export type StringSpans = number[];
 
 const getCode = (character: string): number => character.charCodeAt(0);
@@ -15,7 +18,7 @@ const BLANKS = new Set(
 const CLOSING = new Set([...")]}"].map(getCode));
 const OPENING = new Set([..."([{"].map(getCode));
 
-/** What waits inside one open bracket, or inside none: the start of a D, where its strings begin, perhaps a blank. */
+/** State inside one open bracket, or outside all: start of a D, index of its strings, and whether a blank follows. */
 interface BracketLevel {
   bracket: number;
   start: number;
@@ -23,7 +26,7 @@ interface BracketLevel {
   blank: boolean;
 }
 
-/** The strings of a text with numbers in groups, in order. */
+/** Return the strings of a text with joined number groups, in order. */
 export function joinNumbers(text: CodePoints, strings: StringSpans, segmenter: Segmenter): StringSpans {
   const { characters } = segmenter;
   const spans: StringSpans = [];
@@ -79,7 +82,7 @@ export function joinNumbers(text: CodePoints, strings: StringSpans, segmenter: S
   return spans;
 }
 
-/** Whether a span is of digits and what stands in numbers, with a digit among them. */
+/** Return whether a span has only characters of numbers, with at least one digit. */
 function isNumber(text: CodePoints, start: number, end: number, characters: CharacterClasses): boolean {
   let hasDigit = false;
   for (let at = start; at < end; at++) {
@@ -90,7 +93,7 @@ function isNumber(text: CodePoints, start: number, end: number, characters: Char
   return hasDigit;
 }
 
-/** Whether a number at this place would touch what ends here, or be part of it. */
+/** Return whether the text up to an index would touch a number after it. */
 function wouldTouch(text: CodePoints, end: number, segmenter: Segmenter): boolean {
   const { characters } = segmenter;
   if (CLOSING.has(text.at(end - 1))) {

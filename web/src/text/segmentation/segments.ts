@@ -1,7 +1,7 @@
-/** Divides text into gaps, words and strings (docs/format-staircase.md, "Segments"). */
+/** Segmentation of text into gaps, words and strings (docs/format-staircase.md, "Segments"). */
 
 import { ENGLISH, makeAlternatives } from "../../bundle/rules.js";
-import { LONGEST_WORD } from "../../constants.js";
+import { MAX_WORD_LENGTH } from "../../constants.js";
 import {
   BLANK,
   BREAK,
@@ -41,24 +41,24 @@ const DOMAINS = [...ENGLISH.data.domains.all, ...ENGLISH.data.domains.words].map
   [...domain].map((letter) => letter.codePointAt(0) ?? 0),
 );
 const MAX_DOMAIN_LENGTH = 24;
-/** ASCII texts without these have no strings. */
+/** ASCII texts of only these characters have no strings. */
 const WITHOUT_STRINGS = /^[ \t-\rA-Za-z!"#&')*,\-?\]}]*$/;
-/** A text of ASCII words, single marks and blanks: what begins a trigger is looked at closely elsewhere. */
+/** Texts of ASCII words, single marks and blanks, for which a dot alone decides. */
 const WORDS_AND_MARKS = /^[ \t-\rA-Za-z!"#&')*,\-?\]}.]*$/;
-/** A clitic, apostrophe and all, that no letter prolongs; what may stand between it and a blank. */
+/** A clitic with its apostrophe, and the marks that may follow it before a blank. */
 const LONE_CLITIC = new RegExp(`^.${makeAlternatives(ENGLISH.data.clitics.after.map((clitic) => clitic.slice(1)))}`);
 const MAX_CLITIC_LENGTH = 3;
 const AFTER_CLITIC = makePointSet('.,;:!?")');
 const CURLY = 0x2019;
 const DOTTED = /\.[A-Za-z]/;
 
-/** Cuts texts by the classes of one bundle. */
+/** Segmenter of texts by the character classes of one bundle. */
 export class Segmenter {
   constructor(readonly characters: CharacterClasses) {}
 
   /**
-   * Calls back with the kind and the string of each segment, in order. Gaps are whole but for `:` and `;`. With
-   * `loneClitics`, a clitic behind a blank (`they 're`) is a word with its apostrophe.
+   * Emit the type and the text of each segment, in order. Gaps are whole except for `:` and `;`. With `loneClitics`,
+   * a clitic after a blank (`they 're`) is a word with its apostrophe.
    */
   iterateSegments(text: string, emit: (kind: number, segment: string) => void, loneClitics = false): void {
     if (text === "") return;
@@ -73,14 +73,14 @@ export class Segmenter {
     }
   }
 
-  /** The segments of a text, each with its kind. */
+  /** Return the segments of a text, each with its type. */
   splitText(text: string): [number, string][] {
     const segments: [number, string][] = [];
     this.iterateSegments(text, (kind, segment) => segments.push([kind, segment]));
     return segments;
   }
 
-  /** The end of the lone clitic that starts at a place; the place itself if there is none. */
+  /** Return the end of the lone clitic at an index; the index itself without one. */
   #findLoneCliticEnd(text: CodePoints, index: number): number {
     const point = text.at(index);
     if ((point !== APOSTROPHE && point !== CURLY) || !this.characters.matches(text.at(index - 1), BLANK)) return index;
@@ -106,7 +106,7 @@ export class Segmenter {
         : this.findWordEnd(text, at);
       if (after > at) {
         if (at > gap) emit(GAP, text.slice(gap, at));
-        emit(after - at > LONGEST_WORD ? STRING : WORD, text.slice(at, after));
+        emit(after - at > MAX_WORD_LENGTH ? STRING : WORD, text.slice(at, after));
         gap = at = after;
         continue;
       }
@@ -125,7 +125,7 @@ export class Segmenter {
     return point >= 0 && !this.characters.matches(point, BREAK | END);
   }
 
-  /** The end of a letter, and letters and followers behind it; the place itself if there is no letter. */
+  /** Return the end of the letters and followers that begin at an index; the index itself without a letter. */
   #findLettersEnd(text: CodePoints, index: number): number {
     const { characters } = this;
     if (!characters.matches(text.at(index), LETTER)) return index;
@@ -134,7 +134,7 @@ export class Segmenter {
     return at;
   }
 
-  /** Whether the mark at a place, between letters, is a dot that makes a string. */
+  /** Return whether the mark at an index, between letters, is the dot of a host. */
   #isDotOfHost(text: CodePoints, index: number): boolean {
     const { characters } = this;
     if (text.at(index) !== DOT || !characters.matches(text.at(index + 1), LETTER)) return false;
@@ -148,7 +148,7 @@ export class Segmenter {
     return isW(text.at(index - 1)) && isW(text.at(index - 2)) && isW(text.at(index - 3));
   }
 
-  /** The end of the ordinary word that starts at a place; the place itself if there is none. */
+  /** Return the end of the ordinary word at an index; the index itself without one. */
   findWordEnd(text: CodePoints, index: number): number {
     const { characters } = this;
     let end = this.#findLettersEnd(text, index);
@@ -163,14 +163,14 @@ export class Segmenter {
     return end;
   }
 
-  /** The end of the word in brackets that starts at a place; the place itself if there is none. */
+  /** Return the end of the bracketed word at an index; the index itself without one. */
   #findBracketedEnd(text: CodePoints, index: number): number {
     if (!OPENING.has(text.at(index)) || !this.isSolid(text.at(index - 1))) return index;
     const end = this.findWordEnd(text, index + 1);
     return end > index + 1 && CLOSING.has(text.at(end)) && this.isSolid(text.at(end + 1)) ? end + 1 : index;
   }
 
-  /** The end of the emoticon that starts at a place; the place itself if there is none. */
+  /** Return the end of the emoticon at an index; the index itself without one. */
   findEmoticonEnd(text: CodePoints, index: number): number {
     const eyes = text.at(index);
     if (
@@ -201,7 +201,7 @@ export class Segmenter {
     return index;
   }
 
-  /** The end of the trigger (but for an emoticon) that starts at a place; the place itself if there is none. */
+  /** Return the end of the trigger of a string (except an emoticon) at an index; the index itself without one. */
   #findTriggerEnd(text: CodePoints, index: number): number {
     const { characters } = this;
     const point = text.at(index);
@@ -229,13 +229,13 @@ export class Segmenter {
     return this.#findBracketedEnd(text, index);
   }
 
-  /** Whether a span is of blanks and marks alone. */
+  /** Return whether a span is only blanks and marks. */
   #isGap(text: CodePoints, start: number, end: number): boolean {
     for (let at = start; at < end; at++) if (!this.characters.matches(text.at(at), BLANK | MARK)) return false;
     return true;
   }
 
-  /** Whether a run, a text of its own, goes on to a hard break. */
+  /** Return whether a run contains a host, and so extends to a hard break. */
   #containsHost(run: CodePoints): boolean {
     const { characters } = this;
     if (AT_SIGNS.has(run.at(0)) || this.#isGap(run, 0, run.length)) return false;
@@ -252,7 +252,7 @@ export class Segmenter {
     return hosted && !forbidden;
   }
 
-  /** Whether a domain is behind a dot, or letters and what follows on a host. */
+  /** Return whether a dot precedes a domain, or letters and a character that follows a host. */
   #isHostEnd(run: CodePoints, dot: number): boolean {
     const { characters } = this;
     let end = dot + 1;
@@ -273,7 +273,7 @@ export class Segmenter {
     return false;
   }
 
-  /** The end of a run from a place on. */
+  /** Return the end of the run at an index. */
   #findRunEnd(text: CodePoints, index: number): number {
     let end = index;
     for (;;) {
@@ -284,7 +284,7 @@ export class Segmenter {
     }
   }
 
-  /** A span without the ends at either side, and without more marks behind it. */
+  /** Return a span without marks at its ends, and without `extraMarks` at its end. */
   #trimMarks(text: CodePoints, start: number, end: number, extraMarks = 0): [number, number] {
     const { characters } = this;
     let [first, last] = [start, end];
@@ -302,7 +302,7 @@ export class Segmenter {
     return this.characters.matches(point, HARD_BREAK);
   }
 
-  /** Start and end of the strings of a text, numbers in groups. */
+  /** Return start and end of every string of a text, with joined number groups. */
   findStrings(text: CodePoints): StringSpans {
     if (WITHOUT_STRINGS.test(text.text) || (WORDS_AND_MARKS.test(text.text) && !DOTTED.test(text.text))) return [];
     const spans = this.#findSingleStrings(text);
@@ -346,22 +346,22 @@ export class Segmenter {
     return spans;
   }
 
-  /** Whether a segment is a string, and not a word or a gap. */
+  /** Return whether a segment is a string, and no word or gap. */
   isString(segment: string): boolean {
     const codePoints = new CodePoints(segment);
     if (this.#isGap(codePoints, 0, codePoints.length))
       return codePoints.length > 0 && this.findEmoticonEnd(codePoints, 0) === codePoints.length;
-    return codePoints.length > LONGEST_WORD || this.#containsTrigger(codePoints);
+    return codePoints.length > MAX_WORD_LENGTH || this.#containsTrigger(codePoints);
   }
 
-  /** Whether the run that a string starts with names a host. */
+  /** Return whether a string is a URL or a domain name. */
   isUrl(string: CodePoints): boolean {
     const [start, end] = this.#trimMarks(string, 0, this.#findRunEnd(string, 0));
     return this.#containsHost(new CodePoints(string.slice(start, end)));
   }
 }
 
-/** A letter in lower case, where it has one that is one character; of what stands for another letter in any case, that. */
+/** Return the lower-case form of a code point, if that is one character; `s` for the long s. */
 function foldPoint(point: number): number {
   if (point < 0x80) return point >= 0x41 && point <= 0x5a ? point + 32 : point;
   const folded = String.fromCodePoint(point).toLowerCase();

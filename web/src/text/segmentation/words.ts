@@ -1,6 +1,6 @@
-/** Keys of words and the case patterns in which they are written. */
+/** Look-up keys of words, and case patterns. */
 
-import { LONGEST_WORD } from "../../constants.js";
+import { MAX_WORD_LENGTH } from "../../constants.js";
 import { characters } from "../../data.js";
 import { countCodePoints } from "./characterClasses.js";
 import { decodeTable, isInTable } from "./codePointTables.js";
@@ -20,10 +20,10 @@ const DECIMAL = /^\p{Nd}$/u;
 const DIGITS = decodeTable(characters.tables.digits);
 const BEGINS_UPPER = /^[\p{Uppercase}\p{Lt}]/u;
 
-/** White space as Python knows it: blanks, and U+001C to U+001F. */
+/** White space of Python: blanks, and U+001C to U+001F. */
 export const WHITE = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 
-/** Where the last so many characters of a text begin; -1 if it has fewer. */
+/** Return the index of the last `count` code points of a text; -1 if it has fewer. */
 export function findLastIndex(text: string, count: number): number {
   let at = text.length;
   for (let left = count; left > 0; left--) {
@@ -38,26 +38,26 @@ export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
 
-/** Whether the Numeric_Type of a character is Decimal or Digit; JavaScript has no property for the second. */
+/** Return whether the Numeric_Type of a character is Decimal or Digit; JavaScript has no property for the second. */
 export function isDigit(character: string): boolean {
   return DECIMAL.test(character) || isInTable(DIGITS, character);
 }
 
-/** Whether a word is too long to be folded. */
+/** Return whether a word is too long to be folded. */
 export function isLong(word: string): boolean {
-  return word.length > LONGEST_WORD && countCodePoints(word) > LONGEST_WORD;
+  return word.length > MAX_WORD_LENGTH && countCodePoints(word) > MAX_WORD_LENGTH;
 }
 
-/** A word with U+0027 for each apostrophe. */
+/** Return a word with U+0027 for each apostrophe. */
 export const foldApostrophes = (word: string): string => word.replace(/[\u2019\u2018\u02bc]/g, "'");
 
-/** What is looked up: NFKC, lower case, one apostrophe; a word that is too long itself. */
+/** Return the look-up key of a word: NFKC, lower case, apostrophes as U+0027; a too long word unchanged. */
 export function foldWord(word: string): string {
   if (isLong(word)) return word;
   return ASCII.test(word) ? word.toLowerCase() : foldApostrophes(word.normalize("NFKC").toLowerCase());
 }
 
-/** Whether all cased characters of a text, at least one, are in lower case. */
+/** Return whether all cased characters of a text, at least one, are in lower case. */
 export function isLower(text: string): boolean {
   return HAS_LOWER.test(text) && !NOT_LOWER.test(text);
 }
@@ -74,13 +74,13 @@ export function findCasePattern(word: string): number {
   return BEGINS_UPPER.test(word) ? TITLE : LOWER;
 }
 
-/** A text with its first character in upper case. */
+/** Return a text with its first character in upper case. */
 export function capitalizeFirst(text: string): string {
   const first = String.fromCodePoint(...(text === "" ? [] : [text.codePointAt(0) ?? 0]));
   return first.toUpperCase() + text.slice(first.length);
 }
 
-/** Writes a word in a case pattern. */
+/** Return a lower-case word in a case pattern. */
 export function applyCase(word: string, pattern: number): string {
   return pattern === LOWER ? word : pattern === UPPER ? word.toUpperCase() : capitalizeFirst(word);
 }

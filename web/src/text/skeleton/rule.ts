@@ -1,4 +1,4 @@
-/** The rule of the staircase: what is visible, a member of a kind, or drawn (docs/format-staircase.md, "The skeleton"). */
+/** Rule of the modes `words` and `all`: each token is kept, replaced or randomized (docs/format-staircase.md). */
 
 import { ENGLISH, includesWord } from "../../bundle/rules.js";
 import { SHAPES } from "../../constants.js";
@@ -32,29 +32,29 @@ const SENTENCE_ENDS = new RegExp(`[${characters.marks.sentence_ends}]`);
 const LETTERS = /^[A-Za-z]+$/;
 const STRIPPED = new RegExp(`^[${WHITE}]+|[${WHITE}]+$`, "g");
 
-/** One token: its role and case pattern, and what the role needs. */
+/** Decision of the rule on one token. */
 export interface ClassifiedToken {
   readonly role: number;
   readonly case: number;
-  /** What is printed of a visible one; what is looked up of a drawn one, unless its input is `<unk>`. */
+  /** Output of a kept token; look-up key of a randomized token, unless its input is `<unk>`. */
   readonly key: string | undefined;
-  /** The kind of a member. */
+  /** Index of the entity type of a replaced token. */
   readonly typeIndex: number;
   readonly spelling: string;
 }
 
-/** One kind of the skeleton. */
+/** One entity type of the template. */
 export interface EntityType {
   readonly name: string;
   readonly shape: string | null;
   readonly surrogates: readonly string[];
 }
 
-/** The public lists of a bundle, in their order. */
+/** Entity types of a bundle in their public order; the first type that lists a word applies. */
 export class EntityTypes {
   readonly entityTypes: readonly EntityType[];
   readonly #typeByShape = new Map<string, number>();
-  /** Of each listed word its kind; and where lists have it with a capital only, that in lower case. */
+  /** Index of the type of each listed word; and its index in lower case where lists have it capitalized only. */
   readonly #typeByWord = new Map<string, number>();
   readonly #typeByLowerWord = new Map<string, number>();
 
@@ -99,12 +99,12 @@ export class EntityTypes {
     }
   }
 
-  /** The kind of a string; -1 if there are no kinds by shape. */
+  /** Return the index of the type of a string; -1 if the bundle has no types by shape. */
   findStringType(string: string): number {
     return this.#typeByShape.size > 0 ? (this.#typeByShape.get(classifyShape(string, this.segmenter)) ?? NONE) : NONE;
   }
 
-  /** The first kind that lists a word; -1 if none does. */
+  /** Return the index of the first type that lists a word; -1 if none does. */
   findWordType(key: string, pattern: number): number {
     if (pattern === LOWER) {
       const typeIndex = this.#typeByLowerWord.get(key);
@@ -118,7 +118,7 @@ export const CAPITALIZED = 1;
 export const RECOGNIZED_ONLY = 2;
 const NONE = -1;
 
-/** The rule of one request. */
+/** Rule under the options of one call. */
 export class TemplateRule {
   readonly denied: ReadonlySet<string>;
 
@@ -130,7 +130,7 @@ export class TemplateRule {
     this.denied = new Set([...deny].flatMap((entry) => this.#listDeniedKeys(entry)));
   }
 
-  /** The tokens of a segment that is not a gap, each with its spelling. */
+  /** Return the tokens of a segment that is no gap, each with its spelling. */
   classifyToken(segmentType: number, segment: string, startsSentence: boolean): ClassifiedToken[] {
     const classified = this.#splitAndClassify(segmentType, segment, startsSentence);
     if (this.denied.size === 0) return classified;
@@ -208,17 +208,17 @@ export class TemplateRule {
     return makeRandomizedToken(pattern, undefined, stem);
   }
 
-  /** The kind of marks, where punctuation is sanitized. */
+  /** Index of the type of punctuation marks, where these are sanitized. */
   get markType(): number {
     return this.entityTypes.entityTypes.length;
   }
 
-  /** The outputs of a kind. */
+  /** Return the surrogates of an entity type. */
   listSurrogates(typeIndex: number): readonly string[] {
     return this.entityTypes.entityTypes[typeIndex]?.surrogates ?? characters.marks.punctuation;
   }
 
-  /** The name of a kind. */
+  /** Return the name of an entity type. */
   getTypeName(typeIndex: number): string {
     return this.entityTypes.entityTypes[typeIndex]?.name ?? "punctuation mark";
   }
@@ -231,17 +231,17 @@ export class TemplateRule {
   }
 }
 
-/** The token of a mark, where punctuation is sanitized. */
+/** Make the token of a punctuation mark, where these are sanitized. */
 export function makeMarkToken(rule: TemplateRule, mark: string): ClassifiedToken {
   return makeReplacedToken(LOWER, rule.markType, mark);
 }
 
-/** The marks of a gap. */
+/** Return the marks of a gap. */
 export function listMarks(gap: string, segmenter: Segmenter): string[] {
   return [...gap].filter((character) => !segmenter.characters.matches(character.codePointAt(0) ?? 0, BLANK));
 }
 
-/** Whether a gap ends a sentence. */
+/** Return whether a gap ends a sentence. */
 export function endsSentence(gap: string): boolean {
   return SENTENCE_ENDS.test(gap);
 }
@@ -262,7 +262,7 @@ const makeReplacedToken = (pattern: number, typeIndex: number, spelling: string)
   spelling,
 });
 
-/** Where the clitic begins that may be cut off the end of a word; 0 if there is none. */
+/** Return the index of the clitic at the end of a word; 0 without one. */
 function findCliticStart(word: string): number {
   for (const length of [2, 3]) {
     const index = findLastIndex(word, length);

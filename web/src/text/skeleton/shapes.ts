@@ -1,4 +1,4 @@
-/** The shape of a string (docs/format-staircase.md, "Shapes"): every one of up to 1,000 code points is of exactly one. */
+/** Shapes of strings (docs/format-staircase.md, "Shapes"): every string has exactly one. */
 
 import { characters as data } from "../../data.js";
 import { CodePoints, IN_NUMBERS, ND } from "../segmentation/characterClasses.js";
@@ -17,7 +17,7 @@ const PATH = /^(?:[/\\]|~[/\\]|[A-Za-z]:[/\\])/;
 const MIN_PHONE_DIGITS = 7;
 const MAX_PHONE_DIGITS = 15;
 
-/** The shape of a string. */
+/** Return the shape of a string. */
 export function classifyShape(string: string, segmenter: Segmenter): string {
   const { characters } = segmenter;
   let withZeros = "";
