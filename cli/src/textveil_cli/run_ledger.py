@@ -23,7 +23,7 @@ class RunLedger:
 
     Args:
         ledger: The open ledger.
-        privacy_unit: Name of the privacy unit of the command line (``--scope``).
+        privacy_unit: Name of the privacy unit of the command line (``--privacy-unit``).
         budget: Limit of every privacy unit of the run; ``None`` sets no limit of its own.
         unit_named_by: ``"row"`` or ``"request"`` if each of these names its own privacy unit; ``None`` if the run has
             one unit.

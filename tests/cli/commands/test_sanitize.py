@@ -53,7 +53,7 @@ def test_a_mapping_is_kept_and_restores(here: Callable[..., Any], bundle: Path, 
     mapping, out = tmp_path / "m.json", tmp_path / "out.txt"
     mapping.write_text("old")
     mapping.chmod(0o644)
-    ran = here("sanitize", "-b", bundle, "--consistent", "--keep-mapping", mapping, "-o", out, file)
+    ran = here("sanitize", "-b", bundle, "--consistent", "--save-mapping", mapping, "-o", out, file)
     assert ran.code == 0
     assert "zorblax" not in ran.message
     assert stat.S_IMODE(mapping.stat().st_mode) == 0o600
@@ -183,9 +183,9 @@ def test_a_language_warning_does_not_tell(here: Callable[..., Any], bundle: Path
 
 def test_no_text_is_released_without_its_mapping(here: Callable[..., Any], bundle: Path, tmp_path: Path) -> None:
     nowhere = tmp_path / "no folder" / "m.json"
-    ran = here("sanitize", "-b", bundle, "--consistent", "--keep-mapping", nowhere, "--text", "the zorblax")
+    ran = here("sanitize", "-b", bundle, "--consistent", "--save-mapping", nowhere, "--text", "the zorblax")
     assert (ran.code, ran.out) == (1, b"")
-    assert ran.message == "textveil: output: --keep-mapping: no folder there that can be written\n"
+    assert ran.message == "textveil: output: --save-mapping: no folder there that can be written\n"
 
 
 def test_a_member_of_a_kind_is_no_drawn_mention(here: Callable[..., Any], bundle: Path) -> None:

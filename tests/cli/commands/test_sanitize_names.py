@@ -98,7 +98,7 @@ def test_statements(rewrite: Here) -> None:
 def test_a_mapping_restores(rewrite: Here, here: Here, tmp_path: Path) -> None:
     for style in ([], ["--style", "tag"]):
         mapping, out = tmp_path / f"{len(style)}.json", tmp_path / f"{len(style)}.txt"
-        ran = rewrite("-q", "--keep-mapping", mapping, "-o", out, *style, "--text", "Anna met Olga, and Anna paid.")
+        ran = rewrite("-q", "--save-mapping", mapping, "-o", out, *style, "--text", "Anna met Olga, and Anna paid.")
         assert ran.code == 0
         assert not CANARY.search(out.read_text())
         assert here("restore", "--mapping", mapping, out).text == "Anna met Olga, and Anna paid.\n"
@@ -107,7 +107,7 @@ def test_a_mapping_restores(rewrite: Here, here: Here, tmp_path: Path) -> None:
 def test_a_tag_that_somebody_else_wrote_is_not_restored(rewrite: Here, here: Here, tmp_path: Path) -> None:
     mapping, out = tmp_path / "m.json", tmp_path / "out.txt"
     for given in (["--style", "tag", "--keep", "number"], ["--tag", "person"]):
-        rewrite("-q", *given, "--keep-mapping", mapping, "-o", out, "--text", "call [person 1] or [Person  1]: Olga")
+        rewrite("-q", *given, "--save-mapping", mapping, "-o", out, "--text", "call [person 1] or [Person  1]: Olga")
         restored = here("restore", "--mapping", mapping, out).text
         assert restored.count("Olga") == 1
         assert restored.endswith(": Olga\n")
@@ -117,7 +117,7 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
     books, table = tmp_path / "books", tmp_path / "in.csv"
     table.write_text(CONTENTS["in.csv"])
     for more in (["--text", TEXT], ["--csv", "--column", "note", table]):
-        ran = rewrite("--ledger", books, "--budget", "1000", "--scope", "strict", *more)
+        ran = rewrite("--ledger", books, "--budget", "1000", "--privacy-unit", "strict", *more)
         assert (ran.code, ran.out) == (1, b"")
         assert "textveil: budget: " in ran.message
         assert ran.message.splitlines()[-1].endswith("names has no finite bound: no budget covers it")
@@ -133,7 +133,13 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
     kept: list[bytes] = []
     for kinds in (["city", "month", "number"], ["number", "city", "month"]):
         given = [word for kind in kinds for word in ("--keep", kind)]
-        memo = ["--ledger", tmp_path / "books" / ".." / "memo", "--memo", "--memo-key", key / "memo.key"]
+        memo = [
+            "--ledger",
+            tmp_path / "books" / ".." / "memo",
+            "--replay-cache",
+            "--replay-cache-key",
+            key / "memo.key",
+        ]
         kept.append(rewrite("-q", *memo, *given, "--text", TEXT).out)
     assert kept[0] == kept[1]
 

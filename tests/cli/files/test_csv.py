@@ -93,7 +93,7 @@ def test_what_does_not_leave_is_said_once(how: dict[str, Any], message: str) -> 
 
 def test_a_column_that_is_not_there_cannot_be_left_out() -> None:
     with pytest.raises(
-        ColumnError, match=r"^t.csv: --without-column who is not in the header \(id, note\); --no-header if"
+        ColumnError, match=r"^t.csv: --drop-column who is not in the header \(id, note\); --no-header if"
     ):
         shout(b"id,note\n1,a\n", ColumnSelection(format="csv", columns=("note",), without=("who",)))
 
@@ -256,7 +256,7 @@ def test_the_command(here: Callable, flat_bundle: Path, nearest: None, tmp_path:
 def test_bad_rows_go_to_the_quarantine(cli: Callable, tmp_path: Path) -> None:
     table, out, kept = tmp_path / "t.csv", tmp_path / "out.csv", tmp_path / "kept.jsonl"
     table.write_bytes(b"id,note\n1,the\n2,secret,\n3,\xff secret\n")
-    ran = cli("--csv", "-c", "note", table, "-o", out, "--quarantine", kept)
+    ran = cli("--csv", "-c", "note", table, "-o", out, "--rejected-rows", kept)
     assert ran.code == 0
     assert out.read_bytes().count(b"\n") == 2
     assert "for this device only: 2 bad rows in the quarantine" in ran.message
@@ -272,9 +272,9 @@ def test_bad_rows_go_to_the_quarantine(cli: Callable, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "header", "said"),
     [
-        (["--only-columns"], b"note", "the output has no other; column names are copied as they are."),
+        (["--drop-other-columns"], b"note", "the output has no other; column names are copied as they are."),
         (
-            ["--without-column", "who"],
+            ["--drop-column", "who"],
             b"id,note",
             "1 left out; column names and all else are copied as they are, unprotected.",
         ),
@@ -294,5 +294,5 @@ def test_the_command_says_what_does_not_leave(
 def test_no_quarantine_is_left_without_bad_rows(cli: Callable, tmp_path: Path) -> None:
     table, kept = tmp_path / "t.csv", tmp_path / "kept.jsonl"
     table.write_bytes(b"id,note\n1,the\n")
-    assert cli("--csv", "-c", "note", table, "-q", "--quarantine", kept).code == 0
+    assert cli("--csv", "-c", "note", table, "-q", "--rejected-rows", kept).code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]

@@ -63,9 +63,9 @@ def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:
     assert ran.code == 1
     assert ran.message.endswith(
         "textveil: bad-row: t.csv, row 3 (line 4): rows of its document stand further up: sort them by the key "
-        "(--quarantine FILE leaves bad rows out)\n"
+        "(--rejected-rows FILE leaves bad rows out)\n"
     )
-    assert here(*arguments, "-o", tmp_path / "out.csv", "--quarantine", tmp_path / "kept").code == 0
+    assert here(*arguments, "-o", tmp_path / "out.csv", "--rejected-rows", tmp_path / "kept").code == 0
     assert (tmp_path / "out.csv").read_bytes().count(b"\n") == 3
     assert json.loads((tmp_path / "kept").read_text())["raw"] == "1,z\n"
     assert "--document-key no is not in the header (id, a)" in here(*arguments[:-2], "no", path).message
@@ -99,10 +99,10 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
     ran = here(*arguments)
     assert ran.message.endswith(
         "t.csv, row 2 (line 3): its document has more drawn words, names and numbers than the cap "
-        "(--quarantine FILE leaves bad rows out)\n"
+        "(--rejected-rows FILE leaves bad rows out)\n"
     )
     assert not out.exists()
-    ran = here(*arguments, "--quarantine", kept)
+    ran = here(*arguments, "--rejected-rows", kept)
     assert ran.code == 0
     assert "2 rows, 2 texts with at most 1 distinct drawn word each" in ran.message
     assert [line.split(",")[0] for line in out.read_text().splitlines()] == ["id", "1", "3"]

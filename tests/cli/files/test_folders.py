@@ -154,7 +154,7 @@ def test_finished_files_stay_after_an_error(tables: Callable, folder: Path, tmp_
     (folder / "deep" / "er" / "d.csv").write_bytes(b"id,note\n1,2,3\n")
     ran = tables(folder, "-o", out)
     assert ran.message.startswith(
-        "textveil: bad-row: deep/er/d.csv, row 1 (line 2): 3 cells, where the first row has 2 (--quarantine FILE "
+        "textveil: bad-row: deep/er/d.csv, row 1 (line 2): 3 cells, where the first row has 2 (--rejected-rows FILE "
     )
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz"]
     (folder / "deep" / "er" / "d.csv").write_bytes(TABLE)

@@ -56,11 +56,11 @@ def test_a_run_warns_once_of_columns_that_are_copied(here: Here, bundle: Path, t
             if "copied as" in line and "names are copied" not in line and "all else" not in line
         ]
 
-    advice = f"rewrite by {option}, or leave out by --without-column"
+    advice = f"rewrite by {option}, or leave out by --drop-column"
     assert warned() == [f"textveil: {columns} customer, E-Mail are copied as they are: {advice}"]
-    assert warned("--without-column", "customer") == [f"textveil: {columns[:-1]} E-Mail is copied as it is: {advice}"]
+    assert warned("--drop-column", "customer") == [f"textveil: {columns[:-1]} E-Mail is copied as it is: {advice}"]
     assert warned(option, "customer") == [f"textveil: {columns[:-1]} E-Mail is copied as it is: {advice}"]
-    assert warned("--only-columns") == warned("-q") == warned(option, "customer", option, "E-Mail") == []
+    assert warned("--drop-other-columns") == warned("-q") == warned(option, "customer", option, "E-Mail") == []
 
 
 def test_a_folder_is_warned_of_once_and_rows_without_header_never(here: Here, bundle: Path, tmp_path: Path) -> None:

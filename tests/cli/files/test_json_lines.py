@@ -152,7 +152,7 @@ def test_bad_rows(row: str, reason: str) -> None:
     assert [(one.number, one.line, one.reason, one.raw) for one in bad] == [(2, 2, reason, row.encode() + b"\n")]
 
 
-@pytest.mark.parametrize("option", ["document_key", "scope_column"])
+@pytest.mark.parametrize("option", ["document_key", "privacy_unit_column"])
 @pytest.mark.parametrize("row", ['{"a": "x", "b": 1, "b": 2}', '{"a": "x", "b": 1, "c": {"d": 1, "d": 2}}'])
 def test_a_row_that_names_its_document_or_scope_has_each_key_once(option: str, row: str) -> None:
     """Of two scopes the last would be charged, and the first is what others read."""

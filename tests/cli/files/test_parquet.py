@@ -51,7 +51,7 @@ def test_types_nulls_and_metadata_stay(rewrite: Callable) -> None:
 
 @pytest.mark.parametrize(
     ("how", "left"),
-    [(["--only-columns"], ["note"]), (["--without-column", "who", "--without-column", "id"], ["note", "day"])],
+    [(["--drop-other-columns"], ["note"]), (["--drop-column", "who", "--drop-column", "id"], ["note", "day"])],
 )
 def test_columns_that_do_not_leave(rewrite: Callable, tmp_path: Path, how: list[str], left: list[str]) -> None:
     table = pyarrow.table(
@@ -115,8 +115,8 @@ def test_damaged_files(cli: Callable, tmp_path: Path) -> None:
 def test_a_text_has_a_cap(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text among short ones is met when it is read; where all are long the file says so itself."""
     path, out = tmp_path / "t.parquet", tmp_path / "out.parquet"
-    said = "textveil: field-too-long: t.parquet{}: a text is longer than --max-field allows\n"
-    arguments = ["--parquet", "-c", "note", path, "-o", out, "--max-field", "1k"]
+    said = "textveil: field-too-long: t.parquet{}: a text is longer than --max-field-bytes allows\n"
+    arguments = ["--parquet", "-c", "note", path, "-o", out, "--max-field-bytes", "1k"]
     parquet.write_table(pyarrow.table({"note": ["the"] * 50 + ["x" * 1001]}), path)
     assert cli(*arguments).message == said.format(", row 51")
     chance = bytes(range(33, 125)) * 40
@@ -138,10 +138,10 @@ def test_documents_of_rows(here: Callable, tmp_path: Path) -> None:
     ran = here(*arguments, "--consistent-cap", "1")
     assert ran.message == (
         "textveil: bad-row: t.parquet, row 1: its document has more drawn words, names and numbers than the cap "
-        "(--quarantine FILE leaves bad rows out)\n"
+        "(--rejected-rows FILE leaves bad rows out)\n"
     )
     kept = tmp_path / "kept"
-    assert here(*arguments, "--consistent-cap", "1", "--quarantine", kept).code == 0
+    assert here(*arguments, "--consistent-cap", "1", "--rejected-rows", kept).code == 0
     assert parquet.read_table(out).num_rows == 1
     assert json.loads(json.loads(kept.read_text())["raw"]) == {"a": "Anna paid", "b": "Anna left Anna"}
 

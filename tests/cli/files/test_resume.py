@@ -60,11 +60,11 @@ def test_a_file_that_is_no_quarantine_is_not_added_to(
     tables: Callable, folder: Path, tmp_path: Path, content: bytes | None
 ) -> None:
     out, theirs = tmp_path / "out", tmp_path / "theirs"
-    assert tables(folder, "-o", out, "--quarantine", tmp_path / "bad").code == 0
+    assert tables(folder, "-o", out, "--rejected-rows", tmp_path / "bad").code == 0
     os.mkfifo(theirs, 0o644) if content is None else theirs.write_bytes(content)
     mode = theirs.stat().st_mode
-    ran = tables(folder, "-o", out, "--resume", "--quarantine", theirs)
-    assert ran.message == "textveil: output: --quarantine: the file there is not a quarantine: name another\n"
+    ran = tables(folder, "-o", out, "--resume", "--rejected-rows", theirs)
+    assert ran.message == "textveil: output: --rejected-rows: the file there is not a quarantine: name another\n"
     assert theirs.stat().st_mode == mode
     assert content is None or theirs.read_bytes() == content
 

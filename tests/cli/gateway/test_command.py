@@ -24,11 +24,11 @@ WRONG: list[tuple[list[str], int, str]] = [
     ([], 2, "textveil: usage: "),
     ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: others can reach this --host: give --token-file"),
     ([*UP, "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
-    ([*UP, "--draw", "/dev/null"], 1, "textveil: option: "),
+    ([*UP, "--randomize", "/dev/null"], 1, "textveil: option: "),
     ([*UP, "--tool-guesses", "4", "3"], 1, "textveil: option: --tool-guesses takes two whole numbers"),
     ([*UP, "--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-level: "),
     ([*UP, "--ledger", "l"], 1, "textveil: option: a ledger is for --protect words and all"),
-    ([*UP, "--protect", "words", "--ledger", "l", "--memo"], 1, "textveil: option: --memo "),
+    ([*UP, "--protect", "words", "--ledger", "l", "--replay-cache"], 1, "textveil: option: --replay-cache "),
     ([*UP, "--budget", "3"], 1, "textveil: option: --budget needs --ledger FILE"),
     ([*UP, "--mappings", "."], 1, "textveil: option: --mappings and --mappings-key go together (see"),
     (

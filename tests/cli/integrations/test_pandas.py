@@ -130,7 +130,7 @@ def test_other_columns_of_a_frame_stay(tickets) -> None:
 #: Options of the command that a frame has no use for: inputs, outputs, formats, the ledger, receipts and runs.
 OF_FILES = set(
     "text files output as_json statement quiet csv tsv jsonl parquet plain key header delimiter encoding document "
-    "document_key scope_column allow_missing max_field quarantine workers resume keep_mapping".split()
+    "document_key privacy_unit_column allow_missing max_field_bytes rejected_rows workers resume save_mapping".split()
 )
 
 
@@ -150,16 +150,16 @@ def test_every_option_of_the_command_has_its_name_here() -> None:
 
 
 def test_columns_are_left_out_as_the_command_leaves_them_out(tickets) -> None:
-    assert list(tickets.textveil.sanitize("note", without_column="subject").columns) == ["note", "stars"]
-    assert list(tickets.textveil.sanitize(column="note", without_column=["stars", "subject"]).columns) == ["note"]
-    only = tickets.textveil.sanitize(column="note", only_columns=True)
+    assert list(tickets.textveil.sanitize("note", drop_column="subject").columns) == ["note", "stars"]
+    assert list(tickets.textveil.sanitize(column="note", drop_column=["stars", "subject"]).columns) == ["note"]
+    only = tickets.textveil.sanitize(column="note", drop_other_columns=True)
     assert list(only.columns) == ["note"]
     assert is_right(only["note"])
-    for wrong in ({"without_column": "note"}, {"without_column": "stars", "only_columns": True}, {"columns": "note"}):
+    for wrong in ({"drop_column": "note"}, {"drop_column": "stars", "drop_other_columns": True}, {"columns": "note"}):
         with pytest.raises((OptionError, ColumnError)):
             tickets.textveil.sanitize("note", **wrong)
     with pytest.raises(ColumnError):
-        tickets["note"].textveil.sanitize(only_columns=True)
+        tickets["note"].textveil.sanitize(drop_other_columns=True)
 
 
 def test_a_key_of_a_corpus_is_a_file(tickets, tmp_path: Path) -> None:

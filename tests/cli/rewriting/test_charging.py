@@ -24,7 +24,7 @@ def sanitize(here: HERE, bundle: Path, path: Path) -> HERE:
 
 
 def test_a_release_is_charged_and_said(sanitize: HERE, path: Path) -> None:
-    first, second = sanitize("--scope", "bank"), sanitize("--scope", "bank")
+    first, second = sanitize("--privacy-unit", "bank"), sanitize("--privacy-unit", "bank")
     assert "textveil: a new ledger; its key is ledger.key: without it all is forgotten\n" in first.message
     assert first.message.endswith("textveil: ledger: 1 document charged, 25.5 nats spent in this scope\n")
     assert second.message.endswith(
@@ -60,7 +60,7 @@ def test_lines_are_documents_of_one_scope(here: HERE, bundle: Path, path: Path, 
 
 def test_the_memo_gives_the_same_again(sanitize: HERE, tmp_path: Path, path: Path) -> None:
     pytest.importorskip("cryptography")
-    memo = ("--memo", "--memo-key", tmp_path / "memo.key")
+    memo = ("--replay-cache", "--replay-cache-key", tmp_path / "memo.key")
     first, again, other = sanitize(*memo), sanitize(*memo), sanitize(*memo, "--epsilon", "6")
     assert again.out == first.out
     assert "0 documents charged, 25.5 nats spent in this scope; 1 document given again from the memo" in again.message
@@ -71,7 +71,16 @@ def test_the_lines_of_an_input_are_one_request_to_the_memo(
     forked: HERE, bundle: Path, path: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("cryptography")
-    release = ("sanitize", "-b", bundle, "--ledger", path, "--memo", "--memo-key", tmp_path / "memo.key")
+    release = (
+        "sanitize",
+        "-b",
+        bundle,
+        "--ledger",
+        path,
+        "--replay-cache",
+        "--replay-cache-key",
+        tmp_path / "memo.key",
+    )
     first, again = (forked(*release, stdin=b"doctor\nflu\ndoctor\n") for _ in range(2))
     assert again.out == first.out
     assert first.out.count(b"\n") == 3
@@ -88,7 +97,7 @@ def test_lines_that_arrive_one_by_one_are_one_request_too(
     monkeypatch.setattr("textveil_cli.console.text_io._READ_BYTES", 8)
     (tmp_path / "all.txt").write_text("doctor\nflu\ndoctor\n")
     (tmp_path / "first.txt").write_text("doctor\n")
-    memo = ("--ledger", path, "--memo", "--memo-key", tmp_path / "memo.key")
+    memo = ("--ledger", path, "--replay-cache", "--replay-cache-key", tmp_path / "memo.key")
     for command, where in (("sanitize", bundle), ("encode", write_index(tmp_path / "index"))):
         assert "3 documents charged" in here(command, "-b", where, tmp_path / "all.txt", *memo).message
         assert "1 document charged" in here(command, "-b", where, tmp_path / "first.txt", *memo).message
@@ -98,7 +107,7 @@ def test_mechanisms_without_a_bound(here: HERE, tiny_path: Path, path: Path) -> 
     run = ("sanitize", "-b", tiny_path, "-m", "santext+", "--text", "the doctor", "--ledger", path)
     ran = here(*run)
     assert "0 nats, and 1 release without a finite bound spent in this scope" in ran.message
-    ran = here(*run, "--budget", "1000", "--scope", "b")
+    ran = here(*run, "--budget", "1000", "--privacy-unit", "b")
     assert ran.message == "textveil: budget: santext+ has no finite bound: no budget covers it\n"
 
 
@@ -113,17 +122,17 @@ def test_encoding_is_charged(here: HERE, path: Path, tmp_path: Path) -> None:
 
 
 def test_what_a_ledger_holds_is_shown(here: HERE, sanitize: HERE, path: Path) -> None:
-    sanitize("--scope", "a", "--budget", "1000")
-    sanitize("--scope", "b")
+    sanitize("--privacy-unit", "a", "--budget", "1000")
+    sanitize("--privacy-unit", "b")
     shown = here("ledger", "show", path).text.splitlines()
     assert shown[0].split() == ["scope", "releases", "nats", "budget", "delta", "no", "bound"]
     assert sorted(line.split()[1:] for line in shown[1:]) == [
         ["1", "25.5", "-", "0", "0"],
         ["1", "25.5", "1,000", "0", "0"],
     ]
-    assert len(here("ledger", "show", path, "--scope", "a").text.splitlines()) == 2
-    assert json.loads(here("ledger", "show", path, "--scope", "b", "--json").text)[0]["nats"] == "25.5"
-    assert here("ledger", "show", path, "--scope", "secret").message == (
+    assert len(here("ledger", "show", path, "--privacy-unit", "a").text.splitlines()) == 2
+    assert json.loads(here("ledger", "show", path, "--privacy-unit", "b", "--json").text)[0]["nats"] == "25.5"
+    assert here("ledger", "show", path, "--privacy-unit", "secret").message == (
         "textveil: option: the ledger has no scope of that name (see textveil ledger show --help)\n"
     )
 
@@ -139,14 +148,14 @@ def test_a_ledger_is_exported(here: HERE, sanitize: HERE, path: Path, tmp_path: 
 
 def test_a_ledger_is_rotated_and_deleted_if_one_says_so(here: HERE, sanitize: HERE, path: Path, tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
-    sanitize("--scope", "a", "--memo", "--memo-key", tmp_path / "memo.key")
-    for command in (["rotate"], ["delete", "--scope", "a"], ["delete", "--outputs"]):
+    sanitize("--privacy-unit", "a", "--replay-cache", "--replay-cache-key", tmp_path / "memo.key")
+    for command in (["rotate"], ["delete", "--privacy-unit", "a"], ["delete", "--stored-outputs"]):
         ran = here("ledger", *command, path)
         assert (ran.code, ran.message.count("say --yes")) == (1, 1)
     assert here("ledger", "delete", path, "--yes").message.startswith("textveil: option: say what to delete")
-    assert "charges stay" in here("ledger", "delete", path, "--outputs", "--yes").message
+    assert "charges stay" in here("ledger", "delete", path, "--stored-outputs", "--yes").message
     assert Ledger(path).get_account("a").displayed_epsilon == "25.5"
-    assert here("ledger", "delete", path, "--scope", "a", "--yes").code == 0
+    assert here("ledger", "delete", path, "--privacy-unit", "a", "--yes").code == 0
     assert Ledger(path).list_accounts() == []
     sanitize()
     assert here("ledger", "rotate", path, "--yes").message == "textveil: a new key and an empty ledger\n"
@@ -155,7 +164,7 @@ def test_a_ledger_is_rotated_and_deleted_if_one_says_so(here: HERE, sanitize: HE
 
 @pytest.mark.parametrize("command", ["show", "export", "rotate", "delete"])
 def test_a_ledger_that_is_not_there_is_not_made(here: HERE, path: Path, command: str) -> None:
-    options = {"rotate": ["--yes"], "delete": ["--outputs", "--yes"]}.get(command, [])
+    options = {"rotate": ["--yes"], "delete": ["--stored-outputs", "--yes"]}.get(command, [])
     ran = here("ledger", command, path, *options)
     said = f"there is no ledger {path.name!r}: the first release with --ledger makes it"
     assert ran.message == f"textveil: ledger: {said}\n"
@@ -219,7 +228,7 @@ def test_a_ledger_is_opened_before_anything_is_drawn(sanitize: HERE, path: Path)
 @pytest.mark.slow
 def test_a_command_that_is_killed_leaves_no_unknown_line(bundle: Path, path: Path) -> None:
     lines = ["doctor", "nurse flu", "cancer"]
-    process = start("sanitize", "-q", "-b", bundle, "--ledger", path, "--scope", "stream")
+    process = start("sanitize", "-q", "-b", bundle, "--ledger", path, "--privacy-unit", "stream")
     assert process.stdin is not None
     assert process.stdout is not None
     left = b""

@@ -76,9 +76,9 @@ def test_bad_bytes_are_named_and_earlier_lines_stay(cli: Callable, tmp_path: Pat
     ran = cli(path)
     assert ran.code == 1
     assert re.fullmatch(rb"\S+ \S+\n\S+\n", ran.out)
-    remedy = "save it as UTF-8; --quarantine FILE leaves bad lines out"
+    remedy = "save it as UTF-8; --rejected-rows FILE leaves bad lines out"
     assert ran.message == f"textveil: input: bad.txt: not UTF-8 at byte 21 ({remedy})\n"
-    kept = cli("--quarantine", tmp_path / "kept", "-o", tmp_path / "out", path)
+    kept = cli("--rejected-rows", tmp_path / "kept", "-o", tmp_path / "out", path)
     assert (kept.code, (tmp_path / "out").read_bytes().count(b"\n")) == (0, 3)
     ran = cli("--json", path)
     assert [json.loads(line)["statement"]["tokens"] for line in ran.text.splitlines()] == [2, 1]

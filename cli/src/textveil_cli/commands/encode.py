@@ -37,7 +37,7 @@ class ReleaseOptions:
             "word; that of the whole text stays."
         ),
     ] = "0"
-    channel: Annotated[
+    randomizer: Annotated[
         Literal["counts", "accuracy"] | None,
         typer.Option(help="Of a bundle that releases an index; the bundle's default if left out."),
     ] = None
@@ -65,10 +65,10 @@ class ReleaseOptions:
         if isinstance(encoder, TextLabelEncoder):
             if self.word_dropout != "0":
                 raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
-            index, options = encoder, {"epsilon": self.epsilon, "randomizer": self.channel, "as_text": self.as_text}
+            index, options = encoder, {"epsilon": self.epsilon, "randomizer": self.randomizer, "as_text": self.as_text}
             return index, options, index.statement(**options)
-        if self.channel is not None or self.as_text:
-            raise OptionError("--channel and --as-text are for bundles that release an index")
+        if self.randomizer is not None or self.as_text:
+            raise OptionError("--randomizer and --as-text are for bundles that release an index")
         statement = encoder.statement(epsilon=self.epsilon, word_dropout=self.word_dropout)
         return encoder, {"epsilon": self.epsilon, "word_dropout": self.word_dropout}, statement
 
@@ -114,7 +114,7 @@ def encode(
         output,
         statement_text=statement_text,
         refuses_tables=table.format is None,
-        one_request=ledger.memo,
+        one_request=ledger.replay_cache,
     )
     if run_ledger is not None:
         run_ledger.print_summary(output.quiet)

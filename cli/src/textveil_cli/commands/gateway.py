@@ -100,16 +100,18 @@ class LimitOptions:
     """Limits of size and time for requests and replies."""
 
     heading: ClassVar[str] = "Limits"
-    body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="The longest body of a request.")] = 1 << 22
-    seconds: Annotated[
+    max_body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="The longest body of a request.")] = (
+        1 << 22
+    )
+    timeout_seconds: Annotated[
         float, typer.Option(min=1, max=600, help="For a body to arrive, to be rewritten, and for a part to be read.")
     ] = 30
-    work_bytes: Annotated[
+    max_work_bytes: Annotated[
         int,
         typer.Option(min=1 << 20, max=1 << 40, help="The most memory for rewriting a request, estimated by its shape."),
     ] = 1 << 29
-    reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26
-    reply_seconds: Annotated[
+    max_reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26
+    reply_timeout_seconds: Annotated[
         float, typer.Option(min=1, max=24 * _HOUR_SECONDS, help="From a request to the end of its reply.")
     ] = 600
 
@@ -119,7 +121,7 @@ class LimitOptions:
         # disk does not hold it.
         threads = RequestLimits.threads if waits_for_disk else 1
         return RequestLimits(
-            body_bytes=self.body_bytes, seconds=self.seconds, threads=threads, connections=_MAX_CONNECTIONS
+            body_bytes=self.max_body_bytes, seconds=self.timeout_seconds, threads=threads, connections=_MAX_CONNECTIONS
         )
 
 
@@ -128,13 +130,13 @@ class MappingOptions:
     """Options of the stored conversations: how long, how many and where."""
 
     heading: ClassVar[str] = "Mappings"
-    keep_hours: Annotated[
+    expire_hours: Annotated[
         float, typer.Option(min=0.001, max=24 * 366, help="Forget a conversation so long after its last request.")
     ] = 8
-    conversations: Annotated[
+    max_conversations: Annotated[
         int, typer.Option(min=1, max=1_000_000, help="The most at a time; those that rested longest go first.")
     ] = 10_000
-    mapping_bytes: Annotated[
+    max_mapping_bytes: Annotated[
         int, typer.Option(min=1 << 20, max=1 << 40, help="The most that the mappings of those that rest may take.")
     ] = 12 << 20
     mappings: Annotated[
@@ -156,9 +158,9 @@ class MappingOptions:
         if self.mappings is not None and not self.mappings.is_dir():
             raise OptionError("--mappings: there is no such folder: make it first, or leave both options out")
         return RetentionSettings(
-            seconds=self.keep_hours * _HOUR_SECONDS,
-            max_conversations=self.conversations,
-            max_bytes=self.mapping_bytes,
+            seconds=self.expire_hours * _HOUR_SECONDS,
+            max_conversations=self.max_conversations,
+            max_bytes=self.max_mapping_bytes,
             folder=self.mappings,
             key_file=self.mappings_key,
         )
@@ -256,7 +258,7 @@ def gateway(
         conversation_options = {**restore_options, **options, "tool_guesses": guesses}
     else:
         restoring.refuse_without_mapping(str(options["protect"]))
-        rewriter = _make_rewriter(sanitizer, options, run_ledger, uses_replay_cache=ledger.memo)
+        rewriter = _make_rewriter(sanitizer, options, run_ledger, uses_replay_cache=ledger.replay_cache)
         conversation_options = restore_options = {**restore_options, "rewrite": rewriter}
     trial_conversation = Conversation(sanitizer, **conversation_options)  # checks the options before the server starts
     with _lock_mappings(storage_settings.folder):
@@ -272,13 +274,13 @@ def gateway(
         text_options.report_list_entries(sanitizer, text_options.make_options(), quiet=False)
         restoring.warn_about_all_places(_print_notice)
         service = Gateway(
-            upstream=UpstreamClient.from_url(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates),
+            upstream=UpstreamClient.from_url(upstream.upstream, limits.max_reply_bytes, upstream.upstream_certificates),
             conversations=conversations,
             limits=limits.make_request_limits(waits_for_disk=bool(run_ledger or storage_settings.folder)),
-            reply_limits=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
+            reply_limits=ReplyLimits(bytes=limits.max_reply_bytes, seconds=limits.reply_timeout_seconds),
             pass_through=frozenset(restore_options["pass_through"]),
             restore_tools=frozenset(restore_options["restore_tools"]),
-            work_bytes=limits.work_bytes,
+            work_bytes=limits.max_work_bytes,
             key=key,
             report=_print_notice,
             is_field_name=trial_conversation.is_field_name,
@@ -321,7 +323,7 @@ def _make_rewriter(
         OptionError: A replay cache is on: with it the upstream would see which texts are equal.
     """
     if uses_replay_cache:
-        raise OptionError("--memo does not go with a gateway: the upstream would see which texts are equal")
+        raise OptionError("--replay-cache does not go with a gateway: the upstream would see which texts are equal")
     sanitizer.terms(**options)
 
     def rewrite(text: str) -> str:

@@ -14,7 +14,7 @@ from textveil_cli.console import TYPER_SETTINGS, GroupedCommand, open_output, pr
 from textveil_cli.options import JsonOption, LedgerKey, PrivateOutput
 
 LedgerArgument = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file that --ledger names.")]
-PrivacyUnitOption = Annotated[str | None, typer.Option("--scope", help="The name of one scope.")]
+PrivacyUnitOption = Annotated[str | None, typer.Option("--privacy-unit", help="The name of one scope.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do it: what is forgotten cannot be had back.")]
 
 ledger = typer.Typer(
@@ -27,16 +27,19 @@ ledger = typer.Typer(
 
 @ledger.command(cls=GroupedCommand)
 def show(
-    file: LedgerArgument, scope: PrivacyUnitOption = None, as_json: JsonOption = False, ledger_key: LedgerKey = None
+    file: LedgerArgument,
+    privacy_unit: PrivacyUnitOption = None,
+    as_json: JsonOption = False,
+    ledger_key: LedgerKey = None,
 ) -> None:
     """Show what every scope has spent.
 
-    Names of scopes are not in the file: they are shown as tags. --scope shows the one of that name.
+    Names of scopes are not in the file: they are shown as tags. --privacy-unit shows the one of that name.
     """
     opened_ledger = _open_ledger(file, ledger_key)
     accounts = opened_ledger.list_accounts()
-    if scope is not None:
-        tag = opened_ledger.get_account(scope).unit_tag
+    if privacy_unit is not None:
+        tag = opened_ledger.get_account(privacy_unit).unit_tag
         accounts = [(account, releases) for account, releases in accounts if account.unit_tag == tag]
         if not accounts:
             raise OptionError("the ledger has no scope of that name")
@@ -77,19 +80,21 @@ def rotate(file: LedgerArgument, yes: YesOption = False, ledger_key: LedgerKey =
 @ledger.command(cls=GroupedCommand)
 def delete(
     file: LedgerArgument,
-    scope: PrivacyUnitOption = None,
-    outputs: Annotated[bool, typer.Option("--outputs", help="All stored outputs, and no charge.")] = False,
+    privacy_unit: PrivacyUnitOption = None,
+    stored_outputs: Annotated[
+        bool, typer.Option("--stored-outputs", help="All stored outputs, and no charge.")
+    ] = False,
     yes: YesOption = False,
     ledger_key: LedgerKey = None,
 ) -> None:
     """Forget a scope and its budget, or all stored outputs."""
-    if (scope is None) != outputs:
-        raise OptionError("say what to delete: --scope NAME or --outputs")
+    if (privacy_unit is None) != stored_outputs:
+        raise OptionError("say what to delete: --privacy-unit NAME or --stored-outputs")
     opened_ledger = _open_ledger(file, ledger_key)
     if not yes:
         raise OptionError("what is deleted cannot be had back: say --yes")
-    if scope is not None:
-        opened_ledger.delete_privacy_unit(scope)
+    if privacy_unit is not None:
+        opened_ledger.delete_privacy_unit(privacy_unit)
         print_message("textveil: the scope, its account and its budget are forgotten")
     else:
         opened_ledger.delete_outputs()

@@ -29,7 +29,7 @@ def restore(
     inputs: InputOptions,
     places: RestoreOptions,
     mapping: Annotated[
-        Path | None, typer.Option("--mapping", help="The file that sanitize --keep-mapping wrote.")
+        Path | None, typer.Option("--mapping", help="The file that sanitize --save-mapping wrote.")
     ] = None,
     output: PrivateOutput = None,
     as_json: Annotated[
@@ -39,7 +39,7 @@ def restore(
 ) -> None:
     """Put the original words into a reply, on this device.
 
-    The reply is about a text that was sanitized with --keep-mapping, and with --consistent on the rungs words and all.
+    The reply is about a text that was sanitized with --save-mapping, and with --consistent on the rungs words and all.
     Each file is a reply of its own.
 
     Words come back in running text alone. In links, markup, code, math and JSON they stay replaced: what displays or
@@ -52,7 +52,7 @@ def restore(
     """
     paths, policy = inputs.paths, places.parse_policy()
     if mapping is None:
-        raise OptionError("--mapping is needed: the file that sanitize --keep-mapping wrote")
+        raise OptionError("--mapping is needed: the file that sanitize --save-mapping wrote")
     ProtectedPaths(inputs=[*paths, mapping]).check_outputs(("--output", output))
     try:
         with mapping.open("rb") as file:

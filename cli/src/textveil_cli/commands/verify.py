@@ -16,7 +16,7 @@ def verify(
     folder: BundleArgument = None,
     *,
     bundle: BundleOptions,
-    pairs: Annotated[
+    audit_pairs: Annotated[
         int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {AUDITED_PAIRS:,} if left out.")
     ] = None,
     receipt: Annotated[Path | None, typer.Option("--receipt", help="Check this receipt instead of a bundle.")] = None,
@@ -36,7 +36,7 @@ def verify(
     """
     bundle_folder = bundle.select_folder(folder)
     if receipt is not None:
-        if bundle_folder is not None or pairs is not None or bundle.expected.maker is not None:
+        if bundle_folder is not None or audit_pairs is not None or bundle.expected.signer is not None:
             raise OptionError("--receipt is checked without a bundle")
         from textveil_cli.reports.receipt import verify_receipt
 
@@ -50,12 +50,12 @@ def verify(
         if bundle_folder is None
         else open_bundle(bundle_folder, **expected_bundle)
     )
-    if pairs is not None and not (isinstance(opened_bundle, TextBundle) and opened_bundle.santext_levels):
-        raise OptionError("--pairs is for bundles with SanText: of others all that is checked is checked whole")
+    if audit_pairs is not None and not (isinstance(opened_bundle, TextBundle) and opened_bundle.santext_levels):
+        raise OptionError("--audit-pairs is for bundles with SanText: of others all that is checked is checked whole")
     match opened_bundle:
         case LabelBundle():
             print(verify_labels(opened_bundle))
         case VectorBundle():
             print(verify_encoder(opened_bundle))
         case _:
-            print(verify_text(opened_bundle, AUDITED_PAIRS if pairs is None else pairs))
+            print(verify_text(opened_bundle, AUDITED_PAIRS if audit_pairs is None else audit_pairs))

@@ -240,7 +240,7 @@ class OptionsFor:
     """Marker that reuses an option group about a bundle for something else.
 
     ``Annotated[ExpectedBundleOptions, OptionsFor("encoder")]`` renames the options of ``ExpectedBundleOptions`` to, for
-    example, ``--encoder-maker`` and ``--max-encoder-bytes``.
+    example, ``--encoder-signer`` and ``--max-encoder-bytes``.
     """
 
     subject: str

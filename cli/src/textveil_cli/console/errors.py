@@ -27,8 +27,8 @@ _USAGE_ERRORS = {
 }
 #: Options as the errors of the library spell them.
 _LIBRARY_OPTIONS = re.compile(
-    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|draw|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
-    r"protect|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
+    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
+    r"protect|randomize|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
 )
 #: Shape of an option name; private text hardly has it.
 _OPTION_SHAPE = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")

@@ -123,7 +123,7 @@ def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[
         if not end:
             pending.append(chunk)
             if size > max_bytes:
-                raise FieldTooLong(f"{name}: a line is longer than --max-field allows")
+                raise FieldTooLong(f"{name}: a line is longer than --max-field-bytes allows")
             continue
         lines = BytesIO(b"".join([*pending, chunk[:end]])).readlines()
         pending, size = [chunk[end:]], len(chunk) - end
@@ -160,7 +160,7 @@ def read_blocks(
             rows, open_document = _split_last_document(rows, rejected, earlier_keys, layout.separator, last=last)
             if sum(map(len, (part for row in open_document for part in row.parts))) > selection.max_row:
                 raise DocumentTooLong(
-                    f"{name}, row {open_document[0].number}: its document is longer than --max-field allows"
+                    f"{name}, row {open_document[0].number}: its document is longer than --max-field-bytes allows"
                 )
         if rows or rejected or last:
             document_sizes = _count_texts(rows, selection.document)

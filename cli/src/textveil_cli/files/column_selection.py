@@ -37,7 +37,7 @@ class ColumnSelection:
         encoding: Encoding of a delimited file: ``utf-8``, ``latin-1`` or ``cp1252``.
         allow_missing: Whether a row of JSON lines may lack a key.
         max_field: Maximum bytes of a field; a row has at most four times as many.
-        scope_column: The column or key whose value names the privacy unit of a row in the ledger.
+        privacy_unit_column: The column or key whose value names the privacy unit of a row in the ledger.
         without: Columns to leave out of the output.
         only: Whether to leave out all columns except the rewritten ones.
 
@@ -54,7 +54,7 @@ class ColumnSelection:
     encoding: str = "utf-8"
     allow_missing: bool = False
     max_field: int = MAX_FIELD
-    scope_column: str | None = None
+    privacy_unit_column: str | None = None
     without: tuple[str, ...] = ()
     only: bool = False
 
@@ -70,14 +70,14 @@ class ColumnSelection:
             raise OptionError("--document is line or file for plain text, cell or row for tables")
         if (self.without or self.only) and self.format == "lines":
             raise OptionError(
-                "--without-column and --only-columns are for tables: say --csv, --tsv, --jsonl or --parquet"
+                "--drop-column and --drop-other-columns are for tables: say --csv, --tsv, --jsonl or --parquet"
             )
         if self.without and self.only:
-            raise OptionError("--without-column and --only-columns exclude each other")
+            raise OptionError("--drop-column and --drop-other-columns exclude each other")
         if set(self.without) & set(self.columns) or len(set(self.without)) < len(self.without):
-            raise OptionError("--without-column: one is rewritten too, or given twice: name it once")
-        if self.format == "lines" and self.scope_column is not None:
-            raise OptionError("--scope-column is for tables")
+            raise OptionError("--drop-column: one is rewritten too, or given twice: name it once")
+        if self.format == "lines" and self.privacy_unit_column is not None:
+            raise OptionError("--privacy-unit-column is for tables")
         if self.format == "parquet" and self.document == "key":
             raise OptionError("--document-key is for CSV, TSV and JSON lines")
         if self.format not in ("csv", "tsv") and not (self.header and self.delimiter is None):

@@ -59,7 +59,9 @@ class DelimitedLayout:
             if quoted_row.lines:
                 quoted_row.add_line(line)
                 if quoted_row.size > self._selection.max_row:
-                    raise FieldTooLong(f"{self._name}, row {self._row + 1}: a cell is longer than --max-field allows")
+                    raise FieldTooLong(
+                        f"{self._name}, row {self._row + 1}: a cell is longer than --max-field-bytes allows"
+                    )
                 if quoted_row.quotes % 2:  # the open cell stays open
                     continue
             elif line in _LINE_ENDS:
@@ -168,7 +170,7 @@ class DelimitedLayout:
         self._row += 1
         number = self._row
         if len(raw) > self._selection.max_field and max(map(len, cells)) > self._selection.max_field:
-            raise FieldTooLong(f"{self._name}, row {number}: a cell is longer than --max-field allows")
+            raise FieldTooLong(f"{self._name}, row {number}: a cell is longer than --max-field-bytes allows")
         if error is None and len(cells) != self._cell_count:
             error = f"{len(cells):,} cells, where the first row has {self._cell_count:,}"
         if error is not None:
@@ -221,7 +223,7 @@ class DelimitedLayout:
         left_out_names = self._selection.without
         left_out = [
             self._find_column(
-                names, column, describe_column_option("--without-column", column, number, len(left_out_names))
+                names, column, describe_column_option("--drop-column", column, number, len(left_out_names))
             )
             for number, column in enumerate(left_out_names, 1)
         ]
@@ -232,11 +234,11 @@ class DelimitedLayout:
             self._key_column = self._find_column(
                 names, key := self._selection.document_key, describe_column_option("--document-key", key)
             )
-        if self._selection.scope_column is not None:
+        if self._selection.privacy_unit_column is not None:
             self._privacy_unit_column = self._find_column(
                 names,
-                unit_column := self._selection.scope_column,
-                describe_column_option("--scope-column", unit_column),
+                unit_column := self._selection.privacy_unit_column,
+                describe_column_option("--privacy-unit-column", unit_column),
             )
 
     def _find_column(self, names: list[str], column: str, option: str) -> int:

@@ -152,7 +152,7 @@ class KeyParser:
         if not (names >= self._without or self._allow_missing):
             missing = self._without - names
             raise RowMismatch(
-                f"a --without-column is missing{_describe_missing(missing, [*names])}: --allow-missing passes such rows"
+                f"a --drop-column is missing{_describe_missing(missing, [*names])}: --allow-missing passes such rows"
             )
 
     def _parse_value(self, node: KeyTree, position: int) -> int:

@@ -40,16 +40,20 @@ class JsonLinesLayout:
         self._key_paths = [parse_key(key) for key in selection.columns]
         self._key_tree = build_key_tree(self._key_paths)
         if selection.only and any(len(path) > 1 for path in self._key_paths):
-            raise OptionError("--only-columns takes a --key without dots: what stands beside one inside would stay")
+            raise OptionError(
+                "--drop-other-columns takes a --key without dots: what stands beside one inside would stay"
+            )
         left_out_paths = [parse_key(key) for key in selection.without]
         overlaps = {EACH_ITEM, *self._key_tree}.intersection(path[0] for path in left_out_paths) or (
             left_out_paths and EACH_ITEM in self._key_tree
         )
         if overlaps or any(len(path) > 1 for path in left_out_paths):
-            raise OptionError("--without-column: of JSON lines a whole key without dots, in which nothing is rewritten")
+            raise OptionError("--drop-column: of JSON lines a whole key without dots, in which nothing is rewritten")
         self._left_out_keys = frozenset(str(path[0]) for path in left_out_paths)
         self._document_key_path = None if selection.document_key is None else parse_key(selection.document_key)
-        self._privacy_unit_path = None if selection.scope_column is None else parse_key(selection.scope_column)
+        self._privacy_unit_path = (
+            None if selection.privacy_unit_column is None else parse_key(selection.privacy_unit_column)
+        )
         #: Keys of the first object that are copied, set after it is read.
         self.copied: list[str] = []
         self._line = self._row = 0
@@ -117,7 +121,7 @@ class JsonLinesLayout:
             for *_, found in parser.strings
             if found
         ):
-            raise FieldTooLong(f"{self._name}, row {self._row}: a text is longer than --max-field allows")
+            raise FieldTooLong(f"{self._name}, row {self._row}: a text is longer than --max-field-bytes allows")
         parts: list[bytes] = []
         texts: list[str] = []
         position, before = 0, ""

@@ -117,16 +117,16 @@ class ParquetTable:
         except (pyarrow.ArrowException, OSError, ValueError):
             raise InputError(f"{name}: not a Parquet file, or a damaged one") from None
         self._text_columns = [self._find_text_column(pyarrow, number) for number, _ in enumerate(selection.columns, 1)]
-        privacy_unit_column = selection.scope_column
+        privacy_unit_column = selection.privacy_unit_column
         self._privacy_unit_column = (
             None
             if privacy_unit_column is None
-            else self._find_column(privacy_unit_column, describe_column_option("--scope-column", privacy_unit_column))
+            else self._find_column(
+                privacy_unit_column, describe_column_option("--privacy-unit-column", privacy_unit_column)
+            )
         )
         left_out = [
-            self._find_column(
-                column, describe_column_option("--without-column", column, number, len(selection.without))
-            )
+            self._find_column(column, describe_column_option("--drop-column", column, number, len(selection.without)))
             for number, column in enumerate(selection.without, 1)
         ]
         self._output_columns = selection.list_output_columns(self._text_columns, left_out, len(self.schema))
@@ -264,7 +264,7 @@ class ParquetTable:
                 column = group.column(column_index)
                 is_too_long = column.total_uncompressed_size > self._selection.max_field * max(1, column.num_values)
                 if column.path_in_schema in names and is_too_long:
-                    raise FieldTooLong(f"{self._name}: a text is longer than --max-field allows")
+                    raise FieldTooLong(f"{self._name}: a text is longer than --max-field-bytes allows")
 
     def _refuse_long(self, texts: list[list[str | None]]) -> None:
         max_bytes = self._selection.max_field
@@ -272,7 +272,7 @@ class ParquetTable:
             for number, text in enumerate(column, 1):
                 if text and len(text) * 4 > max_bytes and len(text.encode()) > max_bytes:
                     raise FieldTooLong(
-                        f"{self._name}, row {self.rows_read + number}: a text is longer than --max-field allows"
+                        f"{self._name}, row {self.rows_read + number}: a text is longer than --max-field-bytes allows"
                     )
 
 

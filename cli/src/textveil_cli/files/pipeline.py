@@ -284,7 +284,7 @@ def _raise_first_rejected(source: SourceFile, block: TextBlock | ParquetBlock) -
         encoding_advice = (
             "--encoding latin-1 or cp1252 may read it; " if rejected.reason == "a cell is not utf-8" else ""
         )
-        advice = "" if concerns_all_rows else f" ({encoding_advice}--quarantine FILE leaves bad rows out)"
+        advice = "" if concerns_all_rows else f" ({encoding_advice}--rejected-rows FILE leaves bad rows out)"
         raise rejected.error(f"{source.name}, row {rejected.number:,}{line}: {rejected.reason}{advice}")
 
 

@@ -22,7 +22,7 @@ class WithheldDocument:
 
 
 TOO_LONG = WithheldDocument("its document has more drawn words, names and numbers than the cap")
-NO_PRIVACY_UNIT = WithheldDocument("--scope-column names no scope there")
+NO_PRIVACY_UNIT = WithheldDocument("--privacy-unit-column names no scope there")
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def hash_settings(
         privacy_unit: The privacy unit of the ledger; ``None`` without a ledger. A run with a ledger cannot resume one
             without.
     """
-    word_lists = [sorted(set(options.get(name) or ())) for name in ("deny", "allow", "draw")]
+    word_lists = [sorted(set(options.get(name) or ())) for name in ("deny", "allow", "randomize")]
     facts = [asdict(selection), asdict(terms), word_lists, privacy_unit]
     return hashlib.sha256(json.dumps(facts, default=_to_json_value).encode()).hexdigest()
 

@@ -49,7 +49,7 @@ class AddressOptions:
 
     def refuse_overwriting(self, ledger: LedgerOptions, bundle: Path | None) -> None:
         """Raise ``OutputError`` if a new token file would overwrite a key, ledger or bundle."""
-        keys = [("--memo-key", ledger.memo_key), ("--tls-key", self.tls_key)]
+        keys = [("--replay-cache-key", ledger.replay_cache_key), ("--tls-key", self.tls_key)]
         keys.append(("--tls-certificate", self.tls_certificate))
         if self.token_file is not None and not self.token_file.exists():  # the service creates it
             from textveil.bundle import ProtectedPaths

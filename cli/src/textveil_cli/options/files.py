@@ -178,10 +178,10 @@ class TableOptions:
             delimiter=self.delimiter,
             encoding=self.encoding,
             allow_missing=rows.allow_missing,
-            max_field=rows.max_field_bytes,
-            scope_column=rows.scope_column,
-            without=tuple(rows.without_column or ()),
-            only=rows.only_columns,
+            max_field=rows.parse_max_field_bytes(),
+            privacy_unit_column=rows.privacy_unit_column,
+            without=tuple(rows.drop_column or ()),
+            only=rows.drop_other_columns,
         )
 
 
@@ -201,19 +201,19 @@ class RowOptions:
         str | None,
         typer.Option(help="With --consistent: rows with one value there, one after the other, are one document."),
     ] = None
-    scope_column: Annotated[
+    privacy_unit_column: Annotated[
         str | None,
         typer.Option(help="With --ledger: the column or key whose value names the scope that a row is charged to."),
     ] = None
-    without_column: Annotated[
+    drop_column: Annotated[
         list[str] | None,
         typer.Option(help="A column or key that the output does not have; may be given several times."),
     ] = None
-    only_columns: Annotated[
-        bool, typer.Option("--only-columns", help="The output has no other column than those that are rewritten.")
+    drop_other_columns: Annotated[
+        bool, typer.Option("--drop-other-columns", help="The output has no other column than those that are rewritten.")
     ] = False
     allow_missing: Annotated[bool, typer.Option("--allow-missing", help="JSON lines: a row may lack a key.")] = False
-    max_field: Annotated[
+    max_field_bytes: Annotated[
         str, typer.Option(help="Longest field in bytes, with k, M or G; a row may have four times as many.")
     ] = "16M"
 
@@ -238,16 +238,15 @@ class RowOptions:
             return {None: "cell", "line": "cell", "file": "file"}.get(self.document, "")
         return self.document or "cell"
 
-    @property
-    def max_field_bytes(self) -> int:
+    def parse_max_field_bytes(self) -> int:
         """Return the maximum bytes of a field.
 
         Raises:
             OptionError: The value is not a size.
         """
-        match = _SIZE_PATTERN.fullmatch(self.max_field)
+        match = _SIZE_PATTERN.fullmatch(self.max_field_bytes)
         if match is None or not int(match[1]):
-            raise OptionError("--max-field is a number of bytes, such as 16M")
+            raise OptionError("--max-field-bytes is a number of bytes, such as 16M")
         return int(match[1]) * _SIZE_UNITS[match[2]]
 
 
@@ -256,7 +255,7 @@ class FileRunOptions:
     """Options of a run over many files."""
 
     heading: ClassVar[str] = "Many files"
-    quarantine: Annotated[
+    rejected_rows: Annotated[
         Path | None,
         typer.Option(
             help="Bad rows go there, for their owner alone, and not to the output; without it the first is an error."
@@ -270,7 +269,7 @@ class FileRunOptions:
     @property
     def has_any(self) -> bool:
         """Return whether any of these options differs from its default."""
-        return self.quarantine is not None or self.workers > 1 or self.resume
+        return self.rejected_rows is not None or self.workers > 1 or self.resume
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ class LedgerOptions:
         typer.Option("--ledger", help="Charge every draw in this file before its output leaves; made at first use."),
     ] = None
     ledger_key: LedgerKey = None
-    scope: Annotated[
+    privacy_unit: Annotated[
         str | None,
         typer.Option(help="With --ledger: what is charged: a document, a person, a day; 'default' if left out."),
     ] = None
@@ -40,38 +40,47 @@ class LedgerOptions:
         typer.Option(help="With --ledger: refuse what brings the scope above so many nats, now and later."),
     ] = None
     budget_delta: Annotated[str | None, typer.Option(help="With --budget: the same for delta; 0 if left out.")] = None
-    memo: Annotated[
+    replay_cache: Annotated[
         bool,
         typer.Option(
-            "--memo", help="With --ledger and --memo-key: give an equal request its stored output again, uncharged."
+            "--replay-cache",
+            help="With --ledger and --replay-cache-key: give an equal request its stored output again, uncharged.",
         ),
     ] = False
-    memo_key: Annotated[
+    replay_cache_key: Annotated[
         Path | None,
-        typer.Option(help="With --memo: what outputs are encrypted with; not in the ledger's folder."),
+        typer.Option(help="With --replay-cache: what outputs are encrypted with; not in the ledger's folder."),
     ] = None
 
-    def open_ledger(self, *, scope_column: str | None = None, scope_per_request: bool = False) -> "RunLedger | None":
+    def open_ledger(
+        self, *, privacy_unit_column: str | None = None, privacy_unit_per_request: bool = False
+    ) -> "RunLedger | None":
         """Open the ledger; return ``None`` if the options name none.
 
         Args:
-            scope_column: The column that names the privacy unit of each row.
-            scope_per_request: Whether a request may name its privacy unit.
+            privacy_unit_column: The column that names the privacy unit of each row.
+            privacy_unit_per_request: Whether a request may name its privacy unit.
 
         Raises:
             OptionError: Ledger options without a ledger, or a replay cache without a key.
             LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
         """
         if self.ledger is None:
-            values = {**vars(self), "scope_column": scope_column, "scope_per_request": scope_per_request}
+            values = {
+                **vars(self),
+                "privacy_unit_column": privacy_unit_column,
+                "privacy_unit_per_request": privacy_unit_per_request,
+            }
             for name, value in values.items():
                 if value:
                     raise OptionError(f"--{name.replace('_', '-')} needs --ledger FILE")
             return None
-        if self.memo != (self.memo_key is not None):
-            raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")
-        if self.scope is not None and scope_column is not None:
-            raise OptionError("--scope and --scope-column exclude each other")
+        if self.replay_cache != (self.replay_cache_key is not None):
+            raise OptionError(
+                "--replay-cache and --replay-cache-key go together: outputs are stored encrypted with that key"
+            )
+        if self.privacy_unit is not None and privacy_unit_column is not None:
+            raise OptionError("--privacy-unit and --privacy-unit-column exclude each other")
         if self.budget is None and self.budget_delta is not None:
             raise OptionError("--budget-delta goes with --budget")
         from textveil.ledger import DEFAULT_PRIVACY_UNIT, Budget, Ledger
@@ -80,9 +89,11 @@ class LedgerOptions:
 
         delta = "0" if self.budget_delta is None else self.budget_delta
         limit = None if self.budget is None else Budget(self.budget, delta=delta)
-        unit_named_by = "request" if scope_per_request else None if scope_column is None else "row"
-        ledger = Ledger(self.ledger, key=self.ledger_key, replay_cache_key=self.memo_key)
-        return RunLedger(ledger, DEFAULT_PRIVACY_UNIT if self.scope is None else self.scope, limit, unit_named_by)
+        unit_named_by = "request" if privacy_unit_per_request else None if privacy_unit_column is None else "row"
+        ledger = Ledger(self.ledger, key=self.ledger_key, replay_cache_key=self.replay_cache_key)
+        return RunLedger(
+            ledger, DEFAULT_PRIVACY_UNIT if self.privacy_unit is None else self.privacy_unit, limit, unit_named_by
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +159,7 @@ def refuse_overwriting(
         bundle: Folder of the bundle.
         written_paths: Outputs, each with the name of its option.
     """
-    keys = [("--memo-key", ledger.memo_key), ("--receipt-key", receipt.receipt_key)]
+    keys = [("--replay-cache-key", ledger.replay_cache_key), ("--receipt-key", receipt.receipt_key)]
     outputs = [*written_paths, ("--receipt", receipt.receipt)]
     if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
         return

@@ -34,7 +34,7 @@ class ExpectedBundleOptions:
     expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")] = (
         None
     )
-    maker: Annotated[
+    signer: Annotated[
         str | None,
         typer.Option(
             metavar="KEY", help="Refuse the bundle unless the owner of this public key signed it (64 digits)."
@@ -47,12 +47,12 @@ class ExpectedBundleOptions:
     @property
     def expected_bundle(self) -> ExpectedBundle:
         """Return the options as keyword arguments of the functions that open bundles."""
-        return ExpectedBundle(expect_id=self.expect_id, maker=self.maker, max_bytes=self.max_bundle_bytes)
+        return ExpectedBundle(expect_id=self.expect_id, signer=self.signer, max_bytes=self.max_bundle_bytes)
 
     @property
     def has_requirements(self) -> bool:
         """Return whether the options require a content hash or a signer."""
-        return self.expect_id is not None or self.maker is not None
+        return self.expect_id is not None or self.signer is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,11 +184,11 @@ class ProtectionOptions:
         Path | None,
         typer.Option("--allow", help="names: file of words to show wherever they stand, one per line. It is public."),
     ] = None
-    draw: Annotated[
+    randomize: Annotated[
         Path | None,
         typer.Option(
-            "--draw",
-            help="names: file of at least 100 words, one per line, to draw over each other at --epsilon where they "
+            "--randomize",
+            help="names: file of at least 100 words, one per line, to randomize over each other at --epsilon where they "
             "stand in lower case. It is public.",
         ),
     ] = None
@@ -214,7 +214,7 @@ class ProtectionOptions:
         """
         own_options = {name: getattr(self, name) or None for name in ("style", "keep", "tag", "drop")}
         own_options["allow"] = read_word_list(self.allow, "--allow") or None
-        own_options["draw"] = None if self.draw is None else read_word_list(self.draw, "--draw")
+        own_options["randomize"] = None if self.randomize is None else read_word_list(self.randomize, "--randomize")
         punctuation = self.sanitize_punctuation or None
         denied = {"deny": read_word_list(self.deny, "--deny")}
         return denied | _drop_missing({"protect": self.protect, "sanitize_punctuation": punctuation, **own_options})
@@ -303,10 +303,10 @@ class TextOptions:
 
         The line goes to standard error, for the owner of the device.
         """
-        randomized_words = options.get("draw") or ()
+        randomized_words = options.get("randomize") or ()
         if (unknown := sum(word not in sanitizer.bundle.symbol_ids for word in randomized_words)) and not quiet:
             print_message(
-                f"textveil: entries of --draw: not in the vocabulary: {unknown:,} (drawn, and never come out)"
+                f"textveil: entries of --randomize: not in the vocabulary: {unknown:,} (drawn, and never come out)"
             )
         entries = options.get("allow")
         if not entries or quiet:

@@ -30,7 +30,7 @@ class SanitizeArguments:
     bundle: BundleOptions
     text_options: TextOptions
     rows: RowOptions
-    keep_mapping: Annotated[
+    save_mapping: Annotated[
         Path | None,
         typer.Option(
             rich_help_panel=RowOptions.heading,
@@ -84,17 +84,19 @@ class SanitizeArguments:
         choices = (None, "cell", "row") if self.is_table else (None, "line", "file")
         if self.rows.document not in choices:
             raise OptionError(f"--document is {choices[1]} or {choices[2]}")
-        if self.keep_mapping is not None and not self.text_options.is_consistent:
+        if self.save_mapping is not None and not self.text_options.is_consistent:
             conflicting = "--corpus-key" if self.text_options.sampling.corpus_key is not None else "--no-consistent"
             if conflicting == "--corpus-key" or self.text_options.sampling.consistent is False:
-                raise OptionError(f"--keep-mapping does not go with {conflicting}")
-            raise OptionError("--keep-mapping goes with --protect names, or with --consistent")
-        if self.keep_mapping is not None and self.ledger.memo:
-            raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
-        if self.is_over_files and self.keep_mapping is not None:
-            raise OptionError("--keep-mapping is for one document, not for folders or tables")
-        if self.is_over_files and self.ledger.memo:
-            raise OptionError("--memo is for plain text: it stores one whole output, and files are drawn in parts")
+                raise OptionError(f"--save-mapping does not go with {conflicting}")
+            raise OptionError("--save-mapping goes with --protect names, or with --consistent")
+        if self.save_mapping is not None and self.ledger.replay_cache:
+            raise OptionError("--save-mapping and --replay-cache exclude each other: a memo stores no mapping")
+        if self.is_over_files and self.save_mapping is not None:
+            raise OptionError("--save-mapping is for one document, not for folders or tables")
+        if self.is_over_files and self.ledger.replay_cache:
+            raise OptionError(
+                "--replay-cache is for plain text: it stores one whole output, and files are drawn in parts"
+            )
         if not self.is_over_files:
             self._refuse_unused()
 
@@ -104,7 +106,7 @@ class SanitizeArguments:
             for field in fields(group):
                 if field.name not in ("plain", "document") and getattr(group, field.name) != field.default:
                     name = "no-header" if field.name == "header" else field.name.replace("_", "-")
-                    raise OptionError(f"--{name} is for {inputs}{' and folders' if name == 'max-field' else ''}")
+                    raise OptionError(f"--{name} is for {inputs}{' and folders' if name == 'max-field-bytes' else ''}")
 
     def refuse_overwriting(self, bundle: Path | None, *written_paths: tuple[str, Path | None]) -> None:
         """Raise ``OutputError`` if an output would overwrite an input, word list, key or ledger.
@@ -115,6 +117,6 @@ class SanitizeArguments:
             *self.inputs.paths,
             self.text_options.protection.deny,
             self.text_options.protection.allow,
-            self.text_options.protection.draw,
+            self.text_options.protection.randomize,
         ]
         refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths)

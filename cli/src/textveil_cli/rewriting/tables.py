@@ -55,13 +55,15 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     sources = _find_files(arguments, selection)
     manifest_path = None if sources.folder is None else get_manifest_path(sources.folder)
     written_paths = [("--output", path) for path in (*(source.target for source in sources.files), manifest_path)]
-    arguments.refuse_overwriting(sanitizer.bundle.path, *written_paths, ("--quarantine", arguments.run.quarantine))
+    arguments.refuse_overwriting(
+        sanitizer.bundle.path, *written_paths, ("--rejected-rows", arguments.run.rejected_rows)
+    )
     packs, into_folder = selection.format != "parquet", sources.folder is not None
     check_output_ending(
         arguments.output.output, [selection.format], arguments.inputs.paths, can_pack=packs, into_folder=into_folder
     )
     receipt = arguments.receipt.open_receipt(terms.statement, selection.receipt_description)
-    run_ledger = arguments.ledger.open_ledger(scope_column=arguments.rows.scope_column)
+    run_ledger = arguments.ledger.open_ledger(privacy_unit_column=arguments.rows.privacy_unit_column)
     run = _TableRun(
         sources=sources, arguments=arguments, sanitizer=sanitizer, options=options, selection=selection, terms=terms
     )
@@ -120,8 +122,8 @@ class _TableRun:
                 settings = hash_settings(self.selection, self.terms, self.options, account)
                 manifest = RunManifest(sources.folder, settings, resume=arguments.run.resume)
                 stack.callback(manifest.close)
-            if arguments.run.quarantine is not None:
-                rejected_rows = RejectedRowsFile(arguments.run.quarantine, resume=arguments.run.resume)
+            if arguments.run.rejected_rows is not None:
+                rejected_rows = RejectedRowsFile(arguments.run.rejected_rows, resume=arguments.run.resume)
                 stack.callback(rejected_rows.close)
             if run_ledger is not None:
                 block_ledger = stack.enter_context(run_ledger.open_block_ledger(self.sanitizer, self.options))
@@ -175,7 +177,7 @@ class _TableRun:
                 )
                 are = "are copied as they are" if len(personal) > 1 else "is copied as it is"
                 print_unless_quiet(
-                    f"{described_columns} {are}: rewrite by {option}, or leave out by --without-column", quiet=False
+                    f"{described_columns} {are}: rewrite by {option}, or leave out by --drop-column", quiet=False
                 )
 
         return warn

@@ -18,13 +18,13 @@ class ExpectedBundle(TypedDict, total=False):
 
     Keys:
         expect_id: The expected content hash (``textveil info`` prints it).
-        maker: Public key of the signer who must have signed the bundle, 64 hexadecimal digits. The check needs the
+        signer: Public key of the signer who must have signed the bundle, 64 hexadecimal digits. The check needs the
             extra ``crypto``.
         max_bytes: Most bytes of all files together; by default ``MAX_BUNDLE_BYTES``.
     """
 
     expect_id: str | None
-    maker: str | None
+    signer: str | None
     max_bytes: int
 
 

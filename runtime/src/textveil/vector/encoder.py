@@ -96,7 +96,7 @@ class Encoder:
     def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[ExpectedBundle]) -> "Encoder":
         """Open a bundle of vectors, check every file and the model, and load the model.
 
-        Loading a model requires a pin: ``expect_id`` or ``maker``.
+        Loading a model requires a pin: ``expect_id`` or ``signer``.
 
         Args:
             path: Folder of a bundle of vectors.
@@ -107,7 +107,7 @@ class Encoder:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
             IdentityMismatch, NotTheMaker: The bundle does not meet a pin.
-            ModelNotPinned: Neither ``expect_id`` nor ``maker`` is given; the message has the content hash.
+            ModelNotPinned: Neither ``expect_id`` nor ``signer`` is given; the message has the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """

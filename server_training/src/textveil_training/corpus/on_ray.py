@@ -45,7 +45,7 @@ def sanitize_corpus_on_ray(
     bundle: Path | None = None,
     address: str | None = None,
     workers: int | None = None,
-    quarantine: Path | None = None,
+    rejected_rows: Path | None = None,
     resume: bool = False,
     part_bytes: int = SHARD_BYTES,
     report: ProgressCallback = ignore_progress,
@@ -64,7 +64,7 @@ def sanitize_corpus_on_ray(
         bundle: Folder of a bundle; the built-in English one if left out.
         address: A Ray cluster; one is started on this machine if left out.
         workers: Processes that draw, no more than the cluster has processors; as many if left out.
-        quarantine: A folder for bad rows, a file for each part that has some; without it the first is an error.
+        rejected_rows: A folder for bad rows, a file for each part that has some; without it the first is an error.
         resume: Go on with an interrupted run; parts that are finished stay as they are.
         part_bytes: Bytes of a part, about.
         report: Called with a stage, the finished bytes and the total.
@@ -103,10 +103,10 @@ def sanitize_corpus_on_ray(
         max_bytes=sanitizer.bundle.max_bytes,
         options=options,
         output=output.resolve(),
-        quarantine=None if quarantine is None else quarantine.resolve(),
+        rejected_rows=None if rejected_rows is None else rejected_rows.resolve(),
         part_bytes=part_bytes,
     )
-    facts = [hash_settings(selection, terms, options), part_bytes, quarantine is not None, version("textveil")]
+    facts = [hash_settings(selection, terms, options), part_bytes, rejected_rows is not None, version("textveil")]
     facts += [[source.name, found] for source, found in zip(sources, job.versions, strict=True)]
     run = RunManifest(output, hashlib.sha256(json.dumps(facts).encode()).hexdigest(), resume=resume)
     try:
