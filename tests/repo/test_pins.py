@@ -1,4 +1,4 @@
-"""Whatever opens a bundle can be told which one: its content hash, its signer and its size, in every command and class."""
+"""Every command and class that opens a bundle can require its content hash, its signer and its size."""
 
 import ast
 import re

@@ -36,18 +36,17 @@ def compare(
             "--bundle",
             "-b",
             rich_help_panel=ExpectedBundleOptions.heading,
-            help="Folder of a bundle that rewrites text (the built-in English one if left out), or of one that "
-            "releases an index, whose rung comes last; one of each may be named.",
+            help="Folder of a text bundle (default: the built-in English bundle), or one that releases a class"
+            " label, shown last; at most one of each.",
         ),
     ] = None,
     *,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Show one text on every rung, each with what it promises.
+    """Sanitize one text in every mode, with the privacy statement of each.
 
-    All lines that are given are one text; a table is refused. It shows what a text becomes, for the choice of a rung:
-    try it with a text of the kind that you will release, not with the text itself. Nothing is charged or written to a
-    file.
+    All input lines are one text; tables are refused. Use it to choose a mode, with a text similar to those that you
+    will release, not with one of them. Nothing is recorded in a ledger or written to a file.
     """
     paths = inputs.paths
     text = "\n".join(_read_prose(paths)) if inputs.text is None else inputs.text

@@ -28,24 +28,26 @@ class ReleaseOptions:
     heading: ClassVar[str] = "Release"
     epsilon: Annotated[
         str | None,
-        typer.Option("--epsilon", "-e", help="For the whole text, exactly as info lists it; the bundle's default."),
+        typer.Option(
+            "--epsilon", "-e", help="Epsilon per text, as textveil info lists it; default: that of the bundle."
+        ),
     ] = None
     word_dropout: Annotated[
         str,
         typer.Option(
-            help="How often each word is removed before the text is encoded, in [0, 1). Lowers the epsilon of one "
-            "word; that of the whole text stays."
+            help="Probability that each word is removed before encoding, in [0, 1). Lowers the epsilon per "
+            "word; the epsilon per text stays."
         ),
     ] = "0"
     randomizer: Annotated[
         Literal["counts", "accuracy"] | None,
-        typer.Option(help="Of a bundle that releases an index; the bundle's default if left out."),
+        typer.Option(help="Randomizer of a bundle that releases a class label; the bundle's default if left out."),
     ] = None
 
     as_text: Annotated[
         bool,
         typer.Option(
-            "--as-text", help="Print a public sentence of the bundle in the place of the index (textveil info)."
+            "--as-text", help="Print a public sentence of the bundle instead of the class label (see textveil info)."
         ),
     ] = False
 
@@ -82,15 +84,15 @@ def encode(
     ledger: LedgerOptions,
     receipt: ReceiptOptions,
 ) -> None:
-    """Turn each text into one index, or a short vector with noise.
+    """Encode each text as a randomized class label or a noisy vector.
 
-    Each line is a document and gives one line, and so does each row of a table: an index with the first digits of the
-    bundle's identity, epsilon and channel, or the numbers of a vector, separated by tabs. The privacy statement goes to
-    standard error. It also tells you how many texts were cut: keep that to yourself. Every run draws afresh, so
-    encoding the same text again is a second release, and the epsilons add up.
+    Each line of text and each row of a table is a document and gives one output line: a class label with the first
+    digits of the bundle's content hash, epsilon and randomizer, or the tab-separated numbers of a vector. The privacy
+    statement goes to standard error, with the number of truncated texts, which is private. Each run samples anew:
+    encoding a text twice is two releases, whose epsilons add up.
 
-    With --as-text a line has one of the bundle's public sentences instead of the index, and the first line of the
-    output says so. It is not a paraphrase: do not take it for what the author said.
+    With --as-text a line is a public sentence of the bundle instead of the class label, as the first output line
+    states; it is not a paraphrase of the text.
     """
     paths = inputs.paths
     table = table.resolve_format(paths)

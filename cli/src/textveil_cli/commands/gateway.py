@@ -56,22 +56,22 @@ class UpstreamOptions:
 
     heading: ClassVar[str] = "Upstream"
     upstream: Annotated[
-        str, typer.Option(metavar="URL", help="Where requests go: https://..., or http://localhost:PORT.")
+        str, typer.Option(metavar="URL", help="URL of the language model's API: https://..., or http://localhost:PORT.")
     ]
     upstream_certificates: Annotated[
-        Path | None, typer.Option(help="File of certificates, PEM, to trust for it instead of the system's.")
+        Path | None, typer.Option(help="PEM file of certificates to trust for the upstream, instead of the system's.")
     ] = None
     pass_through: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Let parts of this type (image_url), messages of this role (system) or this field of requests out as "
-            "they are; 'keys' for keys of JSON. Nothing of them is protected; repeatable.",
+            help="Send this content type (image_url), message role (system) or request field unprotected; "
+            "'keys' for JSON keys; repeatable.",
         ),
     ] = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would have been sent, and send nothing.")] = (
-        False
-    )
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the rewritten requests instead of sending them.")
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +81,8 @@ class GatewayProtectionOptions(ProtectionOptions):
     protect: Annotated[
         Literal["names", "words", "all"] | None,
         typer.Option(
-            help="names (the gateway's default) keeps common words, and replaces all others; replies are restored. "
-            "words keeps function words, all draws them too: every text is a document of its own, and nothing is "
-            "restored.",
+            help="names (the gateway's default) keeps common words, replaces all others, and restores replies."
+            " words and all randomize every text as its own document and restore nothing.",
         ),
     ] = None
 
@@ -100,19 +99,27 @@ class LimitOptions:
     """Limits of size and time for requests and replies."""
 
     heading: ClassVar[str] = "Limits"
-    max_body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="The longest body of a request.")] = (
+    max_body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="Maximum bytes of a request body.")] = (
         1 << 22
     )
     timeout_seconds: Annotated[
-        float, typer.Option(min=1, max=600, help="For a body to arrive, to be rewritten, and for a part to be read.")
+        float,
+        typer.Option(
+            min=1,
+            max=600,
+            help="Time limit in seconds for receiving a body, rewriting it, and sending a part of the reply.",
+        ),
     ] = 30
     max_work_bytes: Annotated[
         int,
-        typer.Option(min=1 << 20, max=1 << 40, help="The most memory for rewriting a request, estimated by its shape."),
+        typer.Option(min=1 << 20, max=1 << 40, help="Maximum estimated memory in bytes for rewriting a request."),
     ] = 1 << 29
-    max_reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26
+    max_reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="Maximum bytes of a reply.")] = 1 << 26
     reply_timeout_seconds: Annotated[
-        float, typer.Option(min=1, max=24 * _HOUR_SECONDS, help="From a request to the end of its reply.")
+        float,
+        typer.Option(
+            min=1, max=24 * _HOUR_SECONDS, help="Time limit in seconds from a request to the end of its reply."
+        ),
     ] = 600
 
     def make_request_limits(self, *, waits_for_disk: bool) -> RequestLimits:
@@ -129,22 +136,32 @@ class LimitOptions:
 class MappingOptions:
     """Options of the stored conversations: how long, how many and where."""
 
-    heading: ClassVar[str] = "Mappings"
+    heading: ClassVar[str] = "Stored conversations"
     expire_hours: Annotated[
-        float, typer.Option(min=0.001, max=24 * 366, help="Forget a conversation so long after its last request.")
+        float,
+        typer.Option(min=0.001, max=24 * 366, help="Delete a conversation this many hours after its last request."),
     ] = 8
     max_conversations: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="The most at a time; those that rested longest go first.")
+        int,
+        typer.Option(
+            min=1,
+            max=1_000_000,
+            help="Maximum number of stored conversations; the least recently used are deleted first.",
+        ),
     ] = 10_000
     max_mapping_bytes: Annotated[
-        int, typer.Option(min=1 << 20, max=1 << 40, help="The most that the mappings of those that rest may take.")
+        int, typer.Option(min=1 << 20, max=1 << 40, help="Maximum bytes of the mappings of idle conversations.")
     ] = 12 << 20
     mappings: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Keep conversations that a header names here, encrypted; else in memory."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Store conversations named by a request header in this folder, encrypted; without it in memory.",
+        ),
     ] = None
     mappings_key: Annotated[
-        Path | None, typer.Option(help="With --mappings: the key, made if it is missing; not in that folder.")
+        Path | None,
+        typer.Option(help="With --mappings: file of the encryption key, created if missing; not in that folder."),
     ] = None
 
     def make_storage_settings(self) -> RetentionSettings:
@@ -240,13 +257,13 @@ def gateway(
     bundle: BundleOptions,
     ledger: LedgerOptions,
 ) -> None:
-    """Stand between apps and a language model.
+    """Run a proxy that replaces and restores names for a language model.
 
-    Names are replaced on the way out, and put back on the way in. Clients of OpenAI and Anthropic change their
-    base address and nothing else. What is posted to /v1/chat/completions, /v1/responses, /v1/messages and
-    /v1/embeddings is rewritten, on the rung names unless --protect says another; replies and streams are restored, on
-    this device, in running text alone. GET /v1/models is passed on. The header X-Textveil-Conversation names a
-    conversation; without it the messages before do. Nothing of a request or reply is logged.
+    Names in requests are replaced by surrogates, and restored in replies. Clients of OpenAI and Anthropic change only
+    their base URL. Requests to /v1/chat/completions, /v1/responses, /v1/messages and /v1/embeddings are rewritten;
+    replies and streams are restored on this device, in running text only. GET /v1/models is forwarded. The header
+    X-Textveil-Conversation names a conversation; without it the earlier messages identify it. Content of requests and
+    replies is never logged.
     """
     address.refuse_overwriting(ledger, bundle.bundle)
     service_address, storage_settings = address.make_address(), storage.make_storage_settings()

@@ -13,13 +13,13 @@ from textveil.ledger import Ledger, get_key_path
 from textveil_cli.console import TYPER_SETTINGS, GroupedCommand, open_output, print_message
 from textveil_cli.options import JsonOption, LedgerKey, PrivateOutput
 
-LedgerArgument = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file that --ledger names.")]
-PrivacyUnitOption = Annotated[str | None, typer.Option("--privacy-unit", help="The name of one scope.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do it: what is forgotten cannot be had back.")]
+LedgerArgument = Annotated[Path, typer.Argument(metavar="LEDGER", help="File of the privacy ledger.")]
+PrivacyUnitOption = Annotated[str | None, typer.Option("--privacy-unit", help="Name of one privacy unit.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Confirm: deleted data cannot be recovered.")]
 
 ledger = typer.Typer(
     no_args_is_help=True,
-    help="Show, export, rotate or delete what a ledger holds.",
+    help="Show, export, rotate or delete the contents of a privacy ledger.",
     add_completion=False,
     **TYPER_SETTINGS,
 )
@@ -32,9 +32,9 @@ def show(
     as_json: JsonOption = False,
     ledger_key: LedgerKey = None,
 ) -> None:
-    """Show what every scope has spent.
+    """Show the spending of every privacy unit.
 
-    Names of scopes are not in the file: they are shown as tags. --privacy-unit shows the one of that name.
+    Names of privacy units are not stored, so they are printed as tags. --privacy-unit shows one unit by its name.
     """
     opened_ledger = _open_ledger(file, ledger_key)
     accounts = opened_ledger.list_accounts()
@@ -56,7 +56,7 @@ def show(
 
 @ledger.command(cls=GroupedCommand)
 def export(file: LedgerArgument, output: PrivateOutput = None, ledger_key: LedgerKey = None) -> None:
-    """Print what a ledger holds as JSON, without stored outputs."""
+    """Print the contents of a ledger as JSON, without stored outputs."""
     ProtectedPaths(ledger=file, ledger_key=ledger_key).check_outputs(("--output", output))
     exported = json.dumps(_open_ledger(file, ledger_key).export(), indent=1) + "\n"
     with open_output(output, private=True) as write:
@@ -65,10 +65,10 @@ def export(file: LedgerArgument, output: PrivateOutput = None, ledger_key: Ledge
 
 @ledger.command(cls=GroupedCommand)
 def rotate(file: LedgerArgument, yes: YesOption = False, ledger_key: LedgerKey = None) -> None:
-    """Begin anew under a new key.
+    """Start an empty ledger under a new key.
 
-    All accounts, budgets and stored outputs are forgotten. The old key need not be there, nor the ledger where its key
-    is.
+    All spending, budgets and stored outputs are deleted. Neither the old key nor, if its key exists, the ledger is
+    needed.
     """
     _require_file(file, ledger_key)
     if not yes:
@@ -82,12 +82,12 @@ def delete(
     file: LedgerArgument,
     privacy_unit: PrivacyUnitOption = None,
     stored_outputs: Annotated[
-        bool, typer.Option("--stored-outputs", help="All stored outputs, and no charge.")
+        bool, typer.Option("--stored-outputs", help="Delete all stored outputs; recorded spending stays.")
     ] = False,
     yes: YesOption = False,
     ledger_key: LedgerKey = None,
 ) -> None:
-    """Forget a scope and its budget, or all stored outputs."""
+    """Delete a privacy unit with its budget, or all stored outputs."""
     if (privacy_unit is None) != stored_outputs:
         raise OptionError("say what to delete: --privacy-unit NAME or --stored-outputs")
     opened_ledger = _open_ledger(file, ledger_key)

@@ -31,14 +31,13 @@ def preview(
     protection: ProtectionOptions,
     table: TableOptions,
     color: Annotated[
-        bool | None, typer.Option("--color/--no-color", help="Colors; only on a terminal if left out.")
+        bool | None, typer.Option("--color/--no-color", help="Color the output; default: only on a terminal.")
     ] = None,
 ) -> None:
-    """Show what of a text stays visible; nothing is drawn.
+    """Show which words of a text are kept, without randomizing any.
 
-    In color and as a list, under the staircase, or with --protect names. Function words show an author's habits,
-    negation, tense and gender. Of a table, name one column or key. The preview is as private as the text: it is for
-    this device.
+    Requires the staircase mechanism or --protect names. Function words reveal an author's style, negation, tense and
+    gender. For tables select one column or key. The preview is as private as the text.
     """
     is_names_mode = protection.protect == "names"
     options = combine_options(*([] if is_names_mode else [MechanismOptions(mechanism="staircase")]), protection)

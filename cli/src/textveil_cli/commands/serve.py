@@ -25,12 +25,14 @@ class ServedEncoderOptions:
     """Options of the encoder that the server offers beside the sanitizer."""
 
     heading: ClassVar[str] = "Encoder"
-    encoder: Annotated[Path | None, typer.Option(help="Folder of an encoder bundle; without it no /encode.")] = None
+    encoder: Annotated[
+        Path | None, typer.Option(help="Folder of an encoder bundle; /encode is unavailable without it.")
+    ] = None
     encoder_epsilon: Annotated[
-        str | None, typer.Option(help="For the whole text, exactly as info lists it; the encoder's default.")
+        str | None, typer.Option(help="Epsilon per text, as textveil info lists it; default: that of the encoder.")
     ] = None
     encoder_as_text: Annotated[
-        bool, typer.Option("--encoder-as-text", help="Answer /encode with a public sentence beside the index.")
+        bool, typer.Option("--encoder-as-text", help="Add a public sentence to the class label in answers of /encode.")
     ] = False
     expected: Annotated[ExpectedBundleOptions, OptionsFor("encoder")]
 
@@ -69,20 +71,24 @@ def serve(
         typer.Option(
             "--privacy-unit-per-request",
             rich_help_panel=LedgerOptions.heading,
-            help='With --ledger: a request may name its scope ("scope" in its body), and so begin a new budget.',
+            help='With --ledger: a request may name its privacy unit ("privacy_unit" in its body), which '
+            "begins a new budget.",
         ),
     ] = False,
-    max_body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 24, help="The longest body of a request.")] = 1
+    max_body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 24, help="Maximum bytes of a request body.")] = 1
     << 20,
     timeout_seconds: Annotated[
-        float, typer.Option(min=1, max=600, help="For a body to arrive, for the work, and for an answer to be read.")
+        float,
+        typer.Option(
+            min=1, max=600, help="Time limit in seconds for receiving a body, for the work, and for sending the answer."
+        ),
     ] = 30,
 ) -> None:
-    """Serve other programs of this device over HTTP.
+    """Serve sanitize and encode over HTTP to programs on this device.
 
-    POST /sanitize and /encode take {"text": "..."} or {"texts": [...]}; GET /info and /health tell the rest.
-    All requests are released under the options given here. No text is logged, and none is stored: with --replay-cache
-    outputs are, encrypted. It ends when it is interrupted or terminated, and finishes what it is answering.
+    POST /sanitize and /encode accept {"text": "..."} or {"texts": [...]}; GET /info and /health describe the service.
+    All requests use the options of this command. Texts are neither logged nor stored; with --replay-cache outputs are
+    stored, encrypted. On interruption the service finishes open requests and exits.
     """
     options = text_options.make_options()
     address.refuse_overwriting(ledger, bundle.bundle)

@@ -17,22 +17,23 @@ def verify(
     *,
     bundle: BundleOptions,
     audit_pairs: Annotated[
-        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {AUDITED_PAIRS:,} if left out.")
+        int | None, typer.Option(min=1, help=f"Number of random word pairs to audit; {AUDITED_PAIRS:,} if left out.")
     ] = None,
-    receipt: Annotated[Path | None, typer.Option("--receipt", help="Check this receipt instead of a bundle.")] = None,
+    receipt: Annotated[Path | None, typer.Option("--receipt", help="Verify this receipt instead of a bundle.")] = None,
     released: Annotated[
         Path | None,
-        typer.Option("--output", help="With --receipt: the output that it must be of; - is standard input."),
+        typer.Option(
+            "--output", help="With --receipt: the output that the receipt must match; - reads standard input."
+        ),
     ] = None,
     signed_by: Annotated[
-        str | None, typer.Option("--signed-by", help="With --receipt: the public key that must have signed it.")
+        str | None, typer.Option("--signed-by", help="With --receipt: public key that must have signed the receipt.")
     ] = None,
 ) -> None:
-    """Check a bundle on this device, and its bounds anew; or a receipt.
+    """Verify a bundle and its bounds, or a receipt.
 
-    Hashes, structure, certificate, and a fresh audit of random pairs of words. Of an encoder bundle: hashes, structure,
-    the model's operators, and the finished noise or channel of every level. Of a receipt: its signature, and
-    the hash of the output.
+    Text bundles: hashes, structure, certificate, and an audit of random word pairs. Encoder bundles: hashes, structure,
+    operators of the model, and the noise or randomizer of every epsilon. Receipts: signature and hash of the output.
     """
     bundle_folder = bundle.select_folder(folder)
     if receipt is not None:

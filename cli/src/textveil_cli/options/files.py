@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 _SIZE_PATTERN = re.compile(r"(\d{1,12})([kMG]?)B?")
 _SIZE_UNITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
 
-JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 PrivateOutput = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Write here, whole or not at all, for its owner alone."),
+    typer.Option(
+        "--output", "-o", help="Write to this file, readable by its owner alone; it appears complete or not at all."
+    ),
 ]
 
 
@@ -33,9 +35,11 @@ class InputOptions:
     heading: ClassVar[str] = "Input"
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE", help="Files, for sanitize folders too; - or none is standard input."),
+        typer.Argument(metavar="FILE", help="Input files, or folders for sanitize; - or no file reads standard input."),
     ] = None
-    text: Annotated[str | None, typer.Option("--text", "-t", help="This text instead; one document.")] = None
+    text: Annotated[
+        str | None, typer.Option("--text", "-t", help="Use this text as one document, instead of files.")
+    ] = None
 
     @property
     def paths(self) -> list[str]:
@@ -60,16 +64,24 @@ class OutputOptions:
     heading: ClassVar[str] = "Output"
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
+        typer.Option(
+            "--output", "-o", help="Write to this file instead of standard output; it appears complete or not at all."
+        ),
     ] = None
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="A JSON object per document, with its statement. Of tables: the run's statement."),
+        typer.Option(
+            "--json",
+            help="Write one JSON object per document with its privacy statement; for tables, print one for the run.",
+        ),
     ] = False
     statement: Annotated[
-        bool, typer.Option("--statement", help="The whole privacy statement on standard error instead of one line.")
+        bool,
+        typer.Option("--statement", help="Print the full privacy statement on standard error instead of one line."),
     ] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print no privacy statement and no messages on standard error.")
+    ] = False
 
     def format_statement(self, statement: "PrivacyStatement") -> str:
         """Return the privacy statement as the options select it: one line, or in full."""
@@ -82,34 +94,44 @@ class TableOptions:
 
     heading: ClassVar[str] = "Tables"
     csv: Annotated[
-        bool, typer.Option("--csv", help="The files are CSV; the ending .csv says so too. --column says which texts.")
+        bool,
+        typer.Option(
+            "--csv", help="Read files as CSV (the default for names ending in .csv); select texts with --column."
+        ),
     ] = False
-    tsv: Annotated[bool, typer.Option("--tsv", help="The files are TSV.")] = False
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="The files are JSON lines; --key says which texts.")] = False
-    parquet: Annotated[bool, typer.Option("--parquet", help="The files are Parquet (extra parquet).")] = False
-    plain: Annotated[bool, typer.Option("--plain", help="It is plain text, though it looks like a table.")] = False
+    tsv: Annotated[bool, typer.Option("--tsv", help="Read files as TSV.")] = False
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="Read files as JSON lines; select texts with --key.")] = False
+    parquet: Annotated[bool, typer.Option("--parquet", help="Read files as Parquet (needs the extra parquet).")] = False
+    plain: Annotated[bool, typer.Option("--plain", help="Read files as plain text even if they look like a table.")] = (
+        False
+    )
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", help="Name of a column of texts; sanitize takes several, and copies all else."),
+        typer.Option(
+            "--column",
+            "-c",
+            help="Column that contains texts; repeatable with sanitize. Other columns are copied unchanged.",
+        ),
     ] = None
     key: Annotated[
         list[str] | None,
-        typer.Option("--key", help="With --jsonl: what is a text, such as note or messages[].content."),
+        typer.Option("--key", help="With --jsonl: key of the texts, such as note or messages[].content."),
     ] = None
     header: Annotated[
         bool,
         typer.Option(
             "--header/--no-header",
             show_default=False,
-            help="CSV, TSV: the first row has the names (the default), or columns are numbers from 1.",
+            help="CSV, TSV: whether the first row contains column names (the default); without it columns are "
+            "numbered from 1.",
         ),
     ] = True
-    delimiter: Annotated[str | None, typer.Option(help="CSV, TSV: what is between cells, such as ';'.")] = None
+    delimiter: Annotated[str | None, typer.Option(help="CSV, TSV: character between cells, such as ';'.")] = None
     encoding: Annotated[
         str,
         typer.Option(
             autocompletion=lambda: ["utf-8", "latin-1", "cp1252"],
-            help="CSV, TSV: utf-8, latin-1 or cp1252; the output has it too.",
+            help="CSV, TSV: encoding of input and output: utf-8, latin-1 or cp1252.",
         ),
     ] = "utf-8"
 
@@ -189,32 +211,34 @@ class TableOptions:
 class RowOptions:
     """Options for the documents of a table, its privacy units, and its rows."""
 
-    heading: ClassVar[str] = "Documents"
+    heading: ClassVar[str] = "Documents and privacy units"
     document: Annotated[
         Literal["line", "file", "cell", "row"] | None,
         typer.Option(
-            help="line: each line is a document (the default); file: each file is one. Of tables: cell (the default), "
-            "or row. Say it with --consistent."
+            help="Unit of a document. Plain text: line (the default) or file; tables: cell (the default) or "
+            "row. Required with --consistent."
         ),
     ] = None
     document_key: Annotated[
         str | None,
-        typer.Option(help="With --consistent: rows with one value there, one after the other, are one document."),
+        typer.Option(help="With --consistent: adjacent rows with equal values of this column or key are one document."),
     ] = None
     privacy_unit_column: Annotated[
         str | None,
-        typer.Option(help="With --ledger: the column or key whose value names the scope that a row is charged to."),
+        typer.Option(help="With --ledger: column or key that names the privacy unit of each row."),
     ] = None
     drop_column: Annotated[
         list[str] | None,
-        typer.Option(help="A column or key that the output does not have; may be given several times."),
+        typer.Option(help="Column or key to remove from the output; repeatable."),
     ] = None
     drop_other_columns: Annotated[
-        bool, typer.Option("--drop-other-columns", help="The output has no other column than those that are rewritten.")
+        bool, typer.Option("--drop-other-columns", help="Remove all columns from the output except the rewritten ones.")
     ] = False
-    allow_missing: Annotated[bool, typer.Option("--allow-missing", help="JSON lines: a row may lack a key.")] = False
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="JSON lines: accept rows without a selected key.")
+    ] = False
     max_field_bytes: Annotated[
-        str, typer.Option(help="Longest field in bytes, with k, M or G; a row may have four times as many.")
+        str, typer.Option(help="Maximum bytes of a field, with suffix k, M or G; a row may have four times as many.")
     ] = "16M"
 
     def get_document_unit(self, format_name: str, consistent: bool) -> str:
@@ -254,16 +278,17 @@ class RowOptions:
 class FileRunOptions:
     """Options of a run over many files."""
 
-    heading: ClassVar[str] = "Many files"
+    heading: ClassVar[str] = "Runs over many files"
     rejected_rows: Annotated[
         Path | None,
         typer.Option(
-            help="Bad rows go there, for their owner alone, and not to the output; without it the first is an error."
+            help="Write rejected rows to this file, readable by its owner alone; without it the first rejected"
+            " row is an error."
         ),
     ] = None
-    workers: Annotated[int, typer.Option(min=1, help="Processes that draw.")] = 1
+    workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 1
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an output folder: skip the files that are finished.")
+        bool, typer.Option("--resume", help="Resume the interrupted run of this output folder: skip finished files.")
     ] = False
 
     @property
@@ -277,7 +302,8 @@ class RayOptions:
     """Options for work on many machines, for the commands of other packages."""
 
     heading: ClassVar[str] = "Ray"
-    ray: Annotated[bool, typer.Option("--ray", help="The work by tasks of a Ray cluster (extra ray).")] = False
+    ray: Annotated[bool, typer.Option("--ray", help="Run on a Ray cluster (needs the extra ray).")] = False
     ray_address: Annotated[
-        str | None, typer.Option(help="With --ray: a cluster that is there. Else one is started on this machine.")
+        str | None,
+        typer.Option(help="With --ray: address of a running cluster; without it one is started on this machine."),
     ] = None

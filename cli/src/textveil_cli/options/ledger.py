@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LedgerKey = Annotated[
     Path | None,
-    typer.Option("--ledger-key", help="The key of the ledger; beside it, with .key after its name, if left out."),
+    typer.Option("--ledger-key", help="File of the ledger's key; default: the ledger's path with .key appended."),
 ]
 
 
@@ -25,31 +25,43 @@ LedgerKey = Annotated[
 class LedgerOptions:
     """Options of the privacy ledger."""
 
-    heading: ClassVar[str] = "Ledger"
+    heading: ClassVar[str] = "Privacy ledger"
     ledger: Annotated[
         Path | None,
-        typer.Option("--ledger", help="Charge every draw in this file before its output leaves; made at first use."),
+        typer.Option(
+            "--ledger",
+            help="Record the epsilon of every release in this privacy ledger before the output is written; "
+            "created at first use.",
+        ),
     ] = None
     ledger_key: LedgerKey = None
     privacy_unit: Annotated[
         str | None,
-        typer.Option(help="With --ledger: what is charged: a document, a person, a day; 'default' if left out."),
+        typer.Option(
+            help="With --ledger: name of the privacy unit that spends: a document, a person, a day; 'default' "
+            "if left out."
+        ),
     ] = None
     budget: Annotated[
         str | None,
-        typer.Option(help="With --ledger: refuse what brings the scope above so many nats, now and later."),
+        typer.Option(
+            help="With --ledger: maximum total epsilon of the privacy unit; later releases beyond it are refused too."
+        ),
     ] = None
-    budget_delta: Annotated[str | None, typer.Option(help="With --budget: the same for delta; 0 if left out.")] = None
+    budget_delta: Annotated[str | None, typer.Option(help="With --budget: maximum total delta; 0 if left out.")] = None
     replay_cache: Annotated[
         bool,
         typer.Option(
             "--replay-cache",
-            help="With --ledger and --replay-cache-key: give an equal request its stored output again, uncharged.",
+            help="With --ledger and --replay-cache-key: answer an equal request with its stored output, which "
+            "spends no epsilon.",
         ),
     ] = False
     replay_cache_key: Annotated[
         Path | None,
-        typer.Option(help="With --replay-cache: what outputs are encrypted with; not in the ledger's folder."),
+        typer.Option(
+            help="With --replay-cache: file of the key that encrypts stored outputs; not in the ledger's folder."
+        ),
     ] = None
 
     def open_ledger(
@@ -102,11 +114,11 @@ class ReceiptOptions:
 
     heading: ClassVar[str] = "Receipt"
     receipt: Annotated[
-        Path | None, typer.Option(help="Write what was promised, with a hash of the output, signed.")
+        Path | None, typer.Option(help="Write a signed receipt: the privacy statement and a hash of the output.")
     ] = None
     receipt_key: Annotated[
         Path | None,
-        typer.Option(help="With --receipt: the secret key; made at first use. One for each recipient."),
+        typer.Option(help="With --receipt: file of the signing key, created at first use; use one key per recipient."),
     ] = None
 
     def open_receipt(

@@ -29,15 +29,15 @@ class RestoreOptions:
         list[str] | None,
         typer.Option(
             metavar="PLACE",
-            help="Restore in this place too: code, json or math; all for replies that nothing displays or fetches; "
-            "repeatable.",
+            help="Restore also in code, json or math; all only if no client displays the reply or fetches its "
+            "links; repeatable.",
         ),
     ] = None
     restore_hosts: Annotated[
         list[str] | None,
         typer.Option(
             metavar="HOST",
-            help="Restore in links to this host too, written with its port if links have one; repeatable.",
+            help="Restore also in links to this host (with port, if links have one); repeatable.",
         ),
     ] = None
 
@@ -82,16 +82,15 @@ class ToolRestoreOptions(RestoreOptions):
 
     restore_tools: Annotated[
         list[str] | None,
-        typer.Option(metavar="TOOL", help="Restore the arguments that the model writes for this tool; repeatable."),
+        typer.Option(metavar="TOOL", help="Restore originals in the arguments of calls to this tool; repeatable."),
     ] = None
     tool_guesses: Annotated[
         tuple[int, int] | None,
         typer.Option(
             metavar="CALL ALL",
-            help="Two numbers: how many strings of its own the model may write into one tool call, and into all of a "
-            f"conversation, while tool results share the mapping; {MAX_GUESSES_PER_CALL} "
-            f"{MAX_GUESSES_PER_CONVERSATION} if left out. Each "
-            "is a guess that it can test.",
+            help="Maximum strings of the model's own in one tool call, and in all calls of a conversation, "
+            f"while tool results share the mapping; {MAX_GUESSES_PER_CALL} {MAX_GUESSES_PER_CONVERSATION} "
+            "if left out. Each such string lets the model test a guess.",
         ),
     ] = None
 

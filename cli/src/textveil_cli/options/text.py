@@ -22,7 +22,9 @@ ENTITY_TYPES = (
 
 BundleArgument = Annotated[
     Path | None,
-    typer.Argument(metavar="BUNDLE", help="Folder of a bundle, as --bundle; the built-in English one if left out."),
+    typer.Argument(
+        metavar="BUNDLE", help="Folder of the bundle, as with --bundle; default: the built-in English bundle."
+    ),
 ]
 
 
@@ -31,13 +33,13 @@ class ExpectedBundleOptions:
     """Options of the expected bundle, common to every command that opens one."""
 
     heading: ClassVar[str] = "Bundle"
-    expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")] = (
-        None
-    )
+    expect_id: Annotated[
+        str | None, typer.Option(help="Refuse the bundle unless this is its content hash (see textveil info).")
+    ] = None
     signer: Annotated[
         str | None,
         typer.Option(
-            metavar="KEY", help="Refuse the bundle unless the owner of this public key signed it (64 digits)."
+            metavar="KEY", help="Refuse the bundle unless it is signed with this public key (64 hexadecimal digits)."
         ),
     ] = None
     max_bundle_bytes: Annotated[
@@ -62,7 +64,7 @@ class BundleOptions:
     heading: ClassVar[str] = "Bundle"
     bundle: Annotated[
         Path | None,
-        typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
+        typer.Option("--bundle", "-b", help="Folder of the bundle; default: the built-in English bundle."),
     ] = None
     expected: ExpectedBundleOptions
 
@@ -95,7 +97,9 @@ class EncoderOptions:
     bundle: Annotated[
         Path | None,
         typer.Option(
-            "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
+            "--bundle",
+            "-b",
+            help="Folder of the encoder bundle; default in a checkout of the repository: the bundle in it.",
         ),
     ] = None
     expected: ExpectedBundleOptions
@@ -105,10 +109,10 @@ class EncoderOptions:
 class MechanismOptions:
     """Options of the mechanism and its epsilon."""
 
-    heading: ClassVar[str] = "Mechanism and level"
+    heading: ClassVar[str] = "Mechanism and epsilon"
     mechanism: Annotated[
         Literal["staircase", "santext+", "santext", "fbdd", "krr", "random"] | None,
-        typer.Option("--mechanism", "-m", help="The bundle's default if left out."),
+        typer.Option("--mechanism", "-m", help="Mechanism; default: that of the bundle."),
     ] = None
     epsilon: Annotated[
         str | None,
@@ -116,14 +120,14 @@ class MechanismOptions:
             "--epsilon",
             "-e",
             autocompletion=lambda: ["4", "6", "8", "10", "12"],
-            help="Privacy level by its epsilon, as textveil levels lists it: 4, 6, 8, 10 or 12 in the built-in bundle; "
-            "any number for krr and fbdd.",
+            help="Epsilon per randomized word, one that textveil levels lists (4, 6, 8, 10 or 12 in the "
+            "built-in bundle); any number for krr and fbdd.",
         ),
     ] = None
     replacement_probability: Annotated[
         str | None,
         typer.Option(
-            "--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."
+            "--replacement-probability", "-p", help="santext+: probability that a common word is replaced, in (0, 1]."
         ),
     ] = None
 
@@ -142,66 +146,75 @@ class MechanismOptions:
 class ProtectionOptions:
     """Options of the kept parts of a text."""
 
-    heading: ClassVar[str] = "What stays visible"
+    heading: ClassVar[str] = "Protection"
     protect: Annotated[
         Literal["names", "words", "all"] | None,
         typer.Option(
-            help="words (the built-in bundle's default) shows function words, all draws them too. Names and numbers "
-            "become others of their kind. names shows common words, and replaces all others.",
+            help="names keeps common words and replaces all others by surrogates. words (the built-in bundle's"
+            " default) keeps function words and randomizes the others. all randomizes function words too.",
         ),
     ] = None
     style: Annotated[
         Literal["surrogate", "tag"] | None,
         typer.Option(
-            help="names: surrogate (the default) writes others of a kind for what is replaced, tag writes [city 1]."
+            help="names: replace by a surrogate of the same type (the default), or by a tag such as [city 1]."
         ),
     ] = None
     keep: Annotated[
         list[str] | None,
         typer.Option(
             "--keep",
-            metavar="KIND",
+            metavar="TYPE",
             autocompletion=lambda: ENTITY_TYPES,
             help=(
-                f"names: show listed ones of this kind; repeatable. Kinds: {', '.join(ENTITY_TYPES[:-1])} and "
-                f"{ENTITY_TYPES[-1]}."
+                f"names: keep listed words of this type; repeatable. Types: {', '.join(ENTITY_TYPES[:-1])} and"
+                f" {ENTITY_TYPES[-1]}."
             ),
         ),
     ] = None
     tag: Annotated[
         list[str] | None,
         typer.Option(
-            "--tag", metavar="KIND", autocompletion=lambda: ENTITY_TYPES, help="names: write this kind as tags."
+            "--tag",
+            metavar="TYPE",
+            autocompletion=lambda: ENTITY_TYPES,
+            help="names: replace this type by tags; repeatable.",
         ),
     ] = None
     drop: Annotated[
         list[str] | None,
         typer.Option(
-            "--drop", metavar="KIND", autocompletion=lambda: ENTITY_TYPES, help="names: write nothing for it."
+            "--drop",
+            metavar="TYPE",
+            autocompletion=lambda: ENTITY_TYPES,
+            help="names: remove this type from the text; repeatable.",
         ),
     ] = None
     allow: Annotated[
         Path | None,
-        typer.Option("--allow", help="names: file of words to show wherever they stand, one per line. It is public."),
+        typer.Option("--allow", help="names: file of words to keep everywhere, one per line. The list is public."),
     ] = None
     randomize: Annotated[
         Path | None,
         typer.Option(
             "--randomize",
-            help="names: file of at least 100 words, one per line, to randomize over each other at --epsilon where they "
-            "stand in lower case. It is public.",
+            help="names: file of at least 100 words, one per line, that are randomized among each other at "
+            "--epsilon where they are in lower case. The list is public.",
         ),
     ] = None
     deny: Annotated[
         Path | None,
         typer.Option(
             "--deny",
-            help="File of words to hide, one per line: they become unknown (staircase), replaced (names) or sensitive "
-            "(santext+).",
+            help="File of words that are never kept, one per line: treated as unknown (staircase), replaced "
+            "(names) or sensitive (santext+).",
         ),
     ] = None
     sanitize_punctuation: Annotated[
-        bool, typer.Option("--sanitize-punctuation", help="Sanitize punctuation too; lower case, single blanks.")
+        bool,
+        typer.Option(
+            "--sanitize-punctuation", help="Sanitize punctuation too; the output is in lower case with single spaces."
+        ),
     ] = False
 
     def make_keywords(self) -> dict[str, Any]:
@@ -224,29 +237,30 @@ class ProtectionOptions:
 class SamplingOptions:
     """Options of sampling and writing words."""
 
-    heading: ClassVar[str] = "How words are drawn"
+    heading: ClassVar[str] = "Randomization"
     consistent: Annotated[
         bool | None,
         typer.Option(
             "--consistent/--no-consistent",
             show_default=False,
-            help="staircase: equal words of a document become equal words, and the text shows which are equal. names: "
-            "equal names and identifiers do, unless --no-consistent is given.",
+            help="Replace equal words of a document by equal words, which reveals that they are equal. names: "
+            "on by default for names and identifiers.",
         ),
     ] = None
     corpus_key: Annotated[
         Path | None,
         typer.Option(
-            help="names: equal strings of all documents become equal, under the key in this file, which is made if it "
-            "is not there. It links documents, and anyone who has it can test guesses. Nothing restores them.",
+            help="names: replace equal strings of all documents by equal surrogates, under the key in this "
+            "file (created if missing). Documents become linkable, anyone with the key can test guesses, "
+            "and originals cannot be restored.",
         ),
     ] = None
     consistent_cap: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Most drawn words, names and numbers of a document with --consistent, 2,000; "
-            "names: most distinct ones, tags stand for others.",
+            help="With --consistent: maximum randomized words, names and numbers of a document (2,000). names:"
+            " maximum distinct ones; tags replace the rest.",
         ),
     ] = None
     split: Annotated[

@@ -34,8 +34,8 @@ class SanitizeArguments:
         Path | None,
         typer.Option(
             rich_help_panel=RowOptions.heading,
-            help="With --consistent, or --protect names, and one document: write what restores its words here, for its "
-            "owner alone (textveil restore).",
+            help="With --consistent or --protect names, and one document: save the mapping that restores its "
+            "words to this file, readable by its owner alone (see textveil restore).",
         ),
     ] = None
     table: TableOptions
