@@ -79,7 +79,7 @@ def test_what_has_no_sentences_prints_none(
         assert (code, out, err.count("\n")) == (1, "", 1)
         assert message in err
         assert "Zorblax" not in err
-    assert "sentences  6, 2 for each index" in run("info", speaking)[1]
+    assert "sentences     6, 2 per class label" in run("info", speaking)[1]
     assert "sentences" not in run("info", index_bundle)[1]
     assert json.loads(run("info", speaking, "--json")[1])["sentences"][0] == list(SENTENCES[:2])
 
@@ -87,10 +87,10 @@ def test_what_has_no_sentences_prints_none(
 def test_info_and_verify(run: Callable, index_bundle: Path) -> None:
     code, out, _ = run("info", "-b", index_bundle)
     assert code == 0
-    assert "a text becomes one of 3 indices" in out
+    assert "a text becomes one of 3 class labels" in out
     assert len([row for row in out.splitlines() if row.startswith(("counts", "accuracy"))]) == 3
     code, out, _ = run("info", "-b", index_bundle, "--json")
-    assert [level["counts"] for level in json.loads(out)["levels"]] == [True, True, False]
+    assert [level["can_count"] for level in json.loads(out)["epsilons"]] == [True, True, False]
     assert run("verify", index_bundle)[0] == 0
     assert run("verify", index_bundle, "--audit-pairs", "3")[0] == 1
 

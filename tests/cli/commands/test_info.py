@@ -36,13 +36,13 @@ def test_info(here: Callable, tiny_encoder: Path) -> None:
 
 def test_info_as_json(here: Callable, tiny_encoder: Path) -> None:
     told = json.loads(here("info", "--json", "--bundle", tiny_encoder).text)
-    assert (told["mode"], told["dimension"], told["max_tokens"], told["pieces"]) == ("l1", 4, 16, 22)
-    assert [(level["epsilon_whole_text"], level["default"]) for level in told["levels"]] == [
+    assert (told["noise_mode"], told["dimension"], told["max_tokens"], told["vocabulary_size"]) == ("l1", 4, 16, 22)
+    assert [(level["epsilon_whole_text"], level["default"]) for level in told["epsilons"]] == [
         (1, False),
         (4, True),
         (8, False),
     ]
-    assert told["measured"] == {"accuracy": {"4": 0.75}}
+    assert told["measurements"] == {"accuracy": {"4": 0.75}}
 
 
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])

@@ -239,7 +239,7 @@ def test_few_foreign_texts_among_many_are_counted_and_not_warned_of(rewrite: Her
         ran = rewrite(table, "--column", "note", "--json", "-o", tmp_path / "out.csv")
         assert len(WARNED.findall(ran.message)) == warned
         told = json.loads(ran.text)
-        assert told["mostly_replaced"] == foreign
+        assert told["mostly_replaced_documents"] == foreign
         assert 0.7 < told["kept_share"] < 1
 
 

@@ -34,7 +34,7 @@ def test_a_cell_a_row_a_key(here: Callable, table: Path, tmp_path: Path) -> None
     out = tmp_path / "out.csv"
     by_cell, said = release(here, table, out, "--consistent", "--document", "cell")
     assert all(len(set(a.split())) == 1 for _, a, _ in by_cell)
-    assert (said["documents"], said["document"]) == (12, "cell")
+    assert (said["documents"], said["document_unit"]) == (12, "cell")
     by_row, said = release(here, table, out, "--consistent", "--document", "row")
     assert all(len({*a.split(), b.split()[0]}) == 1 for _, a, b in by_row)
     assert (said["documents"], said["rows"]) == (6, 6)
@@ -45,7 +45,7 @@ def test_a_cell_a_row_a_key(here: Callable, table: Path, tmp_path: Path) -> None
         assert len(names) == 1
         assert len({b.split()[1] for one, _, b in by_key if one == person}) == 1
     assert said["tokens"] == 2, "paid, once for each person; names are kinds"
-    assert said["most_tokens"] == 1
+    assert said["max_tokens"] == 1
 
 
 def test_a_cell_alone_is_the_default_without_consistent_draws(here: Callable, table: Path, tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_documents_of_several_texts(english: Sanitizer) -> None:
 
 
 def test_texts_of_a_document_each_begin_a_sentence(english: Sanitizer) -> None:
-    """As the same text alone does: what is a name is decided as if the cell stood alone."""
+    """As the same text alone does: what is a name is classified as if the cell stood alone."""
     texts = ["Will paid.", "Mark left", "May I go"]
     alone = [english.preview(text) for text in texts]
     (joined,) = english.sanitize_documents([texts], consistent=True)

@@ -46,17 +46,17 @@ def test_a_folder_keeps_its_shape(tables: Callable, folder: Path, tmp_path: Path
     ran = tables(folder, "-o", out, "--json")
     assert ran.code == 0
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv"]
-    assert get_manifest_path(out) == tmp_path / "out.textveil-record", "beside the folder, which is what is sent"
+    assert get_manifest_path(out) == tmp_path / "out.textveil-manifest", "beside the folder, which is what is sent"
     assert get_manifest_path(out).is_file()
     assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n"
     packed = (out / "deep" / "c.csv.gz").read_bytes()
     assert gzip.decompress(packed) == b"id,note\n1,zz zz\n"
     assert packed[3:8] == bytes(5), "neither a name nor a time is in it"
     said = json.loads(ran.text)
-    assert (said["rows"], said["documents"], said["tokens"], said["most_tokens"]) == (4, 4, 8, 2)
+    assert (said["rows"], said["documents"], said["tokens"], said["max_tokens"]) == (4, 4, 8, 2)
     assert said["statement"]["tokens"] == 8
-    assert said["rewritten"] == ["note"]
-    assert said["copied"] == ["file and folder names", "column names", "all that is not rewritten"]
+    assert said["rewritten_columns"] == ["note"]
+    assert said["unprotected"] == ["file and folder names", "column names", "other columns"]
     assert ran.message == "textveil: for this device only: 2 files of other formats left out\n"
 
 
@@ -159,7 +159,7 @@ def test_finished_files_stay_after_an_error(tables: Callable, folder: Path, tmp_
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz"]
     (folder / "deep" / "er" / "d.csv").write_bytes(TABLE)
     assert tables(folder, "-o", out).message == (
-        "textveil: resume: the output folder is not empty: name a new one, or a file (--resume goes on with a run)\n"
+        "textveil: resume: the output folder is not empty: choose a new one, or resume its run with --resume\n"
     )
     times = {path: path.stat().st_mtime_ns for path in out.rglob("*.csv")}
     ran = tables(folder, "-o", out, "--resume")
@@ -185,40 +185,26 @@ def test_a_run_that_finished_nothing_can_be_begun_anew(tables: Callable, folder:
 def test_a_run_is_not_gone_on_with_otherwise(tables: Callable, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert tables(folder, "-o", out).code == 0
-    assert "begun with other options" in tables(folder, "-o", out, "--resume", "--epsilon", "16").message
-    assert "begun with other options" in tables(folder, "-o", out, "--resume", "-c", "id").message
+    assert "began with other options" in tables(folder, "-o", out, "--resume", "--epsilon", "16").message
+    assert "began with other options" in tables(folder, "-o", out, "--resume", "-c", "id").message
     (folder / "a.csv").write_bytes(TABLE + b"2,nurse\n")
     ran = tables(folder, "-o", out, "--resume")
-    assert ran.message.startswith("textveil: file-changed: a.csv: changed since its output was written")
+    assert ran.message.startswith("textveil: file-changed: a.csv: the file changed after its output was written")
     (out / "a.csv").unlink()
     assert tables(folder, "-o", out, "--resume").code == 0
     assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n2,zz\n"
     get_manifest_path(out).unlink()
     assert (
-        "beside the output folder is no out.textveil-record, its record, to go on with"
+        "cannot resume: the run manifest out.textveil-manifest beside the output folder is missing"
         in tables(folder, "-o", out, "--resume").message
     )
-
-
-def test_a_record_inside_the_folder_is_moved_by_hand(tables: Callable, folder: Path, tmp_path: Path) -> None:
-    """Versions before put it there: it is neither sent on nor lost, and once moved the run goes on."""
-    out = tmp_path / "out"
-    assert tables(folder, "-o", out).code == 0
-    get_manifest_path(out).rename(out / "textveil.record")
-    for more in ([], ["--resume"]):
-        assert tables(folder, "-o", out, *more).message == (
-            "textveil: resume: the output folder has the record of an older version inside: move textveil.record out "
-            "of it, to out.textveil-record beside it to go on with that run (--resume)\n"
-        )
-    (out / "textveil.record").rename(get_manifest_path(out))
-    assert "4 files finished before" in tables(folder, "-o", out, "--resume").message
 
 
 def test_the_record_of_a_folder_given_with_dots_is_beside_it(tables: Callable, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     assert tables(folder, "-o", f"{tmp_path}/out/../out/.").code == 0
-    assert (tmp_path / "out.textveil-record").is_file()
-    assert not any("record" in name for name in files_in(tmp_path / "out"))
+    assert (tmp_path / "out.textveil-manifest").is_file()
+    assert not any("manifest" in name for name in files_in(tmp_path / "out"))
 
 
 def test_a_record_that_was_not_written_to_its_end(tables: Callable, folder: Path, tmp_path: Path) -> None:

@@ -22,13 +22,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_file_that_is_no_record_is_neither_removed_nor_cut(tables: Callable, folder: Path, tmp_path: Path) -> None:
-    out, other_version = tmp_path / "out", b'{"version": 2, "settings": "x"}\n'
+    out, other_version = tmp_path / "out", b'{"version": 2, "settings_hash": "x"}\n'
     for content in (b"theirs", b"theirs\nwithout an end", b'{"version": 1, "sett1ngs', other_version):
         out.mkdir(exist_ok=True)
         get_manifest_path(out).write_bytes(content)
         for more in ([], ["--resume"]):
             ran = tables(folder, "-o", out, *more)
-            assert ran.message == "textveil: resume: the record of the output folder is damaged, or is not one\n"
+            assert ran.message == "textveil: resume: the run manifest of the output folder is damaged\n"
         assert get_manifest_path(out).read_bytes() == content
     get_manifest_path(out).unlink()
     (tmp_path / "theirs").write_bytes(b"")
@@ -49,7 +49,9 @@ def test_an_output_that_somebody_else_wrote_is_not_replaced(tables: Callable, fo
         before = place.read_bytes() if place.exists() else None
         place.write_bytes(b"theirs")
         ran = tables(folder, "-o", out, "--resume")
-        assert f"{place.relative_to(out)}: its output is not as the run wrote it; remove that" in ran.message
+        assert (
+            f"{place.relative_to(out)}: its output differs from what this run wrote; delete the output" in ran.message
+        )
         assert place.read_bytes() == b"theirs"
         place.unlink() if before is None else place.write_bytes(before)
     assert tables(folder, "-o", out, "--resume").code == 0
@@ -85,7 +87,7 @@ def test_one_run_at_a_time_writes_to_a_folder(tables: Callable, folder: Path, tm
     for more in ([], ["--resume"]):
         ran = tables(folder, "-o", out, *more)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.startswith("textveil: resume: another run writes to the output folder: ")
+        assert ran.message.startswith("textveil: resume: another run uses the output folder: ")
     assert list(out.iterdir()) == []
     first.close()
     with pytest.raises(ResumeError, match="other options"):  # which leaves the folder to others again

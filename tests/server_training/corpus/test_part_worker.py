@@ -112,7 +112,7 @@ def test_bad_rows_go_to_the_quarantine_for_their_owner_alone(table: Path, tmp_pa
     parts = cut(job)
     answers = [told(PartWorker(job)(part)) for part in parts]
     assert CANARY not in json.dumps(answers)
-    assert sum(answer["record"]["quarantined"] for answer in answers) == 1
+    assert sum(answer["record"]["rejected_rows"] for answer in answers) == 1
     (path,) = folder.iterdir()
     assert path.name == "t-00003.csv.jsonl"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

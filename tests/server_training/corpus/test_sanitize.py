@@ -33,7 +33,7 @@ def test_copies_are_charged(run: Runner, tmp_path: Path) -> None:
     assert three["statement"]["epsilon_document"] == pytest.approx(3 * one["statement"]["epsilon_document"])
     assert (one["copies"], three["copies"], three["charged"]) == (1, 3, "every token of every copy")
     assert three["files"][0]["tokens"] == tokens
-    assert three["files"][0]["most_tokens"] == len(WORDS)
+    assert three["files"][0]["max_tokens"] == len(WORDS)
     assert len(set(three["files"][0]["sha256"])) == 3
     names = sorted(str(path.relative_to(tmp_path / "three")) for path in (tmp_path / "three").rglob("*"))
     folders = [name for n in (1, 2, 3) for name in (f"copy-{n}", f"copy-{n}/rows.tsv")]

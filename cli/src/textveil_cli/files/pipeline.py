@@ -298,9 +298,11 @@ def _count_block(block: TextBlock | ParquetBlock, rewritten: RewrittenDocuments)
         rows=block.row_count,
         documents=len(tokens),
         tokens=sum(tokens),
-        most_tokens=max(tokens, default=0),
-        quarantined=len(block.rejected),
-        drawn=sum(rewritten.randomized_words),
+        max_tokens=max(tokens, default=0),
+        rejected_rows=len(block.rejected),
+        randomized_words=sum(rewritten.randomized_words),
         replaced_words=sum(rewritten.replaced_words),
-        mostly_replaced=sum(words.may_be_foreign for words in map(KeptWords, tokens, rewritten.replaced_words)),
+        mostly_replaced_documents=sum(
+            words.may_be_foreign for words in map(KeptWords, tokens, rewritten.replaced_words)
+        ),
     )

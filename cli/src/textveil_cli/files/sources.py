@@ -14,8 +14,8 @@ from textveil_cli.console import make_printable, name_inputs
 from textveil_cli.files.column_selection import FORMATS
 from textveil_cli.files.streams import PACKED_ENDINGS
 
-#: Suffix of a run manifest's name after that of its folder, and the manifest's name inside the folder before 0.2.
-MANIFEST_SUFFIX, OLD_MANIFEST_NAME = ".textveil-record", "textveil.record"
+#: Suffix of a run manifest's name after that of its folder.
+MANIFEST_SUFFIX = ".textveil-manifest"
 #: File names that Windows reads as a device, or whose last characters it drops.
 _INVALID_WINDOWS_NAME = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\..*)?|.*[. ]", re.I)
 

@@ -196,21 +196,21 @@ class _TableRun:
             self.sanitizer,
             self.count_kept_words(counts),
             documents=counts.documents,
-            mostly_replaced=counts.mostly_replaced,
+            mostly_replaced=counts.mostly_replaced_documents,
         )
 
     def describe(self, result: RunResult) -> dict[str, object]:
         """Return the description of a run, for ``--json`` and the run manifest."""
         return {
             "format": self.selection.format,
-            "rewritten": list(self.selection.columns),
-            "copied": self.list_copied_parts(),
-            "left_out": "all others" if self.selection.only else list(self.selection.without),
-            "document": self.selection.document,
+            "rewritten_columns": list(self.selection.columns),
+            "unprotected": self.list_copied_parts(),
+            "removed_columns": "all others" if self.selection.only else list(self.selection.without),
+            "document_unit": self.selection.document,
             **asdict(result.counts),
             "kept_share": self.count_kept_words(result.counts).share,
             "files": {name: asdict(counts) for name, counts in result.files.items()},
-            "statement": self.terms.statement(result.counts.tokens, result.counts.drawn).to_dict(),
+            "statement": self.terms.statement(result.counts.tokens, result.counts.randomized_words).to_dict(),
         }
 
     @property
@@ -224,7 +224,7 @@ class _TableRun:
         parts = ["file and folder names"] if self.writes_folder else []
         if selection.format != "lines":
             parts += ["key names" if selection.format == "jsonl" else "column names"] if selection.header else []
-            parts += [] if selection.only else ["all that is not rewritten"]
+            parts += [] if selection.only else ["other columns"]
         return parts
 
     def format_statement(self, result: RunResult) -> str:
@@ -237,11 +237,13 @@ class _TableRun:
         )
         described_documents = (
             f"{format_count(counts.documents, document_name)} with at most "
-            f"{format_count(counts.most_tokens, self.terms.privacy_unit)}"
+            f"{format_count(counts.max_tokens, self.terms.privacy_unit)}"
         )
         described_documents += "" if counts.documents == 1 else " each"
         files = format_count(len(result.files), "file")
-        statement_text = self.arguments.output.format_statement(self.terms.statement(counts.tokens, counts.drawn))
+        statement_text = self.arguments.output.format_statement(
+            self.terms.statement(counts.tokens, counts.randomized_words)
+        )
         names = " File and folder names are copied as they are, unprotected." if self.writes_folder else ""
         if selection.format == "lines":
             return f"{files}, {described_documents}. {statement_text}{names}"
@@ -267,9 +269,9 @@ def _print_notes(sources: SourceFiles, result: RunResult, quiet: bool) -> None:
     remarks: list[str] = []
     if result.finished_before:
         remarks.append(f"{format_count(result.finished_before, 'file')} finished before, not drawn again")
-    if result.counts.quarantined:
+    if result.counts.rejected_rows:
         remarks.append(
-            f"{format_count(result.counts.quarantined, 'bad row')} in the quarantine, as private as the input"
+            f"{format_count(result.counts.rejected_rows, 'bad row')} in the quarantine, as private as the input"
         )
     if sources.ignored_files:
         remarks.append(f"{format_count(sources.ignored_files, 'file')} of other formats left out")

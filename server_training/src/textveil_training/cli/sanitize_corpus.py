@@ -130,7 +130,7 @@ def _sanitize_on_ray(
 
 
 def _format_parts_table(record: dict[str, Any]) -> str:
-    names = ("rows", "documents", "tokens", "quarantined")
+    names = ("rows", "documents", "tokens", "rejected_rows")
     rows = [["part", *names]]
     rows += [[make_printable(part["part"]), *(f"{part[name]:,}" for name in names)] for part in record["parts"]]
     return format_table(rows, left_columns=1)

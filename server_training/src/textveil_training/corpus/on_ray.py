@@ -112,7 +112,7 @@ def sanitize_corpus_on_ray(
     try:
         records = _run_workers(job, address, workers, report)
         counts = sum((_read_counts(record) for record in records), RunCounts())
-        statement = terms.statement(counts.tokens, counts.drawn)
+        statement = terms.statement(counts.tokens, counts.randomized_words)
         record = {
             "format": PARTS_FORMAT,
             "format_version": 1,

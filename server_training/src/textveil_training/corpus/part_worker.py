@@ -150,7 +150,7 @@ class _PartRecord:
         """Write the record of a part."""
         job = self._job
         path = job.get_record_path(self._file, self._number)
-        statement = self._sanitizer.terms(**job.options).statement(counts.tokens, counts.drawn)
+        statement = self._sanitizer.terms(**job.options).statement(counts.tokens, counts.randomized_words)
         self.content = {
             "part": job.get_target(self._file, self._number).relative_to(job.output).as_posix(),
             "source": source.name,

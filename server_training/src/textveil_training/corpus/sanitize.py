@@ -152,7 +152,7 @@ def make_corpus_record(
 
 def _describe_counts(counts: RunCounts) -> dict[str, int]:
     """Return a file's counts without rejected rows: there the first bad row is an error."""
-    return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
+    return {name: number for name, number in asdict(counts).items() if name != "rejected_rows"}
 
 
 #: Bytes of texts that are worth a further process, which takes a second to begin.
