@@ -76,4 +76,4 @@ def run_guarded(work: Callable[..., Result], *arguments: Any) -> "Result | Textv
     except Exception as error:  # last line of defense: report only the type and source line
         frame = traceback.extract_tb(error.__traceback__)[-1]
         description = f"{type(error).__name__} in {Path(frame.filename).name} line {frame.lineno}"
-    return WorkerFailed(f"internal: {description}; please report this")
+    return WorkerFailed(f"internal error: {description}; please report this")

@@ -18,7 +18,7 @@ def test_from_texts_to_labels_and_counts(run: Callable, index_bundle: Path, tmp_
     code, out, err = run("encode", "-b", index_bundle, texts, "-o", released)
     assert (code, out) == (0, "")
     assert "4 documents; one of 3 indices (channel counts): epsilon 4 for the whole text, whatever it says; odds" in err
-    assert "for this device only: 1 longer than the model takes" in err
+    assert "private, for this device only: 1 truncated to the model's maximum length" in err
     lines = released.read_text().splitlines()
     assert len(lines) == 4
     assert all(len(one.encode()) <= 60 for one in lines)
@@ -107,7 +107,7 @@ def test_both_ends_name_the_bundle_alike(run: Callable, index_bundle: Path, tmp_
     assert run("encode", "--bundle", index_bundle, "--text", "goal", "-o", released)[0] == 0
     assert run("classify", "--bundle", index_bundle, released)[0] == 0
     code, _, err = run("classify", "-b", index_bundle, released, released)
-    assert (code, "one argument too many" in err) == (2, True)
+    assert (code, "too many arguments" in err) == (2, True)
 
 
 def test_without_a_bundle_both_ends_take_the_default(run: Callable, tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_verify_refuses_noise_that_is_too_small(
 def test_verify_of_an_encoder_takes_no_number_of_pairs(here: Callable, tiny_encoder: Path) -> None:
     ran = here("verify", tiny_encoder, "--audit-pairs", "10")
     assert ran.code == 1
-    assert "--audit-pairs is for bundles with SanText" in ran.message
+    assert "--audit-pairs needs a SanText bundle" in ran.message
     assert here("verify", tiny_encoder).code == 0
 
 

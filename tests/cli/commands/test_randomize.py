@@ -65,7 +65,7 @@ def test_levels_and_statements(rewrite: Here, listed: Path) -> None:
 def test_a_preview_and_a_row(here: Here, listed: Path) -> None:
     ran = here("preview", "--protect", "names", "--randomize", listed, "--no-color", "--text", TEXT)
     assert f"<person> saw the {'_' * len(WORDS[5])}, and {'_' * len(WORDS[6])}." in ran.text
-    assert "6 tokens: 3 stay visible, 1 shows its kind, 2 are drawn\n" in ran.text
+    assert "6 tokens: 3 kept, 1 replaced by a surrogate of its type, 2 randomized\n" in ran.text
     assert WORDS[5] in here("inspect", WORDS[5], "--protect", "names", "--randomize", listed).text
 
 
@@ -76,7 +76,10 @@ def test_receipts_and_ledgers_say_so(rewrite: Here, here: Here, listed: Path, tm
     ran = rewrite(
         *ledger, "--receipt", receipt, "--receipt-key", tmp_path / "key", "--randomize", listed, "--text", TEXT
     )
-    assert "1 document charged, 0 nats, and 1 release without a finite bound" in ran.message
+    assert (
+        "1 document spent epsilon, total of this privacy unit: 0 nats, and 1 release without a finite bound"
+        in ran.message
+    )
     options = json.loads(receipt.read_text())["options"]
     assert (options["draw"]["words"], options["draw"]["nats"], options["nats"]) == (120, 10.0, None)
     assert "names, level 10: 1 document, no finite bound" in here("verify", "--receipt", receipt).text
@@ -86,14 +89,17 @@ def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path
     assert "--randomize" not in rewrite("--randomize", listed, "--text", TEXT).message
     listed.write_text("\n".join([*WORDS, "zorblax", "flimping"]))
     ran = rewrite("--randomize", listed, "--text", TEXT)
-    assert "textveil: entries of --randomize: not in the vocabulary: 2 (drawn, and never come out)\n" in ran.message
+    assert (
+        "textveil: --randomize: 2 words of the list not in the vocabulary: randomized, but never a replacement\n"
+        in ran.message
+    )
     assert "--randomize" not in rewrite("-q", "--randomize", listed, "--text", TEXT).message
     assert rewrite("-q", "--randomize", listed, "--text", "the zorblax").text.split()[1] in WORDS
 
 
 def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, listed: Path, tmp_path: Path) -> None:
     assert rewrite("--randomize", tmp_path / "zorblax", "--text", TEXT).message == (
-        "textveil: input: --randomize: no readable UTF-8 file there (it has words, one per line)\n"
+        "textveil: input: --randomize: cannot read the file as UTF-8 with one word per line\n"
     )
     assert here("sanitize", "--randomize", listed, "--text", TEXT).message == (
         "textveil: option: --randomize: only with --protect names (see textveil sanitize --help)\n"
@@ -113,6 +119,6 @@ def test_a_folder_is_gone_on_with_under_the_same_list(rewrite: Here, listed: Pat
     (folder / "a.txt").write_text(TEXT)
     assert rewrite(folder, "-o", out, "--randomize", listed).code == 0
     listed.write_text("\n".join(reversed(WORDS)))
-    assert "1 file finished before" in rewrite(folder, "-o", out, "--resume", "--randomize", listed).message
+    assert "1 file finished by an earlier run" in rewrite(folder, "-o", out, "--resume", "--randomize", listed).message
     listed.write_text("\n".join(WORDS[:110]))
     assert "resume" in rewrite(folder, "-o", out, "--resume", "--randomize", listed).message.split(":")[1]

@@ -104,7 +104,7 @@ def test_what_a_worker_meets_does_not_tell(tiny: Sanitizer, monkeypatch: pytest.
     monkeypatch.setattr(workers_module, "sanitize_block", fail)
     met = workers_module._sanitize_in_worker([SECRET], [1])
     assert isinstance(met, WorkerFailed)
-    assert str(met).startswith("internal: ValueError in test_canary.py line ")
+    assert str(met).startswith("internal error: ValueError in test_canary.py line ")
     assert hidden(repr((met, met.args, met.__cause__, met.__context__)))
 
 
@@ -154,6 +154,6 @@ def test_a_gigabyte_of_one_field_takes_little_memory(tiny_path: Path) -> None:
         said, most = process.stderr.read().decode(), int(process.stdout.read())
         process.stdin = None  # it is closed at the other end
     assert process.returncode == 1
-    assert said == "textveil: field-too-long: standard input: a line is longer than --max-field-bytes allows\n"
+    assert said == "textveil: field-too-long: standard input: a line exceeds --max-field-bytes\n"
     assert sent < 30
     assert most / (1024 if sys.platform != "darwin" else 1 << 20) < 250

@@ -52,7 +52,7 @@ def test_a_cell_alone_is_the_default_without_consistent_draws(here: Callable, ta
     _, said = release(here, table, tmp_path / "out.csv")
     assert (said["documents"], said["tokens"]) == (12, 6)
     ran = here("sanitize", "--csv", "-c", "a", "--consistent", table)
-    assert "say --document cell, --document row or --document-key" in ran.message
+    assert "needs --document cell, --document row or --document-key" in ran.message
 
 
 def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:
@@ -62,8 +62,8 @@ def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:
     ran = here(*arguments)
     assert ran.code == 1
     assert ran.message.endswith(
-        "textveil: bad-row: t.csv, row 3 (line 4): rows of its document stand further up: sort them by the key "
-        "(--rejected-rows FILE leaves bad rows out)\n"
+        "textveil: bad-row: t.csv, row 3 (line 4): its document has earlier rows that are not adjacent: sort the rows "
+        "by --document-key (--rejected-rows FILE skips rejected rows)\n"
     )
     assert here(*arguments, "-o", tmp_path / "out.csv", "--rejected-rows", tmp_path / "kept").code == 0
     assert (tmp_path / "out.csv").read_bytes().count(b"\n") == 3
@@ -98,8 +98,8 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
     arguments = [*"sanitize --csv -c a --consistent --document cell --consistent-cap 2".split(), path, "-o", out]
     ran = here(*arguments)
     assert ran.message.endswith(
-        "t.csv, row 2 (line 3): its document has more drawn words, names and numbers than the cap "
-        "(--rejected-rows FILE leaves bad rows out)\n"
+        "t.csv, row 2 (line 3): its document has more randomized words, names and numbers than --consistent-cap "
+        "(--rejected-rows FILE skips rejected rows)\n"
     )
     assert not out.exists()
     ran = here(*arguments, "--rejected-rows", kept)

@@ -37,8 +37,8 @@ def test_cells_are_charged_to_the_scope_of_the_run(
 ) -> None:
     ran = tables(people, "--privacy-unit", "bank")
     assert ran.code == 0
-    assert ran.message.endswith("textveil: ledger: 4 documents charged, 51 nats spent in this scope; "
-                                "1 document released before: each draw is one more release\n")  # fmt: skip
+    assert ran.message.endswith("textveil: ledger: 4 documents spent epsilon, total of this privacy unit: 51 nats; "
+                                "1 document released before: each is one more release\n")  # fmt: skip
     assert spent(path, "bank", "default") == [6, 0]
     assert [Ledger(path).count_releases("bank", request_of(small, text)) for text in ("doctor", "nurse flu", "")] == [
         2,
@@ -49,7 +49,7 @@ def test_cells_are_charged_to_the_scope_of_the_run(
 
 def test_a_column_names_the_scope(tables: Callable, people: Path, path: Path) -> None:
     ran = tables(people, "--privacy-unit-column", "who")
-    assert ran.message.endswith("ledger: 4 documents charged, each in the scope that its row names\n")
+    assert ran.message.endswith("ledger: 4 documents spent epsilon, each in the privacy unit that its row names\n")
     assert spent(path, "anna", "bob", "default") == [3, 3, 0]
     assert len(Ledger(path).list_accounts()) == 2
 
@@ -63,7 +63,7 @@ def test_scopes_of_json_lines_and_parquet(here: Callable, bundle: Path, path: Pa
     assert spent(path, "anna", "7") == [1, 2]
     kept = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
     assert [(one["row"], one["reason"]) for one in kept] == [
-        (row, "--privacy-unit-column names no scope there") for row in (4, 5, 6, 7, 8)
+        (row, "the --privacy-unit-column is empty") for row in (4, 5, 6, 7, 8)
     ]
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
@@ -77,14 +77,12 @@ def test_scopes_of_json_lines_and_parquet(here: Callable, bundle: Path, path: Pa
     reasons = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
     assert [(one["row"], one["reason"].split(":")[0]) for one in reasons] == [
         (2, "this release does not fit the budget of its scope"),
-        (3, "--privacy-unit-column names no scope there"),
+        (3, "the --privacy-unit-column is empty"),
         (4, "this release does not fit the budget of its scope"),
     ]
     assert json.loads(reasons[0]["raw"]) == {"who": 2, "note": "flu flu"}
     said = here("sanitize", "-b", bundle, "--ledger", path, *options, "-o", tmp_path / "out").message
-    assert said.startswith(
-        "textveil: bad-row: t.parquet, row 3: --privacy-unit-column names no scope there (--rejected-rows "
-    )
+    assert said.startswith("textveil: bad-row: t.parquet, row 3: the --privacy-unit-column is empty (--rejected-rows ")
 
 
 def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
@@ -100,7 +98,7 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
         assert (ran.code, ran.out, out.exists()) == (1, b"", False)
         assert ran.message.endswith(
             "textveil: budget: people.csv, row 3 (line 4): this release does not fit the budget of its scope: "
-            "0 of 20 nats are spent, and it needs at least 25.5 nats (--rejected-rows FILE leaves bad rows out)\n"
+            "0 of 20 nats are spent, and it needs at least 25.5 nats (--rejected-rows FILE skips rejected rows)\n"
         )
         assert charged() == [(0, 0), (0, 0)]
     rows = people.read_text()
@@ -108,7 +106,7 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
     assert "bad-row: people.csv, row 6" in tables(people, "--privacy-unit-column", "who").message
     people.write_text(rows + "6,,nurse\n")
     assert (
-        "bad-row: people.csv, row 6 (line 7): --privacy-unit-column names"
+        "bad-row: people.csv, row 6 (line 7): the --privacy-unit-column is empty"
         in tables(people, "--privacy-unit-column", "who").message
     )
     assert charged() == [(0, 0), (0, 0)]
@@ -121,7 +119,7 @@ def test_rows_that_a_budget_refuses_go_to_the_quarantine(
     ran = tables(people, "--privacy-unit-column", "who", "--budget", "17", "-o", out, "--rejected-rows", kept)
     assert ran.code == 0
     assert "3 rows, 2 texts with at most 2 drawn words each" in ran.message
-    assert "ledger: 2 documents charged" in ran.message
+    assert "ledger: 2 documents spent epsilon" in ran.message
     assert [line.split(",")[0] for line in out.read_text().splitlines()] == ["id", "1", "2", "4"]
     assert [json.loads(line)["row"] for line in kept.read_text().splitlines()] == [3, 5]
     assert spent(path, "anna", "bob") == [1, 2]
@@ -145,7 +143,7 @@ def test_documents_of_several_cells_are_charged_once(tables: Callable, path: Pat
     ran = tables(*run, "--privacy-unit-column", "who", "-o", tmp_path / "out.csv", "--json")
     assert json.loads(ran.text)["documents"] == 2, "a blank line between its rows does not part a document"
     assert spent(path, "anna", "bob") == [3, 2], "two scopes of one document: it is charged to both"
-    assert "ledger: 2 documents charged" in tables(*run, "--privacy-unit", "x").message
+    assert "ledger: 2 documents spent epsilon" in tables(*run, "--privacy-unit", "x").message
     assert "2 documents released before" in tables(*run, "--privacy-unit", "x").message
     assert spent(path, "x") == [6]
 
@@ -190,7 +188,7 @@ def test_resuming_charges_no_finished_file_again(tables: Callable, here: Callabl
     assert spent(path, "default") == [2]
     (top / "c.csv").write_text("id,note\n1,doctor\n")
     for other in (["--privacy-unit", "x"], ["--privacy-unit-column", "id"]):
-        assert "begun with other options" in tables(top, "-o", out, "--resume", *other).message
+        assert "began with other options" in tables(top, "-o", out, "--resume", *other).message
     assert tables(top, "-o", out, "--resume").code == 0
     assert spent(path, "default") == [3]
     assert tables(top, "-o", out, "--resume").code == 0
@@ -204,7 +202,7 @@ def test_a_charged_run_does_not_go_on_with_one_that_was_not(
     (tmp_path / "in" / "a.csv").write_text("id,note\n1,doctor\n")
     plain = ("sanitize", "-b", bundle, "--csv", "-c", "note", tmp_path / "in", "-o", tmp_path / "out")
     assert here(*plain).code == 0
-    assert "begun with other options" in tables(tmp_path / "in", "-o", tmp_path / "out", "--resume").message
+    assert "began with other options" in tables(tmp_path / "in", "-o", tmp_path / "out", "--resume").message
 
 
 @pytest.mark.parametrize(
@@ -212,11 +210,11 @@ def test_a_charged_run_does_not_go_on_with_one_that_was_not(
     [
         (
             ["--privacy-unit", "secret", "--privacy-unit-column", "who"],
-            "--privacy-unit and --privacy-unit-column exclude each other",
+            "use either --privacy-unit or --privacy-unit-column",
         ),
-        (["--replay-cache", "--replay-cache-key", "k"], "--replay-cache is for plain text"),
+        (["--replay-cache", "--replay-cache-key", "k"], "--replay-cache needs plain text"),
         (["--privacy-unit-column", "a secret where a column belongs"], "--privacy-unit-column is not in the header"),
-        (["--privacy-unit-column", "who", "--plain"], "exclude each other"),
+        (["--privacy-unit-column", "who", "--plain"], "use only one of"),
     ],
 )
 def test_what_does_not_go_together(tables: Callable, people: Path, options: list[str], said: str) -> None:
@@ -229,7 +227,7 @@ def test_what_does_not_go_together(tables: Callable, people: Path, options: list
 def test_a_scope_column_needs_a_ledger_and_a_table(here: Callable, bundle: Path, people: Path) -> None:
     run = ("sanitize", "-b", bundle, people, "--privacy-unit-column", "who")
     assert "--privacy-unit-column needs --ledger FILE" in here(*run, "--csv", "-c", "note").message
-    assert "--privacy-unit-column is for tables" in here(*run, "--plain").message
+    assert "--privacy-unit-column needs a table" in here(*run, "--plain").message
 
 
 def test_a_folder_of_plain_text_is_charged(here: Callable, bundle: Path, path: Path, tmp_path: Path) -> None:

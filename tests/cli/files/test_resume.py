@@ -66,7 +66,9 @@ def test_a_file_that_is_no_quarantine_is_not_added_to(
     os.mkfifo(theirs, 0o644) if content is None else theirs.write_bytes(content)
     mode = theirs.stat().st_mode
     ran = tables(folder, "-o", out, "--resume", "--rejected-rows", theirs)
-    assert ran.message == "textveil: output: --rejected-rows: the file there is not a quarantine: name another\n"
+    assert ran.message == (
+        "textveil: output: --rejected-rows: the existing file is not a file of rejected rows: choose another name\n"
+    )
     assert theirs.stat().st_mode == mode
     assert content is None or theirs.read_bytes() == content
 

@@ -96,5 +96,5 @@ def test_names_that_windows_does_not_have(name: str, tmp_path: Path, monkeypatch
     (tmp_path / "in" / "aux.csv").parent.mkdir()
     (tmp_path / "in" / "aux.csv").write_bytes(b"note\nill\n")
     monkeypatch.setattr("sys.platform", "win32")
-    with pytest.raises(OutputError, match=r"^aux\.csv: Windows has no files of that name"):
+    with pytest.raises(OutputError, match=r"^aux\.csv: not a valid file name on Windows"):
         find_source_files([str(tmp_path / "in")], "csv", tmp_path / "out")

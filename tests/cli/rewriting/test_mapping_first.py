@@ -27,7 +27,7 @@ def step(real):
 for name in ("fsync", "link", "replace", "fchmod", "unlink"):
     setattr(os, name, step(getattr(os, name)))
 from textveil.bundle import atomic
-atomic._write = step(atomic._write)
+atomic._write_text = step(atomic._write_text)
 class Output:
     buffer = property(lambda self: self)
     def write(self, data):
@@ -38,9 +38,9 @@ kept_open, sys.stdout = sys.stdout, Output()
 """
 #: What would be wrong: the mapping is written when the text is.
 AFTER_THE_TEXT = """
-from textveil_cli.rewriting import plain
-real, kept = plain._write_mapping, []
-plain._write_mapping = lambda *given: kept.append(given)
+from textveil_cli.rewriting import plain_text
+real, kept = plain_text._write_mapping, []
+plain_text._write_mapping = lambda *given: kept.append(given)
 from contextlib import contextmanager
 def then(context):
     @contextmanager
@@ -50,7 +50,7 @@ def then(context):
         while not options and kept:
             real(*kept.pop())
     return opened
-plain.output_to = then(plain.output_to)
+plain_text.open_output = then(plain_text.open_output)
 """
 
 
@@ -128,6 +128,6 @@ def test_several_documents_are_refused_before_any_is_drawn(
         ran = here("sanitize", "-b", bundle, "--consistent", "--save-mapping", tmp_path / "m", *inputs)
         assert (ran.code, ran.out) == (1, b"")
         assert ran.message.endswith(
-            "one document: give one line, one --text, or --document file (see textveil sanitize --help)\n"
+            "one document: pass one line, one --text, or --document file (see textveil sanitize --help)\n"
         )
         assert not (tmp_path / "m").exists()

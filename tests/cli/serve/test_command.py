@@ -132,7 +132,7 @@ def test_names_are_replaced(tmp_path: Path) -> None:
         assert (status, said["text"]) == (200, "The doctor called [person 1] in Boston.")
         assert (said["statement"]["nats"], said["statement"]["shown_words"]) == (None, 4)
         assert server.stop() == 0
-        assert "entries of --allow: names of persons: 1 (shown there too)" in server.said
+        assert "entries of --allow: 1 names of persons (kept there too)" in server.said
         assert "Anna" not in server.said
 
 
@@ -160,7 +160,9 @@ def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> Non
             assert (status, said["error"]["code"]) == (422, "body")
         assert server.ask("POST", "/sanitize", b'{"text": "a", "privacy_unit": "\\ud800"}')[0] == 422
         assert server.stop() == 0
-        assert "3 documents charged, each in the scope that its request names; 3 documents given again" in server.said
+        assert "3 documents spent epsilon, each in the privacy unit that its request names; 3 documents answered" in (
+            server.said
+        )
         assert "Zorblax" not in server.said
     assert b"Zorblax" not in (books / "ledger").read_bytes()
     ledger = Ledger(books / "ledger")
@@ -183,8 +185,8 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
         (["--privacy-unit-per-request"], 1, "textveil: option: --privacy-unit-per-request needs --ledger FILE"),
         (["--replay-cache"], 1, "textveil: option: --replay-cache needs --ledger FILE"),
-        (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder"),
-        (["--encoder-as-text"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder"),
+        (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text need --encoder"),
+        (["--encoder-as-text"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text need --encoder"),
     ],
 )
 def test_wrong_usage_is_one_line(forked: Callable, arguments: list[str], code: int, message: str) -> None:

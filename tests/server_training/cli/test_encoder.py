@@ -97,7 +97,7 @@ def test_bad_rows_are_errors_counted_or_in_the_quarantine(
     assert (code, "line 95: the row has 2 columns instead of 3" in err) == (1, True)
     (tmp_path / "latin.csv").write_bytes(csv().encode() + b"900,\xe9t\xe9,Sport\n")
     code, _, err = run("encoder", tmp_path / "latin.csv", *given, "--skip-empty", "--force")
-    assert (code, "of the file: save it as UTF-8 (--rejected-rows FILE leaves bad rows out)\n" in err) == (1, True)
+    assert (code, "of the file: save it as UTF-8 (--rejected-rows FILE skips rejected rows)\n" in err) == (1, True)
     kept = tmp_path / "kept.jsonl"
     code, out, err = run("encoder", tmp_path / "worse.csv", *given, "--rejected-rows", kept, "--force", "--json")
     assert (code, SECRET in err) == (0, False)

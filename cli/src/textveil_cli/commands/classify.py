@@ -60,7 +60,7 @@ def classify(
     )
     if isinstance(opened_bundle, VectorBundle):
         if counts:
-            raise OptionError("--counts is for bundles that release an index")
+            raise OptionError("--counts needs a bundle that releases a class label")
         classifier = VectorClassifier(opened_bundle)
         for number, line in numbered:
             _print_decision(classifier.classify_line(line, number), as_json)

@@ -18,14 +18,14 @@ from textveil_cli.options import ExpectedBundleOptions, InputOptions
 #: Options of each mode by its name, from the most readable mode to the most private.
 _LIST_MODES: dict[str, dict[str, Any]] = {
     "names": {"protect": "names"},
-    "names, as tags": {"protect": "names", "style": "tag"},
+    "names as tags": {"protect": "names", "style": "tag"},
 }
 _RANDOMIZED_MODES: dict[str, dict[str, Any]] = {"words": {"protect": "words"}, "all": {"protect": "all"}}
 _REMEDY = (
-    "compare reads plain text: textveil compare --text shows one cell on every rung, and textveil sanitize FILE "
-    "--column NAME rewrites a column (--key NAME of JSON lines)"
+    "compare accepts only plain text: pass one cell with --text, or rewrite a column with textveil sanitize FILE "
+    "--column NAME (JSON lines: --key NAME)"
 )
-_PAGE_HEADING = "Releases of one text, side by side: together they tell more than each. Do not send this page."
+_PAGE_HEADING = "Several releases of one text: together they reveal more than each alone. Do not send this page."
 
 
 def compare(
@@ -94,7 +94,7 @@ def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple
             bundle = open_bundle(folder, TextBundle, LabelBundle, **{**expected_bundle, "expect_id": None})
         bundles[type(bundle)] = bundle
     if len(bundles) < len(folders):
-        raise OptionError("--bundle names one that rewrites text, one that releases an index, or one of each")
+        raise OptionError("--bundle takes one text bundle, one bundle that releases a class label, or one of each")
     text, index = bundles.get(TextBundle), bundles.get(LabelBundle)
     sanitizer = Sanitizer.load(**({} if bundles else expected_bundle)) if text is None else Sanitizer(text)
     return sanitizer, None if index is None else TextLabelEncoder(index)
@@ -113,8 +113,8 @@ def _make_releases(text: str, sanitizer: Sanitizer, encoder: TextLabelEncoder | 
         return
     if encoder.bundle.sentences:
         written = encoder.encode(text, as_text=True)
-        yield "text", written.statement.summary(), written.sentence or ""
+        yield "sentence", written.statement.summary(), written.sentence or ""
     release, labels = encoder.encode(text), encoder.bundle.labels
     by_label = encoder.bundle.label_type == layout.CLASS_LABELS
     class_label = labels[release.label_id] if by_label else f"{release.label_id}"
-    yield "label" if by_label else "code", release.statement.summary(), class_label
+    yield "class label" if by_label else "cluster label", release.statement.summary(), class_label

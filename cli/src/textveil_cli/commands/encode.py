@@ -66,11 +66,13 @@ class ReleaseOptions:
         )
         if isinstance(encoder, TextLabelEncoder):
             if self.word_dropout != "0":
-                raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
+                raise OptionError(
+                    "--word-dropout needs a bundle that releases vectors: a class label has one epsilon per text"
+                )
             index, options = encoder, {"epsilon": self.epsilon, "randomizer": self.randomizer, "as_text": self.as_text}
             return index, options, index.statement(**options)
         if self.randomizer is not None or self.as_text:
-            raise OptionError("--randomizer and --as-text are for bundles that release an index")
+            raise OptionError("--randomizer and --as-text need a bundle that releases a class label")
         statement = encoder.statement(epsilon=self.epsilon, word_dropout=self.word_dropout)
         return encoder, {"epsilon": self.epsilon, "word_dropout": self.word_dropout}, statement
 
@@ -98,7 +100,7 @@ def encode(
     table = table.resolve_format(paths)
     selection = table.make_selection()
     if inputs.text is not None and selection.columns:
-        raise OptionError("--text and columns exclude each other")
+        raise OptionError("use either --text or columns")
     encoder, options, statement = release.open_encoder(bundle)  # before the first access to a file
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
     formats = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")

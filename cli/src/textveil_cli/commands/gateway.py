@@ -171,9 +171,9 @@ class MappingOptions:
             OptionError: Only one of folder and key is present, or the folder does not exist.
         """
         if (self.mappings is None) != (self.mappings_key is None):
-            raise OptionError("--mappings and --mappings-key go together")
+            raise OptionError("--mappings and --mappings-key need each other")
         if self.mappings is not None and not self.mappings.is_dir():
-            raise OptionError("--mappings: there is no such folder: make it first, or leave both options out")
+            raise OptionError("--mappings: the folder does not exist: create it first")
         return RetentionSettings(
             seconds=self.expire_hours * _HOUR_SECONDS,
             max_conversations=self.max_conversations,
@@ -186,7 +186,7 @@ class MappingOptions:
 def _refuse_ledger(run_ledger: object) -> None:
     """Raise ``OptionError`` for a ledger in the mode ``names``, which has no epsilon to spend."""
     if run_ledger is not None:
-        raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
+        raise OptionError("--ledger needs --protect words or all: the mode names has no epsilon to spend")
 
 
 #: Prints a notice of the gateway on standard error.
@@ -203,9 +203,9 @@ def _lock_mappings(folder: Path | None) -> Iterator[None]:
     try:
         lock = None if folder is None else lock_folder(folder)
     except BlockingIOError:
-        raise OptionError("--mappings: another gateway uses this folder: end it, or name another") from None
+        raise OptionError("--mappings: another gateway uses this folder: stop it or choose another folder") from None
     except OSError:
-        raise OptionError("--mappings: the folder cannot be opened") from None
+        raise OptionError("--mappings: cannot open the folder") from None
     try:
         yield
     finally:
@@ -241,9 +241,8 @@ def _check_mappings(storage: RetentionSettings, conversation: Conversation, repo
             unreadable += not conversation_matches_key(path, storage.key_file)
     if unreadable:
         report(
-            f"--mappings: {format_count(unreadable, 'file')} of the folder cannot be read with this key, and no "
-            "conversation "
-            "goes on from there: name the key that wrote it in --mappings-key, or delete it"
+            f"--mappings: this key does not decrypt {format_count(unreadable, 'file')}, so their conversations cannot "
+            "continue: pass the key that wrote them with --mappings-key, or delete them"
         )
 
 
@@ -340,7 +339,7 @@ def _make_rewriter(
         OptionError: A replay cache is on: with it the upstream would see which texts are equal.
     """
     if uses_replay_cache:
-        raise OptionError("--replay-cache does not go with a gateway: the upstream would see which texts are equal")
+        raise OptionError("a gateway cannot use --replay-cache: the upstream would see which texts are equal")
     sanitizer.terms(**options)
 
     def rewrite(text: str) -> str:

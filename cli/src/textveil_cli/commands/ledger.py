@@ -42,15 +42,15 @@ def show(
         tag = opened_ledger.get_account(privacy_unit).unit_tag
         accounts = [(account, releases) for account, releases in accounts if account.unit_tag == tag]
         if not accounts:
-            raise OptionError("the ledger has no scope of that name")
+            raise OptionError("the ledger has no privacy unit of that name")
     if as_json:
         print(json.dumps([{**account.to_dict(), "releases": releases} for account, releases in accounts]))
         return
-    print(f"{'scope':<14}{'releases':>9}{'nats':>12}{'budget':>12}{'delta':>10}{'no bound':>10}")
+    print(f"{'privacy unit':<14}{'releases':>9}{'epsilon':>12}{'budget':>12}{'delta':>10}{'unbounded':>11}")
     for account, releases in accounts:
         print(
             f"{account.unit_tag.hex()[:12]:<14}{releases:>9,}{account.displayed_epsilon:>12}{account.displayed_budget:>12}"
-            f"{account.displayed_delta:>10}{account.unbounded_releases:>10,}"
+            f"{account.displayed_delta:>10}{account.unbounded_releases:>11,}"
         )
 
 
@@ -72,9 +72,9 @@ def rotate(file: LedgerArgument, yes: YesOption = False, ledger_key: LedgerKey =
     """
     _require_file(file, ledger_key)
     if not yes:
-        raise OptionError("rotate forgets all accounts, budgets and stored outputs: say --yes")
+        raise OptionError("rotate deletes all spending, budgets and stored outputs: confirm with --yes")
     Ledger.rotate(file, key=ledger_key)
-    print_message("textveil: a new key and an empty ledger")
+    print_message("textveil: created a new key and an empty ledger")
 
 
 @ledger.command(cls=GroupedCommand)
@@ -89,16 +89,16 @@ def delete(
 ) -> None:
     """Delete a privacy unit with its budget, or all stored outputs."""
     if (privacy_unit is None) != stored_outputs:
-        raise OptionError("say what to delete: --privacy-unit NAME or --stored-outputs")
+        raise OptionError("choose what to delete: --privacy-unit NAME or --stored-outputs")
     opened_ledger = _open_ledger(file, ledger_key)
     if not yes:
-        raise OptionError("what is deleted cannot be had back: say --yes")
+        raise OptionError("deleted data cannot be recovered: confirm with --yes")
     if privacy_unit is not None:
         opened_ledger.delete_privacy_unit(privacy_unit)
-        print_message("textveil: the scope, its account and its budget are forgotten")
+        print_message("textveil: deleted the privacy unit with its spending and budget")
     else:
         opened_ledger.delete_outputs()
-        print_message("textveil: all stored outputs are forgotten; charges stay")
+        print_message("textveil: deleted all stored outputs; recorded spending stays")
 
 
 def _open_ledger(file: Path, ledger_key: Path | None) -> Ledger:
@@ -113,5 +113,5 @@ def _require_file(file: Path, ledger_key: Path | None) -> None:
     """
     if not file.is_file() and not get_key_path(file, ledger_key).exists():
         raise LedgerError(
-            f"there is no ledger {format_path_name(file) or 'there'}: the first release with --ledger makes it"
+            f"the ledger {format_path_name(file) or 'file'} does not exist: the first release with --ledger creates it"
         )

@@ -55,13 +55,13 @@ def restore(
     """
     paths, policy = inputs.paths, places.parse_policy()
     if mapping is None:
-        raise OptionError("--mapping is needed: the file that sanitize --save-mapping wrote")
+        raise OptionError("--mapping is required: the file that sanitize --save-mapping wrote")
     ProtectedPaths(inputs=[*paths, mapping]).check_outputs(("--output", output))
     try:
         with mapping.open("rb") as file:
             restorer = Restorer.from_json(file.read(MAX_MAPPING_BYTES + 1))
     except OSError as error:
-        raise InputError(f"--mapping: no readable file {get_safe_file_name(mapping) or 'there'}") from error
+        raise InputError(f"--mapping: cannot read {get_safe_file_name(mapping) or 'the file'}") from error
     reports: list[RestoreReport] = []
     ended = True
     with open_output(output, private=True) as write:
@@ -80,7 +80,7 @@ def restore(
     report = RestoreReport.join_reports(reports)
     is_other_text = len(restorer) and not report.restored and not report.not_restored
     print_unless_quiet(
-        describe_restore_report(report) + (" (is it the mapping of another text?)" if is_other_text else ""), quiet
+        describe_restore_report(report) + (" (this may be the mapping of another text)" if is_other_text else ""), quiet
     )
 
 

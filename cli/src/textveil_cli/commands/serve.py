@@ -50,13 +50,13 @@ class ServedEncoderOptions:
         """
         if self.encoder is None:
             if self.encoder_epsilon is not None or self.encoder_as_text:
-                raise OptionError("--encoder-epsilon and --encoder-as-text go with --encoder")
+                raise OptionError("--encoder-epsilon and --encoder-as-text need --encoder")
             if self.expected.has_requirements:
-                raise OptionError("--encoder-expect-id and --encoder-signer go with --encoder")
+                raise OptionError("--encoder-expect-id and --encoder-signer need --encoder")
             return None
         opened = load_encoder(self.encoder, **self.expected.expected_bundle)
         if self.encoder_as_text and not isinstance(opened, TextLabelEncoder):
-            raise OptionError("--encoder-as-text is for bundles that release an index")
+            raise OptionError("--encoder-as-text needs a bundle that releases a class label")
         return opened
 
 

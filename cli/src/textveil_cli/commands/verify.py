@@ -38,13 +38,13 @@ def verify(
     bundle_folder = bundle.select_folder(folder)
     if receipt is not None:
         if bundle_folder is not None or audit_pairs is not None or bundle.expected.signer is not None:
-            raise OptionError("--receipt is checked without a bundle")
+            raise OptionError("--receipt cannot be combined with a bundle, --audit-pairs or --signer")
         from textveil_cli.reports.receipt import verify_receipt
 
         print(verify_receipt(receipt, released, signed_by, bundle.expected.expect_id))
         return
     if released is not None or signed_by is not None:
-        raise OptionError("--output and --signed-by go with --receipt")
+        raise OptionError("--output and --signed-by need --receipt")
     expected_bundle = bundle.expected.expected_bundle
     opened_bundle = (
         Sanitizer.load(**expected_bundle).bundle
@@ -52,7 +52,7 @@ def verify(
         else open_bundle(bundle_folder, **expected_bundle)
     )
     if audit_pairs is not None and not (isinstance(opened_bundle, TextBundle) and opened_bundle.santext_levels):
-        raise OptionError("--audit-pairs is for bundles with SanText: of others all that is checked is checked whole")
+        raise OptionError("--audit-pairs needs a SanText bundle: for others all checks are exhaustive")
     match opened_bundle:
         case LabelBundle():
             print(verify_labels(opened_bundle))

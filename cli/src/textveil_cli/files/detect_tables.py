@@ -72,7 +72,7 @@ def refuse_tables(lines: Sequence[str], name: str, remedy: str = "") -> None:
     if first.startswith("PAR1"):
         raise _make_error(name, "parquet", remedy=remedy)
     if first in ("{", "[", "[{") or (first.startswith("[{") and '"' in first):
-        default_remedy = f"make JSON lines of it, and say {_FORMAT_OPTIONS['jsonl']}, or --plain"
+        default_remedy = f"convert it to JSON lines and use {_FORMAT_OPTIONS['jsonl']}, or use --plain"
         raise LooksStructured(f"{name}: looks like JSON: {remedy or default_remedy}")
     if first.startswith("{") and _is_json_object(first):
         raise _make_error(name, "jsonl", remedy=remedy)
@@ -87,7 +87,7 @@ def _make_error(name: str, format_name: str, more_options: str = "", remedy: str
     if remedy:
         return LooksStructured(f"{name}: looks like {format_label}: {remedy}")
     return LooksStructured(
-        f"{name}: looks like {format_label}, of which all would be rewritten: say "
+        f"{name}: looks like {format_label}, and every cell would be rewritten: use "
         f"{_FORMAT_OPTIONS[format_name]}{more_options}, or --plain for "
         "plain text"
     )

@@ -51,7 +51,7 @@ class LinesLayout:
 
     def _refuse_long(self, size: int) -> None:
         if size > self._selection.max_field:
-            raise FieldTooLong(f"{self._name}, line {self._line}: a document is longer than --max-field-bytes allows")
+            raise FieldTooLong(f"{self._name}, line {self._line}: a document exceeds --max-field-bytes")
 
     def _make_row(self, raw: bytes, line: int) -> TableRow | RejectedRow:
         content = raw.removesuffix(b"\n").removesuffix(b"\r")

@@ -21,8 +21,8 @@ class WithheldDocument:
     error: Callable[[str], TextveilError] = BadRow
 
 
-TOO_LONG = WithheldDocument("its document has more drawn words, names and numbers than the cap")
-NO_PRIVACY_UNIT = WithheldDocument("--privacy-unit-column names no scope there")
+TOO_LONG = WithheldDocument("its document has more randomized words, names and numbers than --consistent-cap")
+NO_PRIVACY_UNIT = WithheldDocument("the --privacy-unit-column is empty")
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,7 +120,7 @@ class RunManifest:
                     self._path.unlink()
             elif output_files:
                 raise ResumeError(
-                    f"cannot resume: the run manifest {make_printable(self._path.name)} beside the output folder "
+                    f"the run manifest {make_printable(self._path.name)} beside the output folder "
                     "is missing"
                     if resume
                     else "the output folder is not empty: choose a new one, or resume its run with --resume"
@@ -204,7 +204,7 @@ class RunManifest:
 
     def _resume_run(self, entries: list[dict[str, Any]]) -> None:
         if entries and entries[0].get("settings_hash") != self._settings:
-            raise ResumeError("cannot resume: the run began with other options or another bundle")
+            raise ResumeError("the run began with other options or another bundle")
         if self._incomplete_line:  # a line that was cut off while it was written
             os.truncate(self._path, self._path.stat().st_size - len(self._incomplete_line))
 

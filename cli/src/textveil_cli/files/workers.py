@@ -152,7 +152,7 @@ def _get_outcome(
     try:
         outcome = future.result()
     except BrokenProcessPool:
-        raise WorkerFailed("a process was ended from outside (not enough memory?)") from None
+        raise WorkerFailed("a worker process was killed, possibly for lack of memory") from None
     if isinstance(outcome, BaseException):
         raise outcome
     return step, outcome

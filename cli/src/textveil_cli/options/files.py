@@ -53,7 +53,7 @@ class InputOptions:
         if self.text is None:
             return self.files or ["-"]
         if self.files:
-            raise OptionError("--text and files exclude each other")
+            raise OptionError("use either --text or files")
         return []
 
 
@@ -145,7 +145,7 @@ class TableOptions:
         flags = {"csv": self.csv, "tsv": self.tsv, "jsonl": self.jsonl, "parquet": self.parquet, "lines": self.plain}
         selected = [name for name, flag in flags.items() if flag]
         if len(selected) > 1:
-            raise OptionError("--csv, --tsv, --jsonl, --parquet and --plain exclude each other")
+            raise OptionError("use only one of --csv, --tsv, --jsonl, --parquet and --plain")
         return selected[0] if selected else None
 
     def resolve_format(self, paths: "Sequence[str]") -> "TableOptions":
@@ -160,7 +160,7 @@ class TableOptions:
 
         formats = {get_format(path) for path in paths if os.path.exists(path)} or {get_format(path) for path in paths}
         if len(formats) > 1:
-            raise OptionError("the files are of several formats: name those of one, or say --plain")
+            raise OptionError("the files have different formats: pass files of one format, or use --plain")
         (format_name,) = formats
         return self if format_name == "lines" else replace(self, **{format_name: True})
 
@@ -172,9 +172,9 @@ class TableOptions:
             OptionError: A column is given for JSON lines, or a key for another format.
         """
         if self.format == "jsonl" and self.column:
-            raise OptionError("JSON lines have keys: say --key, not --column")
+            raise OptionError("JSON lines have keys: use --key instead of --column")
         if self.format not in (None, "jsonl", "lines") and self.key:
-            raise OptionError("this table has columns: say --column; --key is for JSON lines")
+            raise OptionError("CSV, TSV and Parquet have columns: use --column instead of --key")
         return (*(self.column or ()), *(self.key or ()))
 
     def make_selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "ColumnSelection":
@@ -248,14 +248,14 @@ class RowOptions:
             OptionError: The unit contradicts the other options.
         """
         if self.document_key is not None and self.document is not None:
-            raise OptionError("--document and --document-key exclude each other")
+            raise OptionError("use either --document or --document-key")
         if (self.document_key is not None or self.document == "row") and not consistent:
             raise OptionError(
-                "--document row and --document-key are for --consistent: other draws look at no other cell"
+                "--document row and --document-key need --consistent: without it every cell is randomized independently"
             )
         if consistent and self.document is None and self.document_key is None:
             choices = "line or --document file" if format_name == "lines" else "cell, --document row or --document-key"
-            raise OptionError(f"--consistent on several texts: say --document {choices}")
+            raise OptionError(f"--consistent on several texts needs --document {choices}")
         if self.document_key is not None:
             return "key"
         if format_name == "lines":
@@ -270,7 +270,7 @@ class RowOptions:
         """
         match = _SIZE_PATTERN.fullmatch(self.max_field_bytes)
         if match is None or not int(match[1]):
-            raise OptionError("--max-field-bytes is a number of bytes, such as 16M")
+            raise OptionError("--max-field-bytes takes a number of bytes, such as 16M")
         return int(match[1]) * _SIZE_UNITS[match[2]]
 
 

@@ -89,12 +89,12 @@ class LedgerOptions:
             return None
         if self.replay_cache != (self.replay_cache_key is not None):
             raise OptionError(
-                "--replay-cache and --replay-cache-key go together: outputs are stored encrypted with that key"
+                "--replay-cache and --replay-cache-key need each other: stored outputs are encrypted with that key"
             )
         if self.privacy_unit is not None and privacy_unit_column is not None:
-            raise OptionError("--privacy-unit and --privacy-unit-column exclude each other")
+            raise OptionError("use either --privacy-unit or --privacy-unit-column")
         if self.budget is None and self.budget_delta is not None:
-            raise OptionError("--budget-delta goes with --budget")
+            raise OptionError("--budget-delta needs --budget")
         from textveil.ledger import DEFAULT_PRIVACY_UNIT, Budget, Ledger
 
         from textveil_cli.run_ledger import RunLedger
@@ -134,7 +134,7 @@ class ReceiptOptions:
             OptionError: Only one of receipt and key is present.
         """
         if (self.receipt is None) != (self.receipt_key is None):
-            raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
+            raise OptionError("--receipt and --receipt-key need each other: a receipt is signed for its recipient")
         if self.receipt is None or self.receipt_key is None:
             return None
         check_writable("--receipt", self.receipt)
@@ -152,7 +152,7 @@ def check_writable(option: str, path: Path) -> None:
     if real.is_dir():
         raise OutputError(f"{option}: {format_path_name(path)} is a folder: name a file in it")
     if not (real.exists() and not real.is_file()) and not os.access(real.parent, os.W_OK):  # a pipe needs no folder
-        raise OutputError(f"{option}: no folder there that can be written")
+        raise OutputError(f"{option}: the folder does not exist or is not writable")
 
 
 def refuse_overwriting(

@@ -10,12 +10,12 @@ from textveil.errors import OptionError
 from textveil.text import RestorePolicy
 
 _ALL_PLACES_WARNING = (
-    "--restore-places all: links of replies get the words of your users; no client may display or fetch them"
+    "--restore-places all puts words of your users into links of replies: no client may display the replies or fetch "
+    "their links"
 )
 _PLACES_ERROR = "--restore-places takes code, json, math or all; repeat it for several"
 _HOSTS_ERROR = (
-    "--restore-hosts takes a bare host, with its port if the link has one, such as docs.example.com; "
-    "repeat it for several"
+    "--restore-hosts takes a host name, with a port if links have one, such as docs.example.com; repeat it for several"
 )
 _GUESSES_ERROR = "--tool-guesses takes two whole numbers, the first no larger than the second, such as 3 32"
 
@@ -120,4 +120,7 @@ class ToolRestoreOptions(RestoreOptions):
         names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
         present = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
         if present:
-            raise OptionError(f"{', '.join(present)}: only with --protect names: with {protect} nothing is restored")
+            raise OptionError(
+                f"{', '.join(present)} need{'s' * (len(present) == 1)} --protect names: the mode "
+                f"{protect} restores nothing"
+            )

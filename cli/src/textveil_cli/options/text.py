@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import typer
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import OptionError
+from textveil.release import format_count
 
 from textveil_cli.console import print_message, read_word_list
 
@@ -85,7 +86,7 @@ class BundleOptions:
             OptionError: Both are present.
         """
         if argument is not None and self.bundle is not None:
-            raise OptionError("a bundle is named once: after the command, or by --bundle")
+            raise OptionError("pass the bundle once: as argument or with --bundle")
         return self.bundle if argument is None else argument
 
 
@@ -138,7 +139,7 @@ class MechanismOptions:
             OptionError: The mechanism has no default epsilon, and ``--epsilon`` is missing.
         """
         if self.mechanism in ("krr", "fbdd") and self.epsilon is None:
-            raise OptionError(f"--epsilon is needed with --mechanism {self.mechanism}, which has no default level")
+            raise OptionError(f"--mechanism {self.mechanism} needs --epsilon: it has no default")
         return dict(vars(self))
 
 
@@ -282,7 +283,7 @@ class SamplingOptions:
         keywords = {"case": self.case, "consistent": self.consistent, **flags}
         if self.corpus_key is not None:
             if self.consistent is not None:
-                raise OptionError("--corpus-key says by itself which strings become equal")
+                raise OptionError("--corpus-key cannot be combined with --consistent or --no-consistent")
             from textveil.ledger import read_key
 
             keywords |= {"consistent": "corpus", "key": read_key(self.corpus_key, "the key of the corpus", create=True)}
@@ -320,7 +321,8 @@ class TextOptions:
         randomized_words = options.get("randomize") or ()
         if (unknown := sum(word not in sanitizer.bundle.symbol_ids for word in randomized_words)) and not quiet:
             print_message(
-                f"textveil: entries of --randomize: not in the vocabulary: {unknown:,} (drawn, and never come out)"
+                f"textveil: --randomize: {format_count(unknown, 'word')} of the list not in the vocabulary: "
+                "randomized, but never a replacement"
             )
         entries = options.get("allow")
         if not entries or quiet:
@@ -328,9 +330,9 @@ class TextOptions:
         entity_types = sanitizer.bundle.get_names_lists().members_by_type
         persons = entity_types["given"] | entity_types["family"]
         side_effects = {
-            "names of persons: {} (shown there too)": sum(entry.lower() in persons for entry in entries),
-            "of several words: {} (each is shown alone too)": sum(len(entry.split()) > 1 for entry in entries),
-            "with digits: {} (replaced all the same)": sum(any(map(str.isdigit, entry)) for entry in entries),
+            "{} names of persons (kept there too)": sum(entry.lower() in persons for entry in entries),
+            "{} of several words (each word is kept alone too)": sum(len(entry.split()) > 1 for entry in entries),
+            "{} with digits (replaced nevertheless)": sum(any(map(str.isdigit, entry)) for entry in entries),
         }
         remarks = [what.format(f"{count:,}") for what, count in side_effects.items() if count]
         if remarks:

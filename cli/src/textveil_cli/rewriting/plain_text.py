@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from textveil_cli.rewriting.language_warnings import KeptWordsTally
 
-_ONE_DOCUMENT_ERROR = "--save-mapping is for one document: give one line, one --text, or --document file"
-_ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --rejected-rows FILE leaves bad lines out"
+_ONE_DOCUMENT_ERROR = "--save-mapping needs one document: pass one line, one --text, or --document file"
+_ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --rejected-rows FILE skips rejected lines"
 #: Maximum number of characters in one write of a long text.
 _MAX_WRITE_CHARACTERS = 1 << 20
 #: Smaller inputs finish before anyone could read a bar.
@@ -201,7 +201,7 @@ def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) ->
     ):
         lines_read += len(lines)
         if arguments.text_options.is_consistent and arguments.documents.document is None and lines_read > 1:
-            raise OptionError("--consistent on several lines: say --document line or --document file")
+            raise OptionError("--consistent on several lines needs --document line or --document file")
         yield lines, ended, consumed
 
 

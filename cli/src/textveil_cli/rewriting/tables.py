@@ -84,12 +84,12 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
 def _find_files(arguments: SanitizeArguments, selection: ColumnSelection) -> SourceFiles:
     """Find the files of the run, and the paths of their outputs."""
     if arguments.output.as_json and arguments.output.output is None:
-        raise OptionError("--json prints the statement of the run here, so the rows need -o")
+        raise OptionError("--json prints the privacy statement of the run: write the rows with -o")
     sources = find_source_files(arguments.inputs.paths, selection.format, arguments.output.output)
     if arguments.run.resume and sources.folder is None:
-        raise OptionError("--resume needs -o FOLDER, the output folder of the run that was interrupted")
+        raise OptionError("--resume needs -o FOLDER: the output folder of the interrupted run")
     if sources.folder is not None and arguments.receipt.receipt is not None:
-        raise OptionError("--receipt is of one output: a folder has several")
+        raise OptionError("--receipt needs a single output, not a folder")
     return sources
 
 
@@ -175,9 +175,9 @@ class _TableRun:
                     if list_columns(personal)
                     else format_count(len(personal), column)
                 )
-                are = "are copied as they are" if len(personal) > 1 else "is copied as it is"
+                are = "are copied unchanged" if len(personal) > 1 else "is copied unchanged"
                 print_unless_quiet(
-                    f"{described_columns} {are}: rewrite by {option}, or leave out by --drop-column", quiet=False
+                    f"{described_columns} {are}: rewrite with {option} or remove with --drop-column", quiet=False
                 )
 
         return warn
@@ -244,23 +244,19 @@ class _TableRun:
         statement_text = self.arguments.output.format_statement(
             self.terms.statement(counts.tokens, counts.randomized_words)
         )
-        names = " File and folder names are copied as they are, unprotected." if self.writes_folder else ""
+        names = " File and folder names are copied unprotected." if self.writes_folder else ""
         if selection.format == "lines":
             return f"{files}, {described_documents}. {statement_text}{names}"
         columns = format_count(len(selection.columns), "key" if selection.format == "jsonl" else "column")
         rows = format_count(counts.rows, "row")
         copied_names = "key names" if selection.format == "jsonl" else "column names" if selection.header else ""
-        copied_parts = "all else is copied as it is, unprotected"
-        if copied_names:
-            copied_parts = f"{copied_names} and all else are copied as they are, unprotected"
+        other_columns = "all other keys" if selection.format == "jsonl" else "all other columns"
+        copied_parts = f"{f'{copied_names} and ' if copied_names else ''}{other_columns} are copied unprotected"
         if selection.only:
-            copied_parts = (
-                f"the output has no other; {copied_names} are copied as they are"
-                if copied_names
-                else "the output has no other"
-            )
+            copied_parts = f"{other_columns} are removed"
+            copied_parts += f"; {copied_names} are copied unprotected" if copied_names else ""
         elif selection.without:
-            copied_parts = f"{len(selection.without)} left out; {copied_parts}"
+            copied_parts = f"{len(selection.without)} removed; {copied_parts}"
         return f"{files}, {rows}, {described_documents}. {statement_text} {columns} rewritten; {copied_parts}.{names}"
 
 
@@ -268,12 +264,12 @@ def _print_notes(sources: SourceFiles, result: RunResult, quiet: bool) -> None:
     """Print notes for the owner of this device, separate from the privacy statement."""
     remarks: list[str] = []
     if result.finished_before:
-        remarks.append(f"{format_count(result.finished_before, 'file')} finished before, not drawn again")
+        remarks.append(f"{format_count(result.finished_before, 'file')} finished by an earlier run, skipped")
     if result.counts.rejected_rows:
         remarks.append(
-            f"{format_count(result.counts.rejected_rows, 'bad row')} in the quarantine, as private as the input"
+            f"{format_count(result.counts.rejected_rows, 'rejected row')}, in a file as private as the input"
         )
     if sources.ignored_files:
-        remarks.append(f"{format_count(sources.ignored_files, 'file')} of other formats left out")
+        remarks.append(f"{format_count(sources.ignored_files, 'file')} of other formats ignored")
     if remarks:
-        print_unless_quiet(f"for this device only: {'; '.join(remarks)}", quiet)
+        print_unless_quiet(f"private, for this device only: {'; '.join(remarks)}", quiet)
