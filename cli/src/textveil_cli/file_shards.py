@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from textveil.errors import FileChanged, OptionError
+from textveil.errors import OptionError
 
+from textveil_cli.errors import FileChanged
 from textveil_cli.files.blocks import TextBlock, read_blocks, remove_byte_order_mark, split_lines
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.parquet import ParquetTable

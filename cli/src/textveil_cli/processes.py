@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from textveil.errors import TextveilError, WorkerFailed
+from textveil.errors import TextveilError
+
+from textveil_cli.errors import WorkerFailed
 
 Result = TypeVar("Result")
 

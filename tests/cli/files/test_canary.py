@@ -12,7 +12,7 @@ import pytest
 import textveil_cli.files.workers as workers_module
 from canaries import SECRET, hidden
 from textveil import Sanitizer
-from textveil.errors import WorkerFailed
+from textveil_cli.errors import WorkerFailed
 
 posix = pytest.mark.skipif(os.name != "posix", reason="processes as POSIX counts them")
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from textveil.errors import ColumnError, FieldTooLong, InputError, OptionError
+from textveil.errors import InputError, OptionError
+from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files import ColumnSelection
 from textveil_cli.files.blocks import TextBlock, read_blocks
 from textveil_cli.files.delimited import DelimitedLayout

@@ -13,7 +13,7 @@ import pytest
 import textveil_cli.files.workers as workers_module
 from interruption import interrupted
 from processes import TIMEOUT, die, start, writes_below
-from textveil.errors import FileChanged
+from textveil_cli.errors import FileChanged
 from textveil_cli.files import ColumnSelection, find_source_files, get_manifest_path
 from textveil_cli.files.pipeline import _iterate_steps
 from textveil_cli.files.sources import SourceFile

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from textveil.errors import ColumnError, FieldTooLong, OptionError, TextveilError
+from textveil.errors import OptionError, TextveilError
+from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files import ColumnSelection
 from textveil_cli.files.blocks import TextBlock, read_blocks
 from textveil_cli.files.json_keys import EACH_ITEM, parse_key

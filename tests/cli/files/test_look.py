@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil.errors import LooksStructured
+from textveil_cli.errors import LooksStructured
 from textveil_cli.files.detect_tables import refuse_tables, refuse_tables_by_name
 
 

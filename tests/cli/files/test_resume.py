@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil.errors import ResumeError
+from textveil_cli.errors import ResumeError
 from textveil_cli.files import RejectedRowsFile, RunManifest, get_manifest_path
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")

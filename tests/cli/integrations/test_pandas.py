@@ -11,7 +11,8 @@ from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
 
 pandas = pytest.importorskip("pandas", reason="needs the extra pandas: make integrations")
 
-from textveil.errors import BundleTooLarge, ColumnError, InputError, OptionError
+from textveil.errors import BundleTooLarge, InputError, OptionError
+from textveil_cli.errors import ColumnError
 from textveil_cli.integrations import ConfiguredSanitizer
 from textveil_cli.integrations.pandas import CommandOptions, sanitize
 from textveil_cli.options import (

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from textveil import Sanitizer
-from textveil.errors import BadRow, ExtraMissing, OptionError, TextveilError, WorkerFailed
+from textveil.errors import OptionError, TextveilError
+from textveil_cli.errors import BadRow, ExtraMissing, WorkerFailed
 from textveil_cli.files import ColumnSelection, SourceFile, get_file_version
 from textveil_cli.processes import run_guarded
 from textveil_training.corpus.on_ray import _make_error, sanitize_corpus_on_ray

@@ -10,7 +10,8 @@ import pytest
 from interruption import interrupted
 from small_corpus import LINES, OPTIONS, WORDS, Runner, words_of
 from textveil.bundle import find_artifact
-from textveil.errors import ContentHashMismatch, ResumeError
+from textveil.errors import ContentHashMismatch
+from textveil_cli.errors import ResumeError
 from textveil_cli.files import get_manifest_path
 from textveil_training.errors import DataOptionError
 

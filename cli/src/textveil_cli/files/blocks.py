@@ -7,8 +7,9 @@ from io import BytesIO
 from itertools import groupby, islice
 from typing import cast
 
-from textveil.errors import DocumentTooLong, FieldTooLong, InputError
+from textveil.errors import DocumentTooLong, InputError
 
+from textveil_cli.errors import FieldTooLong
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.rows import (
     LONG_TEXT,

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from textveil.errors import BadRow, OptionError
+from textveil.errors import OptionError
 
 from textveil_cli.console import LineBatch
+from textveil_cli.errors import BadRow
 from textveil_cli.files.blocks import read_blocks
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.parquet import ParquetTable

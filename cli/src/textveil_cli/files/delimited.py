@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from textveil.errors import ColumnError, FieldTooLong, InputError
+from textveil.errors import InputError
 
 from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files.column_selection import MAX_CELLS, ColumnSelection
 from textveil_cli.files.rows import LONG_TEXT, RejectedRow, TableRow, encode_long_text
 

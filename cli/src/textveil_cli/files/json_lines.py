@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from textveil.errors import ColumnError, FieldTooLong, OptionError
+from textveil.errors import OptionError
 
+from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.json_keys import (
     EACH_ITEM,

@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from textveil.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong, InputError
+from textveil.errors import InputError
 
 from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.rows import DocumentGroup, RejectedRow, RewrittenDocuments, WithheldDocument
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from textveil.errors import FieldTooLong
-
+from textveil_cli.errors import FieldTooLong
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.rows import RejectedRow, TableRow
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple, Protocol, cast
 
-from textveil.errors import BadRow, TextveilError
+from textveil.errors import TextveilError
+
+from textveil_cli.errors import BadRow
 
 #: Texts of at least this many characters are encoded in parts of this size.
 LONG_TEXT = 1 << 20

@@ -12,10 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil.errors import FileChanged, OutputError, ResumeError
+from textveil.errors import OutputError
 from textveil.text import Options, PrivacyTerms
 
 from textveil_cli.console import make_printable
+from textveil_cli.errors import FileChanged, ResumeError
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.folder_lock import lock_folder
 from textveil_cli.files.sources import SourceFile, get_manifest_path
@@ -120,8 +121,7 @@ class RunManifest:
                     self._path.unlink()
             elif output_files:
                 raise ResumeError(
-                    f"the run manifest {make_printable(self._path.name)} beside the output folder "
-                    "is missing"
+                    f"the run manifest {make_printable(self._path.name)} beside the output folder is missing"
                     if resume
                     else "the output folder is not empty: choose a new one, or resume its run with --resume"
                 )

@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from textveil.errors import ExtraMissing, FileChanged, InputError
+from textveil.errors import InputError
 
 from textveil_cli.console import open_input
+from textveil_cli.errors import ExtraMissing, FileChanged
 
 #: Endings of packed files.
 PACKED_ENDINGS = (".gz", ".zst")

@@ -8,9 +8,11 @@ from typing import Any, Unpack
 
 import numpy as np
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
-from textveil.errors import ColumnError, InputError
+from textveil.errors import InputError
 from textveil.sequences import list_items
 from textveil.text import Options, PrivacyTerms, Result, Sanitizer
+
+from textveil_cli.errors import ColumnError
 
 
 class SanitizerSettings(Options, ExpectedBundle, total=False):

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
-from textveil.errors import ExtraMissing
-
+from textveil_cli.errors import ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 
 try:

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from textveil.bundle import MAX_BUNDLE_BYTES
-from textveil.errors import ExtraMissing, InputError
+from textveil.errors import InputError
 from textveil.text import Options
 
+from textveil_cli.errors import ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 
 try:

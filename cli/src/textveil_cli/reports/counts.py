@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from textveil.bundle import HeldOutCounts, LabelBundle, layout
-from textveil.errors import ReleaseError
 
 from textveil_cli.aggregation import AggregateCounts, CountEstimate, CountEstimates
 from textveil_cli.console import print_message
+from textveil_cli.errors import ReleaseError
 
 #: From this number of texts on, counts are printed as whole numbers.
 _MIN_TEXTS_FOR_INTEGERS = 100

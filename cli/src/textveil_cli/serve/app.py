@@ -14,9 +14,10 @@ from http import HTTPStatus
 from typing import Any
 
 from textveil import __version__
-from textveil.errors import ExtraMissing, TextveilError
+from textveil.errors import TextveilError
 from textveil.release import ReleaseStatement
 
+from textveil_cli.errors import ExtraMissing
 from textveil_cli.serve.access import HEALTH_PATH, AccessRule, Refusal
 from textveil_cli.serve.limits import RequestLimits
 

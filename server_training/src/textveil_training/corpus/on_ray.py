@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from textveil import Sanitizer
-from textveil import errors as runtime_errors
+from textveil import errors as device_errors
 from textveil.bundle import ExpectedBundle, open_atomic_text
-from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
+from textveil.errors import InputError, OptionError, TextveilError
 from textveil.text import Options
+from textveil_cli import errors as command_errors
+from textveil_cli.errors import WorkerFailed
 from textveil_cli.file_shards import SHARD_BYTES, check_can_split
 from textveil_cli.files import (
     ColumnSelection,
@@ -189,8 +191,9 @@ def _limit_restarts() -> dict[str, int]:
 
 def _make_error(told: dict[str, str]) -> TextveilError:
     """Rebuild the error that a worker reported."""
-    kinds = {kind.code: kind for kind in vars(runtime_errors).values() if _is_error_class(kind)}
-    return kinds.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")
+    modules = (device_errors, command_errors)
+    classes = {kind.code: kind for module in modules for kind in vars(module).values() if _is_error_class(kind)}
+    return classes.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")
 
 
 def _is_error_class(value: object) -> bool:

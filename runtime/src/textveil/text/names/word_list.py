@@ -61,8 +61,10 @@ class WordListRandomizer:
         ids = {word: bundle.symbol_ids.get(word, bundle.symbol_count) for word in entries if word not in denied}
         rows = [id for word, id in ids.items() if id < bundle.symbol_count and bundle.vocabulary[id] == word]
         if len(rows) < MIN_WORDS:
-            message = f"randomize needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has {len(rows):,}"
-            raise OptionError(f"{message}: fewer would tell too much of them; use deny instead")
+            raise OptionError(
+                f"randomize needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has "
+                f"{len(rows):,}: fewer would tell too much of them; use deny instead"
+            )
         outputs = np.zeros(bundle.symbol_count, dtype=np.bool_)
         outputs[rows] = True
         widened_level = replace(level, share=max(level.share, Fraction(_MIN_SPREAD, len(rows))))
