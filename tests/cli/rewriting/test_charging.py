@@ -199,7 +199,7 @@ def test_a_receipt_goes_with_an_output(here: HERE, bundle: Path, tmp_path: Path)
         assert (ran.code, ran.out) == (1, b"")
         assert ran.message.startswith(f"textveil: {message}")
     assert "combined with a bundle" in here("verify", bundle, "--receipt", receipt).message
-    assert "go with --receipt" in here("verify", "--output", output).message
+    assert "need --receipt" in here("verify", "--output", output).message
     assert here("verify", "--receipt", tmp_path / "none").message.startswith("textveil: input: --receipt: cannot read")
 
 
