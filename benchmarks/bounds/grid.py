@@ -18,7 +18,7 @@ import torch
 from bounds.channels import Mode, best_channel, ceiling, randomized_response, reference
 from bounds.figures import accuracy_figures, clean_decisions, private_figures
 from textveil.bundle import open_atomic_text
-from textveil.errors import ResumeError
+from textveil_cli.errors import ResumeError
 from textveil_training.attacks.vectors import (
     AttributeAttackSettings,
     attack_checkpoint,

@@ -56,7 +56,7 @@ def test_a_bundle_has_no_maker_whose_signature_fits_everything(tmp_path: Path, k
     folder = small_staircase(tmp_path / "bundle")
     (folder / SIGNATURE).write_text(point + "00" * 32)
     with pytest.raises(WrongSigner):
-        Sanitizer.load(folder, maker=key)
+        Sanitizer.load(folder, signer=key)
 
 
 def content(**changes: Any) -> dict[str, Any]:

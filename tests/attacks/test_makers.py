@@ -21,9 +21,9 @@ from textveil.errors import BundleTooLarge, ContentHashMismatch, CryptoUnavailab
 from textveil_export.signing import sign_bundle
 
 
-def load_vectors(folder: Path, maker: str | None = None) -> Encoder:
-    """An encoder whose model is pinned in any case: by its maker, or else by its identity."""
-    return load_encoder(folder) if maker is None else Encoder.load(folder, maker=maker)
+def load_vectors(folder: Path, signer: str | None = None) -> Encoder:
+    """An encoder whose model is pinned in any case: by its signer, or else by its identity."""
+    return load_encoder(folder) if signer is None else Encoder.load(folder, signer=signer)
 
 
 KINDS = {
@@ -46,26 +46,26 @@ def key_file(path: Path, private: Any = None) -> Path:
 def test_a_signed_bundle_is_its_makers(tmp_path: Path, write: Any, load: Any) -> None:
     folder = write(tmp_path / "bundle")
     with pytest.raises(WrongSigner, match="no signature"):
-        load(folder, maker="0" * 64)
+        load(folder, signer="0" * 64)
     key = key_file(tmp_path / "key.pem")
-    maker = sign_bundle(folder, key)
-    assert load(folder, maker=maker)
-    assert load(folder, maker=f" {maker.upper()}\n")
+    signer = sign_bundle(folder, key)
+    assert load(folder, signer=signer)
+    assert load(folder, signer=f" {signer.upper()}\n")
     other = sign_bundle(folder, key_file(tmp_path / "other.pem"))
-    with pytest.raises(WrongSigner, match="not signed by this maker"):
-        load(folder, maker=maker)
-    assert load(folder, maker=other)
+    with pytest.raises(WrongSigner, match="not signed by this signer"):
+        load(folder, signer=signer)
+    assert load(folder, signer=other)
 
 
 @each_kind
 def test_what_changes_a_bundle_makes_its_signature_void(tmp_path: Path, write: Any, load: Any) -> None:
     folder = write(tmp_path / "bundle")
-    maker = sign_bundle(folder, key_file(tmp_path / "key.pem"))
+    signer = sign_bundle(folder, key_file(tmp_path / "key.pem"))
     manifest = json.loads((folder / "manifest.json").read_text())
     (folder / "manifest.json").write_text(json.dumps({**manifest, "licence": "another"}))
     assert load(folder)
     with pytest.raises(WrongSigner, match="changed since"):
-        load(folder, maker=maker)
+        load(folder, signer=signer)
 
 
 @pytest.mark.parametrize(
@@ -73,23 +73,23 @@ def test_what_changes_a_bundle_makes_its_signature_void(tmp_path: Path, write: A
 )
 def test_signatures_that_are_none(tmp_path: Path, content: bytes) -> None:
     folder = small_staircase(tmp_path / "bundle")
-    maker = sign_bundle(folder, key_file(tmp_path / "key.pem"))
+    signer = sign_bundle(folder, key_file(tmp_path / "key.pem"))
     (folder / SIGNATURE).write_bytes(content)
     with pytest.raises((WrongSigner, BundleTooLarge)):
-        Sanitizer.load(folder, maker=maker)
+        Sanitizer.load(folder, signer=signer)
 
 
 def test_a_signature_for_another_purpose_is_none(tmp_path: Path) -> None:
-    """The maker signed the bare hash, for something else."""
+    """The signer signed the bare hash, for something else."""
     folder = small_staircase(tmp_path / "bundle")
     private = Ed25519PrivateKey.generate()
-    maker, digest = private.public_key().public_bytes_raw().hex(), open_bundle(folder, TextBundle).content_hash
+    signer, digest = private.public_key().public_bytes_raw().hex(), open_bundle(folder, TextBundle).content_hash
     for message in (bytes.fromhex(digest), digest.encode(), (folder / "manifest.json").read_bytes()):
         (folder / SIGNATURE).write_text(private.sign(message).hex())
         with pytest.raises(WrongSigner):
-            Sanitizer.load(folder, maker=maker)
+            Sanitizer.load(folder, signer=signer)
     (folder / SIGNATURE).write_text(private.sign(make_signed_message(digest)).hex())
-    assert Sanitizer.load(folder, maker=maker)
+    assert Sanitizer.load(folder, signer=signer)
 
 
 @pytest.mark.parametrize("key", ["", "0" * 63, "0" * 65, "g" * 64, 5, "/tmp/key"])
@@ -97,15 +97,15 @@ def test_a_maker_that_is_no_key(tmp_path: Path, key: Any) -> None:
     folder = small_staircase(tmp_path / "bundle")
     sign_bundle(folder, key_file(tmp_path / "key.pem"))
     with pytest.raises(OptionError, match="64 hexadecimal digits"):
-        Sanitizer.load(folder, maker=key)
+        Sanitizer.load(folder, signer=key)
 
 
 def test_without_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = small_staircase(tmp_path / "bundle")
-    maker = sign_bundle(folder, key_file(tmp_path / "key.pem"))
+    signer = sign_bundle(folder, key_file(tmp_path / "key.pem"))
     monkeypatch.setitem(sys.modules, "cryptography.exceptions", None)
-    with pytest.raises(CryptoUnavailable, match=r"^checking a maker needs the package cryptography: pip install"):
-        Sanitizer.load(folder, maker=maker)
+    with pytest.raises(CryptoUnavailable, match=r"^checking a signer needs the package cryptography: pip install"):
+        Sanitizer.load(folder, signer=signer)
     assert Sanitizer.load(folder)
 
 
@@ -125,7 +125,7 @@ def test_keys_that_do_not_sign(tmp_path: Path) -> None:
 
 
 def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
-    """A certified epsilon is the word of whoever wrote the folder, unless the caller named the bundle or its maker."""
+    """A certified epsilon is the word of whoever wrote the folder, unless the caller named the bundle or its signer."""
     claims = "certificate not recomputed"
     unpinned = Sanitizer.load(golden_certified)
     statement = unpinned.sanitize("the doctor", mechanism="santext").statement
@@ -135,8 +135,8 @@ def test_only_a_pinned_bundle_is_certified(golden_certified: Path) -> None:
     statement = pinned.sanitize("the doctor", mechanism="santext").statement
     assert claims not in statement.summary()
     assert statement.to_dict()["certificate"] == "of the pinned bundle"
-    maker = sign_bundle(golden_certified, key_file(golden_certified.parent / "key.pem"))
-    statement = Sanitizer.load(golden_certified, maker=maker).sanitize("the", mechanism="santext").statement
+    signer = sign_bundle(golden_certified, key_file(golden_certified.parent / "key.pem"))
+    statement = Sanitizer.load(golden_certified, signer=signer).sanitize("the", mechanism="santext").statement
     assert claims not in statement.summary()
     with pytest.raises(ContentHashMismatch):
         Sanitizer.load(golden_certified, expect_id="0" * 64)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from textveil import Sanitizer
-from textveil.errors import BadRow, ColumnError, FileChanged, OptionError
+from textveil.errors import OptionError
+from textveil_cli.errors import BadRow, ColumnError, FileChanged
 from textveil_cli.file_shards import get_shard_path, sanitize_shard, split_file
 from textveil_cli.files import BlockSanitizer, ColumnSelection, RejectedRowsFile, SourceFile, get_file_version
 from textveil_cli.files.rows import RewrittenDocuments

@@ -18,7 +18,7 @@ from textveil.mechanisms.staircase.tables import compute_output_role
 from textveil.text import Options
 from textveil.text.staircase_plans import StaircasePlanFactory
 from textveil.verify import verify_text
-from textveil_cli.reports.staircase_levels import compute_kept_probabilities, summarize_staircase
+from textveil_cli.reports.staircase_levels import compute_unchanged_probabilities, summarize_staircase
 from textveil_export.text import neighbors, staircase_tables
 from textveil_export.text.staircase_bundle import StaircaseRecipe, build_staircase
 from textveil_export.text.staircase_tables import MisleadingWords, read_frequencies
@@ -88,12 +88,12 @@ def test_no_word_stays_for_certain(bundle):
     for protect in RUNGS:
         for level in summarize_staircase(bundle, protect=protect):
             most = 0.95 if level.epsilon <= 10 else 0.98
-            assert level.kept_low <= level.kept_median <= level.kept_high <= level.kept_most <= most
+            assert level.unchanged_low <= level.unchanged_median <= level.unchanged_high <= level.unchanged_most <= most
 
 
 def test_the_kept_shares_are_those_of_exact_rows(bundle):
     staircase = StaircasePlanFactory(bundle).make_staircase(bundle.staircase_levels[-1], protect="words")
-    outputs, shares = np.flatnonzero(staircase.base), compute_kept_probabilities(staircase)
+    outputs, shares = np.flatnonzero(staircase.base), compute_unchanged_probabilities(staircase)
     for place in range(0, len(outputs), 2000):
         row = staircase.compute_exact_row(int(outputs[place]))
         assert shares[place] == pytest.approx(row[outputs[place]] / sum(row), rel=1e-9)

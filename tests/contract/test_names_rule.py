@@ -105,7 +105,7 @@ def test_words_of_a_list_that_are_drawn(shipped: Both, number: int) -> None:
     mixed = [re.sub("[a-z]{4,}", lambda word: chance.choice([word[0], *chance.choices(listed, k=2)]), t) for t in texts]
     mixed += ["the let's LET's x-shirt e-mail T-SHIRT 5mg 5pm x-ray new zorb in room 7, 5 years old"]
     for label, documents in enumerate(deals(mixed)):
-        ours, second = shipped.outputs(documents, {"draw": listed, **options}, f"drawn {label}")
+        ours, second = shipped.outputs(documents, {"randomize": listed, **options}, f"drawn {label}")
         assert ours == second
         drawn += str(second[1]).count("['word', 'drawn']")
     assert drawn > 150

@@ -10,7 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from textveil.errors import ClusterError, OptionError, WorkerFailed
+from textveil.errors import OptionError
+from textveil_cli.errors import WorkerFailed
+from textveil_export.errors import ClusterError
 from textveil_export.ray_cluster import open_ray_cluster, run_ray_tasks
 
 NAMES = ("RAY_USAGE_STATS_ENABLED", "RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_BACKEND_LOG_LEVEL")

@@ -61,7 +61,7 @@ def pairs(plan: Any, seed: int, slots: int, words: list[str]) -> Iterator[tuple[
 def test_any_words_of_the_list_in_all_slots_leave_the_skeleton(
     plans: NamesPlanFactory, options: dict[str, Any]
 ) -> None:
-    plan = plans.make_plan({"draw": LIST, **options})
+    plan = plans.make_plan({"randomize": LIST, **options})
     words = [word for word in LIST if word not in plan.denied]
     reader = plan.make_reader()
     for texts, others in pairs(plan, 4, 8_000, words):
@@ -72,7 +72,7 @@ def test_any_words_of_the_list_in_all_slots_leave_the_skeleton(
 def test_one_skeleton_and_the_same_drawn_words_have_one_law(
     plans: NamesPlanFactory, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plan = plans.make_plan({"draw": LIST, **options})
+    plan = plans.make_plan({"randomize": LIST, **options})
     for texts, others in pairs(plan, 2, 400, []):
         assert law(plan, [texts], monkeypatch) == law(plan, [others], monkeypatch)
 
@@ -101,7 +101,7 @@ def test_all_pairs_of_words_keep_to_the_bound(level: StaircaseLevel) -> None:
 
 def test_what_comes_out_is_what_the_staircase_draws(plans: NamesPlanFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each mention is one input, in order, and its output stands in its place."""
-    plan = plans.make_plan({"draw": LIST})
+    plan = plans.make_plan({"randomize": LIST})
     given: list[list[int]] = []
 
     def backwards(self: Staircase, inputs: Any, random_uint64: Any) -> Any:
@@ -122,7 +122,7 @@ def test_what_comes_out_is_what_the_staircase_draws(plans: NamesPlanFactory, mon
 
 def test_equal_words_are_drawn_apart(plans: NamesPlanFactory) -> None:
     """Which drawn words are equal is not in the skeleton: two texts that differ in that have the same outputs."""
-    plan = plans.make_plan({"draw": LIST, "epsilon": 4})
+    plan = plans.make_plan({"randomize": LIST, "epsilon": 4})
     word = LIST[7]
     out = [texts[0].split() for texts, *_ in plan.make_rewriter().rewrite([[f"{word} {word}"]] * 40)]
     assert any(first != second for first, second in out)
@@ -157,7 +157,7 @@ def differing(plan: Any) -> list[str]:
 
 
 def test_no_place_tells_words_of_the_list_apart(plans: NamesPlanFactory) -> None:
-    assert differing(plans.make_plan({"draw": LIST})) == []
+    assert differing(plans.make_plan({"randomize": LIST})) == []
 
 
 #: Faults of the reader: which function, what is changed, and how.
@@ -191,7 +191,7 @@ READ_FAULTS: dict[str, tuple[Any, str, tuple[str, str]]] = {
 @pytest.mark.parametrize("fault", READ_FAULTS)
 def test_planted_faults_of_the_reader(plans: NamesPlanFactory, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     owner, name, change = READ_FAULTS[fault]
-    plan = plans.make_plan({"draw": LIST})
+    plan = plans.make_plan({"randomize": LIST})
     monkeypatch.setattr(owner, name, planted(getattr(owner, name), change))
     assert differing(plan)
 

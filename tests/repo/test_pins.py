@@ -1,4 +1,4 @@
-"""Whatever opens a bundle can be told which one: its identity, its maker and its size, in every command and class."""
+"""Every command and class that opens a bundle can require its content hash, its signer and its size."""
 
 import ast
 import re
@@ -29,7 +29,7 @@ from textveil_training.token_randomizer import TokenRandomizer
 
 WRONG = {
     "bundle-identity": ("expect-id", "0" * 64),
-    "bundle-maker": ("maker", "0" * 64),
+    "bundle-maker": ("signer", "0" * 64),
     "bundle-too-large": ("max-bundle-bytes", "100"),
 }
 #: Every command that opens a bundle, with what else it needs before it does; {} is a bundle and [] an encoder.
@@ -73,8 +73,8 @@ def test_every_command_that_opens_a_bundle_takes_all_pins() -> None:
     found = set()
     for words, name, options in openers():
         encoder = name == "encoder"
-        wanted = ["--encoder-expect-id", "--encoder-maker", "--max-encoder-bytes"] if encoder else []
-        assert {"--expect-id", "--maker", "--max-bundle-bytes", *wanted} <= options, words
+        wanted = ["--encoder-expect-id", "--encoder-signer", "--max-encoder-bytes"] if encoder else []
+        assert {"--expect-id", "--signer", "--max-bundle-bytes", *wanted} <= options, words
         found.add(f"{words} encoder" if encoder else words)
     assert found == set(COMMANDS)
 
@@ -145,7 +145,7 @@ def test_every_door_refuses_another_bundle(folders: dict[str, Path], door: str) 
     with pytest.raises(ContentHashMismatch):
         opens(folders[kind], expect_id="0" * 64)
     with pytest.raises(WrongSigner):
-        opens(folders[kind], maker="0" * 64)
+        opens(folders[kind], signer="0" * 64)
     with pytest.raises(BundleTooLarge):
         opens(folders[kind], max_bytes=100)
     with pytest.raises((TypeError, OptionError)):
@@ -154,7 +154,7 @@ def test_every_door_refuses_another_bundle(folders: dict[str, Path], door: str) 
 
 def test_every_integration_hands_them_on() -> None:
     """Their libraries are not all installed here, so this reads the code."""
-    pins, opening = {"expect_id", "maker", "max_bytes"}, {"ConfiguredSanitizer", "SanitizeColumns", "Sanitizer.load"}
+    pins, opening = {"expect_id", "signer", "max_bytes"}, {"ConfiguredSanitizer", "SanitizeColumns", "Sanitizer.load"}
     found = set()
     for file in (ROOT / "cli/src/textveil_cli/integrations").glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):

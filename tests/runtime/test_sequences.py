@@ -10,9 +10,10 @@ from canaries import SECRET
 from small_encoders import load_encoder
 from small_index import write_index
 from textveil import Ledger, Sanitizer, TextLabelEncoder
-from textveil.errors import InputError, ReleaseError
+from textveil.errors import InputError
 from textveil.sequences import list_items
 from textveil_cli.aggregation import IndexServer
+from textveil_cli.errors import ReleaseError
 from textveil_cli.integrations import ConfiguredSanitizer
 
 Door = Callable[[Any], Any]

@@ -185,7 +185,7 @@ def test_a_draw_from_other_rows_is_seen(bundle: TextBundle, monkeypatch: pytest.
 
 
 def test_the_command(bundle: TextBundle, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(cli.app, "textveil", ["verify", str(bundle.path), "--pairs", "5000"]) == 0
+    assert run(cli.app, "textveil", ["verify", str(bundle.path), "--audit-pairs", "5000"]) == 0
     assert "all within the stated epsilon" in capsys.readouterr().out
     (bundle.path / "law.json").write_bytes(b"{}")
     assert run(cli.app, "textveil", ["verify", str(bundle.path)]) == 1

@@ -56,7 +56,7 @@ def list_columns(names: Sequence[str]) -> str:
 def suggest_column(typed: str, names: Sequence[str]) -> str:
     """Return a suggestion, starting with a semicolon, of the column closest to ``typed``, or ""."""
     if "," in typed and {*typed.split(",")} <= {*names}:
-        return "; name each with an option of its own"
+        return "; repeat the option for each column"
     folded = {name.strip().casefold(): name for name in reversed(names)}
     folded_typed = typed.strip().casefold()
     with_same_start = [

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from textveil.errors import FileChanged, OptionError
+from textveil.errors import OptionError
 
+from textveil_cli.errors import FileChanged
 from textveil_cli.files.blocks import TextBlock, read_blocks, remove_byte_order_mark, split_lines
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.parquet import ParquetTable
@@ -52,7 +53,9 @@ class FileShard:
 def check_can_split(selection: ColumnSelection) -> None:
     """Raise ``OptionError`` if rewriting a shard would depend on other shards."""
     if selection.document in ("key", "file") or selection.allow_missing or not selection.header:
-        raise OptionError("files in parts have a heading, all keys in all rows, and no document of several rows")
+        raise OptionError(
+            "sharded files need a header and all keys in every row, and cannot have documents of several rows"
+        )
 
 
 def split_file(source: SourceFile, selection: ColumnSelection, size: int = SHARD_BYTES) -> Iterator[FileShard]:
@@ -125,7 +128,7 @@ def _iterate_shard_steps(
 ) -> Iterator[RunStep]:
     with open_stream(source.path, source.name) as file:
         if get_file_version(file.opened_status) != version:
-            raise FileChanged(f"{source.name}: the file was changed since the run began")
+            raise FileChanged(f"{source.name}: the file changed since the run began")
         if selection.format == "parquet":
             with open(file.descriptor, "rb", closefd=False) as binary_file:
                 table = ParquetTable(binary_file, source.name, selection, range(shard.start, shard.stop))

@@ -11,25 +11,25 @@ from textveil_cli.console import make_command_line, run
 
 #: Purpose of each command: the first sentence of its docstring.
 COMMANDS = {
-    "sanitize": "Rewrite a text with words drawn at random.",
-    "preview": "Show what of a text stays visible; nothing is drawn.",
-    "compare": "Show one text on every rung, each with what it promises.",
-    "restore": "Put the original words into a reply, on this device.",
-    "inspect": "Show what a word may become, with exact probabilities.",
-    "info": "Show what a bundle is, what it promises and what not.",
-    "levels": "List all levels: what they promise and do to words.",
-    "verify": "Check a bundle on this device, and its bounds anew; or a receipt.",
-    "encode": "Turn each text into one index, or a short vector with noise.",
-    "classify": "Read what devices released: a label for each line, or counts.",
-    "serve": "Serve other programs of this device over HTTP.",
-    "gateway": "Stand between apps and a language model.",
-    "ledger": "Show, export, rotate or delete what a ledger holds.",
+    "sanitize": "Replace names or randomize words of a text.",
+    "preview": "Show which words of a text are kept, without randomizing any.",
+    "compare": "Sanitize one text in every mode, with the privacy statement of each.",
+    "restore": "Restore the original words in a reply, on this device.",
+    "inspect": "List the possible replacements of a word with exact probabilities.",
+    "info": "Describe a bundle, its guarantees and their limits.",
+    "levels": "List the epsilons of a bundle: their guarantees and effects on words.",
+    "verify": "Verify a bundle and its bounds, or a receipt.",
+    "encode": "Encode each text as a randomized class label or a noisy vector.",
+    "classify": "Classify released labels or vectors, or estimate counts.",
+    "serve": "Serve sanitize and encode over HTTP to programs on this device.",
+    "gateway": "Run a proxy that replaces and restores names for a language model.",
+    "ledger": "Show, export, rotate or delete the contents of a privacy ledger.",
 }
 
 app = make_command_line(
     "textveil_cli.commands",
     COMMANDS,
-    help="Rewrites text on this device, offline, with a differential-privacy bound for every drawn word.",
+    help="Rewrite text on this device, offline, with a differential privacy bound per randomized word.",
     version=f"textveil {__version__}",
 )
 

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from textveil.errors import TextveilError, WorkerFailed
+from textveil.errors import TextveilError
+
+from textveil_cli.errors import WorkerFailed
 
 Result = TypeVar("Result")
 
@@ -76,4 +78,4 @@ def run_guarded(work: Callable[..., Result], *arguments: Any) -> "Result | Textv
     except Exception as error:  # last line of defense: report only the type and source line
         frame = traceback.extract_tb(error.__traceback__)[-1]
         description = f"{type(error).__name__} in {Path(frame.filename).name} line {frame.lineno}"
-    return WorkerFailed(f"internal: {description}; please report this")
+    return WorkerFailed(f"internal error: {description}; please report this")

@@ -23,7 +23,7 @@ class RunLedger:
 
     Args:
         ledger: The open ledger.
-        privacy_unit: Name of the privacy unit of the command line (``--scope``).
+        privacy_unit: Name of the privacy unit of the command line (``--privacy-unit``).
         budget: Limit of every privacy unit of the run; ``None`` sets no limit of its own.
         unit_named_by: ``"row"`` or ``"request"`` if each of these names its own privacy unit; ``None`` if the run has
             one unit.
@@ -94,19 +94,21 @@ class RunLedger:
         """Print how much this run spent, on standard error, for the owner of the device."""
         if self._ledger.was_created:
             print_unless_quiet(
-                f"a new ledger; its key is {self._ledger.key_path.name}: without it all is forgotten", quiet
+                f"created a new ledger with the key {self._ledger.key_path.name}: without the key its contents are "
+                "lost",
+                quiet,
             )
-        spent_in_unit = f"{self._ledger.get_account(self._privacy_unit)} spent in this scope"
-        units_named = f"each in the scope that its {self._unit_named_by} names"
+        total = f"total of this privacy unit: {self._ledger.get_account(self._privacy_unit)}"
+        units_named = f"each in the privacy unit that its {self._unit_named_by} names"
         documents = format_count(self._spent_documents, "document")
-        remarks = [f"{documents} charged, {spent_in_unit if self._unit_named_by is None else units_named}"]
+        remarks = [f"{documents} spent epsilon, {total if self._unit_named_by is None else units_named}"]
         if self._replayed_documents:
             remarks.append(
-                f"{format_count(self._replayed_documents, 'document')} given again from the memo, at no charge"
+                f"{format_count(self._replayed_documents, 'document')} answered from the replay cache, without spending"
             )
         if self._released_before:
             remarks.append(
-                f"{format_count(self._released_before, 'document')} released before: each draw is one more release"
+                f"{format_count(self._released_before, 'document')} released before: each is one more release"
             )
         print_unless_quiet(f"ledger: {'; '.join(remarks)}", quiet)
 

@@ -8,6 +8,7 @@ TextveilError
         CertificationError   the epsilon of a table cannot be proven
         GateError            an encoder misses a requirement for release
             ParityError, AccuracyError, CeilingError, BoundError, SizeError
+    ClusterError             no usable Ray cluster
     SamplerFault             the installed sampler fails its statistical audit
 """
 
@@ -87,3 +88,9 @@ class SamplerFault(TextveilError):
     """Signal that the installed sampler does not follow its stated distribution."""
 
     code = "sampler"
+
+
+class ClusterError(TextveilError):
+    """Signal that there is no usable Ray cluster, or that it would reveal its work to others."""
+
+    code = "cluster"

@@ -17,9 +17,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from textveil.errors import ClusterError, ExtraMissing, WorkerFailed
+from textveil_cli.errors import ExtraMissing, WorkerFailed
 from textveil_cli.processes import limit_threads, run_guarded
 
+from textveil_export.errors import ClusterError
 from textveil_export.parallel import BlockRunner, Result
 
 #: Least shared memory of a cluster.

@@ -22,7 +22,7 @@ def sign_bundle(folder: Path, key: Path, **pins: Unpack[ExpectedBundle]) -> str:
         **pins: Expected properties of the bundle, as ``textveil.bundle.open_bundle`` takes them.
 
     Returns:
-        The public key, 64 hexadecimal digits, which users pass to ``--maker``.
+        The public key, 64 hexadecimal digits, which users pass to ``--signer``.
 
     Raises:
         KeyFileError: The package ``cryptography`` is not installed, or the file has no such key.

@@ -1,4 +1,42 @@
-"""All errors that a user can meet: one class tree, stable codes, messages of one line.
+"""Errors that the library on a device can raise: one class tree, stable codes, messages of one line.
+
+Each class with its code, which is stable across versions and safe to log::
+
+    TextveilError                     textveil
+    |-- BundleError                   bundle
+    |   |-- BundleNotFound            bundle-not-found
+    |   |-- BundleDamaged             bundle-damaged
+    |   |-- BundleTooLarge            bundle-too-large
+    |   |-- BundleVersion             bundle-version
+    |   |-- WrongBundle               bundle-kind
+    |   |-- ModelRefused              model-refused
+    |   |-- ModelNotExpected          model-not-pinned
+    |   |-- ContentHashMismatch       bundle-identity
+    |   `-- WrongSigner               bundle-maker
+    |-- OptionError                   option
+    |   |-- UnknownMechanism          unknown-mechanism
+    |   `-- UnknownLevel              unknown-level
+    |-- EncoderUnavailable            encoder-unavailable
+    |-- EncoderFailed                 encoder-failed
+    |-- DetectorFailed                detector-failed
+    |-- InputError                    input
+    |   `-- DocumentTooLong           document-too-long
+    |-- EntropyFailed                 entropy
+    |-- EngineFailed                  engine
+    |-- OutputError                   output
+    |   `-- ConversationChanged       conversation-changed
+    |-- WorkStopped                   timeout
+    |-- LedgerError                   ledger
+    |   |-- LedgerBusy                ledger-busy
+    |   |-- LedgerDamaged             ledger-damaged
+    |   `-- BudgetError               budget
+    |-- KeyFileError                  key
+    |-- CryptoUnavailable             crypto-unavailable
+    |-- ReceiptError                  receipt
+    `-- RestoredNotJson               restored-not-json
+
+``MixedLossTypes`` is a ``TypeError``: a mistake in a program. The command line, its services and its integrations add
+errors in ``textveil_cli.errors``.
 
 Privacy:
     No message contains a character of the protected text, nor a word of a query: a position ("token 17 of 40", "byte
@@ -15,15 +53,12 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 __all__ = [
-    "BadRow",
     "BudgetError",
     "BundleDamaged",
     "BundleError",
     "BundleNotFound",
     "BundleTooLarge",
     "BundleVersion",
-    "ClusterError",
-    "ColumnError",
     "ContentHashMismatch",
     "ConversationChanged",
     "CryptoUnavailable",
@@ -33,31 +68,22 @@ __all__ = [
     "EncoderUnavailable",
     "EngineFailed",
     "EntropyFailed",
-    "ExtraMissing",
-    "FieldTooLong",
-    "FileChanged",
     "InputError",
     "KeyFileError",
     "LedgerBusy",
     "LedgerDamaged",
     "LedgerError",
-    "LooksStructured",
     "MixedLossTypes",
     "ModelNotExpected",
     "ModelRefused",
     "OptionError",
     "OutputError",
     "ReceiptError",
-    "ReleaseError",
     "RestoredNotJson",
-    "ResumeError",
-    "ServeError",
     "TextveilError",
-    "TracingRefused",
     "UnknownLevel",
     "UnknownMechanism",
     "WorkStopped",
-    "WorkerFailed",
     "WrongBundle",
     "WrongSigner",
 ]
@@ -240,45 +266,6 @@ class DetectorFailed(TextveilError, code="detector-failed"):
     """
 
 
-class ExtraMissing(TextveilError, code="extra-missing"):
-    """A library from an optional dependency group (extra) of this package is not installed.
-
-    >>> print(ExtraMissing.from_extra("serve", "uvicorn"))
-    this needs uvicorn: pip install 'textveil-cli[serve]' (in a clone: pip install './cli[serve]')
-    """
-
-    @classmethod
-    def from_extra(cls, extra: str, package: str) -> "ExtraMissing":
-        """Return the error with the extra that installs a package."""
-        return cls(
-            f"this needs {package}: pip install 'textveil-cli[{extra}]' (in a clone: pip install './cli[{extra}]')"
-        )
-
-
-class TracingRefused(TextveilError, code="tracing"):
-    """Sanitizing is refused because a tracing tool would record the text.
-
-    >>> issubclass(TracingRefused, TextveilError), TracingRefused.code
-    (True, 'tracing')
-    """
-
-
-class ServeError(TextveilError, code="service"):
-    """The local service, or the gateway, cannot start with the given settings.
-
-    >>> issubclass(ServeError, TextveilError), ServeError.code
-    (True, 'service')
-    """
-
-
-class ReleaseError(TextveilError, code="release"):
-    """A received vector release does not fit the classifier.
-
-    >>> issubclass(ReleaseError, TextveilError), ReleaseError.code
-    (True, 'release')
-    """
-
-
 class InputError(TextveilError, code="input"):
     """The input cannot be read as text.
 
@@ -296,62 +283,6 @@ class DocumentTooLong(InputError, code="document-too-long"):
     >>> Sanitizer.load().sanitize("red blue green", consistent=True, consistent_cap=2)
     Traceback (most recent call last):
     textveil.errors.DocumentTooLong: ...
-    """
-
-
-class BadRow(InputError, code="bad-row"):
-    """A row of a table does not fit the table, or its texts cannot be read.
-
-    >>> issubclass(BadRow, InputError), BadRow.code
-    (True, 'bad-row')
-    """
-
-
-class ColumnError(InputError, code="column"):
-    """A requested column or key is missing, duplicate or has no texts, or none is requested.
-
-    >>> issubclass(ColumnError, InputError), ColumnError.code
-    (True, 'column')
-    """
-
-
-class FieldTooLong(InputError, code="field-too-long"):
-    """A field of a table is longer than the limit.
-
-    >>> issubclass(FieldTooLong, InputError), FieldTooLong.code
-    (True, 'field-too-long')
-    """
-
-
-class FileChanged(InputError, code="file-changed"):
-    """A file was changed during reading, or after it was sanitized.
-
-    >>> issubclass(FileChanged, InputError), FileChanged.code
-    (True, 'file-changed')
-    """
-
-
-class LooksStructured(InputError, code="looks-structured"):
-    """A file given as plain text looks like a table.
-
-    >>> issubclass(LooksStructured, InputError), LooksStructured.code
-    (True, 'looks-structured')
-    """
-
-
-class WorkerFailed(TextveilError, code="worker"):
-    """A worker process was ended from outside, or raised an error of another library.
-
-    >>> issubclass(WorkerFailed, TextveilError), WorkerFailed.code
-    (True, 'worker')
-    """
-
-
-class ClusterError(TextveilError, code="cluster"):
-    """There is no usable Ray cluster, or it would reveal its work to others.
-
-    >>> issubclass(ClusterError, TextveilError), ClusterError.code
-    (True, 'cluster')
     """
 
 
@@ -508,14 +439,6 @@ class ConversationChanged(OutputError, code="conversation-changed"):
 
     >>> issubclass(ConversationChanged, OutputError), ConversationChanged.code
     (True, 'conversation-changed')
-    """
-
-
-class ResumeError(OutputError, code="resume"):
-    """An output folder cannot be resumed.
-
-    >>> issubclass(ResumeError, OutputError), ResumeError.code
-    (True, 'resume')
     """
 
 

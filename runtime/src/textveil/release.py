@@ -208,7 +208,7 @@ class ReleaseStatement(ABC):
 class KeptWords(NamedTuple):
     """Numbers of kept words and of replaced words on no list, in one text or several.
 
-    Names, numbers, identifiers and words of the option ``draw`` are in neither count. Both counts follow from the
+    Names, numbers, identifiers and words of the option ``randomize`` are in neither count. Both counts follow from the
     template, which the output reveals, so they reveal nothing more (docs/proofs/names.md).
 
     >>> KeptWords(5, 25).may_be_foreign

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 import small_encoders
 from safetensors.numpy import save_file
-from textveil.errors import BundleDamaged, BundleNotFound, ReleaseError
+from textveil.errors import BundleDamaged, BundleNotFound
 from textveil_cli.aggregation import VectorClassifier
+from textveil_cli.errors import ReleaseError
 
 Run = Callable[..., tuple[int, str, str]]
 

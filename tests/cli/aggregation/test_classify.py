@@ -18,7 +18,7 @@ def test_from_texts_to_labels_and_counts(run: Callable, index_bundle: Path, tmp_
     code, out, err = run("encode", "-b", index_bundle, texts, "-o", released)
     assert (code, out) == (0, "")
     assert "4 documents; one of 3 indices (channel counts): epsilon 4 for the whole text, whatever it says; odds" in err
-    assert "for this device only: 1 longer than the model takes" in err
+    assert "private, for this device only: 1 truncated to the model's maximum length" in err
     lines = released.read_text().splitlines()
     assert len(lines) == 4
     assert all(len(one.encode()) <= 60 for one in lines)
@@ -40,21 +40,21 @@ def test_counts_are_a_table_that_says_what_it_means(run: Callable, index_bundle:
     code, out, err = run("classify", "-b", index_bundle, file, "--counts")
     assert code == 0
     assert out.splitlines() == [
-        "label     decided as        texts of this label",
+        "label     classified as     estimated texts",
         "business  193 (183 to 202)  207 (122 to 291)",
         "sport     509 (499 to 520)  473 (370 to 576)",
         "health    298 (288 to 308)  320 (221 to 420)",
     ]
     told = err.splitlines()
-    assert told[0].startswith("textveil: 1,000 texts. In brackets: two standard errors on each side")
-    assert told[1].endswith("mistakes included; the range covers the noise")
-    assert told[2].endswith("covers the noise, the model's mistakes and the limited number of held-out texts (62)")
+    assert told[0].startswith("textveil: 1,000 texts. In parentheses: plus and minus two standard errors")
+    assert told[1].endswith("errors included; the interval covers the noise")
+    assert told[2].endswith("covers the noise, the model's errors and the limited number of held-out texts (62)")
     assert len(told) == 3
     code, out, err = run("classify", "-b", index_bundle, file, "--counts", "--json")
     rows = [json.loads(row) for row in out.splitlines()]
     assert [row["label"] for row in rows] == list(LABELS)
     assert err == ""
-    for kind, numbers in (("decided_as", [193, 509, 298]), ("texts_of_label", [207, 473, 320])):
+    for kind, numbers in (("classified_as", [193, 509, 298]), ("estimated_texts", [207, 473, 320])):
         assert [round(row[kind]["count"]) for row in rows] == numbers
         assert sum(row[kind]["count"] for row in rows) == pytest.approx(1000)
         for row in rows:
@@ -66,18 +66,18 @@ def test_what_cannot_be_counted_is_said_and_has_no_number(run: Callable, tmp_pat
     """No held-out texts; ranges wider than all texts; a channel that tells too little."""
     bundle = write_index(tmp_path / "without", files=lambda files: files.pop("held-out.json"))
     code, out, err = run("classify", "-b", bundle, released_lines(tmp_path, bundle, 50, 50, 50), "--counts")
-    assert (code, out.splitlines()[0]) == (0, "label     decided as")
+    assert (code, out.splitlines()[0]) == (0, "label     classified as")
     assert err.splitlines()[-1].startswith(
-        "textveil: texts of this label: no numbers: the bundle does not say what its model decided on held-out texts"
+        "textveil: estimated texts: no estimate: the bundle does not say what its model decided on held-out texts"
     )
     code, out, _ = run("classify", "-b", bundle, tmp_path / "lines.txt", "--counts", "--json")
-    assert [json.loads(row)["texts_of_label"] for row in out.splitlines()] == [None] * 3
+    assert [json.loads(row)["estimated_texts"] for row in out.splitlines()] == [None] * 3
     bundle = write_index(tmp_path / "bundle")
     file = released_lines(tmp_path, bundle, 1, 0, 0, epsilon="1")
     code, out, err = run("classify", "-b", bundle, file, "--counts")
     assert [row.split()[1:] for row in out.splitlines()[1:]] == [["-", "-"]] * 3
-    for name in ("decided as", "texts of this label"):
-        assert f"textveil: {name}: - where the range is wider than from 0 to 1, or outside of that: " in err
+    for name in ("classified as", "estimated texts"):
+        assert f"textveil: {name}: - marks an estimate whose interval exceeds 0 to 1: " in err
     file = released_lines(tmp_path, bundle, 5, 5, channel="accuracy", epsilon="1")
     code, out, err = run("classify", "-b", bundle, file, "--counts")
     assert (code, out, err.count("\n")) == (1, "", 1)
@@ -95,11 +95,11 @@ def test_codes_that_are_not_labels_have_a_table_of_their_own(run: Callable, tmp_
     file = released_lines(tmp_path, bundle, 300, 300, 400)
     code, out, _ = run("classify", "-b", bundle, file, "--counts")
     codes, labels = (block.splitlines() for block in out.split("\n\n"))
-    assert (code, codes[0], labels[0]) == (0, "code  decided as", "label  texts of this label")
+    assert (code, codes[0], labels[0]) == (0, "cluster label  classified as", "label  estimated texts")
     assert [row.split()[0] for row in (*codes[1:], *labels[1:])] == ["0", "1", "2", "yes", "no"]
     rows = [json.loads(row) for row in run("classify", "-b", bundle, file, "--counts", "--json")[1].splitlines()]
-    assert [next(iter(row)) for row in rows] == ["code"] * 3 + ["label"] * 2
-    assert sum(row["texts_of_label"]["count"] for row in rows[3:]) == pytest.approx(1000)
+    assert [next(iter(row)) for row in rows] == ["cluster_label"] * 3 + ["label"] * 2
+    assert sum(row["estimated_texts"]["count"] for row in rows[3:]) == pytest.approx(1000)
 
 
 def test_both_ends_name_the_bundle_alike(run: Callable, index_bundle: Path, tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_both_ends_name_the_bundle_alike(run: Callable, index_bundle: Path, tmp_
     assert run("encode", "--bundle", index_bundle, "--text", "goal", "-o", released)[0] == 0
     assert run("classify", "--bundle", index_bundle, released)[0] == 0
     code, _, err = run("classify", "-b", index_bundle, released, released)
-    assert (code, "one argument too many" in err) == (2, True)
+    assert (code, "too many arguments" in err) == (2, True)
 
 
 def test_without_a_bundle_both_ends_take_the_default(run: Callable, tmp_path: Path) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from small_index import LABELS, SENTENCES, released_line, sentences_of, write_index
-from textveil.errors import ReleaseError
 from textveil.vector import TextLabelEncoder
 from textveil_cli.aggregation import IndexServer
+from textveil_cli.errors import ReleaseError
 
 SECRET = "Zorblaxia 48213977"
 ODD = ("", " ", "\ud800", SECRET, "market " * 500)

@@ -10,7 +10,7 @@ from textveil import Sanitizer, TextLabelEncoder
 
 Here = Callable[..., Any]
 TEXT = "The doctor called Anna zorblax in Boston."
-HEADING = "Releases of one text, side by side: together they tell more than each. Do not send this page."
+HEADING = "Several releases of one text: together they reveal more than each alone. Do not send this page."
 
 
 def rungs(page: str) -> dict[str, tuple[str, str]]:
@@ -26,20 +26,20 @@ def test_the_built_in_bundle_has_four_rungs(here: Here, tmp_path: Path) -> None:
     ran = here("compare", "--text", TEXT)
     assert (ran.code, ran.err) == (0, b"")
     found = rungs(ran.text)
-    assert [*found] == ["names", "names, as tags", "words", "all"]
+    assert [*found] == ["names", "names as tags", "words", "all"]
     assert found["names"][0].startswith("Shown: common words from a public list. ")
-    assert found["names, as tags"][1].startswith("The doctor called [person 1] ")
+    assert found["names as tags"][1].startswith("The doctor called [person 1] ")
     assert found["words"][0].endswith("The text as a whole is not protected.")
     assert found["words"][1].startswith("The ")
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_what_other_bundles_have(here: Here, names: Path, bundle: Path, tiny_path: Path, index_bundle: Path) -> None:
-    assert [*rungs(here("compare", "-b", names, "--text", TEXT).text)] == ["names", "names, as tags"]
+    assert [*rungs(here("compare", "-b", names, "--text", TEXT).text)] == ["names", "names as tags"]
     assert [*rungs(here("compare", "-b", bundle, "--text", TEXT).text)] == ["words", "all"]
     assert [*rungs(here("compare", "-b", tiny_path, "--text", TEXT).text)] == ["santext+"]
     found = rungs(here("compare", "-b", names, "-b", index_bundle, "--text", TEXT).text)
-    promise, released = found["label"]
+    promise, released = found["class label"]
     assert "for the whole text" in promise
     assert released in here("info", index_bundle).text
     assert "text" not in found
@@ -49,10 +49,10 @@ def test_what_is_named_must_be_what_is_pinned(here: Here, names: Path, index_bun
     identity = TextLabelEncoder.load(index_bundle).bundle.content_hash
     compare = ("compare", "--text", TEXT, "-b", index_bundle)
     found = rungs(here(*compare, "--expect-id", identity).text)
-    assert [*found] == ["names", "names, as tags", "words", "all", "label"]
+    assert [*found] == ["names", "names as tags", "words", "all", "class label"]
     for one in (identity, Sanitizer.load(names).bundle.content_hash):  # one of them has it
         found = rungs(here(*compare, "-b", names, "--expect-id", one).text)
-        assert [*found] == ["names", "names, as tags", "label"]
+        assert [*found] == ["names", "names as tags", "class label"]
     for more, code in (
         (["--expect-id", "0" * 64], "bundle-identity"),
         (["-b", names, "--expect-id", "0" * 64], "bundle-identity"),
@@ -67,8 +67,8 @@ def test_what_is_named_must_be_what_is_pinned(here: Here, names: Path, index_bun
 def test_a_bundle_with_sentences_has_the_rung_text(here: Here, names: Path, tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle", files=sentences_of())
     found = rungs(here("compare", "-b", names, "-b", folder, "--text", TEXT).text)
-    assert [*found][-2:] == ["text", "label"]
-    promise, released = found["text"]
+    assert [*found][-2:] == ["sentence", "class label"]
+    promise, released = found["sentence"]
     assert promise.startswith("one of 6 public sentences, not the author's words (")
     assert released in SENTENCES
 
@@ -93,8 +93,8 @@ def test_a_preview_shows_kinds(here: Here, names: Path, tmp_path: Path) -> None:
     ran = here(*preview, "--text", "The doctor called Anna Novak in Boston.")
     assert (ran.code, ran.err) == (0, b"")
     assert ran.text.startswith(
-        f"{expected}\n\n6 tokens: 4 stay visible, 2 show their kind\nvisible: the, doctor, called, in\n"
-        "kinds: person, city\n"
+        f"{expected}\n\n6 tokens: 4 kept, 2 replaced by surrogates of their type\nkept: the, doctor, called, in\n"
+        "types: person, city\n"
     )
     assert ran.text.endswith("which words are equal.\n")
     kept = here(*preview, "--keep", "city", "--text", "The doctor called Anna in Boston.").text
@@ -147,7 +147,7 @@ def test_a_table_is_refused_and_not_read_as_prose(here: Here, tmp_path: Path, na
     for paths in ((tmp_path / name,), (tmp_path / "prose.txt", tmp_path / name)):
         ran = here("compare", *paths)
         assert (ran.code, ran.out) == (1, b"")
-        assert f"{name}: looks like {kind}: compare reads plain text: textveil compare --text shows one" in ran.message
+        assert f"{name}: looks like {kind}: compare accepts only plain text: pass one cell" in ran.message
         assert "textveil sanitize FILE --column NAME" in ran.message
         assert "Zqxwvina" not in ran.message
         assert ran.message.count("\n") == 1

@@ -28,7 +28,7 @@ def test_a_text(encode: Callable) -> None:
         assert ran.code == 0
         assert re.fullmatch(LINE, ran.out)
         assert ran.message.splitlines()[0].startswith("textveil: l1, ")
-        cut = ["textveil: for this device only: 1 longer than the model takes, the end left out"]
+        cut = ["textveil: private, for this device only: 1 truncated to the model's maximum length"]
         assert ran.message.splitlines()[1:] == (cut if len(text) > 1000 else [])
 
 
@@ -72,7 +72,7 @@ def test_an_empty_file(encode: Callable, tmp_path: Path) -> None:
         (["--epsilon", "5"], "unknown-level", "has the levels (epsilon of the whole text) 1, 4, 8"),
         (["--word-dropout", "1"], "option", "word dropout"),
         (["--expect-id", "x"], "bundle-identity", "another identity"),
-        (["--text", "x", "file"], "option", "exclude each other"),
+        (["--text", "x", "file"], "option", "use either"),
     ],
 )
 def test_named_errors(encode: Callable, arguments: list[str], code: str, expected: str) -> None:

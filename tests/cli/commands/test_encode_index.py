@@ -14,7 +14,7 @@ SECRET = "Zorblaxia 48213977"
 
 def test_the_whole_statement_and_json(run: Callable, index_bundle: Path) -> None:
     code, out, err = run(
-        "encode", "-b", index_bundle, "--statement", "-e", "1", "--channel", "accuracy", "--text", SECRET
+        "encode", "-b", index_bundle, "--statement", "-e", "1", "--randomizer", "accuracy", "--text", SECRET
     )
     assert code == 0
     assert out.endswith("\t1\taccuracy\n")
@@ -79,7 +79,7 @@ def test_what_has_no_sentences_prints_none(
         assert (code, out, err.count("\n")) == (1, "", 1)
         assert message in err
         assert "Zorblax" not in err
-    assert "sentences  6, 2 for each index" in run("info", speaking)[1]
+    assert "sentences     6, 2 per class label" in run("info", speaking)[1]
     assert "sentences" not in run("info", index_bundle)[1]
     assert json.loads(run("info", speaking, "--json")[1])["sentences"][0] == list(SENTENCES[:2])
 
@@ -87,12 +87,12 @@ def test_what_has_no_sentences_prints_none(
 def test_info_and_verify(run: Callable, index_bundle: Path) -> None:
     code, out, _ = run("info", "-b", index_bundle)
     assert code == 0
-    assert "a text becomes one of 3 indices" in out
+    assert "a text becomes one of 3 class labels" in out
     assert len([row for row in out.splitlines() if row.startswith(("counts", "accuracy"))]) == 3
     code, out, _ = run("info", "-b", index_bundle, "--json")
-    assert [level["counts"] for level in json.loads(out)["levels"]] == [True, True, False]
+    assert [level["can_count"] for level in json.loads(out)["epsilons"]] == [True, True, False]
     assert run("verify", index_bundle)[0] == 0
-    assert run("verify", index_bundle, "--pairs", "3")[0] == 1
+    assert run("verify", index_bundle, "--audit-pairs", "3")[0] == 1
 
 
 @pytest.mark.parametrize("wrong", [("--word-dropout", "0.1"), ("-e", "9"), ("--expect-id", "0" * 64)])
@@ -104,7 +104,7 @@ def test_options_that_do_not_fit_are_errors(run: Callable, index_bundle: Path, w
 
 def test_counts_and_channels_are_for_indices(run: Callable, tiny_encoder: Path) -> None:
     for arguments in (
-        ("encode", *pinned(tiny_encoder), "--channel", "counts", "--text", "x"),
+        ("encode", *pinned(tiny_encoder), "--randomizer", "counts", "--text", "x"),
         ("classify", "-b", tiny_encoder, "--counts"),
     ):
         code, _, err = run(*arguments)

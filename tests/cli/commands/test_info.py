@@ -36,13 +36,13 @@ def test_info(here: Callable, tiny_encoder: Path) -> None:
 
 def test_info_as_json(here: Callable, tiny_encoder: Path) -> None:
     told = json.loads(here("info", "--json", "--bundle", tiny_encoder).text)
-    assert (told["mode"], told["dimension"], told["max_tokens"], told["pieces"]) == ("l1", 4, 16, 22)
-    assert [(level["epsilon_whole_text"], level["default"]) for level in told["levels"]] == [
+    assert (told["noise_mode"], told["dimension"], told["max_tokens"], told["vocabulary_size"]) == ("l1", 4, 16, 22)
+    assert [(level["epsilon_whole_text"], level["default"]) for level in told["epsilons"]] == [
         (1, False),
         (4, True),
         (8, False),
     ]
-    assert told["measured"] == {"accuracy": {"4": 0.75}}
+    assert told["measurements"] == {"accuracy": {"4": 0.75}}
 
 
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])
@@ -89,9 +89,9 @@ def test_verify_refuses_noise_that_is_too_small(
 
 
 def test_verify_of_an_encoder_takes_no_number_of_pairs(here: Callable, tiny_encoder: Path) -> None:
-    ran = here("verify", tiny_encoder, "--pairs", "10")
+    ran = here("verify", tiny_encoder, "--audit-pairs", "10")
     assert ran.code == 1
-    assert "--pairs is for bundles with SanText" in ran.message
+    assert "--audit-pairs needs a SanText bundle" in ran.message
     assert here("verify", tiny_encoder).code == 0
 
 

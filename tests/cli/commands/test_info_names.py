@@ -11,8 +11,8 @@ def test_info(here: Callable, names: Path) -> None:
     ran = here("info", names)
     assert ran.code == 0
     shown = sum("name" in marks.split(",") for marks in COMMON.values())
-    assert ran.text.startswith("small names: lists of the rung names\n")
-    assert f"names: {len(COMMON)} common words may be shown, {shown} names among them\n" in ran.text
+    assert ran.text.startswith("small names: lists of the mode names\n")
+    assert f"names: {len(COMMON)} common words can be kept, {shown} of them also names\n" in ran.text
     rows = [line.split() for line in ran.text.splitlines()]
     assert ["given", "11", "210", "1", "in", "210"] in rows
     assert ["first-word", str(len(KINDS["first-word"].split("|"))), "-", "-"] in rows
@@ -21,14 +21,19 @@ def test_info(here: Callable, names: Path) -> None:
 
 def test_info_as_json(here: Callable, names: Path) -> None:
     told = json.loads(here("info", "--json", names).text)
-    assert (told["staircase"], told["levels"], told["default_mechanism"], told["symbols"]) == (None, [], None, 0)
-    kinds = {kind.pop("name"): kind for kind in told["names"]["kinds"]}
+    assert (told["staircase"], told["epsilons"], told["default_mechanism"], told["vocabulary_size"]) == (
+        None,
+        [],
+        None,
+        0,
+    )
+    kinds = {kind.pop("name"): kind for kind in told["names"]["entity_types"]}
     assert kinds.keys() == KINDS.keys() | POOLS.keys()
-    assert kinds["given"] == {"members": 11, "outputs": 210, "original_drawn": 1 / 210}
+    assert kinds["given"] == {"listed_words": 11, "surrogates": 210, "unchanged_probability": 1 / 210}
     assert kinds["first-word"] == {
-        "members": len(KINDS["first-word"].split("|")),
-        "outputs": None,
-        "original_drawn": None,
+        "listed_words": len(KINDS["first-word"].split("|")),
+        "surrogates": None,
+        "unchanged_probability": None,
     }
     assert told["names"]["common_words"] == len(COMMON)
 

@@ -15,13 +15,13 @@ SANTEXT = find_artifact("english-santext")
 @pytest.mark.slow
 def test_info(here: Callable, english: Sanitizer) -> None:
     plain = here("info").text
-    assert f"identity   {english.bundle.content_hash}" in plain
+    assert f"content hash  {english.bundle.content_hash}" in plain
     assert [line.split()[0] for line in plain.splitlines() if line[:1].isdigit()] == [
         level.name for level in english.bundle.staircase_levels
     ]
     ran = here("info", "--bundle", SANTEXT)
     assert (ran.code, ran.err) == (0, b"")
-    assert f"identity   {open_bundle(SANTEXT, TextBundle).content_hash}" in ran.text
+    assert f"content hash  {open_bundle(SANTEXT, TextBundle).content_hash}" in ran.text
     _, _, of_santext = ran.text.partition("\nsantext+ (the default); ")
     of_santext, _, _ = of_santext.partition("\nsantext; ")
     for level in english.bundle.santext_levels:
@@ -36,14 +36,14 @@ def test_info(here: Callable, english: Sanitizer) -> None:
 
 def test_info_as_json(here: Callable, english: Sanitizer) -> None:
     plain = json.loads(here("info", "--json").text)
-    assert (plain["identity"], plain["default_mechanism"]) == (english.bundle.content_hash, "staircase")
+    assert (plain["content_hash"], plain["default_mechanism"]) == (english.bundle.content_hash, "staircase")
     facts = json.loads(here("info", "--json", "--bundle", SANTEXT).text)
-    assert facts["symbols"] == len(english.bundle.vocabulary)
+    assert facts["vocabulary_size"] == len(english.bundle.vocabulary)
     assert (facts["default_mechanism"], facts["default_table_mechanism"]) == ("santext+", "santext+")
-    assert facts["licence"]
-    (default,) = (level for level in facts["levels"] if level["default"])
+    assert facts["license"]
+    (default,) = (level for level in facts["epsilons"] if level["default"])
     assert default["santext+"]["epsilon"] == 10
-    epsilons = [level["santext+"]["epsilon"] for level in facts["levels"]]
+    epsilons = [level["santext+"]["epsilon"] for level in facts["epsilons"]]
     assert epsilons == sorted(epsilons)  # strictest first
 
 
@@ -54,7 +54,7 @@ def test_info_path(here: Callable, english: Sanitizer, tiny_path: Path) -> None:
 
 
 def test_the_identity_that_info_prints_is_the_one_to_expect(here: Callable, tiny_path: Path) -> None:
-    identity = json.loads(here("info", "--json", "-b", tiny_path).text)["identity"]
+    identity = json.loads(here("info", "--json", "-b", tiny_path).text)["content_hash"]
     for arguments in (["info"], ["inspect", "the"], ["sanitize", "--text", "the"]):
         assert here(*arguments, "--bundle", tiny_path, "--expect-id", identity).code == 0
         ran = here(*arguments, "--bundle", tiny_path, "--expect-id", identity.replace(identity[0], "x"))
@@ -85,13 +85,15 @@ def test_inspect_as_json(here: Callable, tiny_path: Path, tiny: Sanitizer) -> No
     ran = here("inspect", "doctor", "--json", "-n", "3", "-b", tiny_path, "-m", "santext", "-e", "16")
     told = json.loads(ran.text)
     law = tiny.distribution("doctor", mechanism="santext", epsilon=16)
-    assert told["symbol"] == "doctor"
+    assert told["token"] == "doctor"
     assert [(row["word"], row["probability"]) for row in told["replacements"]] == law.list_likeliest(3)
     assert [row["distance"] for row in told["replacements"]] == [
         tiny.distance("doctor", word) for word, _ in law.list_likeliest(3)
     ]
-    assert told["others"]["count"] == len(law.words) - 3
-    assert sum(row["probability"] for row in told["replacements"]) + told["others"]["probability"] == pytest.approx(1)
+    assert told["other_replacements"]["count"] == len(law.words) - 3
+    assert sum(row["probability"] for row in told["replacements"]) + told["other_replacements"][
+        "probability"
+    ] == pytest.approx(1)
     assert told["statement"]["tokens"] == 1
 
 

@@ -100,7 +100,7 @@ class TestCommands:
         assert done.code == 0
         lines = done.text.splitlines()
         assert max(map(len, lines)) <= 120
-        heads = [line.split(";")[0] for line in lines if "guessed without any release" in line]
+        heads = [line.split(";")[0] for line in lines if "guessed without a release" in line]
         assert heads == ["santext+ (the default)", "santext"]
         rows = [line.split() for line in lines if " certified " in line]
         bundle = open_bundle(measured_path, TextBundle)
@@ -130,11 +130,11 @@ class TestCommands:
 
     def test_info_prints_the_share_from_the_statistics(self, here, measured_path, without):
         facts = json.loads(here("info", "-b", measured_path, "--json").text)
-        for law, level in zip(facts["levels"], summarize_levels(open_bundle(measured_path, TextBundle)), strict=True):
+        for law, level in zip(facts["epsilons"], summarize_levels(open_bundle(measured_path, TextBundle)), strict=True):
             assert law["santext+"]["unchanged_median"] == level.measures.unchanged
             assert f"{level.measures.unchanged:6.1%}" in here("info", "-b", measured_path).text
         assert (
-            json.loads(here("info", "-b", without, "--json").text)["levels"][0]["santext"]["unchanged_median"] is None
+            json.loads(here("info", "-b", without, "--json").text)["epsilons"][0]["santext"]["unchanged_median"] is None
         )
 
     def test_nothing_is_drawn_and_the_folder_is_left_as_it_is(self, here, measured_path, monkeypatch):

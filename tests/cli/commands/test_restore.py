@@ -15,7 +15,7 @@ COUNTED = {
     "math": "in math (--restore-places math)",
     "json": "in JSON (--restore-places json)",
     "markup": "in or after markup",
-    "chunk": "in what may be an address (--restore-hosts HOST)",
+    "chunk": "in a chunk that may be an address (--restore-hosts HOST)",
     "active": "in a reply with a script or an event handler",
 }
 #: A reply, the option that opens the place, and the reason without it.
@@ -73,7 +73,7 @@ def test_a_number_that_stayed_is_one_of_the_mapping(here: Callable[..., Any], tm
     ran = here("restore", "--mapping", path, "--text", "Or `4718`.")
     assert ran.message == f"textveil: 0 mentions restored, 1 not restored: 1 {COUNTED['code']}\n"
     ran = here("restore", "--mapping", path, "--text", "4718 and 12 make 4730.")
-    numbers = "2 numbers that the text did not have: the model may have computed them from replaced numbers"
+    numbers = "2 numbers not in the text: the model may have computed them from replaced numbers"
     assert (ran.text, ran.message) == ("9923 and 12 make 4730.\n", f"textveil: 1 mention restored; {numbers}\n")
 
 

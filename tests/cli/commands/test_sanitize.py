@@ -53,7 +53,7 @@ def test_a_mapping_is_kept_and_restores(here: Callable[..., Any], bundle: Path, 
     mapping, out = tmp_path / "m.json", tmp_path / "out.txt"
     mapping.write_text("old")
     mapping.chmod(0o644)
-    ran = here("sanitize", "-b", bundle, "--consistent", "--keep-mapping", mapping, "-o", out, file)
+    ran = here("sanitize", "-b", bundle, "--consistent", "--save-mapping", mapping, "-o", out, file)
     assert ran.code == 0
     assert "zorblax" not in ran.message
     assert stat.S_IMODE(mapping.stat().st_mode) == 0o600
@@ -89,9 +89,9 @@ SAID = "textveil: {} restored{}\n"
         (
             "mo has 12 of 3,000 from [city 1]",
             "mo has 12 of 3,000 from Oslo",
-            SAID.format("1 mention", ", 1 not restored: 1 that may be a word of the reply's own"),
+            SAID.format("1 mention", ", 1 not restored: 1 that may be an ordinary word of the reply"),
         ),
-        ("", "", SAID.format("0 mentions", " (is it the mapping of another text?)")),
+        ("", "", SAID.format("0 mentions", " (this may be the mapping of another text)")),
     ],
 )
 def test_restore_says_what_came_back(
@@ -151,21 +151,21 @@ def test_a_preview(here: Callable[..., Any], bundle: Path, file: Path, tmp_path:
     ran = here("preview", "-b", bundle, file)
     assert ran.text == (
         "The ______, <given-name>'s ???????: the ______ wasn't <number>.\n\n"
-        "10 tokens: 5 stay visible, 2 show their kind, 3 are drawn (1 of them unknown)\n"
-        "visible: the 2, 's, was, n't\n"
-        "kinds: given-name, number\n"
-        "Visible too: punctuation and white space, case, the number and order of words.\n"
+        "10 tokens: 5 kept, 2 replaced by surrogates of their type, 3 randomized (1 of them unknown)\n"
+        "kept: the 2, 's, was, n't\n"
+        "types: given-name, number\n"
+        "Also kept: punctuation and white space, case, the number and order of words.\n"
     )
     assert ran.err == b""
     one = here("preview", "-b", bundle, "--text", "the").text
-    assert "1 token: 1 stays visible, 0 show their kind, 0 are drawn (0 of them unknown)\n" in one
+    assert "1 token: 1 kept, 0 replaced by surrogates of their type, 0 randomized (0 of them unknown)\n" in one
     one = here("preview", "-b", bundle, "--text", "John zorblax").text
-    assert "2 tokens: 0 stay visible, 1 shows its kind, 1 is drawn (1 of them unknown)\n" in one
+    assert "2 tokens: 0 kept, 1 replaced by a surrogate of its type, 1 randomized (1 of them unknown)\n" in one
     colored = here("preview", "-b", bundle, "--color", "--text", "the zorblax")
     assert colored.text.startswith("\x1b[1mthe\x1b[0m \x1b[35mzorblax\x1b[0m\n")
     assert here("preview", "-b", bundle, "--text", "the", "--protect", "x").code == 2
     bare = here("preview", "-b", bundle, "--sanitize-punctuation", "--text", "The zorblax!").text
-    assert bare.endswith("Visible too: the number and order of words.\n")
+    assert bare.endswith("Also kept: the number and order of words.\n")
     (tmp_path / "deny.txt").write_text("Doctor\nThe\n")
     denied = here("preview", "-b", bundle, "--deny", tmp_path / "deny.txt", "--text", "the doctor, nurse").text
     assert denied.startswith("??? ??????, _____\n")
@@ -175,7 +175,7 @@ def test_a_language_warning_does_not_tell(here: Callable[..., Any], bundle: Path
     path = tmp_path / "foreign.txt"
     path.write_text("zorblax qwyx spelt doctor\n")
     ran = here("sanitize", "-b", bundle, path)
-    assert "over half of the drawn words are unknown" in ran.message
+    assert "over half of the randomized words are unknown" in ran.message
     assert "orblax" not in ran.message
     assert "over half" not in here("sanitize", "-q", "-b", bundle, path).message
     assert "over half" in here("sanitize", "-b", bundle, "--text", path.read_text()).message
@@ -183,9 +183,9 @@ def test_a_language_warning_does_not_tell(here: Callable[..., Any], bundle: Path
 
 def test_no_text_is_released_without_its_mapping(here: Callable[..., Any], bundle: Path, tmp_path: Path) -> None:
     nowhere = tmp_path / "no folder" / "m.json"
-    ran = here("sanitize", "-b", bundle, "--consistent", "--keep-mapping", nowhere, "--text", "the zorblax")
+    ran = here("sanitize", "-b", bundle, "--consistent", "--save-mapping", nowhere, "--text", "the zorblax")
     assert (ran.code, ran.out) == (1, b"")
-    assert ran.message == "textveil: output: --keep-mapping: no folder there that can be written\n"
+    assert ran.message == "textveil: output: --save-mapping: the folder does not exist or is not writable\n"
 
 
 def test_a_member_of_a_kind_is_no_drawn_mention(here: Callable[..., Any], bundle: Path) -> None:

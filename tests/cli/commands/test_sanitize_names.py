@@ -63,7 +63,7 @@ def test_every_kind_of_text_with_every_option(rewrite: Here, tmp_path: Path, way
         files = [path]
     ran = rewrite(*(argument.format(text=TEXT) for argument in arguments), *given, *files)
     if "--no-consistent" in given and {"row", "--document-key"} & {*arguments}:
-        assert ran.message.startswith("textveil: option: --document row and --document-key are for --consistent")
+        assert ran.message.startswith("textveil: option: --document row and --document-key need --consistent")
         return
     assert ran.code == 0, ran.message
     said = ran.text
@@ -98,7 +98,7 @@ def test_statements(rewrite: Here) -> None:
 def test_a_mapping_restores(rewrite: Here, here: Here, tmp_path: Path) -> None:
     for style in ([], ["--style", "tag"]):
         mapping, out = tmp_path / f"{len(style)}.json", tmp_path / f"{len(style)}.txt"
-        ran = rewrite("-q", "--keep-mapping", mapping, "-o", out, *style, "--text", "Anna met Olga, and Anna paid.")
+        ran = rewrite("-q", "--save-mapping", mapping, "-o", out, *style, "--text", "Anna met Olga, and Anna paid.")
         assert ran.code == 0
         assert not CANARY.search(out.read_text())
         assert here("restore", "--mapping", mapping, out).text == "Anna met Olga, and Anna paid.\n"
@@ -107,7 +107,7 @@ def test_a_mapping_restores(rewrite: Here, here: Here, tmp_path: Path) -> None:
 def test_a_tag_that_somebody_else_wrote_is_not_restored(rewrite: Here, here: Here, tmp_path: Path) -> None:
     mapping, out = tmp_path / "m.json", tmp_path / "out.txt"
     for given in (["--style", "tag", "--keep", "number"], ["--tag", "person"]):
-        rewrite("-q", *given, "--keep-mapping", mapping, "-o", out, "--text", "call [person 1] or [Person  1]: Olga")
+        rewrite("-q", *given, "--save-mapping", mapping, "-o", out, "--text", "call [person 1] or [Person  1]: Olga")
         restored = here("restore", "--mapping", mapping, out).text
         assert restored.count("Olga") == 1
         assert restored.endswith(": Olga\n")
@@ -117,11 +117,11 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
     books, table = tmp_path / "books", tmp_path / "in.csv"
     table.write_text(CONTENTS["in.csv"])
     for more in (["--text", TEXT], ["--csv", "--column", "note", table]):
-        ran = rewrite("--ledger", books, "--budget", "1000", "--scope", "strict", *more)
+        ran = rewrite("--ledger", books, "--budget", "1000", "--privacy-unit", "strict", *more)
         assert (ran.code, ran.out) == (1, b"")
         assert "textveil: budget: " in ran.message
         assert ran.message.splitlines()[-1].endswith("names has no finite bound: no budget covers it")
-    assert "1 document charged, 0 nats, and 1 release without a finite bound" in (
+    assert "1 document spent epsilon, total of this privacy unit: 0 nats, and 1 release without a finite bound" in (
         rewrite("--ledger", books, "--text", TEXT).message
     )
     pytest.importorskip("cryptography")
@@ -133,7 +133,13 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
     kept: list[bytes] = []
     for kinds in (["city", "month", "number"], ["number", "city", "month"]):
         given = [word for kind in kinds for word in ("--keep", kind)]
-        memo = ["--ledger", tmp_path / "books" / ".." / "memo", "--memo", "--memo-key", key / "memo.key"]
+        memo = [
+            "--ledger",
+            tmp_path / "books" / ".." / "memo",
+            "--replay-cache",
+            "--replay-cache-key",
+            key / "memo.key",
+        ]
         kept.append(rewrite("-q", *memo, *given, "--text", TEXT).out)
     assert kept[0] == kept[1]
 
@@ -163,10 +169,10 @@ def test_denied_and_allowed_words(rewrite: Here, tmp_path: Path) -> None:
     assert " paid " not in rewrite("-q", "--deny", denied, "--text", TEXT).text
     for entries, said in (
         ("zorblax\n", ""),
-        ("zorblax\nAnna\nnovak\n", "names of persons: 2 (shown there too)\n"),
+        ("zorblax\nAnna\nnovak\n", "2 names of persons (kept there too)\n"),
         (
             "New Zorblax\nZorblax 7\n",
-            ": of several words: 2 (each is shown alone too), with digits: 1 (replaced all the same)\n",
+            ": 2 of several words (each word is kept alone too), 1 with digits (replaced nevertheless)\n",
         ),
     ):
         allowed.write_text(entries)
@@ -192,12 +198,12 @@ WARNED = re.compile(
     ("arguments", "counted"),
     [
         (["--text", FOREIGN], ""),
-        (["in.txt"], ", in 2 of 3 texts over half"),
+        (["in.txt"], " (over half in 2 of 3 texts)"),
         (["in.txt", "--document", "file"], ""),
-        (["in.csv", "--column", "note"], ", in 2 of 3 texts over half"),
-        (["in.csv", "--column", "note", "--workers", "2"], ", in 2 of 3 texts over half"),
-        (["in.jsonl", "--key", "note"], ", in 2 of 3 texts over half"),
-        (["folder", "-o", "out"], ", in 2 of 3 texts over half"),
+        (["in.csv", "--column", "note"], " (over half in 2 of 3 texts)"),
+        (["in.csv", "--column", "note", "--workers", "2"], " (over half in 2 of 3 texts)"),
+        (["in.jsonl", "--key", "note"], " (over half in 2 of 3 texts)"),
+        (["folder", "-o", "out"], " (over half in 2 of 3 texts)"),
     ],
     ids=["a text", "lines", "a file", "csv", "workers", "json lines", "a folder"],
 )
@@ -233,7 +239,7 @@ def test_few_foreign_texts_among_many_are_counted_and_not_warned_of(rewrite: Her
         ran = rewrite(table, "--column", "note", "--json", "-o", tmp_path / "out.csv")
         assert len(WARNED.findall(ran.message)) == warned
         told = json.loads(ran.text)
-        assert told["mostly_replaced"] == foreign
+        assert told["mostly_replaced_documents"] == foreign
         assert 0.7 < told["kept_share"] < 1
 
 
@@ -250,6 +256,6 @@ def test_a_folder_is_gone_on_with_under_the_same_kinds(rewrite: Here, tmp_path: 
     given = ["--keep", "city", "--keep", "month", "--keep", "number"]
     assert rewrite(folder, "-o", out, *given).code == 0
     same = ["--keep", "number", "--keep", "month", "--keep", "city"]
-    assert "1 file finished before" in rewrite(folder, "-o", out, "--resume", *same).message
+    assert "1 file finished by an earlier run" in rewrite(folder, "-o", out, "--resume", *same).message
     for other in (["--keep", "city"], [*same, "--allow", allowed]):
         assert "resume" in rewrite(folder, "-o", out, "--resume", *other).message.split(":")[1]

@@ -19,7 +19,7 @@ SECRET = "Zqxwvina"
         ("note ", ["id", "note"], "; did you mean note?"),
         ("message", ["id", "customer_message"], "; did you mean customer_message?"),
         ("customer", ["id", "customer_message"], "; did you mean customer_message?"),
-        ("id,note", ["id", "note"], "; name each with an option of its own"),
+        ("id,note", ["id", "note"], "; repeat the option for each column"),
         ("diagnosis", ["id", "note"], ""),
         ("x", ["xylophone"], ""),
         ("note", [], ""),
@@ -67,14 +67,17 @@ def test_the_command_lists_the_header_and_no_row_of_data(here: Here, bundle: Pat
     for content, said in (
         (
             'id,"the, note",Kind of ticket\n1,a,b\n',
-            "t.csv: --column nope is not in the header; --no-header if there is none",
+            "t.csv: --column nope is not in the header; use --no-header if the file has none",
         ),
         (
             "id,note,Kind of ticket\n1,a,b\n",
             "t.csv: --column nope is not in the header (id, note, Kind of ticket); did you",
         ),
-        (f"17,{SECRET},{SECRET} Novak\n18,a,b\n", "t.csv: --column nope is not in the header; --no-header if there is"),
-        (f"{SECRET},2024-01-02\n", "t.csv: --column nope is not in the header; --no-header if there is none"),
+        (
+            f"17,{SECRET},{SECRET} Novak\n18,a,b\n",
+            "t.csv: --column nope is not in the header; use --no-header if",
+        ),
+        (f"{SECRET},2024-01-02\n", "t.csv: --column nope is not in the header; use --no-header if the file has none"),
     ):
         table.write_text(content)
         for command in ("sanitize", "preview"):

@@ -142,11 +142,15 @@ def test_a_command_imports_no_other_command() -> None:
 @pytest.mark.parametrize(
     ("name", "command", "headings"),
     [
-        ("textveil", "sanitize", ["Input", "Bundle", "Mechanism and level", "What stays visible", "Ledger", "Receipt"]),
-        ("textveil", "encode", ["Bundle", "Release", "Tables", "Output", "Ledger", "Receipt"]),
-        ("textveil", "serve", ["Address", "Bundle", "Encoder", "Ledger"]),
+        (
+            "textveil",
+            "sanitize",
+            ["Input", "Bundle", "Mechanism and epsilon", "Protection", "Privacy ledger", "Receipt"],
+        ),
+        ("textveil", "encode", ["Bundle", "Release", "Tables", "Output", "Privacy ledger", "Receipt"]),
+        ("textveil", "serve", ["Address", "Bundle", "Encoder", "Privacy ledger"]),
         ("textveil-export", "table", ["Words and vectors", "SanText", "Staircase", "Ray"]),
-        ("textveil-train", "sanitize-corpus", ["Data", "Bundle", "Mechanism and level", "Ray"]),
+        ("textveil-train", "sanitize-corpus", ["Data", "Bundle", "Mechanism and epsilon", "Ray"]),
     ],
 )
 def test_help_shows_groups(

@@ -37,7 +37,7 @@ def test_ctrl_c_while_a_command_is_imported_is_said_in_one_line(monkeypatch: pyt
 @pytest.mark.parametrize(
     ("words", "expected"),
     [("textveil san", "sanitize"), ("textveil sanitize --parq", "--parquet"), ("textveil zq", "")]
-    + [("textveil sanitize --protect na", "names"), ("textveil encode --channel c", "counts")]
+    + [("textveil sanitize --protect na", "names"), ("textveil encode --randomizer c", "counts")]
     + [("textveil sanitize --encoding la", "latin-1"), ("textveil encode --encoding cp", "cp1252")]
     + [(f"textveil sanitize --{option} cit", "city") for option in ("keep", "tag", "drop")],
 )

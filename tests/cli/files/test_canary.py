@@ -12,7 +12,7 @@ import pytest
 import textveil_cli.files.workers as workers_module
 from canaries import SECRET, hidden
 from textveil import Sanitizer
-from textveil.errors import WorkerFailed
+from textveil_cli.errors import WorkerFailed
 
 posix = pytest.mark.skipif(os.name != "posix", reason="processes as POSIX counts them")
 
@@ -46,7 +46,7 @@ BAD_JSON = [
 def test_errors_do_not_tell(cli: Callable, tmp_path: Path, arguments: list[str], content: bytes) -> None:
     path, out = tmp_path / "t.txt", tmp_path / "out"
     path.write_bytes(content)
-    ran = cli(*arguments, *(["--max-field", "1k"] if arguments else []), path, "-o", out)
+    ran = cli(*arguments, *(["--max-field-bytes", "1k"] if arguments else []), path, "-o", out)
     assert ran.code == 1
     assert ran.message.count("\n") == 1
     assert hidden(ran.text + ran.message)
@@ -61,10 +61,10 @@ def test_names_on_the_command_line_are_not_said(cli: Callable, tmp_path: Path) -
         ["--jsonl", "--key", f"{SECRET}[0]", path],
         ["--csv", "--column", "note", SECRET],
         ["--csv", "--column", "note", f"{SECRET}*.csv", "-o", tmp_path / "out"],
-        ["--csv", "--column", "note", path, "--max-field", SECRET],
+        ["--csv", "--column", "note", path, "--max-field-bytes", SECRET],
         ["--csv", "--column", "note", path, "--encoding", SECRET],
         ["--csv", "--column", "note", path, "--delimiter", SECRET],
-        ["--csv", "--column", "note", path, "--quarantine", f"{SECRET}/x"],
+        ["--csv", "--column", "note", path, "--rejected-rows", f"{SECRET}/x"],
         ["--csv", "--column", "note", path, "--document", SECRET],
         ["--csv", "--column", "note", path, "--consistent", "--document-key", SECRET],
     ):
@@ -104,7 +104,7 @@ def test_what_a_worker_meets_does_not_tell(tiny: Sanitizer, monkeypatch: pytest.
     monkeypatch.setattr(workers_module, "sanitize_block", fail)
     met = workers_module._sanitize_in_worker([SECRET], [1])
     assert isinstance(met, WorkerFailed)
-    assert str(met).startswith("internal: ValueError in test_canary.py line ")
+    assert str(met).startswith("internal error: ValueError in test_canary.py line ")
     assert hidden(repr((met, met.args, met.__cause__, met.__context__)))
 
 
@@ -122,7 +122,19 @@ sys.exit(os.waitstatus_to_exitcode(status))
 @pytest.mark.slow
 def test_a_gigabyte_of_one_field_takes_little_memory(tiny_path: Path) -> None:
     """It is refused before it is read whole, and the command needs no more memory for it than for a sentence."""
-    command = ("-m", "textveil", "sanitize", "--bundle", tiny_path, "--csv", "-c", "note", "--max-field", "4M", "-")
+    command = (
+        "-m",
+        "textveil",
+        "sanitize",
+        "--bundle",
+        tiny_path,
+        "--csv",
+        "-c",
+        "note",
+        "--max-field-bytes",
+        "4M",
+        "-",
+    )
     pipe = subprocess.PIPE
     with subprocess.Popen(
         [sys.executable, "-c", _MEASURED, sys.executable, *map(str, command)], stdin=pipe, stdout=pipe, stderr=pipe
@@ -142,6 +154,6 @@ def test_a_gigabyte_of_one_field_takes_little_memory(tiny_path: Path) -> None:
         said, most = process.stderr.read().decode(), int(process.stdout.read())
         process.stdin = None  # it is closed at the other end
     assert process.returncode == 1
-    assert said == "textveil: field-too-long: standard input: a line is longer than --max-field allows\n"
+    assert said == "textveil: field-too-long: standard input: a line exceeds --max-field-bytes\n"
     assert sent < 30
     assert most / (1024 if sys.platform != "darwin" else 1 << 20) < 250

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from textveil.errors import ColumnError, FieldTooLong, InputError, OptionError
+from textveil.errors import InputError, OptionError
+from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files import ColumnSelection
 from textveil_cli.files.blocks import TextBlock, read_blocks
 from textveil_cli.files.delimited import DelimitedLayout
@@ -79,21 +80,21 @@ def test_columns_that_do_not_leave(before: bytes, after: bytes, how: dict[str, A
 @pytest.mark.parametrize(
     ("how", "message"),
     [
-        ({"without": ("note",)}, "one is rewritten too"),
-        ({"without": ("id", "id")}, "given twice"),
-        ({"without": ("id",), "only": True}, "exclude each other"),
+        ({"without": ("note",)}, "also rewritten"),
+        ({"without": ("id", "id")}, "appears twice"),
+        ({"without": ("id",), "only": True}, "use either"),
     ],
 )
 def test_what_does_not_leave_is_said_once(how: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         ColumnSelection(format="csv", columns=("note",), **how)
-    with pytest.raises(OptionError, match=r"are for tables: say --csv, --tsv, --jsonl or --parquet$"):
+    with pytest.raises(OptionError, match=r"need a table: use --csv, --tsv, --jsonl or --parquet$"):
         ColumnSelection(format="lines", only=True)
 
 
 def test_a_column_that_is_not_there_cannot_be_left_out() -> None:
     with pytest.raises(
-        ColumnError, match=r"^t.csv: --without-column who is not in the header \(id, note\); --no-header if"
+        ColumnError, match=r"^t.csv: --drop-column who is not in the header \(id, note\); use --no-header if"
     ):
         shout(b"id,note\n1,a\n", ColumnSelection(format="csv", columns=("note",), without=("who",)))
 
@@ -102,11 +103,11 @@ def test_bad_rows_are_named() -> None:
     content = b'id,note\n1,a\n2,b,\n"x\ny",c\n3,\xff\n4,"a"b\n5,a\rb\n6\n'
     _, bad = shout(content)
     assert [(one.number, one.line, one.reason) for one in bad] == [
-        (2, 3, "3 cells, where the first row has 2"),
+        (2, 3, "3 cells, but the first row has 2"),
         (4, 6, "a cell is not utf-8"),
-        (5, 7, "something follows a closing quote"),
+        (5, 7, "text follows a closing quote"),
         (6, 8, "a carriage return outside quotes"),
-        (7, 9, "1 cells, where the first row has 2"),
+        (7, 9, "1 cells, but the first row has 2"),
     ]
     assert [one.raw for one in bad] == [b"2,b,\n", b"3,\xff\n", b'4,"a"b\n', b"5,a\rb\n", b"6\n"]
 
@@ -176,22 +177,26 @@ def test_columns_by_number() -> None:
     assert shout(b"\xef\xbb\xbfa,b,c\n", selection)[0] == b"\xef\xbb\xbfA,b,C\n"
 
 
-NOT_UTF_8 = "t.csv: not UTF-8 at byte 0 (UTF-16, or no text: save it as UTF-8)"
+NOT_UTF_8 = "t.csv: not UTF-8 at byte 0: the file is UTF-16 or not text; save it as UTF-8"
 
 
 @pytest.mark.parametrize(
     ("content", "columns", "message"),
     [
-        (b"id,note\n", ("text",), "t.csv: --column text is not in the header (id, note); --no-header if there is none"),
+        (
+            b"id,note\n",
+            ("text",),
+            "t.csv: --column text is not in the header (id, note); use --no-header if the file has none",
+        ),
         (
             b"id,note\n",
             ("note", "text"),
-            "t.csv: --column text is not in the header (id, note); --no-header if there is none",
+            "t.csv: --column text is not in the header (id, note); use --no-header if the file has none",
         ),
-        (b"id,note,note\n", ("note",), "t.csv: --column note is twice in the header (id, note, note)"),
-        (b"", ("note",), "t.csv: the file is empty, and has no header"),
+        (b"id,note,note\n", ("note",), "t.csv: --column note appears twice in the header (id, note, note)"),
+        (b"", ("note",), "t.csv: the file is empty: the header is missing"),
         (b'id,note\n1,"a\n2,b\n', ("note",), "t.csv, row 1: a quote is not closed"),
-        (b'id,"note"x\n', ("note",), "t.csv, the header: something follows a closing quote"),
+        (b'id,"note"x\n', ("note",), "t.csv, the header: text follows a closing quote"),
         ("id,note\n1,a".encode("utf-16"), ("note",), NOT_UTF_8),
         ("id,note\n1,a".encode("utf-16-be"), ("note",), NOT_UTF_8),
     ],
@@ -249,20 +254,20 @@ def test_the_command(here: Callable, flat_bundle: Path, nearest: None, tmp_path:
     assert (ran.code, ran.out) == (0, b"")
     assert out.read_bytes() == b'id,note\r\n1,"Zz zz, zz."\r\n2,\r\n3,zz\r\n'
     assert ran.message.startswith("textveil: 1 file, 3 rows, 2 texts with at most 3 tokens each. Shown: ")
-    assert ran.message.endswith(" 1 column rewritten; column names and all else are copied as they are, unprotected.\n")
+    assert ran.message.endswith(" 1 column rewritten; column names and all other columns are copied unprotected.\n")
     assert here("sanitize", "--bundle", flat_bundle, "--csv", "-c", "note", table).out == out.read_bytes()
 
 
 def test_bad_rows_go_to_the_quarantine(cli: Callable, tmp_path: Path) -> None:
     table, out, kept = tmp_path / "t.csv", tmp_path / "out.csv", tmp_path / "kept.jsonl"
     table.write_bytes(b"id,note\n1,the\n2,secret,\n3,\xff secret\n")
-    ran = cli("--csv", "-c", "note", table, "-o", out, "--quarantine", kept)
+    ran = cli("--csv", "-c", "note", table, "-o", out, "--rejected-rows", kept)
     assert ran.code == 0
     assert out.read_bytes().count(b"\n") == 2
-    assert "for this device only: 2 bad rows in the quarantine" in ran.message
+    assert "private, for this device only: 2 rejected rows, in a file" in ran.message
     assert "secret" not in ran.message
     assert kept.read_text("utf-8").splitlines() == [
-        '{"file": "t.csv", "row": 2, "line": 3, "reason": "3 cells, where the first row has 2", "raw": "2,secret,\\n"}',
+        '{"file": "t.csv", "row": 2, "line": 3, "reason": "3 cells, but the first row has 2", "raw": "2,secret,\\n"}',
         '{"file": "t.csv", "row": 3, "line": 4, "reason": "a cell is not utf-8", "raw_base64": "Myz/IHNlY3JldAo="}',
     ]
     if os.name == "posix":
@@ -272,11 +277,11 @@ def test_bad_rows_go_to_the_quarantine(cli: Callable, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("how", "header", "said"),
     [
-        (["--only-columns"], b"note", "the output has no other; column names are copied as they are."),
+        (["--drop-other-columns"], b"note", "all other columns are removed; column names are copied unprotected."),
         (
-            ["--without-column", "who"],
+            ["--drop-column", "who"],
             b"id,note",
-            "1 left out; column names and all else are copied as they are, unprotected.",
+            "1 removed; column names and all other columns are copied unprotected.",
         ),
     ],
 )
@@ -294,5 +299,5 @@ def test_the_command_says_what_does_not_leave(
 def test_no_quarantine_is_left_without_bad_rows(cli: Callable, tmp_path: Path) -> None:
     table, kept = tmp_path / "t.csv", tmp_path / "kept.jsonl"
     table.write_bytes(b"id,note\n1,the\n")
-    assert cli("--csv", "-c", "note", table, "-q", "--quarantine", kept).code == 0
+    assert cli("--csv", "-c", "note", table, "-q", "--rejected-rows", kept).code == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]

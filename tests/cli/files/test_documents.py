@@ -34,7 +34,7 @@ def test_a_cell_a_row_a_key(here: Callable, table: Path, tmp_path: Path) -> None
     out = tmp_path / "out.csv"
     by_cell, said = release(here, table, out, "--consistent", "--document", "cell")
     assert all(len(set(a.split())) == 1 for _, a, _ in by_cell)
-    assert (said["documents"], said["document"]) == (12, "cell")
+    assert (said["documents"], said["document_unit"]) == (12, "cell")
     by_row, said = release(here, table, out, "--consistent", "--document", "row")
     assert all(len({*a.split(), b.split()[0]}) == 1 for _, a, b in by_row)
     assert (said["documents"], said["rows"]) == (6, 6)
@@ -45,14 +45,14 @@ def test_a_cell_a_row_a_key(here: Callable, table: Path, tmp_path: Path) -> None
         assert len(names) == 1
         assert len({b.split()[1] for one, _, b in by_key if one == person}) == 1
     assert said["tokens"] == 2, "paid, once for each person; names are kinds"
-    assert said["most_tokens"] == 1
+    assert said["max_tokens"] == 1
 
 
 def test_a_cell_alone_is_the_default_without_consistent_draws(here: Callable, table: Path, tmp_path: Path) -> None:
     _, said = release(here, table, tmp_path / "out.csv")
     assert (said["documents"], said["tokens"]) == (12, 6)
     ran = here("sanitize", "--csv", "-c", "a", "--consistent", table)
-    assert "say --document cell, --document row or --document-key" in ran.message
+    assert "needs --document cell, --document row or --document-key" in ran.message
 
 
 def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:
@@ -62,10 +62,10 @@ def test_a_key_that_comes_back(here: Callable, tmp_path: Path) -> None:
     ran = here(*arguments)
     assert ran.code == 1
     assert ran.message.endswith(
-        "textveil: bad-row: t.csv, row 3 (line 4): rows of its document stand further up: sort them by the key "
-        "(--quarantine FILE leaves bad rows out)\n"
+        "textveil: bad-row: t.csv, row 3 (line 4): its document has earlier rows that are not adjacent: sort the rows "
+        "by --document-key (--rejected-rows FILE skips rejected rows)\n"
     )
-    assert here(*arguments, "-o", tmp_path / "out.csv", "--quarantine", tmp_path / "kept").code == 0
+    assert here(*arguments, "-o", tmp_path / "out.csv", "--rejected-rows", tmp_path / "kept").code == 0
     assert (tmp_path / "out.csv").read_bytes().count(b"\n") == 3
     assert json.loads((tmp_path / "kept").read_text())["raw"] == "1,z\n"
     assert "--document-key no is not in the header (id, a)" in here(*arguments[:-2], "no", path).message
@@ -98,11 +98,11 @@ def test_documents_that_are_too_long(here: Callable, tmp_path: Path) -> None:
     arguments = [*"sanitize --csv -c a --consistent --document cell --consistent-cap 2".split(), path, "-o", out]
     ran = here(*arguments)
     assert ran.message.endswith(
-        "t.csv, row 2 (line 3): its document has more drawn words, names and numbers than the cap "
-        "(--quarantine FILE leaves bad rows out)\n"
+        "t.csv, row 2 (line 3): its document has more randomized words, names and numbers than --consistent-cap "
+        "(--rejected-rows FILE skips rejected rows)\n"
     )
     assert not out.exists()
-    ran = here(*arguments, "--quarantine", kept)
+    ran = here(*arguments, "--rejected-rows", kept)
     assert ran.code == 0
     assert "2 rows, 2 texts with at most 1 distinct drawn word each" in ran.message
     assert [line.split(",")[0] for line in out.read_text().splitlines()] == ["id", "1", "3"]
@@ -125,7 +125,7 @@ def test_documents_of_several_texts(english: Sanitizer) -> None:
 
 
 def test_texts_of_a_document_each_begin_a_sentence(english: Sanitizer) -> None:
-    """As the same text alone does: what is a name is decided as if the cell stood alone."""
+    """As the same text alone does: what is a name is classified as if the cell stood alone."""
     texts = ["Will paid.", "Mark left", "May I go"]
     alone = [english.preview(text) for text in texts]
     (joined,) = english.sanitize_documents([texts], consistent=True)

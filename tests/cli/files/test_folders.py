@@ -13,7 +13,7 @@ import pytest
 import textveil_cli.files.workers as workers_module
 from interruption import interrupted
 from processes import TIMEOUT, die, start, writes_below
-from textveil.errors import FileChanged
+from textveil_cli.errors import FileChanged
 from textveil_cli.files import ColumnSelection, find_source_files, get_manifest_path
 from textveil_cli.files.pipeline import _iterate_steps
 from textveil_cli.files.sources import SourceFile
@@ -46,18 +46,18 @@ def test_a_folder_keeps_its_shape(tables: Callable, folder: Path, tmp_path: Path
     ran = tables(folder, "-o", out, "--json")
     assert ran.code == 0
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv"]
-    assert get_manifest_path(out) == tmp_path / "out.textveil-record", "beside the folder, which is what is sent"
+    assert get_manifest_path(out) == tmp_path / "out.textveil-manifest", "beside the folder, which is what is sent"
     assert get_manifest_path(out).is_file()
     assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n"
     packed = (out / "deep" / "c.csv.gz").read_bytes()
     assert gzip.decompress(packed) == b"id,note\n1,zz zz\n"
     assert packed[3:8] == bytes(5), "neither a name nor a time is in it"
     said = json.loads(ran.text)
-    assert (said["rows"], said["documents"], said["tokens"], said["most_tokens"]) == (4, 4, 8, 2)
+    assert (said["rows"], said["documents"], said["tokens"], said["max_tokens"]) == (4, 4, 8, 2)
     assert said["statement"]["tokens"] == 8
-    assert said["rewritten"] == ["note"]
-    assert said["copied"] == ["file and folder names", "column names", "all that is not rewritten"]
-    assert ran.message == "textveil: for this device only: 2 files of other formats left out\n"
+    assert said["rewritten_columns"] == ["note"]
+    assert said["unprotected"] == ["file and folder names", "column names", "other columns"]
+    assert ran.message == "textveil: private, for this device only: 2 files of other formats ignored\n"
 
 
 @posix
@@ -83,7 +83,7 @@ def test_several_files_and_one_file_into_a_folder(tables: Callable, folder: Path
     (tmp_path / "one").mkdir()
     assert tables(folder / "a.csv", "-o", tmp_path / "one").code == 0
     assert files_in(tmp_path / "one") == ["a.csv"]
-    assert "several files, need -o FOLDER" in tables(folder / "a.csv", folder / "B.CSV").message
+    assert "several files need -o FOLDER" in tables(folder / "a.csv", folder / "B.CSV").message
 
 
 def test_packing_follows_the_names(tables: Callable, folder: Path, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_zstd(tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert unpacked == b"id,note\n" + rows.replace(b"the doctor", b"zz zz")
     for damaged in (path.read_bytes()[:-9], b"id,note\n"):
         path.write_bytes(damaged)
-        assert tables(path, "-o", out).message == "textveil: input: t.csv.zst: not a zstd file, or a damaged one\n"
+        assert tables(path, "-o", out).message == "textveil: input: t.csv.zst: not a zstd file, or damaged\n"
     monkeypatch.setitem(__import__("sys").modules, "zstandard", None)
     assert ".zst needs zstandard: pip install 'textveil-cli[zstd]'" in tables(path, "-o", out).message
 
@@ -112,7 +112,7 @@ def test_zstd(tables: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_file_stands_where_the_folder_of_an_output_would(tables: Callable, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "out").write_text("kept")
     ran = tables(folder / "a.csv", "-o", tmp_path / "out" / "a.csv")
-    assert ran.message == "textveil: output: a folder of the output cannot be made\n"
+    assert ran.message == "textveil: output: cannot create the folder of the output\n"
     assert (tmp_path / "out").read_text() == "kept"
 
 
@@ -124,7 +124,7 @@ def test_damaged_gzip_files(tables: Callable, tmp_path: Path) -> None:
         ran = tables(path, "-o", tmp_path / "out.csv")
         assert (
             ran.message
-            == "textveil: input: t.csv.gz: not a gzip file, or a damaged one: pack it again, or take .gz off its name\n"
+            == "textveil: input: t.csv.gz: not a gzip file, or damaged: compress it again or remove .gz from its name\n"
         )
     assert not (tmp_path / "out.csv").exists()
 
@@ -154,21 +154,21 @@ def test_finished_files_stay_after_an_error(tables: Callable, folder: Path, tmp_
     (folder / "deep" / "er" / "d.csv").write_bytes(b"id,note\n1,2,3\n")
     ran = tables(folder, "-o", out)
     assert ran.message.startswith(
-        "textveil: bad-row: deep/er/d.csv, row 1 (line 2): 3 cells, where the first row has 2 (--quarantine FILE "
+        "textveil: bad-row: deep/er/d.csv, row 1 (line 2): 3 cells, but the first row has 2 (--rejected-rows FILE "
     )
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz"]
     (folder / "deep" / "er" / "d.csv").write_bytes(TABLE)
     assert tables(folder, "-o", out).message == (
-        "textveil: resume: the output folder is not empty: name a new one, or a file (--resume goes on with a run)\n"
+        "textveil: resume: the output folder is not empty: choose a new one, or resume its run with --resume\n"
     )
     times = {path: path.stat().st_mtime_ns for path in out.rglob("*.csv")}
     ran = tables(folder, "-o", out, "--resume")
     assert ran.code == 0
-    assert "for this device only: 3 files finished before, not drawn again" in ran.message
+    assert "private, for this device only: 3 files finished by an earlier run, skipped" in ran.message
     assert "4 files, 4 rows, 4 texts" in ran.message
     assert (
-        " 1 column rewritten; column names and all else are copied as they are, unprotected. File and folder names are "
-        "copied as they are, unprotected.\n"
+        " 1 column rewritten; column names and all other columns are copied unprotected. File and folder names are "
+        "copied unprotected.\n"
     ) in ran.message
     assert {path: path.stat().st_mtime_ns for path in times} == times
     assert (out / "deep" / "er" / "d.csv").exists()
@@ -185,40 +185,26 @@ def test_a_run_that_finished_nothing_can_be_begun_anew(tables: Callable, folder:
 def test_a_run_is_not_gone_on_with_otherwise(tables: Callable, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     assert tables(folder, "-o", out).code == 0
-    assert "begun with other options" in tables(folder, "-o", out, "--resume", "--epsilon", "16").message
-    assert "begun with other options" in tables(folder, "-o", out, "--resume", "-c", "id").message
+    assert "began with other options" in tables(folder, "-o", out, "--resume", "--epsilon", "16").message
+    assert "began with other options" in tables(folder, "-o", out, "--resume", "-c", "id").message
     (folder / "a.csv").write_bytes(TABLE + b"2,nurse\n")
     ran = tables(folder, "-o", out, "--resume")
-    assert ran.message.startswith("textveil: file-changed: a.csv: changed since its output was written")
+    assert ran.message.startswith("textveil: file-changed: a.csv: the file changed after its output was written")
     (out / "a.csv").unlink()
     assert tables(folder, "-o", out, "--resume").code == 0
     assert (out / "a.csv").read_bytes() == b"id,note\n1,zz zz\n2,zz\n"
     get_manifest_path(out).unlink()
     assert (
-        "beside the output folder is no out.textveil-record, its record, to go on with"
+        "the run manifest out.textveil-manifest beside the output folder is missing"
         in tables(folder, "-o", out, "--resume").message
     )
-
-
-def test_a_record_inside_the_folder_is_moved_by_hand(tables: Callable, folder: Path, tmp_path: Path) -> None:
-    """Versions before put it there: it is neither sent on nor lost, and once moved the run goes on."""
-    out = tmp_path / "out"
-    assert tables(folder, "-o", out).code == 0
-    get_manifest_path(out).rename(out / "textveil.record")
-    for more in ([], ["--resume"]):
-        assert tables(folder, "-o", out, *more).message == (
-            "textveil: resume: the output folder has the record of an older version inside: move textveil.record out "
-            "of it, to out.textveil-record beside it to go on with that run (--resume)\n"
-        )
-    (out / "textveil.record").rename(get_manifest_path(out))
-    assert "4 files finished before" in tables(folder, "-o", out, "--resume").message
 
 
 def test_the_record_of_a_folder_given_with_dots_is_beside_it(tables: Callable, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     assert tables(folder, "-o", f"{tmp_path}/out/../out/.").code == 0
-    assert (tmp_path / "out.textveil-record").is_file()
-    assert not any("record" in name for name in files_in(tmp_path / "out"))
+    assert (tmp_path / "out.textveil-manifest").is_file()
+    assert not any("manifest" in name for name in files_in(tmp_path / "out"))
 
 
 def test_a_record_that_was_not_written_to_its_end(tables: Callable, folder: Path, tmp_path: Path) -> None:
@@ -231,7 +217,7 @@ def test_a_record_that_was_not_written_to_its_end(tables: Callable, folder: Path
         (out / later).unlink()
     ran = tables(folder, "-o", out, "--resume")
     assert ran.code == 0
-    assert "2 files finished before" in ran.message
+    assert "2 files finished by an earlier run" in ran.message
     entries = [json.loads(line) for line in get_manifest_path(out).read_bytes().splitlines()]
     assert [entry.get("file") for entry in entries] == [None, "B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv", None]
 
@@ -244,7 +230,7 @@ def test_an_interrupt_leaves_finished_files_and_nothing_half(
         assert tables(folder, "-o", out).code == 130
     assert files_in(out) == ["B.CSV", "a.csv"]
     ran = tables(folder, "-o", out, "--resume")
-    assert "2 files finished before" in ran.message
+    assert "2 files finished by an earlier run" in ran.message
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz", "deep/er/d.csv"]
 
 
@@ -253,7 +239,7 @@ def test_links_in_a_circle(tables: Callable, folder: Path, tmp_path: Path) -> No
     (folder / "deep" / "er" / "back").symlink_to(folder)
     ran = tables(folder, "-o", tmp_path / "out")
     assert ran.code == 1
-    assert ran.message == "textveil: input: input 1 of 1, deep/er/back: a link leads back into its own folder\n"
+    assert ran.message == "textveil: input: input 1 of 1, deep/er/back: a link forms a cycle\n"
     assert not (tmp_path / "out").exists()
 
 
@@ -271,7 +257,7 @@ def test_links_that_lead_elsewhere_are_followed(tables: Callable, folder: Path, 
 def test_outputs_that_are_inputs(tables: Callable, folder: Path) -> None:
     assert "--output is also an input" in tables(folder / "a.csv", "-o", folder / "a.csv").message
     for out in (folder, folder / "out", folder / "deep" / ".." / "x"):
-        assert "the output folder is in an input folder" in tables(folder, "-o", out).message
+        assert "the output folder is inside an input folder" in tables(folder, "-o", out).message
     assert (folder / "a.csv").read_bytes() == TABLE
 
 
@@ -284,7 +270,7 @@ def test_a_file_that_changes_while_it_is_read(folder: Path) -> None:
         file.write(b"2,nurse\n")
     *_, last = steps
     assert isinstance(last.error, FileChanged)
-    assert str(last.error) == "a.csv: the file was changed while it was read"
+    assert str(last.error) == "a.csv: the file changed while it was read"
 
 
 def test_names_in_messages_are_one_line(folder: Path, tmp_path: Path) -> None:
@@ -314,7 +300,7 @@ def test_a_worker_that_dies(tables: Callable, folder: Path, tmp_path: Path, monk
     monkeypatch.setattr(workers_module, "_start_worker", die)
     ran = tables(folder, "-o", tmp_path / "out", "--workers", "2")
     assert ran.code == 1
-    assert ran.message == "textveil: worker: a process was ended from outside (not enough memory?)\n"
+    assert ran.message == "textveil: worker: a worker process was killed, possibly for lack of memory\n"
     assert files_in(tmp_path / "out") == []
 
 
@@ -335,7 +321,7 @@ def test_ctrl_c_in_the_middle(tiny_path: Path, folder: Path, tmp_path: Path, wor
             time.sleep(0.01)
         os.killpg(process.pid, signal.SIGINT)
         assert process.wait(TIMEOUT) == 130
-        said = b"what is finished is in out, and the same command with --resume goes on"
+        said = b"finished files are in out; run the same command with --resume to continue"
         assert process.stderr.read() == b"textveil: interrupted: " + said + b"\n"
     assert files_in(out) == ["B.CSV", "a.csv", "deep/c.csv.gz"]
 

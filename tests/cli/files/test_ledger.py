@@ -35,10 +35,10 @@ def spent(path: Path, *scopes: str) -> list[float]:
 def test_cells_are_charged_to_the_scope_of_the_run(
     tables: Callable, people: Path, path: Path, small: Sanitizer
 ) -> None:
-    ran = tables(people, "--scope", "bank")
+    ran = tables(people, "--privacy-unit", "bank")
     assert ran.code == 0
-    assert ran.message.endswith("textveil: ledger: 4 documents charged, 51 nats spent in this scope; "
-                                "1 document released before: each draw is one more release\n")  # fmt: skip
+    assert ran.message.endswith("textveil: ledger: 4 documents spent epsilon, total of this privacy unit: 51 nats; "
+                                "1 document released before: each is one more release\n")  # fmt: skip
     assert spent(path, "bank", "default") == [6, 0]
     assert [Ledger(path).count_releases("bank", request_of(small, text)) for text in ("doctor", "nurse flu", "")] == [
         2,
@@ -48,8 +48,8 @@ def test_cells_are_charged_to_the_scope_of_the_run(
 
 
 def test_a_column_names_the_scope(tables: Callable, people: Path, path: Path) -> None:
-    ran = tables(people, "--scope-column", "who")
-    assert ran.message.endswith("ledger: 4 documents charged, each in the scope that its row names\n")
+    ran = tables(people, "--privacy-unit-column", "who")
+    assert ran.message.endswith("ledger: 4 documents spent epsilon, each in the privacy unit that its row names\n")
     assert spent(path, "anna", "bob", "default") == [3, 3, 0]
     assert len(Ledger(path).list_accounts()) == 2
 
@@ -58,31 +58,31 @@ def test_scopes_of_json_lines_and_parquet(here: Callable, bundle: Path, path: Pa
     source = tmp_path / "t.jsonl"
     rows = [{"by": {"name": name}, "note": "doctor"} for name in ("anna", 7, "7", None, True, "", {"x": 1})]
     source.write_text("".join(json.dumps(row) + "\n" for row in [*rows, {"note": "nurse"}]))
-    run = ("sanitize", "-b", bundle, "--ledger", path, "-o", tmp_path / "out", "--quarantine", tmp_path / "kept")
-    assert here(*run, "--jsonl", "--key", "note", "--scope-column", "by.name", source).code == 0
+    run = ("sanitize", "-b", bundle, "--ledger", path, "-o", tmp_path / "out", "--rejected-rows", tmp_path / "kept")
+    assert here(*run, "--jsonl", "--key", "note", "--privacy-unit-column", "by.name", source).code == 0
     assert spent(path, "anna", "7") == [1, 2]
     kept = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
     assert [(one["row"], one["reason"]) for one in kept] == [
-        (row, "--scope-column names no scope there") for row in (4, 5, 6, 7, 8)
+        (row, "the --privacy-unit-column is empty") for row in (4, 5, 6, 7, 8)
     ]
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     table = pyarrow.table({"who": pyarrow.array([1, 2, None, 1]), "note": ["doctor", "flu flu", "nurse", "flu"]})
     parquet.write_table(table, tmp_path / "t.parquet")
     (tmp_path / "kept").unlink()
-    options = ("--parquet", "-c", "note", "--scope-column", "who", tmp_path / "t.parquet", "--budget", "9")
+    options = ("--parquet", "-c", "note", "--privacy-unit-column", "who", tmp_path / "t.parquet", "--budget", "9")
     assert here(*run, *options).code == 0
     assert spent(path, "1", "2") == [1, 0]
     assert parquet.read_table(tmp_path / "out").column("who").to_pylist() == [1]
     reasons = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
     assert [(one["row"], one["reason"].split(":")[0]) for one in reasons] == [
         (2, "this release does not fit the budget of its scope"),
-        (3, "--scope-column names no scope there"),
+        (3, "the --privacy-unit-column is empty"),
         (4, "this release does not fit the budget of its scope"),
     ]
     assert json.loads(reasons[0]["raw"]) == {"who": 2, "note": "flu flu"}
     said = here("sanitize", "-b", bundle, "--ledger", path, *options, "-o", tmp_path / "out").message
-    assert said.startswith("textveil: bad-row: t.parquet, row 3: --scope-column names no scope there (--quarantine ")
+    assert said.startswith("textveil: bad-row: t.parquet, row 3: the --privacy-unit-column is empty (--rejected-rows ")
 
 
 def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
@@ -94,19 +94,20 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
         return [(account.epsilon_units, releases) for account, releases in Ledger(path).list_accounts()]
 
     for to in (["-o", out], []):
-        ran = tables(people, "--scope-column", "who", "--budget", "20", *to)
+        ran = tables(people, "--privacy-unit-column", "who", "--budget", "20", *to)
         assert (ran.code, ran.out, out.exists()) == (1, b"", False)
         assert ran.message.endswith(
             "textveil: budget: people.csv, row 3 (line 4): this release does not fit the budget of its scope: "
-            "0 of 20 nats are spent, and it needs at least 25.5 nats (--quarantine FILE leaves bad rows out)\n"
+            "0 of 20 nats are spent, and it needs at least 25.5 nats (--rejected-rows FILE skips rejected rows)\n"
         )
         assert charged() == [(0, 0), (0, 0)]
     rows = people.read_text()
     people.write_text(rows + "6,bob\n")  # a bad row further down: the rows before it are not charged either
-    assert "bad-row: people.csv, row 6" in tables(people, "--scope-column", "who").message
+    assert "bad-row: people.csv, row 6" in tables(people, "--privacy-unit-column", "who").message
     people.write_text(rows + "6,,nurse\n")
     assert (
-        "bad-row: people.csv, row 6 (line 7): --scope-column names" in tables(people, "--scope-column", "who").message
+        "bad-row: people.csv, row 6 (line 7): the --privacy-unit-column is empty"
+        in tables(people, "--privacy-unit-column", "who").message
     )
     assert charged() == [(0, 0), (0, 0)]
 
@@ -115,14 +116,14 @@ def test_rows_that_a_budget_refuses_go_to_the_quarantine(
     tables: Callable, people: Path, path: Path, tmp_path: Path
 ) -> None:
     out, kept = tmp_path / "out.csv", tmp_path / "kept"
-    ran = tables(people, "--scope-column", "who", "--budget", "17", "-o", out, "--quarantine", kept)
+    ran = tables(people, "--privacy-unit-column", "who", "--budget", "17", "-o", out, "--rejected-rows", kept)
     assert ran.code == 0
     assert "3 rows, 2 texts with at most 2 drawn words each" in ran.message
-    assert "ledger: 2 documents charged" in ran.message
+    assert "ledger: 2 documents spent epsilon" in ran.message
     assert [line.split(",")[0] for line in out.read_text().splitlines()] == ["id", "1", "2", "4"]
     assert [json.loads(line)["row"] for line in kept.read_text().splitlines()] == [3, 5]
     assert spent(path, "anna", "bob") == [1, 2]
-    assert tables(people, "--scope-column", "who", "--budget", "18").message.startswith(
+    assert tables(people, "--privacy-unit-column", "who", "--budget", "18").message.startswith(
         "textveil: budget: people.csv, row 1 (line 2): this scope has a smaller budget"
     )
 
@@ -130,7 +131,7 @@ def test_rows_that_a_budget_refuses_go_to_the_quarantine(
 def test_all_cells_of_a_row_leave_or_none(here: Callable, bundle: Path, path: Path, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,a,b\n1,doctor,nurse flu\n2,doctor,\n")
     run = ("sanitize", "-b", bundle, "--csv", "-c", "a", "-c", "b", tmp_path / "t.csv", "--ledger", path)
-    ran = here(*run, "--budget", "17", "--quarantine", tmp_path / "kept")
+    ran = here(*run, "--budget", "17", "--rejected-rows", tmp_path / "kept")
     assert ran.text.splitlines()[0] == "id,a,b"
     assert [line.split(",")[0] for line in ran.text.splitlines()] == ["id", "2"]
     assert spent(path, "default") == [1]
@@ -139,11 +140,11 @@ def test_all_cells_of_a_row_leave_or_none(here: Callable, bundle: Path, path: Pa
 def test_documents_of_several_cells_are_charged_once(tables: Callable, path: Path, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("id,who,note\n1,anna,doctor\n\n1,bob,doctor nurse\n2,anna,doctor\n2,anna,doctor\n")
     run = (tmp_path / "t.csv", "--consistent", "--document-key", "id")
-    ran = tables(*run, "--scope-column", "who", "-o", tmp_path / "out.csv", "--json")
+    ran = tables(*run, "--privacy-unit-column", "who", "-o", tmp_path / "out.csv", "--json")
     assert json.loads(ran.text)["documents"] == 2, "a blank line between its rows does not part a document"
     assert spent(path, "anna", "bob") == [3, 2], "two scopes of one document: it is charged to both"
-    assert "ledger: 2 documents charged" in tables(*run, "--scope", "x").message
-    assert "2 documents released before" in tables(*run, "--scope", "x").message
+    assert "ledger: 2 documents spent epsilon" in tables(*run, "--privacy-unit", "x").message
+    assert "2 documents released before" in tables(*run, "--privacy-unit", "x").message
     assert spent(path, "x") == [6]
 
 
@@ -152,7 +153,7 @@ def test_who_writes_is_who_charges(tables: Callable, path: Path, tmp_path: Path)
     rows = [f"{number},{number % 3},doctor nurse" for number in range(1000)]
     (tmp_path / "t.csv").write_text("id,who,note\n" + "\n".join(rows) + "\n")
     out = tmp_path / "out.csv"
-    assert tables(tmp_path / "t.csv", "-o", out, "--scope-column", "who", "--workers", "2").code == 0
+    assert tables(tmp_path / "t.csv", "-o", out, "--privacy-unit-column", "who", "--workers", "2").code == 0
     assert len(out.read_text().splitlines()) == 1001
     assert spent(path, "0", "1", "2") == [668, 666, 666]
 
@@ -186,8 +187,8 @@ def test_resuming_charges_no_finished_file_again(tables: Callable, here: Callabl
     assert tables(top, "-o", out).code == 1
     assert spent(path, "default") == [2]
     (top / "c.csv").write_text("id,note\n1,doctor\n")
-    for other in (["--scope", "x"], ["--scope-column", "id"]):
-        assert "begun with other options" in tables(top, "-o", out, "--resume", *other).message
+    for other in (["--privacy-unit", "x"], ["--privacy-unit-column", "id"]):
+        assert "began with other options" in tables(top, "-o", out, "--resume", *other).message
     assert tables(top, "-o", out, "--resume").code == 0
     assert spent(path, "default") == [3]
     assert tables(top, "-o", out, "--resume").code == 0
@@ -201,16 +202,19 @@ def test_a_charged_run_does_not_go_on_with_one_that_was_not(
     (tmp_path / "in" / "a.csv").write_text("id,note\n1,doctor\n")
     plain = ("sanitize", "-b", bundle, "--csv", "-c", "note", tmp_path / "in", "-o", tmp_path / "out")
     assert here(*plain).code == 0
-    assert "begun with other options" in tables(tmp_path / "in", "-o", tmp_path / "out", "--resume").message
+    assert "began with other options" in tables(tmp_path / "in", "-o", tmp_path / "out", "--resume").message
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--scope", "secret", "--scope-column", "who"], "--scope and --scope-column exclude each other"),
-        (["--memo", "--memo-key", "k"], "--memo is for plain text"),
-        (["--scope-column", "a secret where a column belongs"], "--scope-column is not in the header"),
-        (["--scope-column", "who", "--plain"], "exclude each other"),
+        (
+            ["--privacy-unit", "secret", "--privacy-unit-column", "who"],
+            "use either --privacy-unit or --privacy-unit-column",
+        ),
+        (["--replay-cache", "--replay-cache-key", "k"], "--replay-cache needs plain text"),
+        (["--privacy-unit-column", "a secret where a column belongs"], "--privacy-unit-column is not in the header"),
+        (["--privacy-unit-column", "who", "--plain"], "use only one of"),
     ],
 )
 def test_what_does_not_go_together(tables: Callable, people: Path, options: list[str], said: str) -> None:
@@ -221,9 +225,9 @@ def test_what_does_not_go_together(tables: Callable, people: Path, options: list
 
 
 def test_a_scope_column_needs_a_ledger_and_a_table(here: Callable, bundle: Path, people: Path) -> None:
-    run = ("sanitize", "-b", bundle, people, "--scope-column", "who")
-    assert "--scope-column needs --ledger FILE" in here(*run, "--csv", "-c", "note").message
-    assert "--scope-column is for tables" in here(*run, "--plain").message
+    run = ("sanitize", "-b", bundle, people, "--privacy-unit-column", "who")
+    assert "--privacy-unit-column needs --ledger FILE" in here(*run, "--csv", "-c", "note").message
+    assert "--privacy-unit-column needs a table" in here(*run, "--plain").message
 
 
 def test_a_folder_of_plain_text_is_charged(here: Callable, bundle: Path, path: Path, tmp_path: Path) -> None:

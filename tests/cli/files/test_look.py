@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil.errors import LooksStructured
+from textveil_cli.errors import LooksStructured
 from textveil_cli.files.detect_tables import refuse_tables, refuse_tables_by_name
 
 
@@ -19,7 +19,7 @@ from textveil_cli.files.detect_tables import refuse_tables, refuse_tables_by_nam
         ("id\tnote\n1\thello, you\n", "TSV"),
         ('{"a": "b"}\n', "JSON lines"),
         ('\n  {"a": {"b": []}}\n{"a": 1}\n', "JSON lines"),
-        ('{\n  "a": 1\n}\n', "looks like JSON: make JSON lines of it"),
+        ('{\n  "a": 1\n}\n', "looks like JSON: convert it to JSON lines"),
         ("[\n1,\n2]\n", "looks like JSON"),
         ('[{"a": 1},\n', "looks like JSON"),
         ("PAR1\x15\x04", "Parquet"),
@@ -81,8 +81,8 @@ def test_the_command_refuses_and_can_be_told_to(cli: Callable, tmp_path: Path, n
     ran = cli(path)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message == (
-        "textveil: looks-structured: t.txt: looks like CSV, of which all would be rewritten: "
-        "say --csv --column NAME, or --plain for plain text\n"
+        "textveil: looks-structured: t.txt: looks like CSV, and every cell would be rewritten: "
+        "use --csv --column NAME, or --plain for plain text\n"
     )
     assert cli("--plain", path).out.count(b"\n") == 2
     assert "input 2 of 2, t.txt: looks like CSV" in cli(note, path).message

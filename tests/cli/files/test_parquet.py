@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil.errors import ExtraMissing
+from textveil_cli.errors import ExtraMissing
 
 pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
@@ -51,7 +51,7 @@ def test_types_nulls_and_metadata_stay(rewrite: Callable) -> None:
 
 @pytest.mark.parametrize(
     ("how", "left"),
-    [(["--only-columns"], ["note"]), (["--without-column", "who", "--without-column", "id"], ["note", "day"])],
+    [(["--drop-other-columns"], ["note"]), (["--drop-column", "who", "--drop-column", "id"], ["note", "day"])],
 )
 def test_columns_that_do_not_leave(rewrite: Callable, tmp_path: Path, how: list[str], left: list[str]) -> None:
     table = pyarrow.table(
@@ -85,8 +85,8 @@ def test_many_rows_in_batches(rewrite: Callable, monkeypatch: pytest.MonkeyPatch
     ("columns", "message"),
     [
         (["nope"], "column: t.parquet: --column nope is not in the file (note, n, twice, twice); did you mean note?"),
-        (["note", "n"], "column: t.parquet: --column n has no texts"),
-        (["twice"], "column: t.parquet: --column twice is twice in the file (note, n, twice, twice)"),
+        (["note", "n"], "column: t.parquet: --column n is not a column of strings"),
+        (["twice"], "column: t.parquet: --column twice appears twice in the file (note, n, twice, twice)"),
     ],
 )
 def test_columns_that_cannot_be_rewritten(cli: Callable, tmp_path: Path, columns: list[str], message: str) -> None:
@@ -115,8 +115,8 @@ def test_damaged_files(cli: Callable, tmp_path: Path) -> None:
 def test_a_text_has_a_cap(cli: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A text among short ones is met when it is read; where all are long the file says so itself."""
     path, out = tmp_path / "t.parquet", tmp_path / "out.parquet"
-    said = "textveil: field-too-long: t.parquet{}: a text is longer than --max-field allows\n"
-    arguments = ["--parquet", "-c", "note", path, "-o", out, "--max-field", "1k"]
+    said = "textveil: field-too-long: t.parquet{}: a text exceeds --max-field-bytes\n"
+    arguments = ["--parquet", "-c", "note", path, "-o", out, "--max-field-bytes", "1k"]
     parquet.write_table(pyarrow.table({"note": ["the"] * 50 + ["x" * 1001]}), path)
     assert cli(*arguments).message == said.format(", row 51")
     chance = bytes(range(33, 125)) * 40
@@ -137,11 +137,11 @@ def test_documents_of_rows(here: Callable, tmp_path: Path) -> None:
     assert second["b"] is None
     ran = here(*arguments, "--consistent-cap", "1")
     assert ran.message == (
-        "textveil: bad-row: t.parquet, row 1: its document has more drawn words, names and numbers than the cap "
-        "(--quarantine FILE leaves bad rows out)\n"
+        "textveil: bad-row: t.parquet, row 1: its document has more randomized words, names and numbers than "
+        "--consistent-cap (--rejected-rows FILE skips rejected rows)\n"
     )
     kept = tmp_path / "kept"
-    assert here(*arguments, "--consistent-cap", "1", "--quarantine", kept).code == 0
+    assert here(*arguments, "--consistent-cap", "1", "--rejected-rows", kept).code == 0
     assert parquet.read_table(out).num_rows == 1
     assert json.loads(json.loads(kept.read_text())["raw"]) == {"a": "Anna paid", "b": "Anna left Anna"}
 
@@ -150,9 +150,9 @@ def test_what_parquet_does_not_go_with(cli: Callable, forked: Callable, tiny_pat
     path = tmp_path / "t.parquet"
     parquet.write_table(pyarrow.table({"note": ["a"]}), path)
     arguments = ["--parquet", "-c", "note"]
-    assert "--parquet writes files: -o FILE" in cli(*arguments, path).message
+    assert "--parquet needs -o FILE: Parquet cannot be written to standard output" in cli(*arguments, path).message
     ran = forked("sanitize", "--bundle", tiny_path, *arguments, "-", "-o", tmp_path / "o")
-    assert "--parquet reads files" in ran.message
+    assert "--parquet needs a file" in ran.message
     assert "a table needs --column NAME" in cli(path).message
 
 

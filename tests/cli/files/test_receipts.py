@@ -18,7 +18,7 @@ def test_receipts_of_tables(here: Callable, bundle: Path, people: Path, tmp_path
         assert ran.text.startswith(
             "staircase, level 8.5: 4 documents, 6 drawn words, 51 nats; of a table only note: all else is copied"
         )
-        assert "it is of this output" in ran.text
+        assert "the receipt matches this output" in ran.text
     assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).startswith(b"id,who,note\n1,anna,")
     ran = here(*run, receipt)
     for content, code in ((ran.out + b"6,anna,nurse\n", 1), (ran.out, 0)):
@@ -27,7 +27,7 @@ def test_receipts_of_tables(here: Callable, bundle: Path, people: Path, tmp_path
     assert json.loads(receipt.read_text())["options"]["table"] == {"format": "csv", "rewritten": ["note"]}
     assert "--receipt is also an input" in here(*run, people, "-o", out).message
     (tmp_path / "folder").mkdir()
-    assert "--receipt is of one output: a folder has several" in here(*run, receipt, "-o", tmp_path / "folder").message
+    assert "--receipt needs a single output, not a folder" in here(*run, receipt, "-o", tmp_path / "folder").message
 
 
 def test_receipts_of_parquet(here: Callable, bundle: Path, tmp_path: Path) -> None:

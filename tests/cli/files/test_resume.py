@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from textveil.errors import ResumeError
+from textveil_cli.errors import ResumeError
 from textveil_cli.files import RejectedRowsFile, RunManifest, get_manifest_path
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes as POSIX has them")
@@ -22,13 +22,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_file_that_is_no_record_is_neither_removed_nor_cut(tables: Callable, folder: Path, tmp_path: Path) -> None:
-    out, other_version = tmp_path / "out", b'{"version": 2, "settings": "x"}\n'
+    out, other_version = tmp_path / "out", b'{"version": 2, "settings_hash": "x"}\n'
     for content in (b"theirs", b"theirs\nwithout an end", b'{"version": 1, "sett1ngs', other_version):
         out.mkdir(exist_ok=True)
         get_manifest_path(out).write_bytes(content)
         for more in ([], ["--resume"]):
             ran = tables(folder, "-o", out, *more)
-            assert ran.message == "textveil: resume: the record of the output folder is damaged, or is not one\n"
+            assert ran.message == "textveil: resume: the run manifest of the output folder is damaged\n"
         assert get_manifest_path(out).read_bytes() == content
     get_manifest_path(out).unlink()
     (tmp_path / "theirs").write_bytes(b"")
@@ -49,7 +49,9 @@ def test_an_output_that_somebody_else_wrote_is_not_replaced(tables: Callable, fo
         before = place.read_bytes() if place.exists() else None
         place.write_bytes(b"theirs")
         ran = tables(folder, "-o", out, "--resume")
-        assert f"{place.relative_to(out)}: its output is not as the run wrote it; remove that" in ran.message
+        assert (
+            f"{place.relative_to(out)}: its output differs from what this run wrote; delete the output" in ran.message
+        )
         assert place.read_bytes() == b"theirs"
         place.unlink() if before is None else place.write_bytes(before)
     assert tables(folder, "-o", out, "--resume").code == 0
@@ -60,11 +62,13 @@ def test_a_file_that_is_no_quarantine_is_not_added_to(
     tables: Callable, folder: Path, tmp_path: Path, content: bytes | None
 ) -> None:
     out, theirs = tmp_path / "out", tmp_path / "theirs"
-    assert tables(folder, "-o", out, "--quarantine", tmp_path / "bad").code == 0
+    assert tables(folder, "-o", out, "--rejected-rows", tmp_path / "bad").code == 0
     os.mkfifo(theirs, 0o644) if content is None else theirs.write_bytes(content)
     mode = theirs.stat().st_mode
-    ran = tables(folder, "-o", out, "--resume", "--quarantine", theirs)
-    assert ran.message == "textveil: output: --quarantine: the file there is not a quarantine: name another\n"
+    ran = tables(folder, "-o", out, "--resume", "--rejected-rows", theirs)
+    assert ran.message == (
+        "textveil: output: --rejected-rows: the existing file is not a file of rejected rows: choose another name\n"
+    )
     assert theirs.stat().st_mode == mode
     assert content is None or theirs.read_bytes() == content
 
@@ -85,7 +89,7 @@ def test_one_run_at_a_time_writes_to_a_folder(tables: Callable, folder: Path, tm
     for more in ([], ["--resume"]):
         ran = tables(folder, "-o", out, *more)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.startswith("textveil: resume: another run writes to the output folder: ")
+        assert ran.message.startswith("textveil: resume: another run uses the output folder: ")
     assert list(out.iterdir()) == []
     first.close()
     with pytest.raises(ResumeError, match="other options"):  # which leaves the folder to others again

@@ -68,7 +68,7 @@ def test_a_table_with_crlf_a_quarantine_and_a_ledger(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "notes.csv").write_bytes(b"id,note\r\n1,The doctor\r\n2,a,b\r\n3,The nurse\r\n")
     code = """
-end = textveil("sanitize", "-q", "in", "--csv", "--column", "note", "-o", "out", "--quarantine", "bad.jsonl",
+end = textveil("sanitize", "-q", "in", "--csv", "--column", "note", "-o", "out", "--rejected-rows", "bad.jsonl",
     "--ledger", "ledger")
 print(end, Path("out", "notes.csv").read_bytes().count(b"\\r\\n"), Path("bad.jsonl").read_bytes().count(b"\\n"))
 print(textveil("ledger", "show", "ledger"))
@@ -96,5 +96,5 @@ def test_names_that_windows_does_not_have(name: str, tmp_path: Path, monkeypatch
     (tmp_path / "in" / "aux.csv").parent.mkdir()
     (tmp_path / "in" / "aux.csv").write_bytes(b"note\nill\n")
     monkeypatch.setattr("sys.platform", "win32")
-    with pytest.raises(OutputError, match=r"^aux\.csv: Windows has no files of that name"):
+    with pytest.raises(OutputError, match=r"^aux\.csv: not a valid file name on Windows"):
         find_source_files([str(tmp_path / "in")], "csv", tmp_path / "out")

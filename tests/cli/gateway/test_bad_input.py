@@ -21,7 +21,7 @@ IMAGE = {"type": "image_url", "image_url": {"url": f"data:{SECRET}"}}
 @pytest.fixture(scope="module")
 def small(up: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A gateway with small limits."""
-    limits = ("--body-bytes", 100_000, "--reply-bytes", 500_000, "--seconds", 3)
+    limits = ("--max-body-bytes", 100_000, "--max-reply-bytes", 500_000, "--timeout-seconds", 3)
     with gateway(tmp_path_factory.mktemp("small"), up.url, *limits) as running:
         yield running
         assert SECRET not in running.said
@@ -180,7 +180,7 @@ def test_a_client_that_sends_slowly_is_let_go(small: Server) -> None:
 
 
 def test_a_reply_that_takes_too_long(up: Upstream, tmp_path: Path) -> None:
-    with gateway(tmp_path, up.url, "--reply-seconds", 1) as server:
+    with gateway(tmp_path, up.url, "--reply-timeout-seconds", 1) as server:
         up.gone.clear()
         content = stream(server, CHAT, chat(model="silent"))
         assert "did not finish in time" in content
@@ -201,7 +201,7 @@ def test_when_the_client_goes_the_upstream_learns_of_it(gate: Server, up: Upstre
 @pytest.mark.slow
 def test_a_client_that_does_not_read_holds_the_upstream_back(up: Upstream, tmp_path: Path) -> None:
     """And is let go in the end."""
-    with gateway(tmp_path, up.url, "--seconds", 1) as server:
+    with gateway(tmp_path, up.url, "--timeout-seconds", 1) as server:
         up.gone.clear()
         content = json.dumps(chat(model="endless", stream=True)).encode()
         with socket.socket() as connection:

@@ -24,13 +24,13 @@ WRONG: list[tuple[list[str], int, str]] = [
     ([], 2, "textveil: usage: "),
     ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: others can reach this --host: give --token-file"),
     ([*UP, "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
-    ([*UP, "--draw", "/dev/null"], 1, "textveil: option: "),
+    ([*UP, "--randomize", "/dev/null"], 1, "textveil: option: "),
     ([*UP, "--tool-guesses", "4", "3"], 1, "textveil: option: --tool-guesses takes two whole numbers"),
     ([*UP, "--protect", "words", "--epsilon", "7"], 1, "textveil: unknown-level: "),
     ([*UP, "--ledger", "l"], 1, "textveil: option: a ledger is for --protect words and all"),
-    ([*UP, "--protect", "words", "--ledger", "l", "--memo"], 1, "textveil: option: --memo "),
+    ([*UP, "--protect", "words", "--ledger", "l", "--replay-cache"], 1, "textveil: option: --replay-cache "),
     ([*UP, "--budget", "3"], 1, "textveil: option: --budget needs --ledger FILE"),
-    ([*UP, "--mappings", "."], 1, "textveil: option: --mappings and --mappings-key go together (see"),
+    ([*UP, "--mappings", "."], 1, "textveil: option: --mappings and --mappings-key need each other (see"),
     (
         [*UP, "--mappings", "none", "--mappings-key", "k"],
         1,
@@ -145,7 +145,7 @@ def test_words_are_charged_once(up: Upstream, tmp_path: Path) -> None:
         status, said, _ = server.ask("POST", CHAT, asked(CHAT, [*messages, long]), KEY)
         assert (status, said["error"]["code"], len(up.asked)) == (403, "budget", before)
         assert server.stop() == 0
-    assert "ledger: 1 document charged" in server.said
+    assert "ledger: 1 document spent epsilon" in server.said
 
 
 def test_the_certificate_of_the_upstream_is_checked(certificate: tuple[Path, Path], tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_a_special_file_in_the_place_of_a_mapping_stops_its_conversation_alone(
 ) -> None:
     """The gateway has the conversation in memory, or it finds the file when it starts."""
     monkeypatch.chdir(tmp_path)
-    hours = ("--keep-hours", "8784")  # a device is older than the usual ones
+    hours = ("--expire-hours", "8784")  # a device is older than the usual ones
     with start(tmp_path / "one", up, folders, *hours) as server:
         assert ask(server, NAMED) == 200
         (file,) = folders[0].iterdir()
@@ -202,7 +202,7 @@ def test_what_is_written_when_it_does_not_wait_is_whole_or_as_it_was(
 def test_it_ends_while_an_upstream_does_not(
     up: Upstream, tmp_path: Path, folders: tuple[Path, Path], model: str
 ) -> None:
-    with start(tmp_path / "one", up, folders, "--seconds", "1") as server, ThreadPoolExecutor(1) as clients:
+    with start(tmp_path / "one", up, folders, "--timeout-seconds", "1") as server, ThreadPoolExecutor(1) as clients:
         body, before = asked(CHAT, TEXT, model, stream=True), len(up.asked)
         waiting = clients.submit(server.ask, "POST", CHAT, body, NAMED, PATIENCE)
         end = time.monotonic() + PATIENCE
@@ -219,7 +219,7 @@ def test_it_ends_while_an_upstream_does_not(
 @pytest.mark.parametrize("signals", [1, 2])
 def test_it_ends_while_a_thread_computes(up: Upstream, tmp_path: Path, signals: int) -> None:
     """The client waits, or has left. A second signal ends it at once."""
-    command = ["-c", ENDLESS_WORK, "gateway", "--port", "0", "--upstream", up.url, "--seconds", "1"]
+    command = ["-c", ENDLESS_WORK, "gateway", "--port", "0", "--upstream", up.url, "--timeout-seconds", "1"]
     with served(tmp_path, *command) as server, ThreadPoolExecutor(1) as clients:
         waiting = clients.submit(ask, server, KEY)
         end = time.monotonic() + PATIENCE

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from textveil import Conversation, Sanitizer
-from textveil.errors import InputError, OptionError, TracingRefused
+from textveil.errors import InputError, OptionError
+from textveil_cli.errors import TracingRefused
 
 pytest.importorskip("langchain.agents", reason="needs the extra agents: make integrations")
 

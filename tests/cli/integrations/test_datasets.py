@@ -12,7 +12,8 @@ from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
 
 datasets = pytest.importorskip("datasets", reason="needs the extra datasets: make integrations")
 
-from textveil.errors import ColumnError, InputError
+from textveil.errors import InputError
+from textveil_cli.errors import ColumnError
 from textveil_cli.integrations import ConfiguredSanitizer
 from textveil_cli.integrations.datasets import SanitizeColumns, sanitize
 

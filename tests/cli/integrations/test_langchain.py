@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from canaries import SECRET
 from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
-from textveil.errors import ColumnError, InputError, TracingRefused
+from textveil.errors import InputError
+from textveil_cli.errors import ColumnError, TracingRefused
 
 pytest.importorskip("langchain_core", reason="needs the extra langchain: make integrations")
 

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from textveil import Conversation
 from textveil.conversation import ReplyView
-from textveil.errors import InputError, TracingRefused
+from textveil.errors import InputError
+from textveil_cli.errors import TracingRefused
 
 pytest.importorskip("langchain_core", reason="needs the extra langchain: make integrations")
 

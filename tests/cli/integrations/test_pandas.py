@@ -11,7 +11,8 @@ from host_texts import TEXT, VISIBLE, is_sanitized, refused_in_one_line
 
 pandas = pytest.importorskip("pandas", reason="needs the extra pandas: make integrations")
 
-from textveil.errors import BundleTooLarge, ColumnError, InputError, OptionError
+from textveil.errors import BundleTooLarge, InputError, OptionError
+from textveil_cli.errors import ColumnError
 from textveil_cli.integrations import ConfiguredSanitizer
 from textveil_cli.integrations.pandas import CommandOptions, sanitize
 from textveil_cli.options import (
@@ -130,7 +131,7 @@ def test_other_columns_of_a_frame_stay(tickets) -> None:
 #: Options of the command that a frame has no use for: inputs, outputs, formats, the ledger, receipts and runs.
 OF_FILES = set(
     "text files output as_json statement quiet csv tsv jsonl parquet plain key header delimiter encoding document "
-    "document_key scope_column allow_missing max_field quarantine workers resume keep_mapping".split()
+    "document_key privacy_unit_column allow_missing max_field_bytes rejected_rows workers resume save_mapping".split()
 )
 
 
@@ -150,16 +151,16 @@ def test_every_option_of_the_command_has_its_name_here() -> None:
 
 
 def test_columns_are_left_out_as_the_command_leaves_them_out(tickets) -> None:
-    assert list(tickets.textveil.sanitize("note", without_column="subject").columns) == ["note", "stars"]
-    assert list(tickets.textveil.sanitize(column="note", without_column=["stars", "subject"]).columns) == ["note"]
-    only = tickets.textveil.sanitize(column="note", only_columns=True)
+    assert list(tickets.textveil.sanitize("note", drop_column="subject").columns) == ["note", "stars"]
+    assert list(tickets.textveil.sanitize(column="note", drop_column=["stars", "subject"]).columns) == ["note"]
+    only = tickets.textveil.sanitize(column="note", drop_other_columns=True)
     assert list(only.columns) == ["note"]
     assert is_right(only["note"])
-    for wrong in ({"without_column": "note"}, {"without_column": "stars", "only_columns": True}, {"columns": "note"}):
+    for wrong in ({"drop_column": "note"}, {"drop_column": "stars", "drop_other_columns": True}, {"columns": "note"}):
         with pytest.raises((OptionError, ColumnError)):
             tickets.textveil.sanitize("note", **wrong)
     with pytest.raises(ColumnError):
-        tickets["note"].textveil.sanitize(only_columns=True)
+        tickets["note"].textveil.sanitize(drop_other_columns=True)
 
 
 def test_a_key_of_a_corpus_is_a_file(tickets, tmp_path: Path) -> None:
@@ -175,7 +176,7 @@ def test_words_are_given_or_in_a_file(tmp_path: Path) -> None:
     file.write_text("zqxwvina\n")
     for allow in (["zqxwvina"], file, str(file)):
         assert column.textveil.sanitize(protect="names", allow=allow).tolist() == ["Zqxwvina left"] * 9
-    with pytest.raises(InputError, match=r"^allow: no readable UTF-8 file"):
+    with pytest.raises(InputError, match=r"^allow: cannot read"):
         column.textveil.sanitize(protect="names", allow="nowhere.txt")
     with pytest.raises(BundleTooLarge):
         column.textveil.sanitize(max_bundle_bytes=1)

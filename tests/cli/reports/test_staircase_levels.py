@@ -26,8 +26,8 @@ def test_summaries_are_the_law(request: pytest.FixtureRequest, bundle: str) -> N
             outputs = small.distribution("qwyx", **law).words
             words = [word for word in outputs if small.preview(word, **law)[0][1] == "drawn"]
             shares = [share for word in words for share in kept(small, word, **law)]
-            assert summary.kept_most == pytest.approx(max(shares))
-            assert summary.kept_low <= summary.kept_median <= summary.kept_high <= summary.kept_most
+            assert summary.unchanged_most == pytest.approx(max(shares))
+            assert summary.unchanged_low <= summary.unchanged_median <= summary.unchanged_high <= summary.unchanged_most
             plan: Any = small._get_plan(law)
             slots = plan.mechanism
             assert summary.near == round_up(max(slots.any_case.near_probability, slots.lower_case.near_probability))

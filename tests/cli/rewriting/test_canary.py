@@ -185,7 +185,7 @@ def test_a_full_disk_does_not_tell(confined: Confined, arguments: list[str]) -> 
     with open("/dev/full", "wb") as full:
         code, said = confined.run(*arguments, stdin=SECRET.encode(), stdout=full)
     assert code == 1
-    assert "standard output cannot be written" in said
+    assert "cannot write to standard output" in said
     assert hidden(said)
 
 

@@ -24,11 +24,14 @@ def sanitize(here: HERE, bundle: Path, path: Path) -> HERE:
 
 
 def test_a_release_is_charged_and_said(sanitize: HERE, path: Path) -> None:
-    first, second = sanitize("--scope", "bank"), sanitize("--scope", "bank")
-    assert "textveil: a new ledger; its key is ledger.key: without it all is forgotten\n" in first.message
-    assert first.message.endswith("textveil: ledger: 1 document charged, 25.5 nats spent in this scope\n")
+    first, second = sanitize("--privacy-unit", "bank"), sanitize("--privacy-unit", "bank")
+    assert (
+        "textveil: created a new ledger with the key ledger.key: without the key its contents are lost\n"
+        in first.message
+    )
+    assert first.message.endswith("textveil: ledger: 1 document spent epsilon, total of this privacy unit: 25.5 nats\n")
     assert second.message.endswith(
-        "51 nats spent in this scope; 1 document released before: each draw is one more release\n"
+        "total of this privacy unit: 51 nats; 1 document released before: each is one more release\n"
     )
     assert "new ledger" not in second.message
     assert sanitize("-q").err == b""
@@ -51,8 +54,8 @@ def test_lines_are_documents_of_one_scope(here: HERE, bundle: Path, path: Path, 
     (tmp_path / "in.txt").write_text("doctor\nnurse\n\ndoctor\n")
     ran = here("sanitize", "-b", bundle, tmp_path / "in.txt", "--ledger", path)
     assert ran.message.endswith(
-        "ledger: 4 documents charged, 25.5 nats spent in this scope; "
-        "1 document released before: each draw is one more release\n"
+        "ledger: 4 documents spent epsilon, total of this privacy unit: 25.5 nats; "
+        "1 document released before: each is one more release\n"
     )
     refused = here("sanitize", "-b", bundle, tmp_path / "in.txt", "--ledger", path, "--budget", "50")
     assert (refused.code, refused.out) == (1, b"")
@@ -60,24 +63,33 @@ def test_lines_are_documents_of_one_scope(here: HERE, bundle: Path, path: Path, 
 
 def test_the_memo_gives_the_same_again(sanitize: HERE, tmp_path: Path, path: Path) -> None:
     pytest.importorskip("cryptography")
-    memo = ("--memo", "--memo-key", tmp_path / "memo.key")
+    memo = ("--replay-cache", "--replay-cache-key", tmp_path / "memo.key")
     first, again, other = sanitize(*memo), sanitize(*memo), sanitize(*memo, "--epsilon", "6")
     assert again.out == first.out
-    assert "0 documents charged, 25.5 nats spent in this scope; 1 document given again from the memo" in again.message
-    assert "1 document charged, 43.5 nats" in other.message
+    assert "0 documents spent epsilon, total of this privacy unit: 25.5 nats; 1 document answered" in again.message
+    assert "1 document spent epsilon, total of this privacy unit: 43.5 nats" in other.message
 
 
 def test_the_lines_of_an_input_are_one_request_to_the_memo(
     forked: HERE, bundle: Path, path: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("cryptography")
-    release = ("sanitize", "-b", bundle, "--ledger", path, "--memo", "--memo-key", tmp_path / "memo.key")
+    release = (
+        "sanitize",
+        "-b",
+        bundle,
+        "--ledger",
+        path,
+        "--replay-cache",
+        "--replay-cache-key",
+        tmp_path / "memo.key",
+    )
     first, again = (forked(*release, stdin=b"doctor\nflu\ndoctor\n") for _ in range(2))
     assert again.out == first.out
     assert first.out.count(b"\n") == 3
-    assert "0 documents charged, 25.5 nats spent in this scope; 3 documents given again" in again.message
+    assert "0 documents spent epsilon, total of this privacy unit: 25.5 nats; 3 documents answered" in again.message
     other = forked(*release, stdin=b"doctor\nflu\n")
-    assert "2 documents charged, 42.5 nats" in other.message
+    assert "2 documents spent epsilon, total of this privacy unit: 42.5 nats" in other.message
     assert forked(*release, stdin=b"").code == 0
 
 
@@ -88,17 +100,17 @@ def test_lines_that_arrive_one_by_one_are_one_request_too(
     monkeypatch.setattr("textveil_cli.console.text_io._READ_BYTES", 8)
     (tmp_path / "all.txt").write_text("doctor\nflu\ndoctor\n")
     (tmp_path / "first.txt").write_text("doctor\n")
-    memo = ("--ledger", path, "--memo", "--memo-key", tmp_path / "memo.key")
+    memo = ("--ledger", path, "--replay-cache", "--replay-cache-key", tmp_path / "memo.key")
     for command, where in (("sanitize", bundle), ("encode", write_index(tmp_path / "index"))):
-        assert "3 documents charged" in here(command, "-b", where, tmp_path / "all.txt", *memo).message
-        assert "1 document charged" in here(command, "-b", where, tmp_path / "first.txt", *memo).message
+        assert "3 documents spent epsilon" in here(command, "-b", where, tmp_path / "all.txt", *memo).message
+        assert "1 document spent epsilon" in here(command, "-b", where, tmp_path / "first.txt", *memo).message
 
 
 def test_mechanisms_without_a_bound(here: HERE, tiny_path: Path, path: Path) -> None:
     run = ("sanitize", "-b", tiny_path, "-m", "santext+", "--text", "the doctor", "--ledger", path)
     ran = here(*run)
-    assert "0 nats, and 1 release without a finite bound spent in this scope" in ran.message
-    ran = here(*run, "--budget", "1000", "--scope", "b")
+    assert "total of this privacy unit: 0 nats, and 1 release without a finite bound" in ran.message
+    ran = here(*run, "--budget", "1000", "--privacy-unit", "b")
     assert ran.message == "textveil: budget: santext+ has no finite bound: no budget covers it\n"
 
 
@@ -107,24 +119,24 @@ def test_encoding_is_charged(here: HERE, path: Path, tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("doctor\nnurse\n")
     ran = here("encode", "-b", index, tmp_path / "in.txt", "--ledger", path, "--budget", "10")
     assert len(ran.text.splitlines()) == 2
-    assert ran.message.endswith("ledger: 2 documents charged, 8 of 10 nats spent in this scope\n")
+    assert ran.message.endswith("ledger: 2 documents spent epsilon, total of this privacy unit: 8 of 10 nats\n")
     ran = here("encode", "-b", index, "--text", "doctor", "--ledger", path)
     assert (ran.code, ran.out) == (1, b"")
 
 
 def test_what_a_ledger_holds_is_shown(here: HERE, sanitize: HERE, path: Path) -> None:
-    sanitize("--scope", "a", "--budget", "1000")
-    sanitize("--scope", "b")
+    sanitize("--privacy-unit", "a", "--budget", "1000")
+    sanitize("--privacy-unit", "b")
     shown = here("ledger", "show", path).text.splitlines()
-    assert shown[0].split() == ["scope", "releases", "nats", "budget", "delta", "no", "bound"]
+    assert shown[0].split() == ["privacy", "unit", "releases", "epsilon", "budget", "delta", "unbounded"]
     assert sorted(line.split()[1:] for line in shown[1:]) == [
         ["1", "25.5", "-", "0", "0"],
         ["1", "25.5", "1,000", "0", "0"],
     ]
-    assert len(here("ledger", "show", path, "--scope", "a").text.splitlines()) == 2
-    assert json.loads(here("ledger", "show", path, "--scope", "b", "--json").text)[0]["nats"] == "25.5"
-    assert here("ledger", "show", path, "--scope", "secret").message == (
-        "textveil: option: the ledger has no scope of that name (see textveil ledger show --help)\n"
+    assert len(here("ledger", "show", path, "--privacy-unit", "a").text.splitlines()) == 2
+    assert json.loads(here("ledger", "show", path, "--privacy-unit", "b", "--json").text)[0]["nats"] == "25.5"
+    assert here("ledger", "show", path, "--privacy-unit", "secret").message == (
+        "textveil: option: the ledger has no privacy unit of that name (see textveil ledger show --help)\n"
     )
 
 
@@ -139,25 +151,25 @@ def test_a_ledger_is_exported(here: HERE, sanitize: HERE, path: Path, tmp_path: 
 
 def test_a_ledger_is_rotated_and_deleted_if_one_says_so(here: HERE, sanitize: HERE, path: Path, tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
-    sanitize("--scope", "a", "--memo", "--memo-key", tmp_path / "memo.key")
-    for command in (["rotate"], ["delete", "--scope", "a"], ["delete", "--outputs"]):
+    sanitize("--privacy-unit", "a", "--replay-cache", "--replay-cache-key", tmp_path / "memo.key")
+    for command in (["rotate"], ["delete", "--privacy-unit", "a"], ["delete", "--stored-outputs"]):
         ran = here("ledger", *command, path)
-        assert (ran.code, ran.message.count("say --yes")) == (1, 1)
-    assert here("ledger", "delete", path, "--yes").message.startswith("textveil: option: say what to delete")
-    assert "charges stay" in here("ledger", "delete", path, "--outputs", "--yes").message
+        assert (ran.code, ran.message.count("confirm with --yes")) == (1, 1)
+    assert here("ledger", "delete", path, "--yes").message.startswith("textveil: option: choose what to delete")
+    assert "recorded spending stays" in here("ledger", "delete", path, "--stored-outputs", "--yes").message
     assert Ledger(path).get_account("a").displayed_epsilon == "25.5"
-    assert here("ledger", "delete", path, "--scope", "a", "--yes").code == 0
+    assert here("ledger", "delete", path, "--privacy-unit", "a", "--yes").code == 0
     assert Ledger(path).list_accounts() == []
     sanitize()
-    assert here("ledger", "rotate", path, "--yes").message == "textveil: a new key and an empty ledger\n"
+    assert here("ledger", "rotate", path, "--yes").message == "textveil: created a new key and an empty ledger\n"
     assert Ledger(path).list_accounts() == []
 
 
 @pytest.mark.parametrize("command", ["show", "export", "rotate", "delete"])
 def test_a_ledger_that_is_not_there_is_not_made(here: HERE, path: Path, command: str) -> None:
-    options = {"rotate": ["--yes"], "delete": ["--outputs", "--yes"]}.get(command, [])
+    options = {"rotate": ["--yes"], "delete": ["--stored-outputs", "--yes"]}.get(command, [])
     ran = here("ledger", command, path, *options)
-    said = f"there is no ledger {path.name!r}: the first release with --ledger makes it"
+    said = f"the ledger {path.name!r} does not exist: the first release with --ledger creates it"
     assert ran.message == f"textveil: ledger: {said}\n"
     assert list(path.parent.iterdir()) == []
 
@@ -171,24 +183,24 @@ def test_a_receipt_goes_with_an_output(here: HERE, bundle: Path, tmp_path: Path)
         assert here("sanitize", "-q", "-b", bundle, "--receipt", receipt, *key, *release).code == 0
         ran = here("verify", "--receipt", receipt, "--output", output)
         assert ran.text.startswith("staircase, level 8.5: ")
-        assert ran.text.endswith("which may be anybody's: compare it (--signed-by)\nit is of this output\n")
+        assert ran.text.endswith(" sender's key (--signed-by)\nthe receipt matches this output\n")
     public_key = json.loads(receipt.read_text())["key"]
     identity = json.loads(receipt.read_text())["bundle"]
     ran = here("verify", "--receipt", receipt, "--signed-by", public_key, "--expect-id", identity)
-    assert "which is the key that was asked for\nno output was compared (--output)\n" in ran.text
+    assert ", the expected key\nno output was checked (--output)\n" in ran.text
     output.write_text("another")
     for options, message in [
         (["--output", output], "receipt: the receipt is of another output"),
-        (["--output", tmp_path / "none"], "input: --output: cannot be read: No such file or directory"),
+        (["--output", tmp_path / "none"], "input: --output: cannot read the file: No such file or directory"),
         (["--signed-by", "0" * 64], "receipt: the receipt is signed with another key"),
-        (["--expect-id", "0" * 64], "bundle-identity: the receipt is of another bundle"),
+        (["--expect-id", "0" * 64], "bundle-identity: the receipt is for another bundle"),
     ]:
         ran = here("verify", "--receipt", receipt, *options)
         assert (ran.code, ran.out) == (1, b"")
         assert ran.message.startswith(f"textveil: {message}")
-    assert "without a bundle" in here("verify", bundle, "--receipt", receipt).message
-    assert "go with --receipt" in here("verify", "--output", output).message
-    assert here("verify", "--receipt", tmp_path / "none").message.startswith("textveil: input: --receipt: no readable")
+    assert "combined with a bundle" in here("verify", bundle, "--receipt", receipt).message
+    assert "need --receipt" in here("verify", "--output", output).message
+    assert here("verify", "--receipt", tmp_path / "none").message.startswith("textveil: input: --receipt: cannot read")
 
 
 def test_an_index_has_a_receipt_too(here: HERE, tmp_path: Path) -> None:
@@ -219,7 +231,7 @@ def test_a_ledger_is_opened_before_anything_is_drawn(sanitize: HERE, path: Path)
 @pytest.mark.slow
 def test_a_command_that_is_killed_leaves_no_unknown_line(bundle: Path, path: Path) -> None:
     lines = ["doctor", "nurse flu", "cancer"]
-    process = start("sanitize", "-q", "-b", bundle, "--ledger", path, "--scope", "stream")
+    process = start("sanitize", "-q", "-b", bundle, "--ledger", path, "--privacy-unit", "stream")
     assert process.stdin is not None
     assert process.stdout is not None
     left = b""

@@ -15,8 +15,8 @@ def test_what_was_cut_is_told_on_standard_error_alone(encode: Callable, tmp_path
     path.write_bytes(b"the doctor\n" + b"the " * 50 + b"\nbroken\n" + b"of " * 50 + b"\n")
     ran = encode("--json", path)
     assert ran.message.endswith(
-        "\ntextveil: for this device only: 2 longer than the model takes, the end left out"
-        "; 1 released as the fixed point: the model failed or gave no finite numbers\n"
+        "\ntextveil: private, for this device only: 2 truncated to the model's maximum length"
+        "; 1 released as the bundle's fixed point, since the model failed or returned non-finite numbers\n"
     )
     statements = {json.dumps(json.loads(line)["statement"]) for line in ran.text.splitlines()}
     assert len(statements) == 1

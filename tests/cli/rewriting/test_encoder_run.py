@@ -15,7 +15,7 @@ def encode(here: Callable, index_bundle: Path) -> Callable:
 
 def test_a_table_is_no_plain_text(encode: Callable, tmp_path: Path) -> None:
     for name, content, flag in (
-        ("t.txt", "id,note\n1,doctor\n2,nurse\n", "t.txt: looks like CSV, of which all would be rewritten: say --csv"),
+        ("t.txt", "id,note\n1,doctor\n2,nurse\n", "looks like CSV, and every cell would be rewritten: use --csv"),
         ("t.txt", '{"note": "doctor"}\n', "--jsonl --key NAME"),
     ):
         (tmp_path / name).write_text(content)
@@ -54,7 +54,7 @@ def test_each_row_of_parquet(encode: Callable, tmp_path: Path) -> None:
             ["-c", "a secret where a column belongs"],
             "column: t.csv: --column is not in the header (id, note)",
         ),
-        ("id,note\n1,a\n", ["-c", "note", "--text", "secret"], "--text and columns exclude each other"),
+        ("id,note\n1,a\n", ["-c", "note", "--text", "secret"], "use either --text or columns"),
     ],
 )
 def test_what_does_not_fit(encode: Callable, tmp_path: Path, content: str, options: list[str], said: str) -> None:
@@ -68,7 +68,7 @@ def test_what_does_not_fit(encode: Callable, tmp_path: Path, content: str, optio
 def test_a_row_with_several_texts(encode: Callable, tmp_path: Path) -> None:
     (tmp_path / "t.jsonl").write_text('{"note": ["doctor", "nurse"]}\n')
     ran = encode("--jsonl", "--key", "note[]", tmp_path / "t.jsonl")
-    assert "row 1 (line 1): several texts, where a row gives one line" in ran.message
+    assert "row 1 (line 1): the key has several texts, but each row gives one output line" in ran.message
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_a_bundle_is_named_either_way(here: Callable, index_bundle: Path) -> Non
         first, second = here(command, index_bundle), here(command, "--bundle", index_bundle)
         assert (first.code, first.out) == (second.code, second.out)
         assert first.code == 0
-        assert "a bundle is named once" in here(command, index_bundle, "--bundle", index_bundle).message
+        assert "pass the bundle once" in here(command, index_bundle, "--bundle", index_bundle).message
 
 
 def test_what_is_encoded_is_not_written_like_another_format(encode: Callable, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``--keep-mapping``: wherever the command is killed, no text is there without the mapping that restores it."""
+"""``--save-mapping``: wherever the command is killed, no text is there without the mapping that restores it."""
 
 import json
 import os
@@ -60,7 +60,7 @@ def every_kill(forked: Callable[..., Any], cwd: Path, bundle: Path, more: list[s
         for left in cwd.iterdir():
             left.unlink()
         (cwd / "in.txt").write_text(TEXT)
-        arguments = ["sanitize", "-q", "-b", str(bundle), "--consistent", "--keep-mapping", "map.json", *more]
+        arguments = ["sanitize", "-q", "-b", str(bundle), "--consistent", "--save-mapping", "map.json", *more]
         ran = forked(*arguments, before=before + KILLS.replace("{n}", str(n)))
         yield ran
         if ran.code == 0:
@@ -125,9 +125,9 @@ def test_several_documents_are_refused_before_any_is_drawn(
     lines = tmp_path / "lines.txt"
     lines.write_text(f"{TEXT}\n{TEXT}\n")
     for inputs in ([path, path], ["--document", "line", lines]):
-        ran = here("sanitize", "-b", bundle, "--consistent", "--keep-mapping", tmp_path / "m", *inputs)
+        ran = here("sanitize", "-b", bundle, "--consistent", "--save-mapping", tmp_path / "m", *inputs)
         assert (ran.code, ran.out) == (1, b"")
         assert ran.message.endswith(
-            "one document: give one line, one --text, or --document file (see textveil sanitize --help)\n"
+            "one document: pass one line, one --text, or --document file (see textveil sanitize --help)\n"
         )
         assert not (tmp_path / "m").exists()

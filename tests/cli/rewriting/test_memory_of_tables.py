@@ -143,7 +143,7 @@ def test_too_many_cells_are_refused_before_they_cost_more(
     assert times(tmp_path, "a", *MANY[row], ends=1) <= MOST
     what = "values" if row.startswith("JSON") else "cells"
     where = r": in, (?:row 1 \(line 1\)|the header)"
-    assert re.search(rf"{where}: more than 256 {what}( \(--quarantine .*)?$", capsys.readouterr().err, re.M)
+    assert re.search(rf"{where}: more than 256 {what}( \(--rejected-rows .*)?$", capsys.readouterr().err, re.M)
 
 
 @pytest.mark.slow

@@ -56,13 +56,25 @@ def held(place: Path) -> dict[str, bytes]:
 
 WAYS = {
     "text": ["sanitize", "-b", "bundle", "--text", "doctor", "-o", "{}"],
-    "mapping": "sanitize -b bundle --text doctor --consistent --keep-mapping {} -o out.txt".split(),
+    "mapping": "sanitize -b bundle --text doctor --consistent --save-mapping {} -o out.txt".split(),
     "receipt": ["sanitize", "-b", "bundle", "in.txt", "--receipt", "{}", "--receipt-key", "receiver", "-o", "out.txt"],
     "table": ["sanitize", "-b", "bundle", "--csv", "-c", "note", "in.csv", "-o", "{}"],
-    "quarantine": ["sanitize", "-b", "bundle", "--csv", "-c", "note", "in.csv", "-o", "out.csv", "--quarantine", "{}"],
+    "quarantine": [
+        "sanitize",
+        "-b",
+        "bundle",
+        "--csv",
+        "-c",
+        "note",
+        "in.csv",
+        "-o",
+        "out.csv",
+        "--rejected-rows",
+        "{}",
+    ],
     "index": ["encode", "-b", "index", "--text", "doctor", "-o", "{}"],
 }
-OPTION = {"mapping": "--keep-mapping", "receipt": "--receipt", "quarantine": "--quarantine"}
+OPTION = {"mapping": "--save-mapping", "receipt": "--receipt", "quarantine": "--rejected-rows"}
 WITHOUT_A_LEDGER = {
     "restored": ["restore", "--mapping", "in.txt", "--text", "doctor", "-o", "{}"],
     "export": ["ledger", "export", "books/other", "--ledger-key", "books/named", "-o", "{}"],
@@ -115,12 +127,12 @@ def test_a_key_is_never_an_output(here: HERE, place: Path, way: str, target: str
 
 @pytest.mark.parametrize("way", WAYS)
 def test_keys_that_are_yet_to_be_made_are_no_outputs(here: HERE, place: Path, way: str) -> None:
-    for option, role in (("--ledger-key", "--ledger-key"), ("--memo-key", "--memo-key")):
+    for option, role in (("--ledger-key", "--ledger-key"), ("--replay-cache-key", "--replay-cache-key")):
         more = ["--ledger", "books/new", option, "new.key"]
-        if option == "--memo-key":
+        if option == "--replay-cache-key":
             if way in ("table", "quarantine", "mapping"):
                 continue
-            more.append("--memo")
+            more.append("--replay-cache")
         said = refused(here, place, WAYS[way], "./books/../new.key", *more)
         assert said == also(way, role, "new.key")
     new = refused(here, place, WAYS[way], "books/new.key", "--ledger", "books/new")
@@ -157,11 +169,11 @@ def test_inputs_bundles_and_other_outputs_stay(here: HERE, place: Path) -> None:
         ("text", "bundle/manifest.json", "--output is in the folder of the bundle"),
         ("text", "bundle/sub/../new.txt", "--output is in the folder of the bundle"),
         ("index", "index/new", "--output is in the folder of the bundle"),
-        ("quarantine", "bundle/bad", "--quarantine is in the folder of the bundle"),
-        ("quarantine", "in.csv", "--quarantine is also an input ('in.csv'): name another file"),
-        ("quarantine", "out.csv", "--quarantine is also --output ('out.csv'): name another file"),
+        ("quarantine", "bundle/bad", "--rejected-rows is in the folder of the bundle"),
+        ("quarantine", "in.csv", "--rejected-rows is also an input ('in.csv'): name another file"),
+        ("quarantine", "out.csv", "--rejected-rows is also --output ('out.csv'): name another file"),
         ("receipt", "in.txt", "--receipt is also an input ('in.txt'): name another file"),
-        ("mapping", "./out.txt", "--keep-mapping is also --output ('out.txt'): name another file"),
+        ("mapping", "./out.txt", "--save-mapping is also --output ('out.txt'): name another file"),
     ):
         (place / "bundle" / "sub").mkdir(exist_ok=True)
         assert refused(here, place, WAYS[way], target) == f"textveil: output: {role}; nothing was written\n"

@@ -76,9 +76,9 @@ def test_bad_bytes_are_named_and_earlier_lines_stay(cli: Callable, tmp_path: Pat
     ran = cli(path)
     assert ran.code == 1
     assert re.fullmatch(rb"\S+ \S+\n\S+\n", ran.out)
-    remedy = "save it as UTF-8; --quarantine FILE leaves bad lines out"
+    remedy = "save it as UTF-8; --rejected-rows FILE skips rejected lines"
     assert ran.message == f"textveil: input: bad.txt: not UTF-8 at byte 21 ({remedy})\n"
-    kept = cli("--quarantine", tmp_path / "kept", "-o", tmp_path / "out", path)
+    kept = cli("--rejected-rows", tmp_path / "kept", "-o", tmp_path / "out", path)
     assert (kept.code, (tmp_path / "out").read_bytes().count(b"\n")) == (0, 3)
     ran = cli("--json", path)
     assert [json.loads(line)["statement"]["tokens"] for line in ran.text.splitlines()] == [2, 1]
@@ -91,8 +91,8 @@ def test_inputs_that_cannot_be_read(cli: Callable, tmp_path: Path, note: Path, n
     assert ran.code == 1
     assert ran.out.count(b"\n") == 3
     shown = name == "missing.txt"
-    assert f"textveil: input: input 2 of 2{', missing.txt' if shown else ''}: cannot be read: " in ran.message
-    assert ("(a text itself goes after --text)" in ran.message) != shown
+    assert f"textveil: input: input 2 of 2{', missing.txt' if shown else ''}: cannot read the file: " in ran.message
+    assert ("(to pass a text, use --text)" in ran.message) != shown
     assert shown or f"2 of 2, {name}" not in ran.message
 
 
@@ -165,7 +165,7 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
         (["-p", "canary"], "option", "not a number"),
         (["-p", "0"], "option", "above 0 and at most 1"),
         (["--mechanism", "santext", "-p", "0.3"], "option", "santext+ alone"),
-        (["--deny", "canary"], "input", "--deny: no readable"),
+        (["--deny", "canary"], "input", "--deny: cannot read"),
         (["--bundle", "a canary"], "bundle-not-found", "there is no folder of that name"),
         (["--bundle", "canary" * 1000], "bundle-not-found", "there is no folder of that name"),
     ],

@@ -125,7 +125,7 @@ def test_an_interrupt_ends_quietly(releasing: tuple[list[str | Path], bytes], tm
             answer(process)
         process.send_signal(signal.SIGINT)
         assert process.wait(TIMEOUT) == 130
-        kept = b"nothing was written to out.txt" if to_file else b"what was printed stands"
+        kept = b"nothing was written to out.txt" if to_file else b"output printed so far remains valid"
         assert process.stderr.read() == b"textveil: interrupted: " + kept + b"\n"
     assert list(tmp_path.iterdir()) == []
 
@@ -145,7 +145,7 @@ def test_a_full_disk_under_standard_output(forked: Callable, arguments: list[str
     with open("/dev/full", "wb") as full:
         ran = forked(*arguments, stdout=full)
     assert ran.code == 1
-    assert ran.message == "textveil: output: standard output cannot be written: No space left on device\n"
+    assert ran.message == "textveil: output: cannot write to standard output: No space left on device\n"
 
 
 @pytest.mark.slow

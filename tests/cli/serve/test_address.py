@@ -15,7 +15,7 @@ from serving import LIMITS, toy
 pytest.importorskip("starlette", reason="needs the extra serve: make integrations")
 pytest.importorskip("uvicorn", reason="needs the extra serve: make integrations")
 
-from textveil.errors import ServeError
+from textveil_cli.errors import ServeError
 from textveil_cli.serve import ServiceAddress
 
 

@@ -54,7 +54,7 @@ def test_bodies_as_long_as_they_may_be_are_answered_and_keep_nobody_out(tmp_path
     """Of marks that are drawn one by one, which cost most: two such requests once stopped it for 90 seconds."""
     long = {"text": "!" * ((1 << 20) - 100)}
     with (
-        served(tmp_path, *START, "--bundle", SMALL, "--sanitize-punctuation", "--seconds", "200") as server,
+        served(tmp_path, *START, "--bundle", SMALL, "--sanitize-punctuation", "--timeout-seconds", "200") as server,
         ThreadPoolExecutor(2) as clients,
     ):
         asked = [clients.submit(server.ask, "POST", "/sanitize", long, patience=400) for _ in range(2)]
@@ -132,7 +132,7 @@ def test_names_are_replaced(tmp_path: Path) -> None:
         assert (status, said["text"]) == (200, "The doctor called [person 1] in Boston.")
         assert (said["statement"]["nats"], said["statement"]["shown_words"]) == (None, 4)
         assert server.stop() == 0
-        assert "entries of --allow: names of persons: 1 (shown there too)" in server.said
+        assert "entries of --allow: 1 names of persons (kept there too)" in server.said
         assert "Anna" not in server.said
 
 
@@ -141,26 +141,28 @@ def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> Non
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     books = tmp_path / "books"
     books.mkdir()
-    files = ("--ledger", books / "ledger", "--budget", "8", "--epsilon", "4", "--scope-per-request")
-    memo = ("--memo", "--memo-key", tmp_path / "key")
+    files = ("--ledger", books / "ledger", "--budget", "8", "--epsilon", "4", "--privacy-unit-per-request")
+    memo = ("--replay-cache", "--replay-cache-key", tmp_path / "key")
     with served(tmp_path, *START, "--bundle", SMALL, *files, *memo) as server:
 
         def ask(text: str, **more: object) -> tuple[int, dict]:
             return server.ask("POST", "/sanitize", {"text": text, **more})[:2]
 
-        assert server.ask("GET", "/info")[1]["scope_per_request"] is True
-        first = ask("the doctor asked", scope=SECRET)
+        assert server.ask("GET", "/info")[1]["privacy_unit_per_request"] is True
+        first = ask("the doctor asked", privacy_unit=SECRET)
         assert first[0] == 200
-        assert [ask("the doctor asked", scope=SECRET) for _ in range(3)] == [first] * 3, "at no charge"
-        assert ask("the nurse", scope=SECRET)[0] == 403
-        assert ask("the nurse", scope="another")[0] == 200
+        assert [ask("the doctor asked", privacy_unit=SECRET) for _ in range(3)] == [first] * 3, "at no charge"
+        assert ask("the nurse", privacy_unit=SECRET)[0] == 403
+        assert ask("the nurse", privacy_unit="another")[0] == 200
         assert ask("the nurse")[0] == 200
         for wrong in ("", 5, None, "x" * 1001, ["a"]):
-            status, said = ask("the nurse", scope=wrong)
+            status, said = ask("the nurse", privacy_unit=wrong)
             assert (status, said["error"]["code"]) == (422, "body")
-        assert server.ask("POST", "/sanitize", b'{"text": "a", "scope": "\\ud800"}')[0] == 422
+        assert server.ask("POST", "/sanitize", b'{"text": "a", "privacy_unit": "\\ud800"}')[0] == 422
         assert server.stop() == 0
-        assert "3 documents charged, each in the scope that its request names; 3 documents given again" in server.said
+        assert "3 documents spent epsilon, each in the privacy unit that its request names; 3 documents answered" in (
+            server.said
+        )
         assert "Zorblax" not in server.said
     assert b"Zorblax" not in (books / "ledger").read_bytes()
     ledger = Ledger(books / "ledger")
@@ -170,8 +172,8 @@ def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> Non
 @pytest.mark.slow
 def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
     with served(tmp_path, *START, "--bundle", SMALL, "--ledger", tmp_path / "ledger") as server:
-        assert server.ask("GET", "/info")[1]["scope_per_request"] is False
-        assert server.ask("POST", "/sanitize", {"text": "the nurse", "scope": "mine"})[0] == 422
+        assert server.ask("GET", "/info")[1]["privacy_unit_per_request"] is False
+        assert server.ask("POST", "/sanitize", {"text": "the nurse", "privacy_unit": "mine"})[0] == 422
     assert Ledger(tmp_path / "ledger").list_accounts() == []
 
 
@@ -181,10 +183,10 @@ def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
         (["--epsilon", "7"], 1, "textveil: unknown-level: "),
         (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: --protect names does not take --epsilon "),
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
-        (["--scope-per-request"], 1, "textveil: option: --scope-per-request needs --ledger FILE"),
-        (["--memo"], 1, "textveil: option: --memo needs --ledger FILE"),
-        (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder"),
-        (["--encoder-as-text"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text go with --encoder"),
+        (["--privacy-unit-per-request"], 1, "textveil: option: --privacy-unit-per-request needs --ledger FILE"),
+        (["--replay-cache"], 1, "textveil: option: --replay-cache needs --ledger FILE"),
+        (["--encoder-epsilon", "4"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text need --encoder"),
+        (["--encoder-as-text"], 1, "textveil: option: --encoder-epsilon and --encoder-as-text need --encoder"),
     ],
 )
 def test_wrong_usage_is_one_line(forked: Callable, arguments: list[str], code: int, message: str) -> None:

@@ -78,7 +78,7 @@ class Reader:
     """Reads documents with the lists of a bundle, under the options of a request."""
 
     def __init__(self, lists: dict[str, Any], options: dict[str, Any]) -> None:
-        allow, deny, draw, keep = (options.get(name, []) for name in ("allow", "deny", "draw", "keep"))
+        allow, deny, draw, keep = (options.get(name, []) for name in ("allow", "deny", "randomize", "keep"))
         self.tokens, self.kinds, self.keep = Tokens(lists, allow, deny, draw), lists["kinds"], set(keep)
         self.common = set(lists["common"]) - self.tokens.denied
         told = {*SMALL} if options.get("style") == "tag" else {*options.get("tag", []), *options.get("drop", [])}

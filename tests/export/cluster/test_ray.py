@@ -151,7 +151,7 @@ def test_a_bad_row_is_reported_and_rejected(two_nodes: str, tmp_path: Path) -> N
     assert len(done.stderr.splitlines()) == 1
     assert CANARY not in done.stderr + done.stdout
     shutil.rmtree(out)
-    done = sanitize(*options, "-o", out, "--quarantine", tmp_path / "bad").run()
+    done = sanitize(*options, "-o", out, "--rejected-rows", tmp_path / "bad").run()
     assert done.returncode == 0, done.stderr
     assert ids(out) == [n for n in range(3000) if n != 1700]
     (bad,) = (tmp_path / "bad").iterdir()

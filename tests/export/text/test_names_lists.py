@@ -34,7 +34,7 @@ def test_the_command_builds_a_bundle_of_lists(lists: Path, tmp_path: Path) -> No
     assert f"{len(COMMON)} common words may be shown; {shown} of them are names" in card
     assert f"| given | {KINDS['given'].count('|') + 1} | {POOLS['given'].count('|') + 1} |" in card
     assert "| first-word | 8 | - |" in card
-    assert card.endswith("## Sources of the lists of the rung names\n\nMade up for tests.\n")
+    assert card.endswith("## Sources of the lists of the mode names\n\nMade up for tests.\n")
     assert "What it does not protect" not in card
 
 

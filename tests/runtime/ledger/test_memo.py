@@ -102,7 +102,7 @@ OTHERS: dict[str, list[dict[str, Any]]] = {
     "tag": [{"protect": "names", "tag": ["city", "month"]}],
     "drop": [{"protect": "names", "drop": ["city", "month"]}],
     "allow": [{"protect": "names", "allow": ["doctor"]}],
-    "draw": [{"protect": "names", "draw": strict_words(Sanitizer.load().bundle, 120)}],
+    "randomize": [{"protect": "names", "randomize": strict_words(Sanitizer.load().bundle, 120)}],
     "consistent": [{"consistent": True}],
     "key": [{"protect": "names", "consistent": "corpus", "key": bytes(16)}],
     "consistent_cap": [{"consistent": True, "consistent_cap": 5}],

@@ -62,7 +62,7 @@ def test_eleven_words_tell_no_language() -> None:
 
 def test_words_of_a_drawn_list_count_in_neither(english: Sanitizer) -> None:
     drawn = strict_words(english.bundle, 200)
-    result = english.sanitize("the " + " ".join(drawn[:30]), protect="names", draw=drawn)
+    result = english.sanitize("the " + " ".join(drawn[:30]), protect="names", randomize=drawn)
     assert (result.randomized_words, result.kept_share) == (30, 1)
 
 

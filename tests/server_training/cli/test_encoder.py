@@ -97,9 +97,9 @@ def test_bad_rows_are_errors_counted_or_in_the_quarantine(
     assert (code, "line 95: the row has 2 columns instead of 3" in err) == (1, True)
     (tmp_path / "latin.csv").write_bytes(csv().encode() + b"900,\xe9t\xe9,Sport\n")
     code, _, err = run("encoder", tmp_path / "latin.csv", *given, "--skip-empty", "--force")
-    assert (code, "of the file: save it as UTF-8 (--quarantine FILE leaves bad rows out)\n" in err) == (1, True)
+    assert (code, "of the file: save it as UTF-8 (--rejected-rows FILE skips rejected rows)\n" in err) == (1, True)
     kept = tmp_path / "kept.jsonl"
-    code, out, err = run("encoder", tmp_path / "worse.csv", *given, "--quarantine", kept, "--force", "--json")
+    code, out, err = run("encoder", tmp_path / "worse.csv", *given, "--rejected-rows", kept, "--force", "--json")
     assert (code, SECRET in err) == (0, False)
     assert sum(json.loads(out)["left_out"].values()) == 4
     rows = [json.loads(line) for line in kept.read_text("utf-8").splitlines()]
@@ -107,7 +107,7 @@ def test_bad_rows_are_errors_counted_or_in_the_quarantine(
     place = {"file": "worse.csv", "row": 92, "line": 93}
     assert rows[1] == {**place, "reason": "the label is missing", "raw": f"901,{SECRET},"}
     assert kept.stat().st_mode & 0o777 == 0o600
-    assert run("encoder", tmp_path / "my.csv", *given, "--quarantine", kept, "--force")[0] == 1
+    assert run("encoder", tmp_path / "my.csv", *given, "--rejected-rows", kept, "--force")[0] == 1
 
 
 def test_bad_lines_of_json_are_left_out_too(tmp_path: Path) -> None:

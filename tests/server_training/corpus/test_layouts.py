@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import pytest
 from small_corpus import write_bundle
-from textveil.errors import BadRow
+from textveil_cli.errors import BadRow
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.corpus.layouts import plan_rewrite
 from textveil_training.data import FormatName, ReadOptions, load_examples

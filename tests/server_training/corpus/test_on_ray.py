@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from small_corpus import write_bundle
-from textveil.errors import FileChanged, ResumeError
+from textveil_cli.errors import FileChanged, ResumeError
 from textveil_cli.files import ColumnSelection, get_manifest_path
 from textveil_training.corpus import on_ray
 from textveil_training.corpus.part_worker import PartJob, PartWorker, cut_files

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from textveil import Sanitizer
-from textveil.errors import BadRow, ExtraMissing, OptionError, TextveilError, WorkerFailed
+from textveil.errors import OptionError, TextveilError
+from textveil_cli.errors import BadRow, ExtraMissing, WorkerFailed
 from textveil_cli.files import ColumnSelection, SourceFile, get_file_version
 from textveil_cli.processes import run_guarded
 from textveil_training.corpus.on_ray import _make_error, sanitize_corpus_on_ray
@@ -29,7 +30,7 @@ def job_of(table: Path, **changed: object) -> PartJob:
     folder = table.parent / "out"
     folder.mkdir(exist_ok=True)
     identity = Sanitizer.load().bundle.content_hash
-    given = {"selection": SELECTION, "identity": identity, "quarantine": None, "part_bytes": 400, **changed}
+    given = {"selection": SELECTION, "identity": identity, "rejected_rows": None, "part_bytes": 400, **changed}
     source = SourceFile(path=table, name=table.name, target=None, size=table.stat().st_size)
     return PartJob(
         sources=(source,), versions=(get_file_version(table.stat()),), bundle=None, options={}, output=folder, **given
@@ -108,11 +109,11 @@ def test_a_bad_row_is_an_error_that_names_file_and_row(table: Path) -> None:
 def test_bad_rows_go_to_the_quarantine_for_their_owner_alone(table: Path, tmp_path: Path) -> None:
     table.write_text(table.read_text("utf-8") + f"{CANARY}\n", "utf-8")
     folder = tmp_path / "bad"
-    job = job_of(table, quarantine=folder)
+    job = job_of(table, rejected_rows=folder)
     parts = cut(job)
     answers = [told(PartWorker(job)(part)) for part in parts]
     assert CANARY not in json.dumps(answers)
-    assert sum(answer["record"]["quarantined"] for answer in answers) == 1
+    assert sum(answer["record"]["rejected_rows"] for answer in answers) == 1
     (path,) = folder.iterdir()
     assert path.name == "t-00003.csv.jsonl"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600

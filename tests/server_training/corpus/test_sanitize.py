@@ -10,7 +10,8 @@ import pytest
 from interruption import interrupted
 from small_corpus import LINES, OPTIONS, WORDS, Runner, words_of
 from textveil.bundle import find_artifact
-from textveil.errors import ContentHashMismatch, ResumeError
+from textveil.errors import ContentHashMismatch
+from textveil_cli.errors import ResumeError
 from textveil_cli.files import get_manifest_path
 from textveil_training.errors import DataOptionError
 
@@ -33,7 +34,7 @@ def test_copies_are_charged(run: Runner, tmp_path: Path) -> None:
     assert three["statement"]["epsilon_document"] == pytest.approx(3 * one["statement"]["epsilon_document"])
     assert (one["copies"], three["copies"], three["charged"]) == (1, 3, "every token of every copy")
     assert three["files"][0]["tokens"] == tokens
-    assert three["files"][0]["most_tokens"] == len(WORDS)
+    assert three["files"][0]["max_tokens"] == len(WORDS)
     assert len(set(three["files"][0]["sha256"])) == 3
     names = sorted(str(path.relative_to(tmp_path / "three")) for path in (tmp_path / "three").rglob("*"))
     folders = [name for n in (1, 2, 3) for name in (f"copy-{n}", f"copy-{n}/rows.tsv")]

@@ -11,8 +11,8 @@ import torch
 from interruption import ctrl_c
 from safetensors.torch import load_file, save_file
 from textveil.bundle import find_artifact
-from textveil.errors import ResumeError
 from textveil.text.options import Options
+from textveil_cli.errors import ResumeError
 from textveil_training.corpus import sanitize_corpus
 from textveil_training.data.corpus_release import compute_seal, read_release_terms
 from textveil_training.engine.run import RunOptions

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from interruption import ctrl_c
 from small_pretraining import WEIGHTS, run
-from textveil.errors import ResumeError
+from textveil_cli.errors import ResumeError
 from textveil_training.engine.run import STATE
 from textveil_training.errors import CheckpointError
 

@@ -22,7 +22,9 @@ from textveil.bundle import (
     parse_tensors,
     read_hashed_file,
 )
-from textveil.errors import BundleDamaged, ReleaseError
+from textveil.errors import BundleDamaged
+
+from textveil_cli.errors import ReleaseError
 
 Floats = NDArray[np.float32]
 

@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from textveil.bundle import HeldOutCounts
-from textveil.errors import ReleaseError
 from textveil.mechanisms.staircase import LabelStaircase
+
+from textveil_cli.errors import ReleaseError
 
 Floats = NDArray[np.float64]
 #: One mechanism and its histogram: how often each index arrived, int64, shape ``(indices,)``.

@@ -19,12 +19,13 @@ from textveil.bundle import (
     parse_tensors,
     read_hashed_file,
 )
-from textveil.errors import BundleDamaged, ReleaseError
+from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase import LabelStaircase
 from textveil.vector import HASH_DIGITS
 
 from textveil_cli.aggregation.classifier import LabelDecision
 from textveil_cli.aggregation.counts import AggregateCounts, MechanismHistogram, count_class_labels, count_true_labels
+from textveil_cli.errors import ReleaseError
 
 
 @dataclass(frozen=True)

@@ -22,26 +22,31 @@ def classify(
         typer.Argument(
             metavar="FILE",
             show_default=False,
-            help="Lines of textveil encode, of vectors those of --json; - or none is standard input.",
+            help="Lines that textveil encode printed (vectors: with --json); - or no file reads standard input.",
         ),
     ] = "-",
     *,
     bundle: EncoderOptions,
     counts: Annotated[
         bool,
-        typer.Option("--counts", help="How many texts the model put into each class, and how many have each label."),
+        typer.Option(
+            "--counts",
+            help="Estimate the number of texts that the model assigned to each class, and that have each label.",
+        ),
     ] = False,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object a line, with probabilities or scores of all labels.")
+        bool,
+        typer.Option("--json", help="Print one JSON object per line, with the probabilities or scores of all labels."),
     ] = False,
 ) -> None:
-    """Read what devices released: a label for each line, or counts.
+    """Classify released labels or vectors, or estimate counts.
 
-    A line of an index gives its label, and how likely the label is on texts like those that the bundle was made with. A
-    vector gives a label and its score; scores rank labels and are not probabilities. Name the bundle as for encode.
+    A class label gives the most probable label, with its probability for texts like those that the bundle was built
+    with. A vector gives a label and its score; scores rank labels and are not probabilities. Use the bundle of the
+    devices.
 
-    Counts are corrected for the noise (decided as) and, with what the bundle says of held-out texts, for the model's
-    mistakes too (texts of this label). Ranges are two standard errors on each side.
+    Counts are corrected for the noise (classified as) and, with the bundle's held-out texts, for errors of the model
+    (estimated texts); intervals are plus and minus two standard errors.
     """
     folder, expected_bundle = bundle.bundle, bundle.expected.expected_bundle
     if folder is None:  # the code pins the content hash of the default bundle
@@ -55,7 +60,7 @@ def classify(
     )
     if isinstance(opened_bundle, VectorBundle):
         if counts:
-            raise OptionError("--counts is for bundles that release an index")
+            raise OptionError("--counts needs a bundle that releases a class label")
         classifier = VectorClassifier(opened_bundle)
         for number, line in numbered:
             _print_decision(classifier.classify_line(line, number), as_json)

@@ -18,14 +18,14 @@ from textveil_cli.options import ExpectedBundleOptions, InputOptions
 #: Options of each mode by its name, from the most readable mode to the most private.
 _LIST_MODES: dict[str, dict[str, Any]] = {
     "names": {"protect": "names"},
-    "names, as tags": {"protect": "names", "style": "tag"},
+    "names as tags": {"protect": "names", "style": "tag"},
 }
 _RANDOMIZED_MODES: dict[str, dict[str, Any]] = {"words": {"protect": "words"}, "all": {"protect": "all"}}
 _REMEDY = (
-    "compare reads plain text: textveil compare --text shows one cell on every rung, and textveil sanitize FILE "
-    "--column NAME rewrites a column (--key NAME of JSON lines)"
+    "compare accepts only plain text: pass one cell with --text, or rewrite a column with textveil sanitize FILE "
+    "--column NAME (JSON lines: --key NAME)"
 )
-_PAGE_HEADING = "Releases of one text, side by side: together they tell more than each. Do not send this page."
+_PAGE_HEADING = "Several releases of one text: together they reveal more than each alone. Do not send this page."
 
 
 def compare(
@@ -36,18 +36,17 @@ def compare(
             "--bundle",
             "-b",
             rich_help_panel=ExpectedBundleOptions.heading,
-            help="Folder of a bundle that rewrites text (the built-in English one if left out), or of one that "
-            "releases an index, whose rung comes last; one of each may be named.",
+            help="Folder of a text bundle (default: the built-in English bundle), or one that releases a class"
+            " label, shown last; at most one of each.",
         ),
     ] = None,
     *,
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Show one text on every rung, each with what it promises.
+    """Sanitize one text in every mode, with the privacy statement of each.
 
-    All lines that are given are one text; a table is refused. It shows what a text becomes, for the choice of a rung:
-    try it with a text of the kind that you will release, not with the text itself. Nothing is charged or written to a
-    file.
+    All input lines are one text; tables are refused. Use it to choose a mode, with a text similar to those that you
+    will release, not with one of them. Nothing is recorded in a ledger or written to a file.
     """
     paths = inputs.paths
     text = "\n".join(_read_prose(paths)) if inputs.text is None else inputs.text
@@ -95,7 +94,7 @@ def _open_bundles(folders: list[Path], expected_bundle: ExpectedBundle) -> tuple
             bundle = open_bundle(folder, TextBundle, LabelBundle, **{**expected_bundle, "expect_id": None})
         bundles[type(bundle)] = bundle
     if len(bundles) < len(folders):
-        raise OptionError("--bundle names one that rewrites text, one that releases an index, or one of each")
+        raise OptionError("--bundle takes one text bundle, one bundle that releases a class label, or one of each")
     text, index = bundles.get(TextBundle), bundles.get(LabelBundle)
     sanitizer = Sanitizer.load(**({} if bundles else expected_bundle)) if text is None else Sanitizer(text)
     return sanitizer, None if index is None else TextLabelEncoder(index)
@@ -114,8 +113,8 @@ def _make_releases(text: str, sanitizer: Sanitizer, encoder: TextLabelEncoder | 
         return
     if encoder.bundle.sentences:
         written = encoder.encode(text, as_text=True)
-        yield "text", written.statement.summary(), written.sentence or ""
+        yield "sentence", written.statement.summary(), written.sentence or ""
     release, labels = encoder.encode(text), encoder.bundle.labels
     by_label = encoder.bundle.label_type == layout.CLASS_LABELS
     class_label = labels[release.label_id] if by_label else f"{release.label_id}"
-    yield "label" if by_label else "code", release.statement.summary(), class_label
+    yield "class label" if by_label else "cluster label", release.statement.summary(), class_label

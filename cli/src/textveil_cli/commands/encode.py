@@ -28,24 +28,26 @@ class ReleaseOptions:
     heading: ClassVar[str] = "Release"
     epsilon: Annotated[
         str | None,
-        typer.Option("--epsilon", "-e", help="For the whole text, exactly as info lists it; the bundle's default."),
+        typer.Option(
+            "--epsilon", "-e", help="Epsilon per text, as textveil info lists it; default: that of the bundle."
+        ),
     ] = None
     word_dropout: Annotated[
         str,
         typer.Option(
-            help="How often each word is removed before the text is encoded, in [0, 1). Lowers the epsilon of one "
-            "word; that of the whole text stays."
+            help="Probability that each word is removed before encoding, in [0, 1). Lowers the epsilon per "
+            "word; the epsilon per text stays."
         ),
     ] = "0"
-    channel: Annotated[
+    randomizer: Annotated[
         Literal["counts", "accuracy"] | None,
-        typer.Option(help="Of a bundle that releases an index; the bundle's default if left out."),
+        typer.Option(help="Randomizer of a bundle that releases a class label; the bundle's default if left out."),
     ] = None
 
     as_text: Annotated[
         bool,
         typer.Option(
-            "--as-text", help="Print a public sentence of the bundle in the place of the index (textveil info)."
+            "--as-text", help="Print a public sentence of the bundle instead of the class label (see textveil info)."
         ),
     ] = False
 
@@ -64,11 +66,13 @@ class ReleaseOptions:
         )
         if isinstance(encoder, TextLabelEncoder):
             if self.word_dropout != "0":
-                raise OptionError("--word-dropout is for vectors: an index has one epsilon, for the whole text")
-            index, options = encoder, {"epsilon": self.epsilon, "randomizer": self.channel, "as_text": self.as_text}
+                raise OptionError(
+                    "--word-dropout needs a bundle that releases vectors: a class label has one epsilon per text"
+                )
+            index, options = encoder, {"epsilon": self.epsilon, "randomizer": self.randomizer, "as_text": self.as_text}
             return index, options, index.statement(**options)
-        if self.channel is not None or self.as_text:
-            raise OptionError("--channel and --as-text are for bundles that release an index")
+        if self.randomizer is not None or self.as_text:
+            raise OptionError("--randomizer and --as-text need a bundle that releases a class label")
         statement = encoder.statement(epsilon=self.epsilon, word_dropout=self.word_dropout)
         return encoder, {"epsilon": self.epsilon, "word_dropout": self.word_dropout}, statement
 
@@ -82,21 +86,21 @@ def encode(
     ledger: LedgerOptions,
     receipt: ReceiptOptions,
 ) -> None:
-    """Turn each text into one index, or a short vector with noise.
+    """Encode each text as a randomized class label or a noisy vector.
 
-    Each line is a document and gives one line, and so does each row of a table: an index with the first digits of the
-    bundle's identity, epsilon and channel, or the numbers of a vector, separated by tabs. The privacy statement goes to
-    standard error. It also tells you how many texts were cut: keep that to yourself. Every run draws afresh, so
-    encoding the same text again is a second release, and the epsilons add up.
+    Each line of text and each row of a table is a document and gives one output line: a class label with the first
+    digits of the bundle's content hash, epsilon and randomizer, or the tab-separated numbers of a vector. The privacy
+    statement goes to standard error, with the number of truncated texts, which is private. Each run samples anew:
+    encoding a text twice is two releases, whose epsilons add up.
 
-    With --as-text a line has one of the bundle's public sentences instead of the index, and the first line of the
-    output says so. It is not a paraphrase: do not take it for what the author said.
+    With --as-text a line is a public sentence of the bundle instead of the class label, as the first output line
+    states; it is not a paraphrase of the text.
     """
     paths = inputs.paths
     table = table.resolve_format(paths)
     selection = table.make_selection()
     if inputs.text is not None and selection.columns:
-        raise OptionError("--text and columns exclude each other")
+        raise OptionError("use either --text or columns")
     encoder, options, statement = release.open_encoder(bundle)  # before the first access to a file
     refuse_overwriting(paths, ledger, receipt, encoder.bundle.path, ("--output", output.output))
     formats = ("jsonl", "json") if output.as_json else ("lines",) if release.as_text else ("tsv", "lines")
@@ -114,7 +118,7 @@ def encode(
         output,
         statement_text=statement_text,
         refuses_tables=table.format is None,
-        one_request=ledger.memo,
+        one_request=ledger.replay_cache,
     )
     if run_ledger is not None:
         run_ledger.print_summary(output.quiet)

@@ -56,22 +56,22 @@ class UpstreamOptions:
 
     heading: ClassVar[str] = "Upstream"
     upstream: Annotated[
-        str, typer.Option(metavar="URL", help="Where requests go: https://..., or http://localhost:PORT.")
+        str, typer.Option(metavar="URL", help="URL of the language model's API: https://..., or http://localhost:PORT.")
     ]
     upstream_certificates: Annotated[
-        Path | None, typer.Option(help="File of certificates, PEM, to trust for it instead of the system's.")
+        Path | None, typer.Option(help="PEM file of certificates to trust for the upstream, instead of the system's.")
     ] = None
     pass_through: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Let parts of this type (image_url), messages of this role (system) or this field of requests out as "
-            "they are; 'keys' for keys of JSON. Nothing of them is protected; repeatable.",
+            help="Send this content type (image_url), message role (system) or request field unprotected; "
+            "'keys' for JSON keys; repeatable.",
         ),
     ] = None
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would have been sent, and send nothing.")] = (
-        False
-    )
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the rewritten requests instead of sending them.")
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,9 +81,8 @@ class GatewayProtectionOptions(ProtectionOptions):
     protect: Annotated[
         Literal["names", "words", "all"] | None,
         typer.Option(
-            help="names (the gateway's default) keeps common words, and replaces all others; replies are restored. "
-            "words keeps function words, all draws them too: every text is a document of its own, and nothing is "
-            "restored.",
+            help="names (the gateway's default) keeps common words, replaces all others, and restores replies."
+            " words and all randomize every text as its own document and restore nothing.",
         ),
     ] = None
 
@@ -100,17 +99,27 @@ class LimitOptions:
     """Limits of size and time for requests and replies."""
 
     heading: ClassVar[str] = "Limits"
-    body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="The longest body of a request.")] = 1 << 22
-    seconds: Annotated[
-        float, typer.Option(min=1, max=600, help="For a body to arrive, to be rewritten, and for a part to be read.")
+    max_body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 26, help="Maximum bytes of a request body.")] = (
+        1 << 22
+    )
+    timeout_seconds: Annotated[
+        float,
+        typer.Option(
+            min=1,
+            max=600,
+            help="Time limit in seconds for receiving a body, rewriting it, and sending a part of the reply.",
+        ),
     ] = 30
-    work_bytes: Annotated[
+    max_work_bytes: Annotated[
         int,
-        typer.Option(min=1 << 20, max=1 << 40, help="The most memory for rewriting a request, estimated by its shape."),
+        typer.Option(min=1 << 20, max=1 << 40, help="Maximum estimated memory in bytes for rewriting a request."),
     ] = 1 << 29
-    reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="The longest reply.")] = 1 << 26
-    reply_seconds: Annotated[
-        float, typer.Option(min=1, max=24 * _HOUR_SECONDS, help="From a request to the end of its reply.")
+    max_reply_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 30, help="Maximum bytes of a reply.")] = 1 << 26
+    reply_timeout_seconds: Annotated[
+        float,
+        typer.Option(
+            min=1, max=24 * _HOUR_SECONDS, help="Time limit in seconds from a request to the end of its reply."
+        ),
     ] = 600
 
     def make_request_limits(self, *, waits_for_disk: bool) -> RequestLimits:
@@ -119,7 +128,7 @@ class LimitOptions:
         # disk does not hold it.
         threads = RequestLimits.threads if waits_for_disk else 1
         return RequestLimits(
-            body_bytes=self.body_bytes, seconds=self.seconds, threads=threads, connections=_MAX_CONNECTIONS
+            body_bytes=self.max_body_bytes, seconds=self.timeout_seconds, threads=threads, connections=_MAX_CONNECTIONS
         )
 
 
@@ -127,22 +136,32 @@ class LimitOptions:
 class MappingOptions:
     """Options of the stored conversations: how long, how many and where."""
 
-    heading: ClassVar[str] = "Mappings"
-    keep_hours: Annotated[
-        float, typer.Option(min=0.001, max=24 * 366, help="Forget a conversation so long after its last request.")
+    heading: ClassVar[str] = "Stored conversations"
+    expire_hours: Annotated[
+        float,
+        typer.Option(min=0.001, max=24 * 366, help="Delete a conversation this many hours after its last request."),
     ] = 8
-    conversations: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="The most at a time; those that rested longest go first.")
+    max_conversations: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            max=1_000_000,
+            help="Maximum number of stored conversations; the least recently used are deleted first.",
+        ),
     ] = 10_000
-    mapping_bytes: Annotated[
-        int, typer.Option(min=1 << 20, max=1 << 40, help="The most that the mappings of those that rest may take.")
+    max_mapping_bytes: Annotated[
+        int, typer.Option(min=1 << 20, max=1 << 40, help="Maximum bytes of the mappings of idle conversations.")
     ] = 12 << 20
     mappings: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Keep conversations that a header names here, encrypted; else in memory."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Store conversations named by a request header in this folder, encrypted; without it in memory.",
+        ),
     ] = None
     mappings_key: Annotated[
-        Path | None, typer.Option(help="With --mappings: the key, made if it is missing; not in that folder.")
+        Path | None,
+        typer.Option(help="With --mappings: file of the encryption key, created if missing; not in that folder."),
     ] = None
 
     def make_storage_settings(self) -> RetentionSettings:
@@ -152,13 +171,13 @@ class MappingOptions:
             OptionError: Only one of folder and key is present, or the folder does not exist.
         """
         if (self.mappings is None) != (self.mappings_key is None):
-            raise OptionError("--mappings and --mappings-key go together")
+            raise OptionError("--mappings and --mappings-key need each other")
         if self.mappings is not None and not self.mappings.is_dir():
-            raise OptionError("--mappings: there is no such folder: make it first, or leave both options out")
+            raise OptionError("--mappings: the folder does not exist: create it first")
         return RetentionSettings(
-            seconds=self.keep_hours * _HOUR_SECONDS,
-            max_conversations=self.conversations,
-            max_bytes=self.mapping_bytes,
+            seconds=self.expire_hours * _HOUR_SECONDS,
+            max_conversations=self.max_conversations,
+            max_bytes=self.max_mapping_bytes,
             folder=self.mappings,
             key_file=self.mappings_key,
         )
@@ -167,7 +186,7 @@ class MappingOptions:
 def _refuse_ledger(run_ledger: object) -> None:
     """Raise ``OptionError`` for a ledger in the mode ``names``, which has no epsilon to spend."""
     if run_ledger is not None:
-        raise OptionError("a ledger is for --protect words and all: no number of nats bounds the rung names")
+        raise OptionError("--ledger needs --protect words or all: the mode names has no epsilon to spend")
 
 
 #: Prints a notice of the gateway on standard error.
@@ -184,9 +203,9 @@ def _lock_mappings(folder: Path | None) -> Iterator[None]:
     try:
         lock = None if folder is None else lock_folder(folder)
     except BlockingIOError:
-        raise OptionError("--mappings: another gateway uses this folder: end it, or name another") from None
+        raise OptionError("--mappings: another gateway uses this folder: stop it or choose another folder") from None
     except OSError:
-        raise OptionError("--mappings: the folder cannot be opened") from None
+        raise OptionError("--mappings: cannot open the folder") from None
     try:
         yield
     finally:
@@ -222,9 +241,8 @@ def _check_mappings(storage: RetentionSettings, conversation: Conversation, repo
             unreadable += not conversation_matches_key(path, storage.key_file)
     if unreadable:
         report(
-            f"--mappings: {format_count(unreadable, 'file')} of the folder cannot be read with this key, and no "
-            "conversation "
-            "goes on from there: name the key that wrote it in --mappings-key, or delete it"
+            f"--mappings: this key does not decrypt {format_count(unreadable, 'file')}, so their conversations cannot "
+            "continue: pass the key that wrote them with --mappings-key, or delete them"
         )
 
 
@@ -238,13 +256,13 @@ def gateway(
     bundle: BundleOptions,
     ledger: LedgerOptions,
 ) -> None:
-    """Stand between apps and a language model.
+    """Run a proxy that replaces and restores names for a language model.
 
-    Names are replaced on the way out, and put back on the way in. Clients of OpenAI and Anthropic change their
-    base address and nothing else. What is posted to /v1/chat/completions, /v1/responses, /v1/messages and
-    /v1/embeddings is rewritten, on the rung names unless --protect says another; replies and streams are restored, on
-    this device, in running text alone. GET /v1/models is passed on. The header X-Textveil-Conversation names a
-    conversation; without it the messages before do. Nothing of a request or reply is logged.
+    Names in requests are replaced by surrogates, and restored in replies. Clients of OpenAI and Anthropic change only
+    their base URL. Requests to /v1/chat/completions, /v1/responses, /v1/messages and /v1/embeddings are rewritten;
+    replies and streams are restored on this device, in running text only. GET /v1/models is forwarded. The header
+    X-Textveil-Conversation names a conversation; without it the earlier messages identify it. Content of requests and
+    replies is never logged.
     """
     address.refuse_overwriting(ledger, bundle.bundle)
     service_address, storage_settings = address.make_address(), storage.make_storage_settings()
@@ -256,7 +274,7 @@ def gateway(
         conversation_options = {**restore_options, **options, "tool_guesses": guesses}
     else:
         restoring.refuse_without_mapping(str(options["protect"]))
-        rewriter = _make_rewriter(sanitizer, options, run_ledger, uses_replay_cache=ledger.memo)
+        rewriter = _make_rewriter(sanitizer, options, run_ledger, uses_replay_cache=ledger.replay_cache)
         conversation_options = restore_options = {**restore_options, "rewrite": rewriter}
     trial_conversation = Conversation(sanitizer, **conversation_options)  # checks the options before the server starts
     with _lock_mappings(storage_settings.folder):
@@ -272,13 +290,13 @@ def gateway(
         text_options.report_list_entries(sanitizer, text_options.make_options(), quiet=False)
         restoring.warn_about_all_places(_print_notice)
         service = Gateway(
-            upstream=UpstreamClient.from_url(upstream.upstream, limits.reply_bytes, upstream.upstream_certificates),
+            upstream=UpstreamClient.from_url(upstream.upstream, limits.max_reply_bytes, upstream.upstream_certificates),
             conversations=conversations,
             limits=limits.make_request_limits(waits_for_disk=bool(run_ledger or storage_settings.folder)),
-            reply_limits=ReplyLimits(bytes=limits.reply_bytes, seconds=limits.reply_seconds),
+            reply_limits=ReplyLimits(bytes=limits.max_reply_bytes, seconds=limits.reply_timeout_seconds),
             pass_through=frozenset(restore_options["pass_through"]),
             restore_tools=frozenset(restore_options["restore_tools"]),
-            work_bytes=limits.work_bytes,
+            work_bytes=limits.max_work_bytes,
             key=key,
             report=_print_notice,
             is_field_name=trial_conversation.is_field_name,
@@ -321,7 +339,7 @@ def _make_rewriter(
         OptionError: A replay cache is on: with it the upstream would see which texts are equal.
     """
     if uses_replay_cache:
-        raise OptionError("--memo does not go with a gateway: the upstream would see which texts are equal")
+        raise OptionError("a gateway cannot use --replay-cache: the upstream would see which texts are equal")
     sanitizer.terms(**options)
 
     def rewrite(text: str) -> str:

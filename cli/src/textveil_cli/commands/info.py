@@ -17,9 +17,9 @@ def info(
     as_json: JsonOption = False,
     path: Annotated[bool, typer.Option("--path", help="Print only the folder of the bundle.")] = False,
 ) -> None:
-    """Show what a bundle is, what it promises and what not.
+    """Describe a bundle, its guarantees and their limits.
 
-    It may be a bundle for texts or an encoder.
+    The bundle may be a text bundle or an encoder bundle.
     """
     bundle_folder, expected_bundle = bundle.select_folder(folder), bundle.expected.expected_bundle
     opened_bundle = (

@@ -13,9 +13,9 @@ def inspect(
     bundle: BundleOptions,
     mechanism: MechanismOptions,
     protection: ProtectionOptions,
-    count: Annotated[int, typer.Option("--count", "-n", min=1, help="How many replacements to list.")] = 15,
+    count: Annotated[int, typer.Option("--count", "-n", min=1, help="Number of replacements to list.")] = 15,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what a word may become, with exact probabilities."""
+    """List the possible replacements of a word with exact probabilities."""
     options = combine_options(mechanism, protection)
     print(describe_word(bundle.load_sanitizer(), word, options, count, as_json=as_json))

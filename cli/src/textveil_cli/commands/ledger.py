@@ -13,13 +13,13 @@ from textveil.ledger import Ledger, get_key_path
 from textveil_cli.console import TYPER_SETTINGS, GroupedCommand, open_output, print_message
 from textveil_cli.options import JsonOption, LedgerKey, PrivateOutput
 
-LedgerArgument = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file that --ledger names.")]
-PrivacyUnitOption = Annotated[str | None, typer.Option("--scope", help="The name of one scope.")]
-YesOption = Annotated[bool, typer.Option("--yes", help="Do it: what is forgotten cannot be had back.")]
+LedgerArgument = Annotated[Path, typer.Argument(metavar="LEDGER", help="File of the privacy ledger.")]
+PrivacyUnitOption = Annotated[str | None, typer.Option("--privacy-unit", help="Name of one privacy unit.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Confirm: deleted data cannot be recovered.")]
 
 ledger = typer.Typer(
     no_args_is_help=True,
-    help="Show, export, rotate or delete what a ledger holds.",
+    help="Show, export, rotate or delete the contents of a privacy ledger.",
     add_completion=False,
     **TYPER_SETTINGS,
 )
@@ -27,33 +27,36 @@ ledger = typer.Typer(
 
 @ledger.command(cls=GroupedCommand)
 def show(
-    file: LedgerArgument, scope: PrivacyUnitOption = None, as_json: JsonOption = False, ledger_key: LedgerKey = None
+    file: LedgerArgument,
+    privacy_unit: PrivacyUnitOption = None,
+    as_json: JsonOption = False,
+    ledger_key: LedgerKey = None,
 ) -> None:
-    """Show what every scope has spent.
+    """Show the spending of every privacy unit.
 
-    Names of scopes are not in the file: they are shown as tags. --scope shows the one of that name.
+    Names of privacy units are not stored, so they are printed as tags. --privacy-unit shows one unit by its name.
     """
     opened_ledger = _open_ledger(file, ledger_key)
     accounts = opened_ledger.list_accounts()
-    if scope is not None:
-        tag = opened_ledger.get_account(scope).unit_tag
+    if privacy_unit is not None:
+        tag = opened_ledger.get_account(privacy_unit).unit_tag
         accounts = [(account, releases) for account, releases in accounts if account.unit_tag == tag]
         if not accounts:
-            raise OptionError("the ledger has no scope of that name")
+            raise OptionError("the ledger has no privacy unit of that name")
     if as_json:
         print(json.dumps([{**account.to_dict(), "releases": releases} for account, releases in accounts]))
         return
-    print(f"{'scope':<14}{'releases':>9}{'nats':>12}{'budget':>12}{'delta':>10}{'no bound':>10}")
+    print(f"{'privacy unit':<14}{'releases':>9}{'epsilon':>12}{'budget':>12}{'delta':>10}{'unbounded':>11}")
     for account, releases in accounts:
         print(
             f"{account.unit_tag.hex()[:12]:<14}{releases:>9,}{account.displayed_epsilon:>12}{account.displayed_budget:>12}"
-            f"{account.displayed_delta:>10}{account.unbounded_releases:>10,}"
+            f"{account.displayed_delta:>10}{account.unbounded_releases:>11,}"
         )
 
 
 @ledger.command(cls=GroupedCommand)
 def export(file: LedgerArgument, output: PrivateOutput = None, ledger_key: LedgerKey = None) -> None:
-    """Print what a ledger holds as JSON, without stored outputs."""
+    """Print the contents of a ledger as JSON, without stored outputs."""
     ProtectedPaths(ledger=file, ledger_key=ledger_key).check_outputs(("--output", output))
     exported = json.dumps(_open_ledger(file, ledger_key).export(), indent=1) + "\n"
     with open_output(output, private=True) as write:
@@ -62,38 +65,40 @@ def export(file: LedgerArgument, output: PrivateOutput = None, ledger_key: Ledge
 
 @ledger.command(cls=GroupedCommand)
 def rotate(file: LedgerArgument, yes: YesOption = False, ledger_key: LedgerKey = None) -> None:
-    """Begin anew under a new key.
+    """Start an empty ledger under a new key.
 
-    All accounts, budgets and stored outputs are forgotten. The old key need not be there, nor the ledger where its key
-    is.
+    All spending, budgets and stored outputs are deleted. Neither the old key nor, if its key exists, the ledger is
+    needed.
     """
     _require_file(file, ledger_key)
     if not yes:
-        raise OptionError("rotate forgets all accounts, budgets and stored outputs: say --yes")
+        raise OptionError("rotate deletes all spending, budgets and stored outputs: confirm with --yes")
     Ledger.rotate(file, key=ledger_key)
-    print_message("textveil: a new key and an empty ledger")
+    print_message("textveil: created a new key and an empty ledger")
 
 
 @ledger.command(cls=GroupedCommand)
 def delete(
     file: LedgerArgument,
-    scope: PrivacyUnitOption = None,
-    outputs: Annotated[bool, typer.Option("--outputs", help="All stored outputs, and no charge.")] = False,
+    privacy_unit: PrivacyUnitOption = None,
+    stored_outputs: Annotated[
+        bool, typer.Option("--stored-outputs", help="Delete all stored outputs; recorded spending stays.")
+    ] = False,
     yes: YesOption = False,
     ledger_key: LedgerKey = None,
 ) -> None:
-    """Forget a scope and its budget, or all stored outputs."""
-    if (scope is None) != outputs:
-        raise OptionError("say what to delete: --scope NAME or --outputs")
+    """Delete a privacy unit with its budget, or all stored outputs."""
+    if (privacy_unit is None) != stored_outputs:
+        raise OptionError("choose what to delete: --privacy-unit NAME or --stored-outputs")
     opened_ledger = _open_ledger(file, ledger_key)
     if not yes:
-        raise OptionError("what is deleted cannot be had back: say --yes")
-    if scope is not None:
-        opened_ledger.delete_privacy_unit(scope)
-        print_message("textveil: the scope, its account and its budget are forgotten")
+        raise OptionError("deleted data cannot be recovered: confirm with --yes")
+    if privacy_unit is not None:
+        opened_ledger.delete_privacy_unit(privacy_unit)
+        print_message("textveil: deleted the privacy unit with its spending and budget")
     else:
         opened_ledger.delete_outputs()
-        print_message("textveil: all stored outputs are forgotten; charges stay")
+        print_message("textveil: deleted all stored outputs; recorded spending stays")
 
 
 def _open_ledger(file: Path, ledger_key: Path | None) -> Ledger:
@@ -108,5 +113,5 @@ def _require_file(file: Path, ledger_key: Path | None) -> None:
     """
     if not file.is_file() and not get_key_path(file, ledger_key).exists():
         raise LedgerError(
-            f"there is no ledger {format_path_name(file) or 'there'}: the first release with --ledger makes it"
+            f"the ledger {format_path_name(file) or 'file'} does not exist: the first release with --ledger creates it"
         )

@@ -5,5 +5,5 @@ from textveil_cli.reports import format_levels_table
 
 
 def levels(bundle: BundleOptions, as_json: JsonOption = False) -> None:
-    """List all levels: what they promise and do to words."""
+    """List the epsilons of a bundle: their guarantees and effects on words."""
     print(format_levels_table(bundle.load_sanitizer().bundle, as_json=as_json))

@@ -20,7 +20,7 @@ from textveil_cli.options import (
 )
 
 #: Terminal colors of kept tokens, types, randomized words and unknown words.
-_COLORS = {"visible": "\x1b[1m", "kind": "\x1b[36m", "drawn": "\x1b[33m", "unknown": "\x1b[35m"}
+_COLORS = {"visible": "\x1b[1m", "type": "\x1b[36m", "drawn": "\x1b[33m", "unknown": "\x1b[35m"}
 _END = "\x1b[0m"
 _MAX_LISTED = 30
 
@@ -31,14 +31,13 @@ def preview(
     protection: ProtectionOptions,
     table: TableOptions,
     color: Annotated[
-        bool | None, typer.Option("--color/--no-color", help="Colors; only on a terminal if left out.")
+        bool | None, typer.Option("--color/--no-color", help="Color the output; default: only on a terminal.")
     ] = None,
 ) -> None:
-    """Show what of a text stays visible; nothing is drawn.
+    """Show which words of a text are kept, without randomizing any.
 
-    In color and as a list, under the staircase, or with --protect names. Function words show an author's habits,
-    negation, tense and gender. Of a table, name one column or key. The preview is as private as the text: it is for
-    this device.
+    Requires the staircase mechanism or --protect names. Function words reveal an author's style, negation, tense and
+    gender. For tables select one column or key. The preview is as private as the text.
     """
     is_names_mode = protection.protect == "names"
     options = combine_options(*([] if is_names_mode else [MechanismOptions(mechanism="staircase")]), protection)
@@ -51,11 +50,11 @@ def preview(
         uses_color = sys.stdout.isatty() if color is None else color
         for document in texts:
             for token, label in sanitizer.preview(document, **options):
-                role = label if label in ("gap", "visible", "drawn", "unknown") else "kind"
+                role = label if label in ("gap", "visible", "drawn", "unknown") else "type"
                 counts[role] += 1
                 if role == "visible":
                     words[token.lower()] += 1
-                elif role == "kind":
+                elif role == "type":
                     entity_types[label] += 1
                 write(_format_token(token, label, role, uses_color))
             write("\n")
@@ -67,7 +66,7 @@ def _read_texts(inputs: InputOptions, table: TableOptions) -> list[str]:
     selection = table.resolve_format(paths).make_selection()
     if inputs.text is not None:
         if selection.format != "lines":
-            raise OptionError("--text and tables exclude each other")
+            raise OptionError("use either --text or a table")
         return [inputs.text]
     if selection.format == "lines":
         return [*iterate_lines(paths)]
@@ -84,7 +83,7 @@ def _read_texts(inputs: InputOptions, table: TableOptions) -> list[str]:
 def _format_token(token: str, label: str, role: str, uses_color: bool) -> str:
     if role == "gap":
         return token
-    if role == "kind":
+    if role == "type":
         token = f"<{label}>"
     elif not uses_color and role != "visible":
         token = "_" * len(token) if role == "drawn" else "?" * len(token)
@@ -105,22 +104,14 @@ def _format_summary(
     other_parts = [part for part in kept_parts if part not in listed_separately]
     unknown_part = "" if is_names_mode else f" ({counts['unknown']:,} of them unknown)"
     lines = [
-        f"{format_count(tokens, 'token')}: {_format_count(counts['visible'], 'stay')} visible, "
-        f"{_format_count(counts['kind'], 'show')} {'its' if counts['kind'] == 1 else 'their'} kind"
-        + (
-            f", {randomized:,} {'is' if randomized == 1 else 'are'} drawn{unknown_part}"
-            if randomized or not is_names_mode
-            else ""
-        ),
-        "visible: " + (_format_most_common(words) or "no words"),
-        "kinds: " + (_format_most_common(entity_types) or "none"),
-        f"Visible too: {', '.join(other_parts)}.",
+        f"{format_count(tokens, 'token')}: {counts['visible']:,} kept, "
+        f"{counts['type']:,} replaced by {'a surrogate of its' if counts['type'] == 1 else 'surrogates of their'} type"
+        + (f", {randomized:,} randomized{unknown_part}" if randomized or not is_names_mode else ""),
+        "kept: " + (_format_most_common(words) or "no words"),
+        "types: " + (_format_most_common(entity_types) or "none"),
+        f"Also kept: {', '.join(other_parts)}.",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _format_count(count: int, verb: str) -> str:
-    return f"{count:,} {verb}" + ("s" if count == 1 else "")
 
 
 def _format_most_common(counts: Counter[str]) -> str:

@@ -29,36 +29,39 @@ def restore(
     inputs: InputOptions,
     places: RestoreOptions,
     mapping: Annotated[
-        Path | None, typer.Option("--mapping", help="The file that sanitize --keep-mapping wrote.")
+        Path | None, typer.Option("--mapping", help="Mapping file written by sanitize --save-mapping.")
     ] = None,
     output: PrivateOutput = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Write each reply as JSON: its text, and what was restored and what was not.")
+        bool,
+        typer.Option(
+            "--json",
+            help="Write each reply as a JSON object with its text and lists of restored and not restored surrogates.",
+        ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Do not say how much came back.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary of restored words.")] = False,
 ) -> None:
-    """Put the original words into a reply, on this device.
+    """Restore the original words in a reply, on this device.
 
-    The reply is about a text that was sanitized with --keep-mapping, and with --consistent on the rungs words and all.
-    Each file is a reply of its own.
+    The reply is about a text that was sanitized with --save-mapping (in the modes words and all also with
+    --consistent). Each file is one reply.
 
-    Words come back in running text alone. In links, markup, code, math and JSON they stay replaced: what displays or
-    runs a reply could send them to whoever wrote it.
+    Originals are restored in running text only. Surrogates in links, markup, code, math and JSON stay, since a program
+    that displays or runs the reply could send originals to its author.
 
-    A line on standard error counts what was restored, and by the reason what was not: for its place, with the option
-    that opens it; because it has more than one original; or because in lower case a name may be a word of the reply's
-    own. It also counts numbers that the text did not have, which a model may have computed from replaced ones. With
-    --json each reply is one line with its text and the lists of these. The result is as private as the text was.
+    A summary on standard error counts restored surrogates, and by reason those not restored, with the option that
+    restores them, and numbers that the text did not contain, which the model may have computed from replaced ones. With
+    --json each reply is one line with its text and these lists. The result is as private as the text.
     """
     paths, policy = inputs.paths, places.parse_policy()
     if mapping is None:
-        raise OptionError("--mapping is needed: the file that sanitize --keep-mapping wrote")
+        raise OptionError("--mapping is required: the file that sanitize --save-mapping wrote")
     ProtectedPaths(inputs=[*paths, mapping]).check_outputs(("--output", output))
     try:
         with mapping.open("rb") as file:
             restorer = Restorer.from_json(file.read(MAX_MAPPING_BYTES + 1))
     except OSError as error:
-        raise InputError(f"--mapping: no readable file {get_safe_file_name(mapping) or 'there'}") from error
+        raise InputError(f"--mapping: cannot read {get_safe_file_name(mapping) or 'the file'}") from error
     reports: list[RestoreReport] = []
     ended = True
     with open_output(output, private=True) as write:
@@ -77,7 +80,7 @@ def restore(
     report = RestoreReport.join_reports(reports)
     is_other_text = len(restorer) and not report.restored and not report.not_restored
     print_unless_quiet(
-        describe_restore_report(report) + (" (is it the mapping of another text?)" if is_other_text else ""), quiet
+        describe_restore_report(report) + (" (this may be the mapping of another text)" if is_other_text else ""), quiet
     )
 
 

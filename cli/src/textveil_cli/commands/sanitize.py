@@ -4,17 +4,21 @@ from textveil_cli.rewriting.arguments import SanitizeArguments
 
 
 def sanitize(arguments: SanitizeArguments) -> None:
-    """Rewrite a text with words drawn at random.
+    """Replace names or randomize words of a text.
 
     \b
     textveil sanitize --protect names --text "Please refund Anna Novak."
     textveil sanitize --protect names tickets.csv --column note -o sent.csv
 
-    Drawn words are other words: where a language model or a colleague acts on the text, take --protect names. Function
-    words, punctuation, case and kinds of names stay visible: textveil preview shows them. Each line is a document of
-    plain text. Of CSV, TSV, JSON lines and Parquet, say which columns or keys to rewrite: the others are copied. Files
-    may also be folders, and packed as .gz or .zst. The privacy statement, on standard error, is about one word, for
-    someone who knows every other word; the text as a whole is not protected. Sanitizing again weakens the promise.
+    By default (--protect words) function words, punctuation, case and the types of names are kept: textveil preview
+    shows them. Randomized words are unrelated to the originals: use --protect names if a language model or a person
+    acts on the text.
+
+    Each line of plain text is a document. For CSV, TSV, JSON lines and Parquet select columns or keys; the others are
+    copied. Inputs may be folders and compressed files (.gz, .zst).
+
+    The privacy statement on standard error is about one word, against a reader who knows all others; the text as a
+    whole is not protected. Each further release of the same text weakens the guarantee.
     """
     arguments = arguments.resolve_format()
     arguments.check_options()

@@ -25,12 +25,14 @@ class ServedEncoderOptions:
     """Options of the encoder that the server offers beside the sanitizer."""
 
     heading: ClassVar[str] = "Encoder"
-    encoder: Annotated[Path | None, typer.Option(help="Folder of an encoder bundle; without it no /encode.")] = None
+    encoder: Annotated[
+        Path | None, typer.Option(help="Folder of an encoder bundle; /encode is unavailable without it.")
+    ] = None
     encoder_epsilon: Annotated[
-        str | None, typer.Option(help="For the whole text, exactly as info lists it; the encoder's default.")
+        str | None, typer.Option(help="Epsilon per text, as textveil info lists it; default: that of the encoder.")
     ] = None
     encoder_as_text: Annotated[
-        bool, typer.Option("--encoder-as-text", help="Answer /encode with a public sentence beside the index.")
+        bool, typer.Option("--encoder-as-text", help="Add a public sentence to the class label in answers of /encode.")
     ] = False
     expected: Annotated[ExpectedBundleOptions, OptionsFor("encoder")]
 
@@ -48,13 +50,13 @@ class ServedEncoderOptions:
         """
         if self.encoder is None:
             if self.encoder_epsilon is not None or self.encoder_as_text:
-                raise OptionError("--encoder-epsilon and --encoder-as-text go with --encoder")
+                raise OptionError("--encoder-epsilon and --encoder-as-text need --encoder")
             if self.expected.has_requirements:
-                raise OptionError("--encoder-expect-id and --encoder-maker go with --encoder")
+                raise OptionError("--encoder-expect-id and --encoder-signer need --encoder")
             return None
         opened = load_encoder(self.encoder, **self.expected.expected_bundle)
         if self.encoder_as_text and not isinstance(opened, TextLabelEncoder):
-            raise OptionError("--encoder-as-text is for bundles that release an index")
+            raise OptionError("--encoder-as-text needs a bundle that releases a class label")
         return opened
 
 
@@ -64,33 +66,38 @@ def serve(
     text_options: TextOptions,
     encoder: ServedEncoderOptions,
     ledger: LedgerOptions,
-    scope_per_request: Annotated[
+    privacy_unit_per_request: Annotated[
         bool,
         typer.Option(
-            "--scope-per-request",
+            "--privacy-unit-per-request",
             rich_help_panel=LedgerOptions.heading,
-            help='With --ledger: a request may name its scope ("scope" in its body), and so begin a new budget.',
+            help='With --ledger: a request may name its privacy unit ("privacy_unit" in its body), which '
+            "begins a new budget.",
         ),
     ] = False,
-    body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 24, help="The longest body of a request.")] = 1 << 20,
-    seconds: Annotated[
-        float, typer.Option(min=1, max=600, help="For a body to arrive, for the work, and for an answer to be read.")
+    max_body_bytes: Annotated[int, typer.Option(min=1_000, max=1 << 24, help="Maximum bytes of a request body.")] = 1
+    << 20,
+    timeout_seconds: Annotated[
+        float,
+        typer.Option(
+            min=1, max=600, help="Time limit in seconds for receiving a body, for the work, and for sending the answer."
+        ),
     ] = 30,
 ) -> None:
-    """Serve other programs of this device over HTTP.
+    """Serve sanitize and encode over HTTP to programs on this device.
 
-    POST /sanitize and /encode take {"text": "..."} or {"texts": [...]}; GET /info and /health tell the rest.
-    All requests are released under the options given here. No text is logged, and none is stored: with --memo
-    outputs are, encrypted. It ends when it is interrupted or terminated, and finishes what it is answering.
+    POST /sanitize and /encode accept {"text": "..."} or {"texts": [...]}; GET /info and /health describe the service.
+    All requests use the options of this command. Texts are neither logged nor stored; with --replay-cache outputs are
+    stored, encrypted. On interruption the service finishes open requests and exits.
     """
     options = text_options.make_options()
     address.refuse_overwriting(ledger, bundle.bundle)
-    limits, service_address = RequestLimits(body_bytes=body_bytes, seconds=seconds), address.make_address()
-    run_ledger = ledger.open_ledger(scope_per_request=scope_per_request)
+    limits, service_address = RequestLimits(body_bytes=max_body_bytes, seconds=timeout_seconds), address.make_address()
+    run_ledger = ledger.open_ledger(privacy_unit_per_request=privacy_unit_per_request)
     if run_ledger is not None:
         limits = replace(limits, threads=limits.ledger_threads)
     sanitizer = bundle.load_sanitizer()
-    releases = _make_releases(sanitizer, options, encoder, run_ledger, scope_per_request)
+    releases = _make_releases(sanitizer, options, encoder, run_ledger, privacy_unit_per_request)
     text_options.report_list_entries(sanitizer, options, quiet=False)
     report = partial(print_unless_quiet, quiet=False)
     run(lambda access: make_app(releases, access, limits, report), service_address, limits, report)
@@ -112,18 +119,18 @@ def _make_releases(
     statement = sanitizer.terms(**options).statement(1)  # checks the options before the server starts
     encoder_options = encoder.release_options
 
-    def sanitize(texts: Any, scope: str | None = None) -> Any:
+    def sanitize(texts: Any, privacy_unit: str | None = None) -> Any:
         if run_ledger is not None:
-            return run_ledger.sanitize(sanitizer, texts, options, scope)
+            return run_ledger.sanitize(sanitizer, texts, options, privacy_unit)
         return sanitizer.sanitize_batch(texts, **options)
 
     model = encoder.open_encoder()
     if model is None:
         return ServedReleases(sanitize=sanitize, sanitize_statement=statement, has_privacy_units=allows_request_units)
 
-    def encode(texts: Any, scope: str | None = None) -> Any:
+    def encode(texts: Any, privacy_unit: str | None = None) -> Any:
         if run_ledger is not None:
-            return run_ledger.encode(model, texts, encoder_options, scope)
+            return run_ledger.encode(model, texts, encoder_options, privacy_unit)
         return model.encode_batch(texts, **encoder_options)
 
     return ServedReleases(

@@ -16,46 +16,47 @@ def verify(
     folder: BundleArgument = None,
     *,
     bundle: BundleOptions,
-    pairs: Annotated[
-        int | None, typer.Option(min=1, help=f"Pairs of words to audit anew; {AUDITED_PAIRS:,} if left out.")
+    audit_pairs: Annotated[
+        int | None, typer.Option(min=1, help=f"Number of random word pairs to audit; {AUDITED_PAIRS:,} if left out.")
     ] = None,
-    receipt: Annotated[Path | None, typer.Option("--receipt", help="Check this receipt instead of a bundle.")] = None,
+    receipt: Annotated[Path | None, typer.Option("--receipt", help="Verify this receipt instead of a bundle.")] = None,
     released: Annotated[
         Path | None,
-        typer.Option("--output", help="With --receipt: the output that it must be of; - is standard input."),
+        typer.Option(
+            "--output", help="With --receipt: the output that the receipt must match; - reads standard input."
+        ),
     ] = None,
     signed_by: Annotated[
-        str | None, typer.Option("--signed-by", help="With --receipt: the public key that must have signed it.")
+        str | None, typer.Option("--signed-by", help="With --receipt: public key that must have signed the receipt.")
     ] = None,
 ) -> None:
-    """Check a bundle on this device, and its bounds anew; or a receipt.
+    """Verify a bundle and its bounds, or a receipt.
 
-    Hashes, structure, certificate, and a fresh audit of random pairs of words. Of an encoder bundle: hashes, structure,
-    the model's operators, and the finished noise or channel of every level. Of a receipt: its signature, and
-    the hash of the output.
+    Text bundles: hashes, structure, certificate, and an audit of random word pairs. Encoder bundles: hashes, structure,
+    operators of the model, and the noise or randomizer of every epsilon. Receipts: signature and hash of the output.
     """
     bundle_folder = bundle.select_folder(folder)
     if receipt is not None:
-        if bundle_folder is not None or pairs is not None or bundle.expected.maker is not None:
-            raise OptionError("--receipt is checked without a bundle")
+        if bundle_folder is not None or audit_pairs is not None or bundle.expected.signer is not None:
+            raise OptionError("--receipt cannot be combined with a bundle, --audit-pairs or --signer")
         from textveil_cli.reports.receipt import verify_receipt
 
         print(verify_receipt(receipt, released, signed_by, bundle.expected.expect_id))
         return
     if released is not None or signed_by is not None:
-        raise OptionError("--output and --signed-by go with --receipt")
+        raise OptionError("--output and --signed-by need --receipt")
     expected_bundle = bundle.expected.expected_bundle
     opened_bundle = (
         Sanitizer.load(**expected_bundle).bundle
         if bundle_folder is None
         else open_bundle(bundle_folder, **expected_bundle)
     )
-    if pairs is not None and not (isinstance(opened_bundle, TextBundle) and opened_bundle.santext_levels):
-        raise OptionError("--pairs is for bundles with SanText: of others all that is checked is checked whole")
+    if audit_pairs is not None and not (isinstance(opened_bundle, TextBundle) and opened_bundle.santext_levels):
+        raise OptionError("--audit-pairs needs a SanText bundle: for others all checks are exhaustive")
     match opened_bundle:
         case LabelBundle():
             print(verify_labels(opened_bundle))
         case VectorBundle():
             print(verify_encoder(opened_bundle))
         case _:
-            print(verify_text(opened_bundle, AUDITED_PAIRS if pairs is None else pairs))
+            print(verify_text(opened_bundle, AUDITED_PAIRS if audit_pairs is None else audit_pairs))

@@ -144,11 +144,13 @@ class GroupedCommand(_StrictCommandMixin, TyperCommand):
 def _describe_remaining_output(options: dict[str, Any]) -> str:
     """Describe the output that an interrupted command leaves, derived from its options."""
     output = options.get("output")
-    remarks = ["what was drawn is charged"] if options.get("ledger") else []
+    remarks = ["the epsilon of every sampled output is spent"] if options.get("ledger") else []
     if output is not None and "resume" in options and Path(output).is_dir():
-        remarks.append(f"what is finished is in {Path(output).name}, and the same command with --resume goes on")
+        remarks.append(f"finished files are in {Path(output).name}; run the same command with --resume to continue")
     elif "output" in options:
-        remarks.append("what was printed stands" if output is None else f"nothing was written to {Path(output).name}")
+        remarks.append(
+            "output printed so far remains valid" if output is None else f"nothing was written to {Path(output).name}"
+        )
     return "; ".join(remarks)
 
 
@@ -240,7 +242,7 @@ class OptionsFor:
     """Marker that reuses an option group about a bundle for something else.
 
     ``Annotated[ExpectedBundleOptions, OptionsFor("encoder")]`` renames the options of ``ExpectedBundleOptions`` to, for
-    example, ``--encoder-maker`` and ``--max-encoder-bytes``.
+    example, ``--encoder-signer`` and ``--max-encoder-bytes``.
     """
 
     subject: str

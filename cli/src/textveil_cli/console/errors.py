@@ -27,8 +27,8 @@ _USAGE_ERRORS = {
 }
 #: Options as the errors of the library spell them.
 _LIBRARY_OPTIONS = re.compile(
-    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|draw|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
-    r"protect|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
+    r"\b(allow|(?<!lower )case|consistent(_cap)?|deny|drop|epsilon(?! of)|keep|key(?=[^;(]*: only)|mechanism|"
+    r"protect|randomize|replacement_probability|restore_(hosts|places)|sanitize_punctuation|split|style|tag)\b"
 )
 #: Shape of an option name; private text hardly has it.
 _OPTION_SHAPE = re.compile(r"(?=.{2,40}$)(--[a-z]+(-[a-z]+)*|-[a-z])")
@@ -72,7 +72,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
     except OSError as error:  # input errors have names of their own, so only output is left
         _discard_output()
         reason = os.strerror(error.errno) if error.errno else "closed"
-        return _print_error(f"{name}: {OutputError.code}: standard output cannot be written: {reason}", 1)
+        return _print_error(f"{name}: {OutputError.code}: cannot write to standard output: {reason}", 1)
     except MemoryError:
         return _print_error(f"{name}: memory: not enough memory for this input", 1)
     except Exception as error:  # last line of defense for the user's text
@@ -88,7 +88,7 @@ def run(app: typer.Typer, name: str, arguments: list[str] | None = None) -> int:
             )
         frame = traceback.extract_tb(error.__traceback__)[-1]
         location = f"{type(error).__name__} in {frame.filename.rpartition('/')[2]} line {frame.lineno}"
-        return _print_error(f"{name}: internal: {location}; please report this", 1)
+        return _print_error(f"{name}: internal error: {location}; please report this", 1)
 
 
 def _get_help_command(command: Any, name: str, arguments: list[str] | None) -> str:
@@ -114,8 +114,8 @@ def _describe_usage_error(error: Any, name: str) -> str:
     if description is None:  # click raises a bare UsageError for an unknown command and for surplus arguments
         commands = getattr(getattr(getattr(error, "ctx", None), "command", None), "commands", None)
         has_arguments = any(each.param_type_name == "argument" for each in error.ctx.command.get_params(error.ctx))
-        hint = "put what has blanks in quotes" if has_arguments else "this command takes options alone"
-        description = "unknown command" if commands else f"one argument too many: {hint}"
+        hint = "quote arguments that contain spaces" if has_arguments else "this command takes only options"
+        description = "unknown command" if commands else f"too many arguments: {hint}"
     if (
         _OPTION_SHAPE.fullmatch(typed := str(getattr(error, "option_name", "")))
         and description == _USAGE_ERRORS["NoSuchOption"]
@@ -132,8 +132,8 @@ def _describe_usage_error(error: Any, name: str) -> str:
         return f"{description}: did you mean {' or '.join(commands)}?"
     if description == "unknown command":
         if error.ctx.parent is not None or name != "textveil":
-            return f"{description}; there are {', '.join(error.ctx.command.list_commands(error.ctx))}"
-        return f'{description}; to rewrite a text: {name} sanitize --text "...", or {name} sanitize FILE'
+            return f"{description}; available: {', '.join(error.ctx.command.list_commands(error.ctx))}"
+        return f'{description}; to sanitize a text, run {name} sanitize --text "..." or {name} sanitize FILE'
     if "BadOptionUsage" in class_names and description == _USAGE_ERRORS["BadOptionUsage"]:  # for a known option
         needed = re.search(r"requires (\d+) arguments", error.message)
         expected = (

@@ -11,9 +11,9 @@ _REASONS = {
     SkipReason.JSON: ("in JSON", "--restore-places json"),
     SkipReason.MARKUP: ("in or after markup", ""),
     SkipReason.ACTIVE: ("in a reply with a script or an event handler", ""),
-    SkipReason.CHUNK: ("in what may be an address", "--restore-hosts HOST"),
-    SkipReason.AMBIGUOUS: ("with more than one original", ""),
-    SkipReason.WORD: ("that may be a word of the reply's own", ""),
+    SkipReason.CHUNK: ("in a chunk that may be an address", "--restore-hosts HOST"),
+    SkipReason.AMBIGUOUS: ("with several possible originals", ""),
+    SkipReason.WORD: ("that may be an ordinary word of the reply", ""),
 }
 
 
@@ -26,7 +26,7 @@ def describe_restore_report(report: RestoreReport) -> str:
         description += ", ".join(f"{count:,} {_describe_reason(reason)}" for reason, count in reasons.items())
     numbers = len(report.unknown_numbers)
     if numbers:
-        description += f"; {format_count(numbers, 'number')} that the text did not have: the model may have computed "
+        description += f"; {format_count(numbers, 'number')} not in the text: the model may have computed "
         description += "it from replaced numbers" if numbers == 1 else "them from replaced numbers"
     return description
 

@@ -12,7 +12,7 @@ _OTHER_NAMES = {
     "--protect all": "all everything",
     "--protect": "rung mode visible show hide",
     "--style tag": "tags mask redact placeholder placeholders",
-    "--keep, --tag, --drop": "kind kinds city cities date dates email emails name number numbers person persons",
+    "--keep, --tag, --drop": "kind kinds types city cities date dates email emails name number numbers person persons",
     "--mechanism": "method algorithm",
     "--allow": "allow-list allowlist whitelist",
     "--deny": "blacklist deny-list denylist stop-words stopwords",
@@ -23,26 +23,40 @@ _OTHER_NAMES = {
     "--quiet": "no-statement silent",
     "--workers": "j jobs parallel processes threads w",
     "--resume": "continue",
-    "--skip-empty, --quarantine": "errors ignore ignore-errors skip skip-empty skip-errors",
+    "--skip-empty, --rejected-rows": "errors ignore ignore-errors quarantine skip skip-empty skip-errors",
+    "--max-field-bytes": "max-field",
+    "--drop-column": "without-column",
+    "--drop-other-columns": "only-columns",
+    "--randomize": "draw",
+    "--randomizer": "channel",
+    "--replay-cache": "memo cache",
+    "--replay-cache-key": "memo-key",
+    "--privacy-unit": "scope",
+    "--privacy-unit-column": "scope-column",
+    "--privacy-unit-per-request": "scope-per-request",
+    "--signer": "maker",
+    "--encoder-signer": "encoder-maker",
+    "--expire-hours": "keep-hours",
     "--bundle": "dict dictionary encoder model vocabulary",
-    "--mapping, --keep-mapping": "map save-mapping",
+    "--mapping, --save-mapping": "keep-mapping map save-mapping",
     "--budget": "limit",
 }
 #: Answers for options that do not exist here. Key: an option that the command must have, then the typed names.
 _EXPLANATIONS = {
-    "files f file i in input path": "files stand after the command, without an option",
-    "--output force overwrite": "an output file is replaced without it",
-    "--output in-place inplace": "nothing is rewritten in its place: -o names another file",
-    "--csv format type": "the ending of a file says its format, or --csv, --tsv, --jsonl, --parquet or --plain",
-    "--epsilon random-state seed": "draws are random, and none can be repeated",
-    "--epsilon dry-run preview": "textveil preview shows what would stay visible",
-    "--protect epsilon eps level levels nats": "nothing is drawn here, so there is no level",
+    "files f file i in input path": "pass files as arguments, without an option",
+    "--output force overwrite": "output files are always replaced",
+    "--output in-place inplace": "files are never rewritten in place: name another file with -o",
+    "--csv format type": "the format follows from the file's ending; else set --csv, --tsv, --jsonl, --parquet or "
+    "--plain",
+    "--epsilon random-state seed": "sampling has no seed and cannot be repeated",
+    "--epsilon dry-run preview": "textveil preview shows which words are kept",
+    "--protect epsilon eps level levels nats": "this command samples nothing, so it has no epsilon",
     "--label column columns text-column": "--text names the column of the texts, --label that of the labels",
-    "--bundle lang language locale": "only English is built in, and --bundle names another",
-    "--help o out outfile output": "what is printed goes to a file with > FILE",
-    "--help version": "textveil --version shows it",
+    "--bundle lang language locale": "only English is built in; use --bundle for another language",
+    "--help o out outfile output": "redirect the output with > FILE",
+    "--help version": "use textveil --version",
 }
-_EPSILON_HINT = " A level is named by its nats: textveil levels lists them"
+_EPSILON_HINT = " Use an epsilon that textveil levels lists"
 
 
 def suggest_option(typed: str, options: Iterable[str]) -> str:

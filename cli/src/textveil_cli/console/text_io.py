@@ -117,18 +117,18 @@ def open_input(path: str, name: str) -> Iterator[tuple[int, int]]:
         if sys.stdin is None:
             raise InputError("standard input is closed")
         if sys.stdin.isatty():
-            print_message("textveil: reading lines from the terminal; Ctrl-D ends")
+            print_message("textveil: reading lines from the terminal; press Ctrl-D to end")
         yield sys.stdin.fileno(), 0
         return
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except OSError as error:
-        hint = " (a text itself goes after --text)" if name.startswith("input ") and "," not in name else ""
-        raise InputError(f"{name}: cannot be read: {os.strerror(error.errno or 0)}{hint}") from error
+        hint = " (to pass a text, use --text)" if name.startswith("input ") and "," not in name else ""
+        raise InputError(f"{name}: cannot read the file: {os.strerror(error.errno or 0)}{hint}") from error
     try:
         status = os.fstat(descriptor)
         if stat.S_ISDIR(status.st_mode):
-            raise InputError(f"{name}: a folder; name the files in it")
+            raise InputError(f"{name}: is a folder: name the files in it")
         yield descriptor, status.st_size
     finally:
         with suppress(OSError):
@@ -158,9 +158,7 @@ def read_word_list(path: Path | None, option: str) -> list[str]:
         return []
     with suppress(OSError, UnicodeDecodeError):
         return [line.strip() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    raise InputError(
-        f"{option}: no readable UTF-8 file {get_safe_file_name(path) or 'there'} (it has words, one per line)"
-    )
+    raise InputError(f"{option}: cannot read {get_safe_file_name(path) or 'the file'} as UTF-8 with one word per line")
 
 
 def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> Iterator[LineBatch]:
@@ -186,7 +184,7 @@ def read_lines(descriptor: int, name: str, remedy: str = "save it as UTF-8") -> 
         try:
             chunk = os.read(descriptor, _READ_BYTES)
         except OSError as error:
-            raise InputError(f"{name}: cannot be read") from error
+            raise InputError(f"{name}: cannot read the file") from error
         end = len(chunk) if not chunk else chunk.rfind(b"\n") + 1
         if chunk and not end:
             pending.append(chunk)
@@ -242,4 +240,4 @@ def _decode_lines(block: bytes, *, first: bool) -> tuple[list[str], bool, int | 
 def _suggest_encoding(block: bytes) -> str:
     """Return advice if the first bytes of an input are not UTF-8, else ""."""
     wide = b"\0" in block[:2] or block.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    return " (UTF-16, or no text: save it as UTF-8)" if wide else ""
+    return ": the file is UTF-16 or not text; save it as UTF-8" if wide else ""

@@ -7,8 +7,9 @@ from io import BytesIO
 from itertools import groupby, islice
 from typing import cast
 
-from textveil.errors import DocumentTooLong, FieldTooLong, InputError
+from textveil.errors import DocumentTooLong, InputError
 
+from textveil_cli.errors import FieldTooLong
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.rows import (
     LONG_TEXT,
@@ -123,7 +124,7 @@ def split_lines(chunks: Iterable[bytes], max_bytes: int, name: str) -> Iterator[
         if not end:
             pending.append(chunk)
             if size > max_bytes:
-                raise FieldTooLong(f"{name}: a line is longer than --max-field allows")
+                raise FieldTooLong(f"{name}: a line exceeds --max-field-bytes")
             continue
         lines = BytesIO(b"".join([*pending, chunk[:end]])).readlines()
         pending, size = [chunk[end:]], len(chunk) - end
@@ -159,9 +160,7 @@ def read_blocks(
         if selection.document == "key":
             rows, open_document = _split_last_document(rows, rejected, earlier_keys, layout.separator, last=last)
             if sum(map(len, (part for row in open_document for part in row.parts))) > selection.max_row:
-                raise DocumentTooLong(
-                    f"{name}, row {open_document[0].number}: its document is longer than --max-field allows"
-                )
+                raise DocumentTooLong(f"{name}, row {open_document[0].number}: its document exceeds --max-field-bytes")
         if rows or rejected or last:
             document_sizes = _count_texts(rows, selection.document)
             yield TextBlock(
@@ -182,7 +181,7 @@ def remove_byte_order_mark(lines: list[bytes], name: str) -> list[TableRow]:
     """
     first = lines[0]
     if b"\0" in first[:2] or first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(f"{name}: not UTF-8 at byte 0 (UTF-16, or no text: save it as UTF-8)")
+        raise InputError(f"{name}: not UTF-8 at byte 0: the file is UTF-16 or not text; save it as UTF-8")
     if not first.startswith(codecs.BOM_UTF8):
         return []
     lines[0] = first.removeprefix(codecs.BOM_UTF8)
@@ -208,7 +207,7 @@ def _split_last_document(
             key, is_repeated = row.key, hash(row.key) in earlier_keys
         if is_repeated and row.number:
             raw = separator.join(row.parts) + row.end
-            reason = "rows of its document stand further up: sort them by the key"
+            reason = "its document has earlier rows that are not adjacent: sort the rows by --document-key"
             rejected.append(RejectedRow(number=row.number, line=row.line, reason=reason, raw=raw))
         else:
             accepted.append(row)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from textveil.errors import BadRow, OptionError
+from textveil.errors import OptionError
 
 from textveil_cli.console import LineBatch
+from textveil_cli.errors import BadRow
 from textveil_cli.files.blocks import read_blocks
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.parquet import ParquetTable
@@ -29,7 +30,7 @@ def read_cells(file: InputStream, selection: ColumnSelection, name: str) -> Iter
         TextveilError: The file cannot be read.
     """
     if len(selection.columns) != 1:
-        raise OptionError("give one --column or --key: each row gives one line")
+        raise OptionError("this command takes one --column or --key: each row gives one output line")
     if selection.format == "parquet":
         with open(file.descriptor, "rb", closefd=False) as binary_file:
             for block in ParquetTable(binary_file, name, selection).read_blocks():
@@ -44,5 +45,8 @@ def read_cells(file: InputStream, selection: ColumnSelection, name: str) -> Iter
 
 def _get_only_text(row: TableRow, name: str) -> str:
     if len(row.texts) > 1:
-        raise BadRow(f"{name}, row {row.number:,} (line {row.line:,}): several texts, where a row gives one line")
+        raise BadRow(
+            f"{name}, row {row.number:,} (line {row.line:,}): the key has several texts, but each row gives one "
+            "output line"
+        )
     return row.texts[0] if row.texts else ""

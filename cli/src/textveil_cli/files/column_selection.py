@@ -37,7 +37,7 @@ class ColumnSelection:
         encoding: Encoding of a delimited file: ``utf-8``, ``latin-1`` or ``cp1252``.
         allow_missing: Whether a row of JSON lines may lack a key.
         max_field: Maximum bytes of a field; a row has at most four times as many.
-        scope_column: The column or key whose value names the privacy unit of a row in the ledger.
+        privacy_unit_column: The column or key whose value names the privacy unit of a row in the ledger.
         without: Columns to leave out of the output.
         only: Whether to leave out all columns except the rewritten ones.
 
@@ -54,42 +54,44 @@ class ColumnSelection:
     encoding: str = "utf-8"
     allow_missing: bool = False
     max_field: int = MAX_FIELD
-    scope_column: str | None = None
+    privacy_unit_column: str | None = None
     without: tuple[str, ...] = ()
     only: bool = False
 
     def __post_init__(self) -> None:
         option = "--key" if self.format == "jsonl" else "--column"
         if self.format == "lines" and self.columns:
-            raise OptionError("--column and --key are for tables: say --csv, --tsv, --jsonl or --parquet")
+            raise OptionError("--column and --key need a table: use --csv, --tsv, --jsonl or --parquet")
         if self.format != "lines" and not self.columns:
-            raise OptionError(f"a table needs {option} NAME: where the texts are (--plain if it is plain text)")
+            raise OptionError(f"a table needs {option} NAME to select the texts; use --plain if it is plain text")
         if len(set(self.columns)) < len(self.columns):
-            raise OptionError(f"{option}: a name is given twice")
+            raise OptionError(f"{option}: a name appears twice")
         if self.document not in (("cell", "file") if self.format == "lines" else ("cell", "row", "key")):
-            raise OptionError("--document is line or file for plain text, cell or row for tables")
+            raise OptionError("--document takes line or file for plain text, cell or row for tables")
         if (self.without or self.only) and self.format == "lines":
             raise OptionError(
-                "--without-column and --only-columns are for tables: say --csv, --tsv, --jsonl or --parquet"
+                "--drop-column and --drop-other-columns need a table: use --csv, --tsv, --jsonl or --parquet"
             )
         if self.without and self.only:
-            raise OptionError("--without-column and --only-columns exclude each other")
+            raise OptionError("use either --drop-column or --drop-other-columns")
         if set(self.without) & set(self.columns) or len(set(self.without)) < len(self.without):
-            raise OptionError("--without-column: one is rewritten too, or given twice: name it once")
-        if self.format == "lines" and self.scope_column is not None:
-            raise OptionError("--scope-column is for tables")
+            raise OptionError("--drop-column: a column appears twice or is also rewritten")
+        if self.format == "lines" and self.privacy_unit_column is not None:
+            raise OptionError("--privacy-unit-column needs a table")
         if self.format == "parquet" and self.document == "key":
-            raise OptionError("--document-key is for CSV, TSV and JSON lines")
+            raise OptionError("--document-key needs CSV, TSV or JSON lines")
         if self.format not in ("csv", "tsv") and not (self.header and self.delimiter is None):
-            raise OptionError("--no-header and --delimiter are for --csv and --tsv")
+            raise OptionError("--no-header and --delimiter need --csv or --tsv")
         if self.delimiter is not None and (
             len(self.delimiter) != 1 or self.delimiter in '"\r\n' or not self.delimiter.isascii()
         ):
-            raise OptionError("--delimiter is one ASCII character: not a quote, not a line end (--tsv is for tabs)")
+            raise OptionError(
+                "--delimiter takes one ASCII character other than a quote or line end; use --tsv for tabs"
+            )
         if self.format not in ("csv", "tsv") and self.encoding != "utf-8":
-            raise OptionError("--encoding is for --csv and --tsv")
+            raise OptionError("--encoding needs --csv or --tsv")
         if self.allow_missing and self.format != "jsonl":
-            raise OptionError("--allow-missing is for --jsonl")
+            raise OptionError("--allow-missing needs --jsonl")
         self.codec  # noqa: B018 - it is known now whether there is such an encoding
 
     @property
@@ -102,7 +104,7 @@ class ColumnSelection:
         try:
             return _ENCODINGS[codecs.lookup(self.encoding).name]
         except (LookupError, ValueError):
-            raise OptionError("--encoding is utf-8, latin-1 or cp1252") from None
+            raise OptionError("--encoding takes utf-8, latin-1 or cp1252") from None
 
     def list_output_columns(
         self, rewritten: Collection[int], left_out: Collection[int], count: int

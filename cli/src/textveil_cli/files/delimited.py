@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from textveil.errors import ColumnError, FieldTooLong, InputError
+from textveil.errors import InputError
 
 from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files.column_selection import MAX_CELLS, ColumnSelection
 from textveil_cli.files.rows import LONG_TEXT, RejectedRow, TableRow, encode_long_text
 
@@ -59,7 +60,7 @@ class DelimitedLayout:
             if quoted_row.lines:
                 quoted_row.add_line(line)
                 if quoted_row.size > self._selection.max_row:
-                    raise FieldTooLong(f"{self._name}, row {self._row + 1}: a cell is longer than --max-field allows")
+                    raise FieldTooLong(f"{self._name}, row {self._row + 1}: a cell exceeds --max-field-bytes")
                 if quoted_row.quotes % 2:  # the open cell stays open
                     continue
             elif line in _LINE_ENDS:
@@ -82,7 +83,7 @@ class DelimitedLayout:
         if last and quoted_row.lines:
             raise InputError(f"{self._name}, row {self._row + 1}: a quote is not closed")
         if last and not self._cell_count and self._selection.header:
-            raise ColumnError(f"{self._name}: the file is empty, and has no header")
+            raise ColumnError(f"{self._name}: the file is empty: the header is missing")
 
     def set_position(self, rows: int, lines: int) -> None:
         """Continue the counts of rows and lines from these numbers; see ``RowLayout``."""
@@ -137,9 +138,7 @@ class DelimitedLayout:
                 return None
             else:
                 return (
-                    _BARE_RETURN_ERROR
-                    if raw.startswith(b"\r", quoted_row.position)
-                    else "something follows a closing quote"
+                    _BARE_RETURN_ERROR if raw.startswith(b"\r", quoted_row.position) else "text follows a closing quote"
                 )
 
     def _find_cell_end(self, raw: bytes, position: int) -> int:
@@ -168,9 +167,9 @@ class DelimitedLayout:
         self._row += 1
         number = self._row
         if len(raw) > self._selection.max_field and max(map(len, cells)) > self._selection.max_field:
-            raise FieldTooLong(f"{self._name}, row {number}: a cell is longer than --max-field allows")
+            raise FieldTooLong(f"{self._name}, row {number}: a cell exceeds --max-field-bytes")
         if error is None and len(cells) != self._cell_count:
-            error = f"{len(cells):,} cells, where the first row has {self._cell_count:,}"
+            error = f"{len(cells):,} cells, but the first row has {self._cell_count:,}"
         if error is not None:
             return RejectedRow(number=number, line=line, reason=error, raw=raw)
         try:
@@ -221,7 +220,7 @@ class DelimitedLayout:
         left_out_names = self._selection.without
         left_out = [
             self._find_column(
-                names, column, describe_column_option("--without-column", column, number, len(left_out_names))
+                names, column, describe_column_option("--drop-column", column, number, len(left_out_names))
             )
             for number, column in enumerate(left_out_names, 1)
         ]
@@ -232,11 +231,11 @@ class DelimitedLayout:
             self._key_column = self._find_column(
                 names, key := self._selection.document_key, describe_column_option("--document-key", key)
             )
-        if self._selection.scope_column is not None:
+        if self._selection.privacy_unit_column is not None:
             self._privacy_unit_column = self._find_column(
                 names,
-                unit_column := self._selection.scope_column,
-                describe_column_option("--scope-column", unit_column),
+                unit_column := self._selection.privacy_unit_column,
+                describe_column_option("--privacy-unit-column", unit_column),
             )
 
     def _find_column(self, names: list[str], column: str, option: str) -> int:
@@ -245,14 +244,16 @@ class DelimitedLayout:
             searched, hint = "header" if self._selection.header else "first row", ""
             listed = list_columns(names) if self._selection.header else ""
             if not positions:
-                hint = suggest_column(column, names) or "; --no-header if there is none"
+                hint = suggest_column(column, names) or "; use --no-header if the file has none"
             if listed:
                 searched += f" ({listed})"
             if not self._selection.header:
-                hint = f": with --no-header it is a number from 1 to {len(names)}"
+                hint = f": with --no-header columns are numbers from 1 to {len(names)}"
             if not positions and len(names) == 1:
-                hint = f": the first row is one cell{_suggest_delimiter(names[0], self._selection.delimiter)}"
-            raise ColumnError(f"{self._name}: {option} is {'twice' if positions else 'not'} in the {searched}{hint}")
+                hint = f": the first row has only one cell{_suggest_delimiter(names[0], self._selection.delimiter)}"
+            raise ColumnError(
+                f"{self._name}: {option} {'appears twice' if positions else 'is not'} in the {searched}{hint}"
+            )
         return positions[0]
 
     def _decode_cell(self, cell: bytes) -> str:
@@ -264,7 +265,7 @@ def _suggest_delimiter(row: str, delimiter: str | None) -> str:
     """Suggest the delimiter of a first row that has only one cell."""
     delimiter_found = max(",;|\t", key=row.count)
     if delimiter_found not in row:
-        return ", so look at --delimiter, --csv and --tsv"
+        return ": check --delimiter, --csv and --tsv"
     options = {",": "--csv", "\t": "--tsv"} if delimiter is None else {"\t": "--tsv"}
     return f"; did you mean {options.get(delimiter_found, f'--delimiter {delimiter_found!r}')}?"
 

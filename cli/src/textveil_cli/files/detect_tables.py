@@ -4,9 +4,8 @@ import csv
 import json
 from collections.abc import Callable, Sequence
 
-from textveil.errors import LooksStructured
-
 from textveil_cli.column_names import HEADING_PATTERN
+from textveil_cli.errors import LooksStructured
 from textveil_cli.files.column_selection import FORMATS
 from textveil_cli.files.streams import get_packed_ending
 
@@ -72,7 +71,7 @@ def refuse_tables(lines: Sequence[str], name: str, remedy: str = "") -> None:
     if first.startswith("PAR1"):
         raise _make_error(name, "parquet", remedy=remedy)
     if first in ("{", "[", "[{") or (first.startswith("[{") and '"' in first):
-        default_remedy = f"make JSON lines of it, and say {_FORMAT_OPTIONS['jsonl']}, or --plain"
+        default_remedy = f"convert it to JSON lines and use {_FORMAT_OPTIONS['jsonl']}, or use --plain"
         raise LooksStructured(f"{name}: looks like JSON: {remedy or default_remedy}")
     if first.startswith("{") and _is_json_object(first):
         raise _make_error(name, "jsonl", remedy=remedy)
@@ -87,7 +86,7 @@ def _make_error(name: str, format_name: str, more_options: str = "", remedy: str
     if remedy:
         return LooksStructured(f"{name}: looks like {format_label}: {remedy}")
     return LooksStructured(
-        f"{name}: looks like {format_label}, of which all would be rewritten: say "
+        f"{name}: looks like {format_label}, and every cell would be rewritten: use "
         f"{_FORMAT_OPTIONS[format_name]}{more_options}, or --plain for "
         "plain text"
     )

@@ -54,18 +54,18 @@ def check_output_ending(
     if into_folder:
         if (format_name is not None or packed) and not output.is_dir():
             raise OptionError(
-                f"--output {name}: the outputs go to a folder: name it without {os.path.splitext(name)[1]}"
+                f"--output {name}: the output is a folder: choose a name without {os.path.splitext(name)[1]}"
             )
         return
     if packed and not can_pack:
-        raise OptionError(f"--output {name}: what is written is not packed: name it without {packed}")
+        raise OptionError(f"--output {name}: the output is not compressed: choose a name without {packed}")
     if format_name is None or format_name in formats:
         return
     if inputs and all(_read_ending(path)[0] == format_name for path in inputs):
         return
-    advice = "" if formats[0] not in _ENDINGS_BY_FORMAT else f": name it {_ENDINGS_BY_FORMAT[formats[0]][0]}"
+    advice = "" if formats[0] not in _ENDINGS_BY_FORMAT else f": use {_ENDINGS_BY_FORMAT[formats[0]][0]}"
     raise OptionError(
-        f"--output {name}: it ends like {_FORMAT_LABELS[format_name]}, and what is written is "
+        f"--output {name}: the name ends like {_FORMAT_LABELS[format_name]}, but the output is "
         f"{_FORMAT_LABELS[formats[0]]}{advice}"
     )
 

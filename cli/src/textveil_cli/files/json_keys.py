@@ -41,7 +41,9 @@ def parse_key(key: str) -> tuple[str | None, ...]:
             position += 1
         elif key[position] != "[":
             break
-    raise OptionError("--key is names with dots between them, and [] after the name of a list: messages[].content")
+    raise OptionError(
+        "--key takes names separated by dots, with [] after the name of a list, such as messages[].content"
+    )
 
 
 def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
@@ -56,7 +58,7 @@ def build_key_tree(paths: list[tuple[str | None, ...]]) -> KeyTree:
         for step in path:
             node = node.setdefault(step, {})
     if sum(1 for _ in _iterate_leaves(tree)) < len(paths):
-        raise OptionError("--key: one is given twice, or is a part of another")
+        raise OptionError("--key: a key appears twice or is a prefix of another")
     return tree
 
 
@@ -120,11 +122,11 @@ class KeyParser:
         start = self._skip_blanks(0)
         if self._only or self._without:
             if self._text[start] != "{":
-                raise RowMismatch("a line is not a JSON object: its keys cannot be left out")
+                raise RowMismatch("the line is not a JSON object: no keys can be removed")
             self._mark_left_out(tree, self._skip_blanks(start + 1))
         end = self._skip_blanks(self._parse_value(tree, start))
         if end != len(self._text):
-            raise RowMismatch("something follows the JSON object")
+            raise RowMismatch("text follows the JSON object")
         self.strings.sort(key=lambda found: found[0])
 
     def _mark_left_out(self, tree: KeyTree, position: int) -> None:
@@ -152,7 +154,7 @@ class KeyParser:
         if not (names >= self._without or self._allow_missing):
             missing = self._without - names
             raise RowMismatch(
-                f"a --without-column is missing{_describe_missing(missing, [*names])}: --allow-missing passes such rows"
+                f"a --drop-column is missing{_describe_missing(missing, [*names])}: --allow-missing accepts such rows"
             )
 
     def _parse_value(self, node: KeyTree, position: int) -> int:
@@ -164,19 +166,19 @@ class KeyParser:
         if not node:
             self.has_leaf = True
             if text[position] != '"':
-                raise RowMismatch("the value at a key is not a text")
+                raise RowMismatch("the value of a key is not a string")
             value, end = _decode_value(text, position)
             self.strings.append((position, end, value))
             return end
         if text[position] == "{":
             if EACH_ITEM in node:
-                raise RowMismatch("a key has [] where there is no list")
+                raise RowMismatch("a key has [] but the value is not a list")
             return self._parse_object(node, position)
         if text[position] == "[":
             if EACH_ITEM not in node:
-                raise RowMismatch("a list stands where a key names an object: write [] after its name")
+                raise RowMismatch("the value of a key is a list: write [] after its name")
             return self._parse_list(node[EACH_ITEM], position)
-        raise RowMismatch("a key leads into a value that is not an object or a list")
+        raise RowMismatch("a key leads to a value that is neither object nor list")
 
     def _parse_object(self, node: KeyTree, position: int) -> int:
         text, missing, names = self._text, set(node), list[str]()
@@ -192,7 +194,7 @@ class KeyParser:
             names.append(name)
             if name in node:
                 if name not in missing:
-                    raise RowMismatch("a key is there twice")
+                    raise RowMismatch("a key appears twice")
                 missing.remove(name)
                 position = self._parse_value(node[name], position)
             else:
@@ -202,7 +204,7 @@ class KeyParser:
             self.copied = [name for name in names if name not in node and name not in self._without]
         if missing and not self._allow_missing:
             raise RowMismatch(
-                f"a --key is missing{_describe_missing(missing, names)}: --allow-missing passes such rows"
+                f"a --key is missing{_describe_missing(missing, names)}: --allow-missing accepts such rows"
             )
         return position + 1
 
@@ -247,7 +249,7 @@ def reject_duplicate_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """
     unique_pairs = dict(pairs)
     if len(unique_pairs) < len(pairs):
-        raise RowMismatch("a key is there twice")
+        raise RowMismatch("a key appears twice")
     return unique_pairs
 
 

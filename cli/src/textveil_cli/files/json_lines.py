@@ -3,8 +3,9 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from textveil.errors import ColumnError, FieldTooLong, OptionError
+from textveil.errors import OptionError
 
+from textveil_cli.errors import ColumnError, FieldTooLong
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.json_keys import (
     EACH_ITEM,
@@ -19,7 +20,7 @@ from textveil_cli.files.json_keys import (
 from textveil_cli.files.rows import LONG_TEXT, RejectedRow, TableRow, encode_long_text
 
 #: Reason for rejecting a row that is cut off or not JSON.
-_NOT_JSON_REASON = "not a whole JSON object"
+_NOT_JSON_REASON = "not a complete JSON object"
 
 
 class JsonLinesLayout:
@@ -40,16 +41,20 @@ class JsonLinesLayout:
         self._key_paths = [parse_key(key) for key in selection.columns]
         self._key_tree = build_key_tree(self._key_paths)
         if selection.only and any(len(path) > 1 for path in self._key_paths):
-            raise OptionError("--only-columns takes a --key without dots: what stands beside one inside would stay")
+            raise OptionError(
+                "--drop-other-columns needs keys without dots: other members of an inner object would remain"
+            )
         left_out_paths = [parse_key(key) for key in selection.without]
         overlaps = {EACH_ITEM, *self._key_tree}.intersection(path[0] for path in left_out_paths) or (
             left_out_paths and EACH_ITEM in self._key_tree
         )
         if overlaps or any(len(path) > 1 for path in left_out_paths):
-            raise OptionError("--without-column: of JSON lines a whole key without dots, in which nothing is rewritten")
+            raise OptionError("--drop-column takes a top-level key of JSON lines that contains no rewritten --key")
         self._left_out_keys = frozenset(str(path[0]) for path in left_out_paths)
         self._document_key_path = None if selection.document_key is None else parse_key(selection.document_key)
-        self._privacy_unit_path = None if selection.scope_column is None else parse_key(selection.scope_column)
+        self._privacy_unit_path = (
+            None if selection.privacy_unit_column is None else parse_key(selection.privacy_unit_column)
+        )
         #: Keys of the first object that are copied, set after it is read.
         self.copied: list[str] = []
         self._line = self._row = 0
@@ -109,7 +114,7 @@ class JsonLinesLayout:
         except (ValueError, IndexError):
             return RejectedRow(number=self._row, line=self._line, reason=_NOT_JSON_REASON, raw=line)
         except RecursionError:
-            return RejectedRow(number=self._row, line=self._line, reason="lists in lists, too deep", raw=line)
+            return RejectedRow(number=self._row, line=self._line, reason="too deeply nested", raw=line)
         self._has_leaf = self._has_leaf or parser.has_leaf
         self.copied = self.copied or parser.copied
         if len(line) > self._selection.max_field and any(
@@ -117,7 +122,7 @@ class JsonLinesLayout:
             for *_, found in parser.strings
             if found
         ):
-            raise FieldTooLong(f"{self._name}, row {self._row}: a text is longer than --max-field allows")
+            raise FieldTooLong(f"{self._name}, row {self._row}: a text exceeds --max-field-bytes")
         parts: list[bytes] = []
         texts: list[str] = []
         position, before = 0, ""

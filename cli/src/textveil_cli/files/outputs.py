@@ -47,7 +47,7 @@ def open_output_file(source: SourceFile, receipt: ReceiptSink | None = None) -> 
     try:
         source.target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise OutputError("a folder of the output cannot be made") from error
+        raise OutputError("cannot create the folder of the output") from error
     with open_atomic_bytes(source.target) as file:
         yield _wrap_file(file, receipt)
 
@@ -90,7 +90,7 @@ def open_block_writer(
     """
     if table is not None:
         if source.target is None:
-            raise OptionError("--parquet writes files: -o FILE")
+            raise OptionError("--parquet needs -o FILE: Parquet cannot be written to standard output")
         with table.open_batch_writer(file) as write:
             yield write
         return

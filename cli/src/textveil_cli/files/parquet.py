@@ -6,9 +6,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-from textveil.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong, InputError
+from textveil.errors import InputError
 
 from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.errors import BadRow, ColumnError, ExtraMissing, FieldTooLong
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.rows import DocumentGroup, RejectedRow, RewrittenDocuments, WithheldDocument
 
@@ -115,18 +116,18 @@ class ParquetTable:
             self._file = parquet.ParquetFile(file, pre_buffer=False)
             self.schema = self._file.schema_arrow
         except (pyarrow.ArrowException, OSError, ValueError):
-            raise InputError(f"{name}: not a Parquet file, or a damaged one") from None
+            raise InputError(f"{name}: not a Parquet file, or damaged") from None
         self._text_columns = [self._find_text_column(pyarrow, number) for number, _ in enumerate(selection.columns, 1)]
-        privacy_unit_column = selection.scope_column
+        privacy_unit_column = selection.privacy_unit_column
         self._privacy_unit_column = (
             None
             if privacy_unit_column is None
-            else self._find_column(privacy_unit_column, describe_column_option("--scope-column", privacy_unit_column))
+            else self._find_column(
+                privacy_unit_column, describe_column_option("--privacy-unit-column", privacy_unit_column)
+            )
         )
         left_out = [
-            self._find_column(
-                column, describe_column_option("--without-column", column, number, len(selection.without))
-            )
+            self._find_column(column, describe_column_option("--drop-column", column, number, len(selection.without)))
             for number, column in enumerate(selection.without, 1)
         ]
         self._output_columns = selection.list_output_columns(self._text_columns, left_out, len(self.schema))
@@ -169,7 +170,7 @@ class ParquetTable:
                 texts = [batch.column(place).to_pylist() for place in self._text_columns]
                 privacy_units = self._read_privacy_units(batch)
             except (pyarrow.ArrowException, OSError):
-                raise InputError(f"{self._name}: a damaged Parquet file") from None
+                raise InputError(f"{self._name}: the Parquet file is damaged") from None
             except UnicodeDecodeError:
                 raise BadRow(f"{self._name}, rows from {self.rows_read + 1:,} on: a text is not UTF-8") from None
             self._refuse_long(texts)
@@ -226,7 +227,7 @@ class ParquetTable:
             or pyarrow.types.is_large_string(arrow_type)
             or _is_string_view(pyarrow, arrow_type)
         ):
-            raise ColumnError(f"{self._name}: {option} has no texts")
+            raise ColumnError(f"{self._name}: {option} is not a column of strings")
         return position
 
     def _find_column(self, column: str, option: str) -> int:
@@ -240,7 +241,7 @@ class ParquetTable:
             hint = "" if positions else suggest_column(column, self.schema.names)
             listed = list_columns(self.schema.names)
             hint = f" ({listed}){hint}" if listed else hint
-            raise ColumnError(f"{self._name}: {option} is {'twice' if positions else 'not'} in the file{hint}")
+            raise ColumnError(f"{self._name}: {option} {'appears twice' if positions else 'is not'} in the file{hint}")
         return positions[0]
 
     def _read_privacy_units(self, batch: Any) -> list[str | None]:
@@ -264,16 +265,14 @@ class ParquetTable:
                 column = group.column(column_index)
                 is_too_long = column.total_uncompressed_size > self._selection.max_field * max(1, column.num_values)
                 if column.path_in_schema in names and is_too_long:
-                    raise FieldTooLong(f"{self._name}: a text is longer than --max-field allows")
+                    raise FieldTooLong(f"{self._name}: a text exceeds --max-field-bytes")
 
     def _refuse_long(self, texts: list[list[str | None]]) -> None:
         max_bytes = self._selection.max_field
         for column in texts:
             for number, text in enumerate(column, 1):
                 if text and len(text) * 4 > max_bytes and len(text.encode()) > max_bytes:
-                    raise FieldTooLong(
-                        f"{self._name}, row {self.rows_read + number}: a text is longer than --max-field allows"
-                    )
+                    raise FieldTooLong(f"{self._name}, row {self.rows_read + number}: a text exceeds --max-field-bytes")
 
 
 _COMPRESSIONS = {

@@ -188,7 +188,7 @@ def _iterate_file_steps(
 ) -> Iterator[RunStep]:
     if selection.format == "parquet":
         if source.path is None:
-            raise OptionError("--parquet reads files: what it needs first stands at their end")
+            raise OptionError("--parquet needs a file: Parquet cannot be read from standard input")
         with open(file.descriptor, "rb", closefd=False) as binary_file:
             table = ParquetTable(binary_file, source.name, selection)
             table_blocks = table.read_blocks()
@@ -281,10 +281,8 @@ def _raise_first_rejected(source: SourceFile, block: TextBlock | ParquetBlock) -
     for rejected in block.rejected[:1]:
         line = f" (line {rejected.line:,})" if rejected.line else ""
         concerns_all_rows = rejected.reason.endswith("no budget covers it")  # applies to all rows: none would remain
-        encoding_advice = (
-            "--encoding latin-1 or cp1252 may read it; " if rejected.reason == "a cell is not utf-8" else ""
-        )
-        advice = "" if concerns_all_rows else f" ({encoding_advice}--quarantine FILE leaves bad rows out)"
+        encoding_advice = "try --encoding latin-1 or cp1252; " if rejected.reason == "a cell is not utf-8" else ""
+        advice = "" if concerns_all_rows else f" ({encoding_advice}--rejected-rows FILE skips rejected rows)"
         raise rejected.error(f"{source.name}, row {rejected.number:,}{line}: {rejected.reason}{advice}")
 
 
@@ -298,9 +296,11 @@ def _count_block(block: TextBlock | ParquetBlock, rewritten: RewrittenDocuments)
         rows=block.row_count,
         documents=len(tokens),
         tokens=sum(tokens),
-        most_tokens=max(tokens, default=0),
-        quarantined=len(block.rejected),
-        drawn=sum(rewritten.randomized_words),
+        max_tokens=max(tokens, default=0),
+        rejected_rows=len(block.rejected),
+        randomized_words=sum(rewritten.randomized_words),
         replaced_words=sum(rewritten.replaced_words),
-        mostly_replaced=sum(words.may_be_foreign for words in map(KeptWords, tokens, rewritten.replaced_words)),
+        mostly_replaced_documents=sum(
+            words.may_be_foreign for words in map(KeptWords, tokens, rewritten.replaced_words)
+        ),
     )

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from textveil.errors import FieldTooLong
-
+from textveil_cli.errors import FieldTooLong
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.rows import RejectedRow, TableRow
 
@@ -51,7 +50,7 @@ class LinesLayout:
 
     def _refuse_long(self, size: int) -> None:
         if size > self._selection.max_field:
-            raise FieldTooLong(f"{self._name}, line {self._line}: a document is longer than --max-field allows")
+            raise FieldTooLong(f"{self._name}, line {self._line}: a document exceeds --max-field-bytes")
 
     def _make_row(self, raw: bytes, line: int) -> TableRow | RejectedRow:
         content = raw.removesuffix(b"\n").removesuffix(b"\r")

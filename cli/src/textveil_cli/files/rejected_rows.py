@@ -40,12 +40,16 @@ class RejectedRowsFile:
             self._descriptor = os.open(path, flags, 0o600)
             if not _is_rejected_rows_file(self._descriptor):
                 os.close(self._descriptor)
-                raise OutputError("--quarantine: the file there is not a quarantine: name another")
+                raise OutputError(
+                    "--rejected-rows: the existing file is not a file of rejected rows: choose another name"
+                )
             os.fchmod(self._descriptor, 0o600) if hasattr(os, "fchmod") else None
         except FileExistsError:
-            raise OutputError("--quarantine: there is a file already: name another (or --resume that run)") from None
+            raise OutputError(
+                "--rejected-rows: the file exists: choose another name, or resume its run with --resume"
+            ) from None
         except OSError as error:
-            raise OutputError(f"--quarantine: cannot be written: {os.strerror(error.errno or 0)}") from error
+            raise OutputError(f"--rejected-rows: cannot write the file: {os.strerror(error.errno or 0)}") from error
         self._path = path
         self._waiting_file: BinaryIO = self._make_temporary_file()
         #: Number of rows in the file, and of rows that wait for the end of the current input file.
@@ -78,7 +82,7 @@ class RejectedRowsFile:
             os.fsync(self._descriptor)
         except OSError as error:
             os.ftruncate(self._descriptor, size)
-            raise OutputError(f"--quarantine: cannot be written: {os.strerror(error.errno or 0)}") from error
+            raise OutputError(f"--rejected-rows: cannot write the file: {os.strerror(error.errno or 0)}") from error
         self.saved_rows += self.waiting_rows
         self.discard_waiting_rows()
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple, Protocol, cast
 
-from textveil.errors import BadRow, TextveilError
+from textveil.errors import TextveilError
+
+from textveil_cli.errors import BadRow
 
 #: Texts of at least this many characters are encoded in parts of this size.
 LONG_TEXT = 1 << 20
@@ -21,8 +23,8 @@ class WithheldDocument:
     error: Callable[[str], TextveilError] = BadRow
 
 
-TOO_LONG = WithheldDocument("its document has more drawn words, names and numbers than the cap")
-NO_PRIVACY_UNIT = WithheldDocument("--scope-column names no scope there")
+TOO_LONG = WithheldDocument("its document has more randomized words, names and numbers than --consistent-cap")
+NO_PRIVACY_UNIT = WithheldDocument("the --privacy-unit-column is empty")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,17 +12,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from textveil.errors import FileChanged, OutputError, ResumeError
+from textveil.errors import OutputError
 from textveil.text import Options, PrivacyTerms
 
 from textveil_cli.console import make_printable
+from textveil_cli.errors import FileChanged, ResumeError
 from textveil_cli.files.column_selection import ColumnSelection
 from textveil_cli.files.folder_lock import lock_folder
-from textveil_cli.files.sources import OLD_MANIFEST_NAME, SourceFile, get_manifest_path
+from textveil_cli.files.sources import SourceFile, get_manifest_path
 from textveil_cli.files.streams import get_file_version
 
 MANIFEST_VERSION = 1
-_FIRST_BYTES = f'{{"version": {MANIFEST_VERSION}, "settings": "'.encode()
+_FIRST_BYTES = f'{{"version": {MANIFEST_VERSION}, "settings_hash": "'.encode()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,32 +34,32 @@ class RunCounts:
         rows: Rows in the output.
         documents: Documents: cells, lines, or groups of these.
         tokens: Tokens whose epsilon is spent; for the staircase mechanism, randomized words.
-        most_tokens: Tokens of the longest document.
-        quarantined: Rejected rows.
-        drawn: In the mode names, randomized words.
+        max_tokens: Tokens of the longest document.
+        rejected_rows: Rejected rows.
+        randomized_words: In the mode names, randomized words.
         replaced_words: In the mode names, words on no list that are replaced.
-        mostly_replaced: Documents of 12 or more words of which under half are kept.
+        mostly_replaced_documents: Documents of 12 or more words of which under half are kept.
     """
 
     rows: int = 0
     documents: int = 0
     tokens: int = 0
-    most_tokens: int = 0
-    quarantined: int = 0
-    drawn: int = 0
+    max_tokens: int = 0
+    rejected_rows: int = 0
+    randomized_words: int = 0
     replaced_words: int = 0
-    mostly_replaced: int = 0
+    mostly_replaced_documents: int = 0
 
     def __add__(self, other: "RunCounts") -> "RunCounts":
         return RunCounts(
             rows=self.rows + other.rows,
             documents=self.documents + other.documents,
             tokens=self.tokens + other.tokens,
-            most_tokens=max(self.most_tokens, other.most_tokens),
-            quarantined=self.quarantined + other.quarantined,
-            drawn=self.drawn + other.drawn,
+            max_tokens=max(self.max_tokens, other.max_tokens),
+            rejected_rows=self.rejected_rows + other.rejected_rows,
+            randomized_words=self.randomized_words + other.randomized_words,
             replaced_words=self.replaced_words + other.replaced_words,
-            mostly_replaced=self.mostly_replaced + other.mostly_replaced,
+            mostly_replaced_documents=self.mostly_replaced_documents + other.mostly_replaced_documents,
         )
 
 
@@ -74,7 +75,7 @@ def hash_settings(
         privacy_unit: The privacy unit of the ledger; ``None`` without a ledger. A run with a ledger cannot resume one
             without.
     """
-    word_lists = [sorted(set(options.get(name) or ())) for name in ("deny", "allow", "draw")]
+    word_lists = [sorted(set(options.get(name) or ())) for name in ("deny", "allow", "randomize")]
     facts = [asdict(selection), asdict(terms), word_lists, privacy_unit]
     return hashlib.sha256(json.dumps(facts, default=_to_json_value).encode()).hexdigest()
 
@@ -106,18 +107,12 @@ class RunManifest:
             self._lock = _lock_output_folder(folder)
             self._open_manifest(folder, resume)
         except OSError as error:
-            raise OutputError(f"the output folder cannot be written: {os.strerror(error.errno or 0)}") from error
+            raise OutputError(f"cannot write to the output folder: {os.strerror(error.errno or 0)}") from error
 
     def _open_manifest(self, folder: Path, resume: bool) -> None:
         try:
             output_files = [name for _, _, names in os.walk(folder) for name in names]
             exists = os.path.lexists(self._path)
-            if OLD_MANIFEST_NAME in os.listdir(folder):
-                raise ResumeError(
-                    f"the output folder has the record of an older version inside: move {OLD_MANIFEST_NAME} out of "
-                    "it, to "
-                    f"{make_printable(self._path.name)} beside it to go on with that run (--resume)"
-                )
             if exists and (resume or not output_files):
                 entries = self._read_entries()
                 if resume:
@@ -126,14 +121,14 @@ class RunManifest:
                     self._path.unlink()
             elif output_files:
                 raise ResumeError(
-                    f"beside the output folder is no {make_printable(self._path.name)}, its record, to go on with"
+                    f"the run manifest {make_printable(self._path.name)} beside the output folder is missing"
                     if resume
-                    else "the output folder is not empty: name a new one, or a file (--resume goes on with a run)"
+                    else "the output folder is not empty: choose a new one, or resume its run with --resume"
                 )
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
             self._descriptor = os.open(self._path, flags, 0o600)
             if not self._finished and not os.fstat(self._descriptor).st_size:
-                self._append({"version": MANIFEST_VERSION, "settings": self._settings})
+                self._append({"version": MANIFEST_VERSION, "settings_hash": self._settings})
         except BaseException:
             if self._lock is not None:
                 os.close(self._lock)
@@ -150,24 +145,36 @@ class RunManifest:
         if not os.path.lexists(target):
             return None
         entry = self._finished.get(source.name)  # the entry is written before the output gets its name
-        if entry is None or source.path is None or not target.is_file() or target.stat().st_size != entry["bytes"]:
+        if (
+            entry is None
+            or source.path is None
+            or not target.is_file()
+            or target.stat().st_size != entry["output_bytes"]
+        ):
             raise ResumeError(
-                f"{source.name}: its output is not as the run wrote it; remove that to have it drawn again"
+                f"{source.name}: its output differs from what this run wrote; delete the output to sanitize the file "
+                "again"
             )
-        if get_file_version(source.path.stat()) != entry["source"]:
+        if get_file_version(source.path.stat()) != entry["input_version"]:
             raise FileChanged(
-                f"{source.name}: changed since its output was written; remove that to have it drawn again"
+                f"{source.name}: the file changed after its output was written; delete the output to sanitize the file "
+                "again"
             )
         return RunCounts(**entry["counts"])
 
     def add_file(self, source: SourceFile, status: os.stat_result, size: int, counts: RunCounts) -> None:
         """Add a file whose output of ``size`` bytes is about to be renamed into place."""
-        entry = {"file": source.name, "source": get_file_version(status), "bytes": size, "counts": asdict(counts)}
+        entry = {
+            "file": source.name,
+            "input_version": get_file_version(status),
+            "output_bytes": size,
+            "counts": asdict(counts),
+        }
         self._append(entry)
 
     def add_statement(self, description: dict[str, Any]) -> None:
         """Add the privacy statement of the run."""
-        self._append({"finished": description})
+        self._append({"run": description})
 
     def close(self) -> None:
         """Close the manifest, and unlock the folder for other runs."""
@@ -181,7 +188,7 @@ class RunManifest:
         Raises:
             ResumeError: The file is not a manifest, or is damaged.
         """
-        damaged = ResumeError("the record of the output folder is damaged, or is not one")
+        damaged = ResumeError("the run manifest of the output folder is damaged")
         if self._path.is_symlink() or not self._path.is_file():
             raise damaged
         *lines, self._incomplete_line = self._path.read_bytes().split(b"\n")
@@ -196,8 +203,8 @@ class RunManifest:
         return entries
 
     def _resume_run(self, entries: list[dict[str, Any]]) -> None:
-        if entries and entries[0].get("settings") != self._settings:
-            raise ResumeError("the output folder was begun with other options, or another bundle")
+        if entries and entries[0].get("settings_hash") != self._settings:
+            raise ResumeError("the run began with other options or another bundle")
         if self._incomplete_line:  # a line that was cut off while it was written
             os.truncate(self._path, self._path.stat().st_size - len(self._incomplete_line))
 
@@ -206,11 +213,11 @@ class RunManifest:
             os.write(self._descriptor, json.dumps(entry, ensure_ascii=False).encode() + b"\n")
             os.fsync(self._descriptor)
         except OSError as error:
-            raise OutputError(f"the record cannot be written: {os.strerror(error.errno or 0)}") from error
+            raise OutputError(f"cannot write the run manifest: {os.strerror(error.errno or 0)}") from error
 
 
 def _lock_output_folder(folder: Path) -> int | None:
     try:
         return lock_folder(folder)
     except BlockingIOError:
-        raise ResumeError("another run writes to the output folder: wait for its end, or name another") from None
+        raise ResumeError("another run uses the output folder: wait until it ends, or choose another folder") from None

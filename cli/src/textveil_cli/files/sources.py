@@ -14,8 +14,8 @@ from textveil_cli.console import make_printable, name_inputs
 from textveil_cli.files.column_selection import FORMATS
 from textveil_cli.files.streams import PACKED_ENDINGS
 
-#: Suffix of a run manifest's name after that of its folder, and the manifest's name inside the folder before 0.2.
-MANIFEST_SUFFIX, OLD_MANIFEST_NAME = ".textveil-record", "textveil.record"
+#: Suffix of a run manifest's name after that of its folder.
+MANIFEST_SUFFIX = ".textveil-manifest"
 #: File names that Windows reads as a device, or whose last characters it drops.
 _INVALID_WINDOWS_NAME = re.compile(r"(con|prn|aux|nul|(com|lpt)[1-9\u00b9\u00b2\u00b3]) *(\..*)?|.*[. ]", re.I)
 
@@ -91,7 +91,10 @@ def find_source_files(inputs: Sequence[str], format_name: str, output: Path | No
             raise InputError(f"{safe_name}: no such file")
     if not paths and ignored_files:
         endings = " or ".join(FORMATS[format_name])
-        raise InputError(f"no file there ends in {endings}: say --csv, --tsv, --jsonl or --parquet, or name the files")
+        raise InputError(
+            f"no file in the folder ends in {endings}: set the format with --csv, --tsv, --jsonl or --parquet, or name "
+            "the files"
+        )
     folder = output if output is not None and (several or os.path.isdir(output)) else None
     _check_outputs(paths, folder, output, several)
     files = [
@@ -117,7 +120,7 @@ def get_manifest_path(folder: Path) -> Path:
     """
     absolute = Path(os.path.abspath(folder))
     if not absolute.name:
-        raise OptionError("the output folder is the top of a file system: name a folder in it with -o")
+        raise OptionError("the output folder is the root of a file system: choose a folder in it")
     return absolute.with_name(absolute.name + MANIFEST_SUFFIX)
 
 
@@ -135,19 +138,19 @@ def _check_outputs(
     paths: list[tuple[Path | None, str]], folder: Path | None, output: Path | None, several: bool
 ) -> None:
     if several and output is None:
-        raise OptionError("a folder, or several files, need -o FOLDER for their outputs")
+        raise OptionError("folders and several files need -o FOLDER")
     if folder is None:
         return
     if any(path is None for path, _ in paths):
-        raise OptionError("standard input has no name in a folder: give -o FILE")
+        raise OptionError("standard input needs -o FILE: it has no file name")
     if folder.exists() and not folder.is_dir():
-        raise OutputError(f"{make_printable(folder.name)}: a file; several outputs need -o FOLDER")
+        raise OutputError(f"{make_printable(folder.name)} is a file: several outputs need a folder with -o")
     for _, name in paths:
         if sys.platform == "win32" and not is_windows_name(name):
-            raise OutputError(f"{make_printable(name)}: Windows has no files of that name: give it another")
+            raise OutputError(f"{make_printable(name)}: not a valid file name on Windows")
     names = [name.casefold() for _, name in paths]  # the folder may be copied to a system that ignores case
     if len(set(names)) < len(names):
-        raise OptionError("two inputs have the same name, and the outputs would too")
+        raise OptionError("two inputs have the same name, so their outputs would collide")
 
 
 def _iterate_files(folder: str, top: str, parents: tuple[tuple[int, int], ...], name: str) -> Iterator[str]:
@@ -162,12 +165,10 @@ def _iterate_files(folder: str, top: str, parents: tuple[tuple[int, int], ...], 
         status = os.stat(folder)
         folder_id = (status.st_dev, status.st_ino)
         if folder_id in parents:
-            raise InputError(
-                f"{name}, {make_printable(os.path.relpath(folder, top))}: a link leads back into its own folder"
-            )
+            raise InputError(f"{name}, {make_printable(os.path.relpath(folder, top))}: a link forms a cycle")
         entries = sorted(entry for entry in os.listdir(folder) if not entry.startswith("."))
     except OSError as error:
-        raise InputError(f"{name}: a folder in it cannot be read") from error
+        raise InputError(f"{name}: cannot read a subfolder") from error
     for entry in entries:
         path = os.path.join(folder, entry)
         if os.path.isdir(path):
@@ -192,7 +193,7 @@ def _refuse_output_inside(folder: str, output: Path | None) -> None:
     if output is not None:
         output_path, folder_path = os.path.realpath(output), os.path.realpath(folder)
         if os.path.commonpath([output_path, folder_path]) == folder_path:
-            raise OutputError("the output folder is in an input folder, or is that folder: name another with -o")
+            raise OutputError("the output folder is inside an input folder: choose another with -o")
 
 
 def _get_size(path: Path | None) -> int:

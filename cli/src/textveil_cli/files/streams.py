@@ -12,9 +12,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from textveil.errors import ExtraMissing, FileChanged, InputError
+from textveil.errors import InputError
 
 from textveil_cli.console import open_input
+from textveil_cli.errors import ExtraMissing, FileChanged
 
 #: Endings of packed files.
 PACKED_ENDINGS = (".gz", ".zst")
@@ -69,13 +70,13 @@ class InputStream:
         """Raise ``FileChanged`` if the file has changed since it was opened."""
         now = os.fstat(self.descriptor)
         if stat.S_ISREG(now.st_mode) and get_file_version(now) != get_file_version(self.opened_status):
-            raise FileChanged(f"{self._name}: the file was changed while it was read")
+            raise FileChanged(f"{self._name}: the file changed while it was read")
 
     def _read(self, size: int) -> bytes:
         try:
             chunk = os.read(self.descriptor, size)
         except OSError as error:
-            raise InputError(f"{self._name}: cannot be read") from error
+            raise InputError(f"{self._name}: cannot read the file") from error
         self.bytes_read += len(chunk)
         return chunk
 
@@ -86,7 +87,7 @@ class InputStream:
                     chunk = file.read(_READ_BYTES)
                 except (EOFError, zlib.error, gzip.BadGzipFile):
                     raise InputError(
-                        f"{self._name}: not a gzip file, or a damaged one: pack it again, or take .gz off its name"
+                        f"{self._name}: not a gzip file, or damaged: compress it again or remove .gz from its name"
                     ) from None
                 if not chunk:
                     return
@@ -101,13 +102,13 @@ class InputStream:
                 try:
                     unpacked = unpacker.decompress(chunk)
                 except zstandard.ZstdError:
-                    raise InputError(f"{self._name}: not a zstd file, or a damaged one") from None
+                    raise InputError(f"{self._name}: not a zstd file, or damaged") from None
                 if unpacked:
                     yield unpacked
                 chunk = unpacker.unused_data
                 unpacker = None if unpacker.eof else unpacker
         if unpacker is not None:
-            raise InputError(f"{self._name}: not a zstd file, or a damaged one")
+            raise InputError(f"{self._name}: not a zstd file, or damaged")
 
 
 def _join_chunks(chunks: Iterator[bytes]) -> Iterator[bytes]:

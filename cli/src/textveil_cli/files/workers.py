@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textveil.bundle import ExpectedBundle
-from textveil.errors import DocumentTooLong, TextveilError, WorkerFailed
+from textveil.errors import DocumentTooLong, TextveilError
 from textveil.text import Options, Sanitizer
 
+from textveil_cli.errors import WorkerFailed
 from textveil_cli.files.rows import TOO_LONG, DocumentBlock, RewrittenDocuments
 from textveil_cli.processes import exit_with_parent, ignore_ctrl_c, limit_threads, run_guarded
 
@@ -152,7 +153,7 @@ def _get_outcome(
     try:
         outcome = future.result()
     except BrokenProcessPool:
-        raise WorkerFailed("a process was ended from outside (not enough memory?)") from None
+        raise WorkerFailed("a worker process was killed, possibly for lack of memory") from None
     if isinstance(outcome, BaseException):
         raise outcome
     return step, outcome

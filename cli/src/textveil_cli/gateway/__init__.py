@@ -5,7 +5,7 @@ httpcore2), and no other module imports it. It listens like ``serve``, and conne
 (docs/gateway.md).
 """
 
-from textveil.errors import ExtraMissing
+from textveil_cli.errors import ExtraMissing
 
 try:  # before modules shared with ``serve``, whose error names the other extra
     import httpcore2  # noqa: F401

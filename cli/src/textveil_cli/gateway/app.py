@@ -8,8 +8,7 @@ from dataclasses import replace
 from functools import partial
 from http import HTTPStatus
 
-from textveil.errors import ExtraMissing
-
+from textveil_cli.errors import ExtraMissing
 from textveil_cli.serve.access import HEALTH_PATH, AccessRule, Refusal
 from textveil_cli.serve.app import (
     RESPONSE_HEADERS,

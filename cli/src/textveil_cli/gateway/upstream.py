@@ -18,8 +18,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from httpcore2 import URL, AsyncHTTP11Connection, NetworkError, Origin, ProtocolError, Request, Response
-from textveil.errors import ServeError
 
+from textveil_cli.errors import ServeError
 from textveil_cli.gateway.content_encoding import Decompressor, is_known_encoding, join_encodings
 from textveil_cli.gateway.network_stream import MAX_HEAD_BYTES, EarlyReplyError, GuardedStream
 from textveil_cli.serve.access import Refusal

@@ -14,7 +14,8 @@ from typing import Annotated, Any, NotRequired
 from uuid import uuid4
 
 from textveil import Conversation, Sanitizer
-from textveil.errors import ExtraMissing, TracingRefused
+
+from textveil_cli.errors import ExtraMissing, TracingRefused
 
 try:
     from langchain.agents.middleware.types import (  # pyright: ignore[reportMissingImports] - not in requirements-dev.txt

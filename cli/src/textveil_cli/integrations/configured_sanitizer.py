@@ -8,9 +8,11 @@ from typing import Any, Unpack
 
 import numpy as np
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
-from textveil.errors import ColumnError, InputError
+from textveil.errors import InputError
 from textveil.sequences import list_items
 from textveil.text import Options, PrivacyTerms, Result, Sanitizer
+
+from textveil_cli.errors import ColumnError
 
 
 class SanitizerSettings(Options, ExpectedBundle, total=False):
@@ -18,7 +20,7 @@ class SanitizerSettings(Options, ExpectedBundle, total=False):
 
     Keys:
         expect_id: Required content hash of the bundle.
-        maker: Public key of the required signer of the bundle.
+        signer: Public key of the required signer of the bundle.
         max_bytes: The most bytes of all its files, in total.
     """
 
@@ -131,12 +133,12 @@ def _is_missing(cell: Any) -> bool:
 def load_sanitizer(
     folder: str | None,
     expect_id: str | None = None,
-    maker: str | None = None,
+    signer: str | None = None,
     max_bytes: int = MAX_BUNDLE_BYTES,
     pinned: bool | None = None,
 ) -> Sanitizer:
     """Return the sanitizer of a bundle, one object for all callers."""
-    sanitizer = Sanitizer.load(folder, expect_id=expect_id, maker=maker, max_bytes=max_bytes)
+    sanitizer = Sanitizer.load(folder, expect_id=expect_id, signer=signer, max_bytes=max_bytes)
     return sanitizer if pinned is None else Sanitizer(replace(sanitizer.bundle, is_expected=pinned))
 
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar, Unpack
 
-from textveil.errors import ColumnError, ExtraMissing, InputError
+from textveil.errors import InputError
 
 from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
+from textveil_cli.errors import ColumnError, ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, SanitizerSettings, collect_columns
 
 try:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, NoReturn, Unpack
 
 from textveil import Conversation
-from textveil.errors import ColumnError, ExtraMissing, InputError, TracingRefused
+from textveil.errors import InputError
 from textveil.sequences import list_items
 
+from textveil_cli.errors import ColumnError, ExtraMissing, TracingRefused
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, SanitizerSettings
 
 try:

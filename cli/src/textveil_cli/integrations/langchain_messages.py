@@ -12,7 +12,9 @@ from textveil.conversation import (
     list_tool_names,
     rewrite_stop_sequences,
 )
-from textveil.errors import ExtraMissing, InputError
+from textveil.errors import InputError
+
+from textveil_cli.errors import ExtraMissing
 
 try:
     from langchain_core.messages import (

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from textveil import Conversation, Sanitizer
-from textveil.errors import ExtraMissing, OptionError, OutputError
+from textveil.errors import OptionError, OutputError
 
 from textveil_cli.console import describe_restore_report, print_unless_quiet
+from textveil_cli.errors import ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import load_sanitizer
 from textveil_cli.integrations.written_files import WrittenFiles
 

@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any, TypedDict, TypeVar, Unpack
 
 from textveil.bundle import MAX_BUNDLE_BYTES
-from textveil.errors import ColumnError, ExtraMissing, InputError, OptionError
+from textveil.errors import InputError, OptionError
 from textveil.ledger import read_key
 
 from textveil_cli.column_names import describe_column_option, list_columns, suggest_column
 from textveil_cli.console import read_word_list
+from textveil_cli.errors import ColumnError, ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, collect_columns
 
 try:
@@ -32,20 +33,20 @@ class CommandOptions(TypedDict, total=False):
     Keys:
         bundle: Folder of a bundle; default: the built-in English one.
         expect_id: Required content hash of the bundle.
-        maker: Public key of the required signer of the bundle.
+        signer: Public key of the required signer of the bundle.
         max_bundle_bytes: The most bytes of all its files, in total.
         mechanism, epsilon, replacement_probability: The mechanism, and its privacy parameters (``Options``).
         protect, style, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
-        allow, draw, deny: Words, or a file with one word a line.
+        allow, randomize, deny: Words, or a file with one word a line.
         sanitize_punctuation, case, consistent, consistent_cap, split: How words are randomized (``Options``).
         corpus_key: File of the key under which equal strings of all cells get equal surrogates (mode ``names``).
-        without_column: Columns of a frame that the output omits.
-        only_columns: Whether the output has only the columns that are rewritten.
+        drop_column: Columns of a frame that the output omits.
+        drop_other_columns: Whether the output has only the columns that are rewritten.
     """
 
     bundle: str | Path | None
     expect_id: str | None
-    maker: str | None
+    signer: str | None
     max_bundle_bytes: int
     mechanism: str | None
     epsilon: float | str | None
@@ -56,7 +57,7 @@ class CommandOptions(TypedDict, total=False):
     tag: Collection[str]
     drop: Collection[str]
     allow: WordsOrFile
-    draw: WordsOrFile
+    randomize: WordsOrFile
     deny: WordsOrFile
     sanitize_punctuation: bool
     case: str
@@ -64,8 +65,8 @@ class CommandOptions(TypedDict, total=False):
     consistent_cap: int
     split: bool
     corpus_key: str | Path
-    without_column: Columns
-    only_columns: bool
+    drop_column: Columns
+    drop_other_columns: bool
 
 
 def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Data:
@@ -100,13 +101,13 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
     if unknown is not None:
         raise OptionError(f"unknown option; there are {', '.join(('column', *CommandOptions.__annotations__))}")
     sanitizer = _make_sanitizer(options)
-    without_column, only_columns = options.get("without_column", ()), options.get("only_columns", False)
+    drop_column, drop_other_columns = options.get("drop_column", ()), options.get("drop_other_columns", False)
     if isinstance(data, pandas.DataFrame):
-        return _sanitize_frame(data, collect_columns(column, more), sanitizer, without_column, only_columns)
+        return _sanitize_frame(data, collect_columns(column, more), sanitizer, drop_column, drop_other_columns)
     if (
         more
-        or not all(isinstance(columns, tuple) and not columns for columns in (column, without_column))
-        or only_columns
+        or not all(isinstance(columns, tuple) and not columns for columns in (column, drop_column))
+        or drop_other_columns
     ):
         raise ColumnError("columns go with a frame: leave them out, or give the frame")
     if isinstance(data, pandas.Series):
@@ -120,9 +121,9 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
 
 def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
     """Return a rewriter with the options of the command, under the names of the library."""
-    handled_here = ("bundle", "max_bundle_bytes", "corpus_key", "without_column", "only_columns")
+    handled_here = ("bundle", "max_bundle_bytes", "corpus_key", "drop_column", "drop_other_columns")
     settings: dict[str, Any] = {name: value for name, value in options.items() if name not in handled_here}
-    for name in ("allow", "draw", "deny"):
+    for name in ("allow", "randomize", "deny"):
         if isinstance(file := settings.get(name), str | Path):
             settings[name] = read_word_list(Path(file), name)
     if "corpus_key" in options:
@@ -138,18 +139,18 @@ def _sanitize_frame(
     frame: pandas.DataFrame,
     names: tuple[Hashable, ...],
     sanitizer: ConfiguredSanitizer,
-    without_column: Columns,
-    only_columns: bool,
+    drop_column: Columns,
+    drop_other_columns: bool,
 ) -> pandas.DataFrame:
-    omitted = collect_columns(without_column) if without_column != () and without_column != [] else ()
-    if only_columns and omitted:
-        raise OptionError("without_column and only_columns exclude each other")
+    omitted = collect_columns(drop_column) if drop_column != () and drop_column != [] else ()
+    if drop_other_columns and omitted:
+        raise OptionError("drop_column and drop_other_columns exclude each other")
     if any(name in omitted for name in names):
-        raise OptionError("without_column: one is rewritten too: name it once")
-    for option, option_columns in (("column", names), ("without_column", omitted)):
+        raise OptionError("drop_column: one is rewritten too: name it once")
+    for option, option_columns in (("column", names), ("drop_column", omitted)):
         for number, name in enumerate(option_columns, 1):
             _check_single_column(frame, name, describe_column_option(option, str(name), number, len(option_columns)))
-    sanitized: Any = frame[[*names]].copy() if only_columns else frame.drop(columns=[*omitted])
+    sanitized: Any = frame[[*names]].copy() if drop_other_columns else frame.drop(columns=[*omitted])
     for name in names:
         column: Any = frame[name]
         sanitized[name] = _sanitize_column(column, sanitizer)

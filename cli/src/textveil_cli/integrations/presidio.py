@@ -21,9 +21,10 @@ import re
 from typing import Any
 
 from textveil import Conversation
-from textveil.errors import ExtraMissing, OptionError
+from textveil.errors import OptionError
 from textveil.text.segmentation import apply_case, find_case_pattern
 
+from textveil_cli.errors import ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer, load_sanitizer
 
 try:

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Self
 
-from textveil.errors import ExtraMissing
-
+from textveil_cli.errors import ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 
 try:
@@ -28,7 +27,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
     Args:
         bundle: Folder of a bundle; default: the built-in English one.
         expect_id: Required content hash of the bundle.
-        maker: Public key of the required signer of the bundle.
+        signer: Public key of the required signer of the bundle.
         max_bytes: The most bytes of all its files, in total.
         mechanism: As in ``Sanitizer.sanitize``, like all parameters below; default: that of the bundle.
         epsilon: Epsilon of the privacy level.
@@ -42,7 +41,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         bundle: str | Path | None = None,
         *,
         expect_id: str | None = None,
-        maker: str | None = None,
+        signer: str | None = None,
         max_bytes: int | None = None,
         mechanism: str | None = None,
         epsilon: float | str | None = None,
@@ -52,7 +51,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
     ) -> None:
         self.bundle = bundle
         self.expect_id = expect_id
-        self.maker = maker
+        self.signer = signer
         self.max_bytes = max_bytes
         self.mechanism = mechanism
         self.epsilon = epsilon

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from textveil.bundle import MAX_BUNDLE_BYTES
-from textveil.errors import ExtraMissing, InputError
+from textveil.errors import InputError
 from textveil.text import Options
 
+from textveil_cli.errors import ExtraMissing
 from textveil_cli.integrations.configured_sanitizer import ConfiguredSanitizer
 
 try:
@@ -102,7 +103,7 @@ def make_component(
     name: str,
     bundle: str | None = None,
     expect_id: str | None = None,
-    maker: str | None = None,
+    signer: str | None = None,
     max_bytes: int = MAX_BUNDLE_BYTES,
     mechanism: str | None = None,
     epsilon: Any = None,
@@ -117,7 +118,7 @@ def make_component(
     tag: Any = None,
     drop: Any = None,
     allow: Any = None,
-    draw: Any = None,
+    randomize: Any = None,
     case: str | None = None,
     sanitize_punctuation: bool | None = None,
 ) -> SanitizeDoc:
@@ -131,7 +132,7 @@ def make_component(
         name: Name of the component.
         bundle: Folder of a bundle; default: the built-in English one.
         expect_id: Required content hash of the bundle.
-        maker: Public key of the required signer of the bundle.
+        signer: Public key of the required signer of the bundle.
         max_bytes: The most bytes of all its files, in total.
         mechanism: As in ``Sanitizer.sanitize``, like all parameters below; default: that of the bundle.
         epsilon: Epsilon of the privacy level.
@@ -146,7 +147,7 @@ def make_component(
         tag: Types that this mode writes as tags.
         drop: Types that this mode removes.
         allow: Words that this mode keeps in any context.
-        draw: Words that this mode randomizes among each other in lower case.
+        randomize: Words that this mode randomizes among each other in lower case.
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized, too.
 
@@ -156,5 +157,5 @@ def make_component(
     arguments = locals()
     options: Any = {name: arguments[name] for name in Options.__annotations__ if arguments.get(name) is not None}
     return SanitizeDoc(
-        nlp, ConfiguredSanitizer(bundle, expect_id=expect_id, maker=maker, max_bytes=max_bytes, **options)
+        nlp, ConfiguredSanitizer(bundle, expect_id=expect_id, signer=signer, max_bytes=max_bytes, **options)
     )

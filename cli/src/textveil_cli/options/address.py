@@ -17,18 +17,18 @@ class AddressOptions:
     """Options for the address and the protection of a service."""
 
     heading: ClassVar[str] = "Address"
-    host: Annotated[
-        str, typer.Option(help="An address of this device. Off the loopback address a token and TLS are needed.")
-    ] = "127.0.0.1"
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 8765
-    name: Annotated[
-        list[str] | None, typer.Option(help="A name by which clients call this host; may be given several times.")
-    ] = None
+    host: Annotated[str, typer.Option(help="Address to listen on; other than loopback requires a token and TLS.")] = (
+        "127.0.0.1"
+    )
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 selects a free one.")] = 8765
+    name: Annotated[list[str] | None, typer.Option(help="Host name that clients may use; repeatable.")] = None
     token_file: Annotated[
-        Path | None, typer.Option(help="File of the token that clients send; made if it is missing.")
+        Path | None, typer.Option(help="File of the token that clients must send; created if missing.")
     ] = None
     tls_certificate: Annotated[Path | None, typer.Option(help="File of the TLS certificate chain, PEM.")] = None
-    tls_key: Annotated[Path | None, typer.Option(help="File of its key, PEM, without a pass phrase.")] = None
+    tls_key: Annotated[
+        Path | None, typer.Option(help="File of the certificate's private key, PEM, without passphrase.")
+    ] = None
 
     def make_address(self) -> "ServiceAddress":
         """Return the address.
@@ -49,7 +49,7 @@ class AddressOptions:
 
     def refuse_overwriting(self, ledger: LedgerOptions, bundle: Path | None) -> None:
         """Raise ``OutputError`` if a new token file would overwrite a key, ledger or bundle."""
-        keys = [("--memo-key", ledger.memo_key), ("--tls-key", self.tls_key)]
+        keys = [("--replay-cache-key", ledger.replay_cache_key), ("--tls-key", self.tls_key)]
         keys.append(("--tls-certificate", self.tls_certificate))
         if self.token_file is not None and not self.token_file.exists():  # the service creates it
             from textveil.bundle import ProtectedPaths

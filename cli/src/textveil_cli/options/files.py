@@ -19,10 +19,12 @@ if TYPE_CHECKING:
 _SIZE_PATTERN = re.compile(r"(\d{1,12})([kMG]?)B?")
 _SIZE_UNITS = {"": 1, "k": 1000, "M": 1000**2, "G": 1000**3}
 
-JsonOption = Annotated[bool, typer.Option("--json", help="JSON instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 PrivateOutput = Annotated[
     Path | None,
-    typer.Option("--output", "-o", help="Write here, whole or not at all, for its owner alone."),
+    typer.Option(
+        "--output", "-o", help="Write to this file, readable by its owner alone; it appears complete or not at all."
+    ),
 ]
 
 
@@ -33,9 +35,11 @@ class InputOptions:
     heading: ClassVar[str] = "Input"
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="FILE", help="Files, for sanitize folders too; - or none is standard input."),
+        typer.Argument(metavar="FILE", help="Input files, or folders for sanitize; - or no file reads standard input."),
     ] = None
-    text: Annotated[str | None, typer.Option("--text", "-t", help="This text instead; one document.")] = None
+    text: Annotated[
+        str | None, typer.Option("--text", "-t", help="Use this text as one document, instead of files.")
+    ] = None
 
     @property
     def paths(self) -> list[str]:
@@ -49,7 +53,7 @@ class InputOptions:
         if self.text is None:
             return self.files or ["-"]
         if self.files:
-            raise OptionError("--text and files exclude each other")
+            raise OptionError("use either --text or files")
         return []
 
 
@@ -60,16 +64,24 @@ class OutputOptions:
     heading: ClassVar[str] = "Output"
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write here, whole or not at all, instead of standard output."),
+        typer.Option(
+            "--output", "-o", help="Write to this file instead of standard output; it appears complete or not at all."
+        ),
     ] = None
     as_json: Annotated[
         bool,
-        typer.Option("--json", help="A JSON object per document, with its statement. Of tables: the run's statement."),
+        typer.Option(
+            "--json",
+            help="Write one JSON object per document with its privacy statement; for tables, print one for the run.",
+        ),
     ] = False
     statement: Annotated[
-        bool, typer.Option("--statement", help="The whole privacy statement on standard error instead of one line.")
+        bool,
+        typer.Option("--statement", help="Print the full privacy statement on standard error instead of one line."),
     ] = False
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No statement on standard error.")] = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print no privacy statement and no messages on standard error.")
+    ] = False
 
     def format_statement(self, statement: "PrivacyStatement") -> str:
         """Return the privacy statement as the options select it: one line, or in full."""
@@ -82,34 +94,44 @@ class TableOptions:
 
     heading: ClassVar[str] = "Tables"
     csv: Annotated[
-        bool, typer.Option("--csv", help="The files are CSV; the ending .csv says so too. --column says which texts.")
+        bool,
+        typer.Option(
+            "--csv", help="Read files as CSV (the default for names ending in .csv); select texts with --column."
+        ),
     ] = False
-    tsv: Annotated[bool, typer.Option("--tsv", help="The files are TSV.")] = False
-    jsonl: Annotated[bool, typer.Option("--jsonl", help="The files are JSON lines; --key says which texts.")] = False
-    parquet: Annotated[bool, typer.Option("--parquet", help="The files are Parquet (extra parquet).")] = False
-    plain: Annotated[bool, typer.Option("--plain", help="It is plain text, though it looks like a table.")] = False
+    tsv: Annotated[bool, typer.Option("--tsv", help="Read files as TSV.")] = False
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="Read files as JSON lines; select texts with --key.")] = False
+    parquet: Annotated[bool, typer.Option("--parquet", help="Read files as Parquet (needs the extra parquet).")] = False
+    plain: Annotated[bool, typer.Option("--plain", help="Read files as plain text even if they look like a table.")] = (
+        False
+    )
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", "-c", help="Name of a column of texts; sanitize takes several, and copies all else."),
+        typer.Option(
+            "--column",
+            "-c",
+            help="Column that contains texts; repeatable with sanitize. Other columns are copied unchanged.",
+        ),
     ] = None
     key: Annotated[
         list[str] | None,
-        typer.Option("--key", help="With --jsonl: what is a text, such as note or messages[].content."),
+        typer.Option("--key", help="With --jsonl: key of the texts, such as note or messages[].content."),
     ] = None
     header: Annotated[
         bool,
         typer.Option(
             "--header/--no-header",
             show_default=False,
-            help="CSV, TSV: the first row has the names (the default), or columns are numbers from 1.",
+            help="CSV, TSV: whether the first row contains column names (the default); without it columns are "
+            "numbered from 1.",
         ),
     ] = True
-    delimiter: Annotated[str | None, typer.Option(help="CSV, TSV: what is between cells, such as ';'.")] = None
+    delimiter: Annotated[str | None, typer.Option(help="CSV, TSV: character between cells, such as ';'.")] = None
     encoding: Annotated[
         str,
         typer.Option(
             autocompletion=lambda: ["utf-8", "latin-1", "cp1252"],
-            help="CSV, TSV: utf-8, latin-1 or cp1252; the output has it too.",
+            help="CSV, TSV: encoding of input and output: utf-8, latin-1 or cp1252.",
         ),
     ] = "utf-8"
 
@@ -123,7 +145,7 @@ class TableOptions:
         flags = {"csv": self.csv, "tsv": self.tsv, "jsonl": self.jsonl, "parquet": self.parquet, "lines": self.plain}
         selected = [name for name, flag in flags.items() if flag]
         if len(selected) > 1:
-            raise OptionError("--csv, --tsv, --jsonl, --parquet and --plain exclude each other")
+            raise OptionError("use only one of --csv, --tsv, --jsonl, --parquet and --plain")
         return selected[0] if selected else None
 
     def resolve_format(self, paths: "Sequence[str]") -> "TableOptions":
@@ -138,7 +160,7 @@ class TableOptions:
 
         formats = {get_format(path) for path in paths if os.path.exists(path)} or {get_format(path) for path in paths}
         if len(formats) > 1:
-            raise OptionError("the files are of several formats: name those of one, or say --plain")
+            raise OptionError("the files have different formats: pass files of one format, or use --plain")
         (format_name,) = formats
         return self if format_name == "lines" else replace(self, **{format_name: True})
 
@@ -150,9 +172,9 @@ class TableOptions:
             OptionError: A column is given for JSON lines, or a key for another format.
         """
         if self.format == "jsonl" and self.column:
-            raise OptionError("JSON lines have keys: say --key, not --column")
+            raise OptionError("JSON lines have keys: use --key instead of --column")
         if self.format not in (None, "jsonl", "lines") and self.key:
-            raise OptionError("this table has columns: say --column; --key is for JSON lines")
+            raise OptionError("CSV, TSV and Parquet have columns: use --column instead of --key")
         return (*(self.column or ()), *(self.key or ()))
 
     def make_selection(self, rows: "RowOptions | None" = None, *, consistent: bool = False) -> "ColumnSelection":
@@ -178,10 +200,10 @@ class TableOptions:
             delimiter=self.delimiter,
             encoding=self.encoding,
             allow_missing=rows.allow_missing,
-            max_field=rows.max_field_bytes,
-            scope_column=rows.scope_column,
-            without=tuple(rows.without_column or ()),
-            only=rows.only_columns,
+            max_field=rows.parse_max_field_bytes(),
+            privacy_unit_column=rows.privacy_unit_column,
+            without=tuple(rows.drop_column or ()),
+            only=rows.drop_other_columns,
         )
 
 
@@ -189,32 +211,34 @@ class TableOptions:
 class RowOptions:
     """Options for the documents of a table, its privacy units, and its rows."""
 
-    heading: ClassVar[str] = "Documents"
+    heading: ClassVar[str] = "Documents and privacy units"
     document: Annotated[
         Literal["line", "file", "cell", "row"] | None,
         typer.Option(
-            help="line: each line is a document (the default); file: each file is one. Of tables: cell (the default), "
-            "or row. Say it with --consistent."
+            help="Unit of a document. Plain text: line (the default) or file; tables: cell (the default) or "
+            "row. Required with --consistent."
         ),
     ] = None
     document_key: Annotated[
         str | None,
-        typer.Option(help="With --consistent: rows with one value there, one after the other, are one document."),
+        typer.Option(help="With --consistent: adjacent rows with equal values of this column or key are one document."),
     ] = None
-    scope_column: Annotated[
+    privacy_unit_column: Annotated[
         str | None,
-        typer.Option(help="With --ledger: the column or key whose value names the scope that a row is charged to."),
+        typer.Option(help="With --ledger: column or key that names the privacy unit of each row."),
     ] = None
-    without_column: Annotated[
+    drop_column: Annotated[
         list[str] | None,
-        typer.Option(help="A column or key that the output does not have; may be given several times."),
+        typer.Option(help="Column or key to remove from the output; repeatable."),
     ] = None
-    only_columns: Annotated[
-        bool, typer.Option("--only-columns", help="The output has no other column than those that are rewritten.")
+    drop_other_columns: Annotated[
+        bool, typer.Option("--drop-other-columns", help="Remove all columns from the output except the rewritten ones.")
     ] = False
-    allow_missing: Annotated[bool, typer.Option("--allow-missing", help="JSON lines: a row may lack a key.")] = False
-    max_field: Annotated[
-        str, typer.Option(help="Longest field in bytes, with k, M or G; a row may have four times as many.")
+    allow_missing: Annotated[
+        bool, typer.Option("--allow-missing", help="JSON lines: accept rows without a selected key.")
+    ] = False
+    max_field_bytes: Annotated[
+        str, typer.Option(help="Maximum bytes of a field, with suffix k, M or G; a row may have four times as many.")
     ] = "16M"
 
     def get_document_unit(self, format_name: str, consistent: bool) -> str:
@@ -224,30 +248,29 @@ class RowOptions:
             OptionError: The unit contradicts the other options.
         """
         if self.document_key is not None and self.document is not None:
-            raise OptionError("--document and --document-key exclude each other")
+            raise OptionError("use either --document or --document-key")
         if (self.document_key is not None or self.document == "row") and not consistent:
             raise OptionError(
-                "--document row and --document-key are for --consistent: other draws look at no other cell"
+                "--document row and --document-key need --consistent: without it every cell is randomized independently"
             )
         if consistent and self.document is None and self.document_key is None:
             choices = "line or --document file" if format_name == "lines" else "cell, --document row or --document-key"
-            raise OptionError(f"--consistent on several texts: say --document {choices}")
+            raise OptionError(f"--consistent on several texts needs --document {choices}")
         if self.document_key is not None:
             return "key"
         if format_name == "lines":
             return {None: "cell", "line": "cell", "file": "file"}.get(self.document, "")
         return self.document or "cell"
 
-    @property
-    def max_field_bytes(self) -> int:
+    def parse_max_field_bytes(self) -> int:
         """Return the maximum bytes of a field.
 
         Raises:
             OptionError: The value is not a size.
         """
-        match = _SIZE_PATTERN.fullmatch(self.max_field)
+        match = _SIZE_PATTERN.fullmatch(self.max_field_bytes)
         if match is None or not int(match[1]):
-            raise OptionError("--max-field is a number of bytes, such as 16M")
+            raise OptionError("--max-field-bytes takes a number of bytes, such as 16M")
         return int(match[1]) * _SIZE_UNITS[match[2]]
 
 
@@ -255,22 +278,23 @@ class RowOptions:
 class FileRunOptions:
     """Options of a run over many files."""
 
-    heading: ClassVar[str] = "Many files"
-    quarantine: Annotated[
+    heading: ClassVar[str] = "Runs over many files"
+    rejected_rows: Annotated[
         Path | None,
         typer.Option(
-            help="Bad rows go there, for their owner alone, and not to the output; without it the first is an error."
+            help="Write rejected rows to this file, readable by its owner alone; without it the first rejected"
+            " row is an error."
         ),
     ] = None
-    workers: Annotated[int, typer.Option(min=1, help="Processes that draw.")] = 1
+    workers: Annotated[int, typer.Option(min=1, help="Number of worker processes.")] = 1
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with an output folder: skip the files that are finished.")
+        bool, typer.Option("--resume", help="Resume the interrupted run of this output folder: skip finished files.")
     ] = False
 
     @property
     def has_any(self) -> bool:
         """Return whether any of these options differs from its default."""
-        return self.quarantine is not None or self.workers > 1 or self.resume
+        return self.rejected_rows is not None or self.workers > 1 or self.resume
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,7 +302,8 @@ class RayOptions:
     """Options for work on many machines, for the commands of other packages."""
 
     heading: ClassVar[str] = "Ray"
-    ray: Annotated[bool, typer.Option("--ray", help="The work by tasks of a Ray cluster (extra ray).")] = False
+    ray: Annotated[bool, typer.Option("--ray", help="Run on a Ray cluster (needs the extra ray).")] = False
     ray_address: Annotated[
-        str | None, typer.Option(help="With --ray: a cluster that is there. Else one is started on this machine.")
+        str | None,
+        typer.Option(help="With --ray: address of a running cluster; without it one is started on this machine."),
     ] = None

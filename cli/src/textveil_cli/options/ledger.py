@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 LedgerKey = Annotated[
     Path | None,
-    typer.Option("--ledger-key", help="The key of the ledger; beside it, with .key after its name, if left out."),
+    typer.Option("--ledger-key", help="File of the ledger's key; default: the ledger's path with .key appended."),
 ]
 
 
@@ -25,64 +25,87 @@ LedgerKey = Annotated[
 class LedgerOptions:
     """Options of the privacy ledger."""
 
-    heading: ClassVar[str] = "Ledger"
+    heading: ClassVar[str] = "Privacy ledger"
     ledger: Annotated[
         Path | None,
-        typer.Option("--ledger", help="Charge every draw in this file before its output leaves; made at first use."),
+        typer.Option(
+            "--ledger",
+            help="Record the epsilon of every release in this privacy ledger before the output is written; "
+            "created at first use.",
+        ),
     ] = None
     ledger_key: LedgerKey = None
-    scope: Annotated[
+    privacy_unit: Annotated[
         str | None,
-        typer.Option(help="With --ledger: what is charged: a document, a person, a day; 'default' if left out."),
+        typer.Option(
+            help="With --ledger: name of the privacy unit that spends: a document, a person, a day; 'default' "
+            "if left out."
+        ),
     ] = None
     budget: Annotated[
         str | None,
-        typer.Option(help="With --ledger: refuse what brings the scope above so many nats, now and later."),
+        typer.Option(
+            help="With --ledger: maximum total epsilon of the privacy unit; later releases beyond it are refused too."
+        ),
     ] = None
-    budget_delta: Annotated[str | None, typer.Option(help="With --budget: the same for delta; 0 if left out.")] = None
-    memo: Annotated[
+    budget_delta: Annotated[str | None, typer.Option(help="With --budget: maximum total delta; 0 if left out.")] = None
+    replay_cache: Annotated[
         bool,
         typer.Option(
-            "--memo", help="With --ledger and --memo-key: give an equal request its stored output again, uncharged."
+            "--replay-cache",
+            help="With --ledger and --replay-cache-key: answer an equal request with its stored output, which "
+            "spends no epsilon.",
         ),
     ] = False
-    memo_key: Annotated[
+    replay_cache_key: Annotated[
         Path | None,
-        typer.Option(help="With --memo: what outputs are encrypted with; not in the ledger's folder."),
+        typer.Option(
+            help="With --replay-cache: file of the key that encrypts stored outputs; not in the ledger's folder."
+        ),
     ] = None
 
-    def open_ledger(self, *, scope_column: str | None = None, scope_per_request: bool = False) -> "RunLedger | None":
+    def open_ledger(
+        self, *, privacy_unit_column: str | None = None, privacy_unit_per_request: bool = False
+    ) -> "RunLedger | None":
         """Open the ledger; return ``None`` if the options name none.
 
         Args:
-            scope_column: The column that names the privacy unit of each row.
-            scope_per_request: Whether a request may name its privacy unit.
+            privacy_unit_column: The column that names the privacy unit of each row.
+            privacy_unit_per_request: Whether a request may name its privacy unit.
 
         Raises:
             OptionError: Ledger options without a ledger, or a replay cache without a key.
             LedgerError, KeyFileError, CryptoUnavailable: The ledger cannot be used.
         """
         if self.ledger is None:
-            values = {**vars(self), "scope_column": scope_column, "scope_per_request": scope_per_request}
+            values = {
+                **vars(self),
+                "privacy_unit_column": privacy_unit_column,
+                "privacy_unit_per_request": privacy_unit_per_request,
+            }
             for name, value in values.items():
                 if value:
                     raise OptionError(f"--{name.replace('_', '-')} needs --ledger FILE")
             return None
-        if self.memo != (self.memo_key is not None):
-            raise OptionError("--memo and --memo-key go together: outputs are stored encrypted with that key")
-        if self.scope is not None and scope_column is not None:
-            raise OptionError("--scope and --scope-column exclude each other")
+        if self.replay_cache != (self.replay_cache_key is not None):
+            raise OptionError(
+                "--replay-cache and --replay-cache-key need each other: stored outputs are encrypted with that key"
+            )
+        if self.privacy_unit is not None and privacy_unit_column is not None:
+            raise OptionError("use either --privacy-unit or --privacy-unit-column")
         if self.budget is None and self.budget_delta is not None:
-            raise OptionError("--budget-delta goes with --budget")
+            raise OptionError("--budget-delta needs --budget")
         from textveil.ledger import DEFAULT_PRIVACY_UNIT, Budget, Ledger
 
         from textveil_cli.run_ledger import RunLedger
 
         delta = "0" if self.budget_delta is None else self.budget_delta
         limit = None if self.budget is None else Budget(self.budget, delta=delta)
-        unit_named_by = "request" if scope_per_request else None if scope_column is None else "row"
-        ledger = Ledger(self.ledger, key=self.ledger_key, replay_cache_key=self.memo_key)
-        return RunLedger(ledger, DEFAULT_PRIVACY_UNIT if self.scope is None else self.scope, limit, unit_named_by)
+        unit_named_by = "request" if privacy_unit_per_request else None if privacy_unit_column is None else "row"
+        ledger = Ledger(self.ledger, key=self.ledger_key, replay_cache_key=self.replay_cache_key)
+        return RunLedger(
+            ledger, DEFAULT_PRIVACY_UNIT if self.privacy_unit is None else self.privacy_unit, limit, unit_named_by
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,11 +114,11 @@ class ReceiptOptions:
 
     heading: ClassVar[str] = "Receipt"
     receipt: Annotated[
-        Path | None, typer.Option(help="Write what was promised, with a hash of the output, signed.")
+        Path | None, typer.Option(help="Write a signed receipt: the privacy statement and a hash of the output.")
     ] = None
     receipt_key: Annotated[
         Path | None,
-        typer.Option(help="With --receipt: the secret key; made at first use. One for each recipient."),
+        typer.Option(help="With --receipt: file of the signing key, created at first use; use one key per recipient."),
     ] = None
 
     def open_receipt(
@@ -111,7 +134,7 @@ class ReceiptOptions:
             OptionError: Only one of receipt and key is present.
         """
         if (self.receipt is None) != (self.receipt_key is None):
-            raise OptionError("--receipt and --receipt-key go together: a receipt is signed for its recipient")
+            raise OptionError("--receipt and --receipt-key need each other: a receipt is signed for its recipient")
         if self.receipt is None or self.receipt_key is None:
             return None
         check_writable("--receipt", self.receipt)
@@ -129,7 +152,7 @@ def check_writable(option: str, path: Path) -> None:
     if real.is_dir():
         raise OutputError(f"{option}: {format_path_name(path)} is a folder: name a file in it")
     if not (real.exists() and not real.is_file()) and not os.access(real.parent, os.W_OK):  # a pipe needs no folder
-        raise OutputError(f"{option}: no folder there that can be written")
+        raise OutputError(f"{option}: the folder does not exist or is not writable")
 
 
 def refuse_overwriting(
@@ -148,7 +171,7 @@ def refuse_overwriting(
         bundle: Folder of the bundle.
         written_paths: Outputs, each with the name of its option.
     """
-    keys = [("--memo-key", ledger.memo_key), ("--receipt-key", receipt.receipt_key)]
+    keys = [("--replay-cache-key", ledger.replay_cache_key), ("--receipt-key", receipt.receipt_key)]
     outputs = [*written_paths, ("--receipt", receipt.receipt)]
     if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
         return

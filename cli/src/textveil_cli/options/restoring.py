@@ -10,12 +10,12 @@ from textveil.errors import OptionError
 from textveil.text import RestorePolicy
 
 _ALL_PLACES_WARNING = (
-    "--restore-places all: links of replies get the words of your users; no client may display or fetch them"
+    "--restore-places all puts words of your users into links of replies: no client may display the replies or fetch "
+    "their links"
 )
 _PLACES_ERROR = "--restore-places takes code, json, math or all; repeat it for several"
 _HOSTS_ERROR = (
-    "--restore-hosts takes a bare host, with its port if the link has one, such as docs.example.com; "
-    "repeat it for several"
+    "--restore-hosts takes a host name, with a port if links have one, such as docs.example.com; repeat it for several"
 )
 _GUESSES_ERROR = "--tool-guesses takes two whole numbers, the first no larger than the second, such as 3 32"
 
@@ -29,15 +29,15 @@ class RestoreOptions:
         list[str] | None,
         typer.Option(
             metavar="PLACE",
-            help="Restore in this place too: code, json or math; all for replies that nothing displays or fetches; "
-            "repeatable.",
+            help="Restore also in code, json or math; all only if no client displays the reply or fetches its "
+            "links; repeatable.",
         ),
     ] = None
     restore_hosts: Annotated[
         list[str] | None,
         typer.Option(
             metavar="HOST",
-            help="Restore in links to this host too, written with its port if links have one; repeatable.",
+            help="Restore also in links to this host (with port, if links have one); repeatable.",
         ),
     ] = None
 
@@ -82,16 +82,15 @@ class ToolRestoreOptions(RestoreOptions):
 
     restore_tools: Annotated[
         list[str] | None,
-        typer.Option(metavar="TOOL", help="Restore the arguments that the model writes for this tool; repeatable."),
+        typer.Option(metavar="TOOL", help="Restore originals in the arguments of calls to this tool; repeatable."),
     ] = None
     tool_guesses: Annotated[
         tuple[int, int] | None,
         typer.Option(
             metavar="CALL ALL",
-            help="Two numbers: how many strings of its own the model may write into one tool call, and into all of a "
-            f"conversation, while tool results share the mapping; {MAX_GUESSES_PER_CALL} "
-            f"{MAX_GUESSES_PER_CONVERSATION} if left out. Each "
-            "is a guess that it can test.",
+            help="Maximum strings of the model's own in one tool call, and in all calls of a conversation, "
+            f"while tool results share the mapping; {MAX_GUESSES_PER_CALL} {MAX_GUESSES_PER_CONVERSATION} "
+            "if left out. Each such string lets the model test a guess.",
         ),
     ] = None
 
@@ -121,4 +120,7 @@ class ToolRestoreOptions(RestoreOptions):
         names = ("restore_places", "restore_hosts", "restore_tools", "tool_guesses")
         present = ["--" + name.replace("_", "-") for name in names if getattr(self, name)]
         if present:
-            raise OptionError(f"{', '.join(present)}: only with --protect names: with {protect} nothing is restored")
+            raise OptionError(
+                f"{', '.join(present)} need{'s' * (len(present) == 1)} --protect names: the mode "
+                f"{protect} restores nothing"
+            )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import typer
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import OptionError
+from textveil.release import format_count
 
 from textveil_cli.console import print_message, read_word_list
 
@@ -22,7 +23,9 @@ ENTITY_TYPES = (
 
 BundleArgument = Annotated[
     Path | None,
-    typer.Argument(metavar="BUNDLE", help="Folder of a bundle, as --bundle; the built-in English one if left out."),
+    typer.Argument(
+        metavar="BUNDLE", help="Folder of the bundle, as with --bundle; default: the built-in English bundle."
+    ),
 ]
 
 
@@ -31,13 +34,13 @@ class ExpectedBundleOptions:
     """Options of the expected bundle, common to every command that opens one."""
 
     heading: ClassVar[str] = "Bundle"
-    expect_id: Annotated[str | None, typer.Option(help="Refuse the bundle unless this is its identity (see info).")] = (
-        None
-    )
-    maker: Annotated[
+    expect_id: Annotated[
+        str | None, typer.Option(help="Refuse the bundle unless this is its content hash (see textveil info).")
+    ] = None
+    signer: Annotated[
         str | None,
         typer.Option(
-            metavar="KEY", help="Refuse the bundle unless the owner of this public key signed it (64 digits)."
+            metavar="KEY", help="Refuse the bundle unless it is signed with this public key (64 hexadecimal digits)."
         ),
     ] = None
     max_bundle_bytes: Annotated[
@@ -47,12 +50,12 @@ class ExpectedBundleOptions:
     @property
     def expected_bundle(self) -> ExpectedBundle:
         """Return the options as keyword arguments of the functions that open bundles."""
-        return ExpectedBundle(expect_id=self.expect_id, maker=self.maker, max_bytes=self.max_bundle_bytes)
+        return ExpectedBundle(expect_id=self.expect_id, signer=self.signer, max_bytes=self.max_bundle_bytes)
 
     @property
     def has_requirements(self) -> bool:
         """Return whether the options require a content hash or a signer."""
-        return self.expect_id is not None or self.maker is not None
+        return self.expect_id is not None or self.signer is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +65,7 @@ class BundleOptions:
     heading: ClassVar[str] = "Bundle"
     bundle: Annotated[
         Path | None,
-        typer.Option("--bundle", "-b", help="Folder of a bundle; the built-in English one if left out."),
+        typer.Option("--bundle", "-b", help="Folder of the bundle; default: the built-in English bundle."),
     ] = None
     expected: ExpectedBundleOptions
 
@@ -83,7 +86,7 @@ class BundleOptions:
             OptionError: Both are present.
         """
         if argument is not None and self.bundle is not None:
-            raise OptionError("a bundle is named once: after the command, or by --bundle")
+            raise OptionError("pass the bundle once: as argument or with --bundle")
         return self.bundle if argument is None else argument
 
 
@@ -95,7 +98,9 @@ class EncoderOptions:
     bundle: Annotated[
         Path | None,
         typer.Option(
-            "--bundle", "-b", help="Folder of an encoder bundle; in a checkout of the repository its own if left out."
+            "--bundle",
+            "-b",
+            help="Folder of the encoder bundle; default in a checkout of the repository: the bundle in it.",
         ),
     ] = None
     expected: ExpectedBundleOptions
@@ -105,10 +110,10 @@ class EncoderOptions:
 class MechanismOptions:
     """Options of the mechanism and its epsilon."""
 
-    heading: ClassVar[str] = "Mechanism and level"
+    heading: ClassVar[str] = "Mechanism and epsilon"
     mechanism: Annotated[
         Literal["staircase", "santext+", "santext", "fbdd", "krr", "random"] | None,
-        typer.Option("--mechanism", "-m", help="The bundle's default if left out."),
+        typer.Option("--mechanism", "-m", help="Mechanism; default: that of the bundle."),
     ] = None
     epsilon: Annotated[
         str | None,
@@ -116,14 +121,14 @@ class MechanismOptions:
             "--epsilon",
             "-e",
             autocompletion=lambda: ["4", "6", "8", "10", "12"],
-            help="Privacy level by its epsilon, as textveil levels lists it: 4, 6, 8, 10 or 12 in the built-in bundle; "
-            "any number for krr and fbdd.",
+            help="Epsilon per randomized word, one that textveil levels lists (4, 6, 8, 10 or 12 in the "
+            "built-in bundle); any number for krr and fbdd.",
         ),
     ] = None
     replacement_probability: Annotated[
         str | None,
         typer.Option(
-            "--replacement-probability", "-p", help="santext+: how often a common word is replaced, in (0, 1]."
+            "--replacement-probability", "-p", help="santext+: probability that a common word is replaced, in (0, 1]."
         ),
     ] = None
 
@@ -134,7 +139,7 @@ class MechanismOptions:
             OptionError: The mechanism has no default epsilon, and ``--epsilon`` is missing.
         """
         if self.mechanism in ("krr", "fbdd") and self.epsilon is None:
-            raise OptionError(f"--epsilon is needed with --mechanism {self.mechanism}, which has no default level")
+            raise OptionError(f"--mechanism {self.mechanism} needs --epsilon: it has no default")
         return dict(vars(self))
 
 
@@ -142,66 +147,75 @@ class MechanismOptions:
 class ProtectionOptions:
     """Options of the kept parts of a text."""
 
-    heading: ClassVar[str] = "What stays visible"
+    heading: ClassVar[str] = "Protection"
     protect: Annotated[
         Literal["names", "words", "all"] | None,
         typer.Option(
-            help="words (the built-in bundle's default) shows function words, all draws them too. Names and numbers "
-            "become others of their kind. names shows common words, and replaces all others.",
+            help="names keeps common words and replaces all others by surrogates. words (the built-in bundle's"
+            " default) keeps function words and randomizes the others. all randomizes function words too.",
         ),
     ] = None
     style: Annotated[
         Literal["surrogate", "tag"] | None,
         typer.Option(
-            help="names: surrogate (the default) writes others of a kind for what is replaced, tag writes [city 1]."
+            help="names: replace by a surrogate of the same type (the default), or by a tag such as [city 1]."
         ),
     ] = None
     keep: Annotated[
         list[str] | None,
         typer.Option(
             "--keep",
-            metavar="KIND",
+            metavar="TYPE",
             autocompletion=lambda: ENTITY_TYPES,
             help=(
-                f"names: show listed ones of this kind; repeatable. Kinds: {', '.join(ENTITY_TYPES[:-1])} and "
-                f"{ENTITY_TYPES[-1]}."
+                f"names: keep listed words of this type; repeatable. Types: {', '.join(ENTITY_TYPES[:-1])} and"
+                f" {ENTITY_TYPES[-1]}."
             ),
         ),
     ] = None
     tag: Annotated[
         list[str] | None,
         typer.Option(
-            "--tag", metavar="KIND", autocompletion=lambda: ENTITY_TYPES, help="names: write this kind as tags."
+            "--tag",
+            metavar="TYPE",
+            autocompletion=lambda: ENTITY_TYPES,
+            help="names: replace this type by tags; repeatable.",
         ),
     ] = None
     drop: Annotated[
         list[str] | None,
         typer.Option(
-            "--drop", metavar="KIND", autocompletion=lambda: ENTITY_TYPES, help="names: write nothing for it."
+            "--drop",
+            metavar="TYPE",
+            autocompletion=lambda: ENTITY_TYPES,
+            help="names: remove this type from the text; repeatable.",
         ),
     ] = None
     allow: Annotated[
         Path | None,
-        typer.Option("--allow", help="names: file of words to show wherever they stand, one per line. It is public."),
+        typer.Option("--allow", help="names: file of words to keep everywhere, one per line. The list is public."),
     ] = None
-    draw: Annotated[
+    randomize: Annotated[
         Path | None,
         typer.Option(
-            "--draw",
-            help="names: file of at least 100 words, one per line, to draw over each other at --epsilon where they "
-            "stand in lower case. It is public.",
+            "--randomize",
+            help="names: file of at least 100 words, one per line, that are randomized among each other at "
+            "--epsilon where they are in lower case. The list is public.",
         ),
     ] = None
     deny: Annotated[
         Path | None,
         typer.Option(
             "--deny",
-            help="File of words to hide, one per line: they become unknown (staircase), replaced (names) or sensitive "
-            "(santext+).",
+            help="File of words that are never kept, one per line: treated as unknown (staircase), replaced "
+            "(names) or sensitive (santext+).",
         ),
     ] = None
     sanitize_punctuation: Annotated[
-        bool, typer.Option("--sanitize-punctuation", help="Sanitize punctuation too; lower case, single blanks.")
+        bool,
+        typer.Option(
+            "--sanitize-punctuation", help="Sanitize punctuation too; the output is in lower case with single spaces."
+        ),
     ] = False
 
     def make_keywords(self) -> dict[str, Any]:
@@ -214,7 +228,7 @@ class ProtectionOptions:
         """
         own_options = {name: getattr(self, name) or None for name in ("style", "keep", "tag", "drop")}
         own_options["allow"] = read_word_list(self.allow, "--allow") or None
-        own_options["draw"] = None if self.draw is None else read_word_list(self.draw, "--draw")
+        own_options["randomize"] = None if self.randomize is None else read_word_list(self.randomize, "--randomize")
         punctuation = self.sanitize_punctuation or None
         denied = {"deny": read_word_list(self.deny, "--deny")}
         return denied | _drop_missing({"protect": self.protect, "sanitize_punctuation": punctuation, **own_options})
@@ -224,29 +238,30 @@ class ProtectionOptions:
 class SamplingOptions:
     """Options of sampling and writing words."""
 
-    heading: ClassVar[str] = "How words are drawn"
+    heading: ClassVar[str] = "Randomization"
     consistent: Annotated[
         bool | None,
         typer.Option(
             "--consistent/--no-consistent",
             show_default=False,
-            help="staircase: equal words of a document become equal words, and the text shows which are equal. names: "
-            "equal names and identifiers do, unless --no-consistent is given.",
+            help="Replace equal words of a document by equal words, which reveals that they are equal. names: "
+            "on by default for names and identifiers.",
         ),
     ] = None
     corpus_key: Annotated[
         Path | None,
         typer.Option(
-            help="names: equal strings of all documents become equal, under the key in this file, which is made if it "
-            "is not there. It links documents, and anyone who has it can test guesses. Nothing restores them.",
+            help="names: replace equal strings of all documents by equal surrogates, under the key in this "
+            "file (created if missing). Documents become linkable, anyone with the key can test guesses, "
+            "and originals cannot be restored.",
         ),
     ] = None
     consistent_cap: Annotated[
         int | None,
         typer.Option(
             min=1,
-            help="Most drawn words, names and numbers of a document with --consistent, 2,000; "
-            "names: most distinct ones, tags stand for others.",
+            help="With --consistent: maximum randomized words, names and numbers of a document (2,000). names:"
+            " maximum distinct ones; tags replace the rest.",
         ),
     ] = None
     split: Annotated[
@@ -268,7 +283,7 @@ class SamplingOptions:
         keywords = {"case": self.case, "consistent": self.consistent, **flags}
         if self.corpus_key is not None:
             if self.consistent is not None:
-                raise OptionError("--corpus-key says by itself which strings become equal")
+                raise OptionError("--corpus-key cannot be combined with --consistent or --no-consistent")
             from textveil.ledger import read_key
 
             keywords |= {"consistent": "corpus", "key": read_key(self.corpus_key, "the key of the corpus", create=True)}
@@ -303,10 +318,11 @@ class TextOptions:
 
         The line goes to standard error, for the owner of the device.
         """
-        randomized_words = options.get("draw") or ()
+        randomized_words = options.get("randomize") or ()
         if (unknown := sum(word not in sanitizer.bundle.symbol_ids for word in randomized_words)) and not quiet:
             print_message(
-                f"textveil: entries of --draw: not in the vocabulary: {unknown:,} (drawn, and never come out)"
+                f"textveil: --randomize: {format_count(unknown, 'word')} of the list not in the vocabulary: "
+                "randomized, but never a replacement"
             )
         entries = options.get("allow")
         if not entries or quiet:
@@ -314,9 +330,9 @@ class TextOptions:
         entity_types = sanitizer.bundle.get_names_lists().members_by_type
         persons = entity_types["given"] | entity_types["family"]
         side_effects = {
-            "names of persons: {} (shown there too)": sum(entry.lower() in persons for entry in entries),
-            "of several words: {} (each is shown alone too)": sum(len(entry.split()) > 1 for entry in entries),
-            "with digits: {} (replaced all the same)": sum(any(map(str.isdigit, entry)) for entry in entries),
+            "{} names of persons (kept there too)": sum(entry.lower() in persons for entry in entries),
+            "{} of several words (each word is kept alone too)": sum(len(entry.split()) > 1 for entry in entries),
+            "{} with digits (replaced nevertheless)": sum(any(map(str.isdigit, entry)) for entry in entries),
         }
         remarks = [what.format(f"{count:,}") for what, count in side_effects.items() if count]
         if remarks:

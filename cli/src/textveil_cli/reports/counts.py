@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from textveil.bundle import HeldOutCounts, LabelBundle, layout
-from textveil.errors import ReleaseError
 
 from textveil_cli.aggregation import AggregateCounts, CountEstimate, CountEstimates
 from textveil_cli.console import print_message
+from textveil_cli.errors import ReleaseError
 
 #: From this number of texts on, counts are printed as whole numbers.
 _MIN_TEXTS_FOR_INTEGERS = 100
-_DECIDED_HEADING, _LABEL_HEADING = "decided as", "texts of this label"
+_DECIDED_HEADING, _LABEL_HEADING = "classified as", "estimated texts"
 
 
 def print_counts(bundle: LabelBundle, counts: AggregateCounts, as_json: bool) -> None:
@@ -23,7 +23,7 @@ def print_counts(bundle: LabelBundle, counts: AggregateCounts, as_json: bool) ->
     Args:
         bundle: The bundle of the devices.
         counts: The counts.
-        as_json: Whether to print one JSON object for each label, and for each code where codes are not labels.
+        as_json: Whether to print one JSON object for each label, and for each cluster label if labels are clusters.
 
     Raises:
         ReleaseError: No count is possible.
@@ -32,7 +32,7 @@ def print_counts(bundle: LabelBundle, counts: AggregateCounts, as_json: bool) ->
     if decided.refusal and of_labels.refusal:
         raise ReleaseError(decided.refusal)
     has_cluster_labels = bundle.label_type == layout.CLUSTER_LABELS
-    tables = [("code", [(_DECIDED_HEADING, decided)]), ("label", [(_LABEL_HEADING, of_labels)])]
+    tables = [("cluster label", [(_DECIDED_HEADING, decided)]), ("label", [(_LABEL_HEADING, of_labels)])]
     if not has_cluster_labels:
         tables = [("label", [(_DECIDED_HEADING, decided), (_LABEL_HEADING, of_labels)])]
     blocks = [
@@ -45,38 +45,39 @@ def print_counts(bundle: LabelBundle, counts: AggregateCounts, as_json: bool) ->
             print_message(f"textveil: {line}")
     for name, estimate in ((_DECIDED_HEADING, decided), (_LABEL_HEADING, of_labels)):
         if estimate.refusal:
-            print_message(f"textveil: {name}: no numbers: {estimate.refusal}")
+            print_message(f"textveil: {name}: no estimate: {estimate.refusal}")
         elif not all(count.interval for count in estimate.counts):
             print_message(
-                f"textveil: {name}: - where the range is wider than from 0 to {counts.texts:,}, or outside of that: "
-                "too few texts, or texts unlike the held-out ones"
+                f"textveil: {name}: - marks an estimate whose interval exceeds 0 to {counts.texts:,}: too few texts, "
+                "or texts unlike the held-out ones"
             )
 
 
 def _explain_columns(counts: AggregateCounts, held_out: HeldOutCounts | None) -> list[str]:
     texts = f"{counts.texts:,} text" + "s" * (counts.texts != 1)
-    lines = [f"{texts}. In brackets: two standard errors on each side, cut to 0 and {counts.texts:,}"]
+    lines = [f"{texts}. In parentheses: plus and minus two standard errors, limited to 0 and {counts.texts:,}"]
     if not counts.by_class_label.refusal:
         lines.append(
-            f"{_DECIDED_HEADING}: where the model on the devices put them, mistakes included; the range covers the "
-            "noise"
+            f"{_DECIDED_HEADING}: classes assigned by the model on the devices, errors included; the interval covers "
+            "the noise"
         )
     if not counts.by_true_label.refusal and held_out is not None:
         lines.append(
-            f"{_LABEL_HEADING}: what they are, if texts of a label are like the held-out ones of that label; the range "
-            f"covers the noise, the model's mistakes and the limited number of held-out texts ({held_out.text_count:,})"
+            f"{_LABEL_HEADING}: texts with this label, assuming that they resemble the held-out texts of the label; "
+            "the interval covers the noise, the model's errors and the limited number of held-out texts "
+            f"({held_out.text_count:,})"
         )
     return lines
 
 
 def _format_json_lines(label_kind: str, columns: Sequence[tuple[str, CountEstimates]]) -> list[str]:
     """Return a JSON object for each name in any column."""
-    keys = {_DECIDED_HEADING: "decided_as", _LABEL_HEADING: "texts_of_label"}
+    keys = {_DECIDED_HEADING: "classified_as", _LABEL_HEADING: "estimated_texts"}
     entries: dict[str, dict[str, Any]] = {}
     for column, estimate in columns:
         for count in estimate.counts:
             entry = entries.setdefault(
-                count.label, {label_kind: count.label, **{keys[name]: None for name, _ in columns}}
+                count.label, {label_kind.replace(" ", "_"): count.label, **{keys[name]: None for name, _ in columns}}
             )
             entry[keys[column]] = count.to_dict()
     return [json.dumps(entry, ensure_ascii=False) for entry in entries.values()]

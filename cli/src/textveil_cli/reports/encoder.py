@@ -16,36 +16,36 @@ def describe_encoder_bundle(bundle: VectorBundle, *, as_json: bool = False) -> s
     parts = bundle.extractor
     facts: dict[str, Any] = {
         "name": manifest.get("name"),
-        "identity": bundle.content_hash,
-        "licence": manifest.get("licence"),
+        "content_hash": bundle.content_hash,
+        "license": manifest.get("licence"),
         "provenance": manifest.get("provenance"),
         "labels": manifest.get("labels"),
-        "mode": default.mode,
+        "noise_mode": default.mode,
         "dimension": default.dimension,
-        "grid": default.grid,
+        "grid_step": default.grid,
         "max_tokens": parts.max_tokens,
-        "pieces": len(parts.vocabulary),
+        "vocabulary_size": len(parts.vocabulary),
         "model_bytes": bundle.model_counts.byte_size,
         "operators": bundle.model_counts.operators,
-        "measured": manifest.get("measured"),
-        "levels": levels,
+        "measurements": manifest.get("measured"),
+        "epsilons": levels,
     }
     if as_json:
         return json.dumps(facts, ensure_ascii=False)
     labels = facts["labels"]
     lines = [
         f"{facts['name']}: an encoder, {default.mode}, vectors of length {default.dimension}",
-        f"identity   {bundle.content_hash}",
-        f"license    {facts['licence']}",
-        f"model      {bundle.model_counts.byte_size / 1e6:.1f} MB; {facts['pieces']:,} pieces; at most "
+        f"content hash  {bundle.content_hash}",
+        f"license       {facts['license']}",
+        f"model         {bundle.model_counts.byte_size / 1e6:.1f} MB; {facts['vocabulary_size']:,} pieces; at most "
         f"{parts.max_tokens} tokens",
-        *([f"labels     {', '.join(map(str, labels))}"] if isinstance(labels, list) else []),
+        *([f"labels        {', '.join(map(str, labels))}"] if isinstance(labels, list) else []),
         "",
-        "for any two texts    for one word, at word dropout",
-        "epsilon  delta            0.1      0.3      0.5  noise on every coordinate",
+        "per text             per word, at word dropout",
+        "epsilon  delta            0.1      0.3      0.5  noise per coordinate",
         *(_format_level(bundle, level) for level in bundle.levels),
     ]
-    measured = list(_flatten_figures(facts["measured"]))
+    measured = list(_flatten_figures(facts["measurements"]))
     if measured:
         width = max(len(name) for name, _ in measured)
         lines += ["", "Measured:", *(f"  {name:<{width}}  {value}" for name, value in measured)]

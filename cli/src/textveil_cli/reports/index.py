@@ -16,18 +16,18 @@ def describe_index_bundle(bundle: LabelBundle, *, as_json: bool = False) -> str:
     parts = bundle.extractor
     facts: dict[str, Any] = {
         "name": bundle.manifest.get("name"),
-        "identity": bundle.content_hash,
-        "licence": bundle.manifest.get("licence"),
+        "content_hash": bundle.content_hash,
+        "license": bundle.manifest.get("licence"),
         "provenance": bundle.manifest.get("provenance"),
         "labels": list(bundle.labels),
         "extractor": bundle.manifest["release"]["extractor"],
         "sentences": [list(those) for those in bundle.sentences],
-        "measured": bundle.manifest.get("measured"),
-        "levels": [
+        "measurements": bundle.manifest.get("measured"),
+        "epsilons": [
             {
                 "default": staircase is bundle.default_randomizer,
                 **LabelStatement(staircase, bundle.content_hash).to_dict(),
-                "counts": compute_condition_number(staircase) != float("inf"),
+                "can_count": compute_condition_number(staircase) != float("inf"),
             }
             for staircase in levels
         ],
@@ -38,23 +38,23 @@ def describe_index_bundle(bundle: LabelBundle, *, as_json: bool = False) -> str:
     words = f"{len(parts.words):,} words" if isinstance(parts, StaticExtractorData) else "a model"
     return "\n".join(
         [
-            f"{facts['name']}: a text becomes one of {len(bundle.labels)} indices ({words})",
-            f"identity   {bundle.content_hash}",
-            f"license    {facts['licence']}",
-            f"labels     {', '.join(bundle.labels)}",
+            f"{facts['name']}: a text becomes one of {len(bundle.labels)} class labels ({words})",
+            f"content hash  {bundle.content_hash}",
+            f"license       {facts['license']}",
+            f"labels        {', '.join(bundle.labels)}",
             *(
                 [
-                    f"sentences  {sentences_per_label * len(bundle.labels)}, {sentences_per_label} for each index "
+                    f"sentences     {sentences_per_label * len(bundle.labels)}, {sentences_per_label} per class label "
                     "(encode --as-text)"
                 ]
                 if sentences_per_label
                 else []
             ),
             "",
-            "channel   epsilon  accuracy  balanced  worst label   gain  counts",
+            "randomizer  epsilon  accuracy  balanced  worst label   gain  counts",
             *(_format_level(bundle, staircase) for staircase in levels),
             "",
-            "epsilon is for any two texts. gain: how much likelier a right guess of the code gets, on average.",
+            "epsilon is per text. gain: average factor by which the probability of guessing the class label grows.",
             "Not protected:",
             *(f"  - {item}" for item in LabelStatement(bundle.default_randomizer, bundle.content_hash).not_protected),
         ]
@@ -72,6 +72,6 @@ def _format_level(bundle: LabelBundle, staircase: LabelStaircase) -> str:
     can_count = "yes" if compute_condition_number(staircase) != float("inf") else "no"
     marker = "   default" if staircase is bundle.default_randomizer else ""
     return (
-        f"{staircase.level.name:<9} {epsilon:>7}  {figures[0]:>8}  {figures[1]:>8}  {figures[2]:>11}  "
+        f"{staircase.level.name:<11} {epsilon:>7}  {figures[0]:>8}  {figures[1]:>8}  {figures[2]:>11}  "
         f"{staircase.guess_gain:>5.1f}  {can_count}{marker}"
     )

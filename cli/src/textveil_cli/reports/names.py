@@ -12,13 +12,13 @@ def describe_names_lists(bundle: TextBundle) -> dict[str, Any]:
     pool_sizes = {kind: len(found) for kind, found in lists.surrogate_pools.items()}
     return {
         "common_words": len(lists.common_words),
-        "shown_names": len(lists.kept_names),
-        "kinds": [
+        "kept_names": len(lists.kept_names),
+        "entity_types": [
             {
                 "name": kind,
-                "members": list_sizes.get(kind),
-                "outputs": pool_sizes.get(kind),
-                "original_drawn": 1 / pool_sizes[kind] if kind in pool_sizes else None,
+                "listed_words": list_sizes.get(kind),
+                "surrogates": pool_sizes.get(kind),
+                "unchanged_probability": 1 / pool_sizes[kind] if kind in pool_sizes else None,
             }
             for kind in sorted(list_sizes.keys() | pool_sizes.keys())
         ],
@@ -29,20 +29,20 @@ def format_names_table(bundle: TextBundle) -> list[str]:
     """Return the lists as a table, with the meaning of its columns."""
     facts = describe_names_lists(bundle)
     return [
-        f"names: {facts['common_words']:,} common words may be shown, {facts['shown_names']:,} names among them",
-        f"{'kind':<18}{'members':>9}{'outputs':>9}{'itself':>12}",
-        *(_format_type(kind) for kind in facts["kinds"]),
+        f"names: {facts['common_words']:,} common words can be kept, {facts['kept_names']:,} of them also names",
+        f"{'type':<18}{'listed':>9}{'surrogates':>12}{'unchanged':>12}",
+        *(_format_type(entity_type) for entity_type in facts["entity_types"]),
         "",
-        "members: by list; those of other kinds are told by their form, or by the words around them. itself: how often",
-        "an output of the kind comes out as itself; all are drawn without a look at what stood there. What is shown is",
-        "not protected.",
+        "listed: words on the list of the type; words of other types are recognized by form or context. unchanged:",
+        "probability that the surrogate equals the original; surrogates are sampled independently of the original.",
+        "Kept words are not protected.",
     ]
 
 
 def _format_type(entity_type: dict[str, Any]) -> str:
-    outputs = entity_type["outputs"]
-    itself = "-" if outputs is None else f"1 in {outputs:,}"
-    return f"{entity_type['name']:<18}{_format_count(entity_type['members']):>9}{_format_count(outputs):>9}{itself:>12}"
+    listed, surrogates = _format_count(entity_type["listed_words"]), entity_type["surrogates"]
+    unchanged = "-" if surrogates is None else f"1 in {surrogates:,}"
+    return f"{entity_type['name']:<18}{listed:>9}{_format_count(surrogates):>12}{unchanged:>12}"
 
 
 def _format_count(number: int | None) -> str:

@@ -31,19 +31,19 @@ def verify_receipt(receipt: Path, output: Path | None, signed_by: str | None, ex
         with receipt.open("rb") as file:
             content = file.read(MAX_RECEIPT_BYTES + 1)
     except OSError as error:
-        raise InputError("--receipt: no readable file there") from error
+        raise InputError("--receipt: cannot read the file") from error
     verified, key = read_receipt(content, expected_key=signed_by)
     if expect_id is not None and verified.bundle != expect_id:
-        raise ContentHashMismatch("the receipt is of another bundle")
-    signer_note = "is the key that was asked for" if signed_by else "may be anybody's: compare it (--signed-by)"
-    lines = [str(verified), f"bundle {verified.bundle}", f"signed by {key}, which {signer_note}"]
+        raise ContentHashMismatch("the receipt is for another bundle")
+    signer_note = ", the expected key" if signed_by else ": verify that this is the sender's key (--signed-by)"
+    lines = [str(verified), f"bundle {verified.bundle}", f"signed by {key}{signer_note}"]
     if output is None:
-        lines.append("no output was compared (--output)")
+        lines.append("no output was checked (--output)")
     else:
         try:
             with open_input(str(output), "--output") as (descriptor, _):
                 verified.check_output(iter(lambda: os.read(descriptor, _READ_BYTES), b""))
         except OSError as error:
-            raise ReceiptError("the output cannot be read") from error
-        lines.append("it is of this output")
+            raise ReceiptError("cannot read the output") from error
+        lines.append("the receipt matches this output")
     return "\n".join(lines)

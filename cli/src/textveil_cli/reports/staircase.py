@@ -10,11 +10,11 @@ from textveil.text import NOTION, format_epsilon
 from textveil_cli.reports.staircase_levels import StaircaseSummary, summarize_staircase
 
 _COLUMN_EXPLANATION = (
-    "nats: per drawn word. odds: no output is more than so many times as likely for one word as for another, even for "
-    "someone who knows all other words. guess: the most by which the chance of a right guess of one word grows on "
-    "average (C). near: how often a word is drawn from its neighborhood. kept: how often a word comes out as itself: "
-    "the 5 % quantile of words, the median, the 95 % quantile, and the most of any word. Where words in lower case and "
-    "with a capital differ, the larger figure is given."
+    "epsilon: per randomized word. odds: maximum ratio of the probabilities of an output for two words, even against a "
+    "reader who knows all other words. guess: maximum factor by which the probability of guessing one word grows on "
+    "average (C). near: probability that a word is sampled from its neighborhood. same: probability that a word is "
+    "replaced by itself: 5 % quantile over words, median, 95 % quantile, maximum. Where lower-case and capitalized "
+    "positions differ, the larger figure is given."
 )
 
 
@@ -22,10 +22,10 @@ def describe_staircase(bundle: TextBundle) -> dict[str, Any]:
     """Return the JSON description of the staircase mechanism."""
     assert bundle.template is not None
     return {
-        "notion": NOTION,
-        "default_protect": bundle.default_mode,
-        "kinds": [kind.name for kind in bundle.template.entity_types],
-        "levels": [asdict(level) for level in summarize_staircase(bundle)],
+        "guarantee": NOTION,
+        "default_mode": bundle.default_mode,
+        "entity_types": [kind.name for kind in bundle.template.entity_types],
+        "epsilons": [asdict(level) for level in summarize_staircase(bundle)],
     }
 
 
@@ -36,12 +36,12 @@ def format_staircase_table(bundle: TextBundle) -> list[str]:
     default = " (the default)" if bundle.default_mechanism == "staircase" else ""
     return [
         f"staircase{default}; protect: {bundle.default_mode}",
-        f"{'nats':<5}{'odds':>9}{'guess':>9}{'near':>6}{'kept 5 %':>9}{'median':>7}{'95 %':>6}{'most':>6}",
+        f"{'epsilon':<8}{'odds':>9}{'guess':>9}{'near':>6}{'same 5 %':>9}{'median':>7}{'95 %':>6}{'max':>6}",
         *map(_format_level, summarize_staircase(bundle)),
         "",
         *_wrap_text(_COLUMN_EXPLANATION),
-        *_wrap_text(f"Of names and numbers only the kind is told, one of these: {entity_types}."),
-        *_wrap_text(f"{NOTION[0].upper()}{NOTION[1:]}. No protection of the text as a whole."),
+        *_wrap_text(f"Names and numbers reveal only their type, one of: {entity_types}."),
+        *_wrap_text(f"{NOTION[0].upper()}{NOTION[1:]}. The text as a whole is not protected."),
     ]
 
 
@@ -51,7 +51,7 @@ def _wrap_text(sentence: str) -> list[str]:
 
 def _format_level(summary: StaircaseSummary) -> str:
     return (
-        f"{format_epsilon(summary.epsilon):<5}{summary.largest_odds:>9,}{summary.guess_gain:>9,.1f}"
-        f"{summary.near:>6.2f}{summary.kept_low:>9.1%}{summary.kept_median:>7.1%}{summary.kept_high:>6.1%}"
-        f"{summary.kept_most:>6.1%}{'  default' if summary.default else ''}"
+        f"{format_epsilon(summary.epsilon):<8}{summary.largest_odds:>9,}{summary.guess_gain:>9,.1f}"
+        f"{summary.near:>6.2f}{summary.unchanged_low:>9.1%}{summary.unchanged_median:>7.1%}{summary.unchanged_high:>6.1%}"
+        f"{summary.unchanged_most:>6.1%}{'  default' if summary.default else ''}"
     )

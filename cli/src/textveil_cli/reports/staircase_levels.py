@@ -17,8 +17,8 @@ _CHUNK_WORDS = 4096
 class StaircaseSummary:
     """Guarantee of one epsilon of the staircase mechanism, and its effect on randomized words.
 
-    Where slots in lower case and other slots differ, ``near``, ``guess_gain`` and the ``kept`` figures are the larger
-    ones.
+    Where slots in lower case and other slots differ, ``near``, ``guess_gain`` and the ``unchanged`` figures are the
+    larger ones.
 
     Attributes:
         epsilon: ``L``, epsilon per randomized word.
@@ -28,10 +28,10 @@ class StaircaseSummary:
         guess_gain: ``C``, the maximum factor by which the probability of a right guess of one word grows on average,
             rounded up.
         largest_odds: ``e**L``, rounded up: the maximum factor by which the odds of two words change.
-        kept_median: Probability that a word is replaced by itself, median over the possible outputs.
-        kept_low: The 5 % quantile of this probability.
-        kept_high: The 95 % quantile of this probability.
-        kept_most: The largest probability of any word.
+        unchanged_median: Probability that a word is replaced by itself, median over the possible outputs.
+        unchanged_low: The 5 % quantile of this probability.
+        unchanged_high: The 95 % quantile of this probability.
+        unchanged_most: The largest probability of any word.
     """
 
     epsilon: float
@@ -40,10 +40,10 @@ class StaircaseSummary:
     near: float
     guess_gain: float
     largest_odds: int
-    kept_median: float
-    kept_low: float
-    kept_high: float
-    kept_most: float
+    unchanged_median: float
+    unchanged_low: float
+    unchanged_high: float
+    unchanged_most: float
 
 
 def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> list[StaircaseSummary]:
@@ -62,8 +62,8 @@ def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> li
         plan = plans.make_plan({"epsilon": str(level.epsilon), "protect": protect or bundle.default_mode})
         terms_facts = plan.terms.promise.list_figures(plan.terms)
         assert isinstance(plan.mechanism, SlotStaircases)
-        kept_probabilities = compute_max_kept_probabilities(plan.mechanism)
-        low, median, high = np.quantile(kept_probabilities, (0.05, 0.5, 0.95), method="inverted_cdf")
+        unchanged_probabilities = compute_max_unchanged_probabilities(plan.mechanism)
+        low, median, high = np.quantile(unchanged_probabilities, (0.05, 0.5, 0.95), method="inverted_cdf")
         summaries.append(
             StaircaseSummary(
                 epsilon=float(level.epsilon),
@@ -72,16 +72,16 @@ def summarize_staircase(bundle: TextBundle, *, protect: str | None = None) -> li
                 near=terms_facts["near"],
                 guess_gain=terms_facts["guess_gain"],
                 largest_odds=terms_facts["largest_odds"],
-                kept_median=float(median),
-                kept_low=float(low),
-                kept_high=float(high),
-                kept_most=float(kept_probabilities.max()),
+                unchanged_median=float(median),
+                unchanged_low=float(low),
+                unchanged_high=float(high),
+                unchanged_most=float(unchanged_probabilities.max()),
             )
         )
     return summaries
 
 
-def compute_max_kept_probabilities(slots: SlotStaircases) -> np.ndarray:
+def compute_max_unchanged_probabilities(slots: SlotStaircases) -> np.ndarray:
     """Return the probability that a word is replaced by itself, the maximum over slot types.
 
     Slots are lower case or strict. One value for every possible output of either, shape ``(words,)``.
@@ -89,11 +89,11 @@ def compute_max_kept_probabilities(slots: SlotStaircases) -> np.ndarray:
     largest = np.zeros(len(slots.any_case.base))
     for staircase in {slots.any_case, slots.lower_case}:
         outputs = np.flatnonzero(staircase.base)
-        largest[outputs] = np.maximum(largest[outputs], compute_kept_probabilities(staircase))
+        largest[outputs] = np.maximum(largest[outputs], compute_unchanged_probabilities(staircase))
     return largest[(slots.any_case.base > 0) | (slots.lower_case.base > 0)]
 
 
-def compute_kept_probabilities(staircase: Staircase) -> np.ndarray:
+def compute_unchanged_probabilities(staircase: Staircase) -> np.ndarray:
     """Return the probability that a word is replaced by itself, for every possible output.
 
     Shape ``(outputs,)``, in the order of the output words.

@@ -14,11 +14,11 @@ from textveil_cli.reports.staircase import describe_staircase, format_staircase_
 
 _BAR_CELLS = 24
 _COLUMN_EXPLANATION = (
-    "kept: probability that a word comes out as itself: the 5 % quantile of words, the median, the 95 % quantile, and",
-    "the most of any word. entropy: min-entropy in nats of what a word may become, median. 1 release, 10 releases: how",
-    "often a sensitive word is guessed from so many independent releases, by someone who knows this bundle and how",
-    "common words are. A reader of the context guesses more. Of santext+, all this is about sensitive words: no level",
-    "moves the coin that keeps common words, and what it keeps reveals itself.",
+    "same: probability that a word is replaced by itself: 5 % quantile over words, median, 95 % quantile, maximum.",
+    "entropy: median min-entropy in nats of the output of a word. 1 release, 10 releases: probability that a sensitive",
+    "word is guessed from this many independent releases, by a reader who knows this bundle and word frequencies; a",
+    "reader who uses the context guesses more. For santext+ all figures concern sensitive words: the epsilon does not",
+    "change the probability that a common word is kept, and a kept word is revealed.",
 )
 
 
@@ -35,26 +35,26 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
     ]
     facts: dict[str, Any] = {
         "name": manifest.get("name"),
-        "identity": bundle.content_hash,
-        "licence": manifest.get("licence"),
+        "content_hash": bundle.content_hash,
+        "license": manifest.get("licence"),
         "attribution": manifest.get("attribution"),
-        "tokens": bundle.token_type,
-        "symbols": bundle.symbol_count,
+        "token_type": bundle.token_type,
+        "vocabulary_size": bundle.symbol_count,
         "default_mechanism": bundle.default_mechanism or None,
         "staircase": None if bundle.staircase_table is None else describe_staircase(bundle),
         "names": None if bundle.names_files is None else describe_names_lists(bundle),
-        "neighbours": bundle.table.neighbors.shape[1] if bundle.santext_levels else None,
+        "neighbors_per_word": bundle.table.neighbors.shape[1] if bundle.santext_levels else None,
         "default_table_mechanism": bundle.default_table_mechanism,
         "replacement_probability": bundle.default_replacement_probability,
-        "levels": levels,
+        "epsilons": levels,
     }
     if as_json:
         return json.dumps(facts, ensure_ascii=False)
-    tables = f"{facts['symbols']:,} {facts['tokens']}s; {', '.join(bundle.mechanisms)}"
+    tables = f"{facts['vocabulary_size']:,} {facts['token_type']}s; {', '.join(bundle.mechanisms)}"
     lines = [
-        f"{facts['name']}: {tables if bundle.mechanisms else 'lists of the rung names'}",
-        f"identity   {facts['identity']}",
-        f"license    {facts['licence']}. {facts['attribution']}",
+        f"{facts['name']}: {tables if bundle.mechanisms else 'lists of the mode names'}",
+        f"content hash  {facts['content_hash']}",
+        f"license       {facts['license']}. {facts['attribution']}",
     ]
     if bundle.mechanisms:
         lines += ["", format_levels_table(bundle)]
@@ -65,13 +65,13 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
     probability = float(bundle.default_replacement_probability)
     lines += [
         "",
-        "SanText: two sensitive words at distance d make any output likelier by a factor of at most exp(epsilon d),",
-        "and, whatever their distance, exp(pure LDP). Distance 1 is the median of two words. With santext+ a common",
-        f"word is kept with probability {1 - probability:g} and then reveals itself: no bound. Against a common one",
-        f"the factor is {round_up(1 / probability, 2):g} times larger.",
-        "Not protected: number and order of words, punctuation, case patterns. Names of the vocabulary are drawn like",
-        "other words. Each further release of a word gives more away, within a text too. There is no protection of the",
-        "text as a whole.",
+        "SanText: for two sensitive words at distance d the probability of any output differs by a factor of at most",
+        "exp(epsilon d), and at most exp(pure LDP) for any distance. Distance 1 is the median over pairs of words.",
+        f"With santext+ a common word is kept with probability {1 - probability:g} and is then revealed: no bound.",
+        f"Against a common word the factor is {round_up(1 / probability, 2):g} times larger.",
+        "Not protected: number and order of words, punctuation, case patterns. Names in the vocabulary are randomized",
+        "like other words. Each further release of a word, also within a text, reveals more. The text as a whole is",
+        "not protected.",
     ]
     return "\n".join(lines)
 
@@ -89,18 +89,18 @@ def format_levels_table(bundle: TextBundle, *, as_json: bool = False) -> str:
     for levels in tables:
         measures = levels[0].measures
         prior_guess = (
-            "" if measures is None else f"; guessed without any release: {measures.recovery_without_release:.1%}"
+            "" if measures is None else f"; guessed without a release: {measures.recovery_without_release:.1%}"
         )
         default_mark = " (the default)" if levels[0].mechanism == bundle.default_mechanism else ""
         lines += [
             f"{levels[0].mechanism}{default_mark}{prior_guess}",
-            f"{'epsilon':<9}{'kind':<9}{'textbook':>9}{'pure LDP':>9}{'kept 5 %':>10}{'median':>8}"
-            f"{'95 %':>7}{'most':>7}{'entropy':>9}{'1 release':>11}{'10 releases':>12}",
+            f"{'epsilon':<9}{'notion':<9}{'nominal':>9}{'pure LDP':>9}{'same 5 %':>10}{'median':>8}"
+            f"{'95 %':>7}{'max':>7}{'entropy':>9}{'1 release':>11}{'10 releases':>12}",
             *map(_format_level, levels),
             "",
         ]
     if bundle.statistics is None:
-        lines += ["This bundle carries no statistics: textveil-export statistics adds them."]
+        lines += ["This bundle has no statistics: add them with textveil-export statistics."]
         return "\n".join(lines)
     return "\n".join([*lines, *_COLUMN_EXPLANATION])
 
@@ -128,10 +128,10 @@ def describe_word(sanitizer: Sanitizer, word: str, options: Options, count: int,
     if as_json:
         return json.dumps(
             {
-                "symbol": distribution.symbol,
+                "token": distribution.symbol,
                 "statement": statement.to_dict(),
                 "replacements": rows,
-                "others": {"count": other_words, "probability": remaining_probability},
+                "other_replacements": {"count": other_words, "probability": remaining_probability},
             },
             ensure_ascii=False,
         )
@@ -139,15 +139,15 @@ def describe_word(sanitizer: Sanitizer, word: str, options: Options, count: int,
     if header == "<unk>":
         header += " (this word is not in the vocabulary)"
     elif is_entity:
-        header += " (drawn from the public list of this kind, whatever the word is)"
-    width = max(len(row["word"]) for row in rows)
-    lines = [header, statement.format_line(), "", f"{'becomes':<{width}}  probability  distance"]
+        header += " (sampled from the public list of this type, independently of the word)"
+    width = max(len("replacement"), *(len(row["word"]) for row in rows))
+    lines = [header, statement.format_line(), "", f"{'replacement':<{width}}  probability  distance"]
     for row in rows:
         distance = "" if row["distance"] is None else f"{row['distance']:8.2f}"
         bar = "█" * round(row["probability"] * _BAR_CELLS)
         lines.append(f"{row['word']:<{width}}  {row['probability']:>11.4%}  {distance}  {bar}".rstrip())
     if other_words:
-        lines.append(f"and {other_words:,} other words with {remaining_probability:.2%} in all")
+        lines.append(f"and {other_words:,} other words with total probability {remaining_probability:.2%}")
     return "\n".join(lines)
 
 

@@ -30,12 +30,12 @@ class SanitizeArguments:
     bundle: BundleOptions
     text_options: TextOptions
     rows: RowOptions
-    keep_mapping: Annotated[
+    save_mapping: Annotated[
         Path | None,
         typer.Option(
             rich_help_panel=RowOptions.heading,
-            help="With --consistent, or --protect names, and one document: write what restores its words here, for its "
-            "owner alone (textveil restore).",
+            help="With --consistent or --protect names, and one document: save the mapping that restores its "
+            "words to this file, readable by its owner alone (see textveil restore).",
         ),
     ] = None
     table: TableOptions
@@ -80,31 +80,33 @@ class SanitizeArguments:
     def check_options(self) -> None:
         """Raise ``OptionError`` for options that contradict each other."""
         if self.inputs.text is not None and (self.is_table or self.table.columns):
-            raise OptionError("--text and columns exclude each other")
+            raise OptionError("use either --text or columns")
         choices = (None, "cell", "row") if self.is_table else (None, "line", "file")
         if self.rows.document not in choices:
-            raise OptionError(f"--document is {choices[1]} or {choices[2]}")
-        if self.keep_mapping is not None and not self.text_options.is_consistent:
+            raise OptionError(f"--document takes {choices[1]} or {choices[2]}")
+        if self.save_mapping is not None and not self.text_options.is_consistent:
             conflicting = "--corpus-key" if self.text_options.sampling.corpus_key is not None else "--no-consistent"
             if conflicting == "--corpus-key" or self.text_options.sampling.consistent is False:
-                raise OptionError(f"--keep-mapping does not go with {conflicting}")
-            raise OptionError("--keep-mapping goes with --protect names, or with --consistent")
-        if self.keep_mapping is not None and self.ledger.memo:
-            raise OptionError("--keep-mapping and --memo exclude each other: a memo stores no mapping")
-        if self.is_over_files and self.keep_mapping is not None:
-            raise OptionError("--keep-mapping is for one document, not for folders or tables")
-        if self.is_over_files and self.ledger.memo:
-            raise OptionError("--memo is for plain text: it stores one whole output, and files are drawn in parts")
+                raise OptionError(f"--save-mapping cannot be combined with {conflicting}")
+            raise OptionError("--save-mapping needs --protect names or --consistent")
+        if self.save_mapping is not None and self.ledger.replay_cache:
+            raise OptionError("use either --save-mapping or --replay-cache: the replay cache stores no mapping")
+        if self.is_over_files and self.save_mapping is not None:
+            raise OptionError("--save-mapping needs one document: not a folder or table")
+        if self.is_over_files and self.ledger.replay_cache:
+            raise OptionError(
+                "--replay-cache needs plain text: it stores one complete output, and files are sanitized in blocks"
+            )
         if not self.is_over_files:
             self._refuse_unused()
 
     def _refuse_unused(self) -> None:
         """Raise ``OptionError`` for options without effect on plain text, instead of ignoring them."""
-        for inputs, group in (("tables", self.table), ("tables", self.rows), ("files", self.run)):
+        for inputs, group in (("a table", self.table), ("a table", self.rows), ("files", self.run)):
             for field in fields(group):
                 if field.name not in ("plain", "document") and getattr(group, field.name) != field.default:
                     name = "no-header" if field.name == "header" else field.name.replace("_", "-")
-                    raise OptionError(f"--{name} is for {inputs}{' and folders' if name == 'max-field' else ''}")
+                    raise OptionError(f"--{name} needs {inputs}{' or a folder' if name == 'max-field-bytes' else ''}")
 
     def refuse_overwriting(self, bundle: Path | None, *written_paths: tuple[str, Path | None]) -> None:
         """Raise ``OutputError`` if an output would overwrite an input, word list, key or ledger.
@@ -115,6 +117,6 @@ class SanitizeArguments:
             *self.inputs.paths,
             self.text_options.protection.deny,
             self.text_options.protection.allow,
-            self.text_options.protection.draw,
+            self.text_options.protection.randomize,
         ]
         refuse_overwriting(read_paths, self.ledger, self.receipt, bundle, *written_paths)

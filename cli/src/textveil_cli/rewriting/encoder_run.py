@@ -155,13 +155,14 @@ class _ReleaseTally:
         """Print notes for the owner of this device, separate from the privacy statement."""
         remarks: list[str] = []
         if self.truncated:
-            remarks.append(f"{self.truncated:,} longer than the model takes, the end left out")
+            remarks.append(f"{self.truncated:,} truncated to the model's maximum length")
         if self.fixed_points:
             remarks.append(
-                f"{self.fixed_points:,} released as the fixed point: the model failed or gave no finite numbers"
+                f"{self.fixed_points:,} released as the bundle's fixed point, since the model failed or "
+                "returned non-finite numbers"
             )
         if remarks:
-            print_unless_quiet(f"for this device only: {'; '.join(remarks)}", quiet)
+            print_unless_quiet(f"private, for this device only: {'; '.join(remarks)}", quiet)
 
     def __str__(self) -> str:
         return format_count(self.documents, "document") if self.documents else "no documents"

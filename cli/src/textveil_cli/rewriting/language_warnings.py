@@ -29,7 +29,8 @@ class UnknownWordsWarning:
         self._done = True
         if self._sanitizer.unknown_share("\n".join(texts)[:_FIRST_CHARACTERS], **self._options) > 1 / 2:
             print_message(
-                "textveil: over half of the drawn words are unknown: is this bundle for the language of the text?"
+                "textveil: over half of the randomized words are unknown: the text may not be in the language of the "
+                "bundle"
             )
 
 
@@ -73,6 +74,6 @@ def warn_about_language(sanitizer: Sanitizer, words: KeptWords, *, documents: in
     if not (words.may_be_foreign or (mostly_replaced and _WARN_IF_ONE_IN * mostly_replaced >= documents)):
         return
     percent = 100 - round(100 * (words.share or 0))
-    scope_note = "" if documents < 2 else f", in {mostly_replaced:,} of {format_count(documents, 'text')} over half"
+    scope_note = "" if documents < 2 else f" (over half in {mostly_replaced:,} of {format_count(documents, 'text')})"
     language = "English" if sanitizer.bundle.is_builtin else "in the language of the bundle"
     print_message(f"textveil: {percent} % of the words were replaced{scope_note}: the text may not be {language}")

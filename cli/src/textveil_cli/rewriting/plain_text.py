@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from textveil_cli.rewriting.language_warnings import KeptWordsTally
 
-_ONE_DOCUMENT_ERROR = "--keep-mapping is for one document: give one line, one --text, or --document file"
-_ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --quarantine FILE leaves bad lines out"
+_ONE_DOCUMENT_ERROR = "--save-mapping needs one document: pass one line, one --text, or --document file"
+_ENCODING_ADVICE, _REJECTED_ROWS_ADVICE = "save it as UTF-8", "; --rejected-rows FILE skips rejected lines"
 #: Maximum number of characters in one write of a long text.
 _MAX_WRITE_CHARACTERS = 1 << 20
 #: Smaller inputs finish before anyone could read a bar.
@@ -49,12 +49,12 @@ def sanitize_plain_text(arguments: SanitizeArguments, sanitizer: Sanitizer, opti
     Raises:
         TextveilError: An input cannot be read, an output cannot be written, or a release is refused.
     """
-    mapping, output = arguments.keep_mapping, arguments.output.output
+    mapping, output = arguments.save_mapping, arguments.output.output
     if mapping is not None and len(arguments.inputs.paths) > 1:
         raise OptionError(_ONE_DOCUMENT_ERROR)
     if mapping is not None:
-        check_writable("--keep-mapping", mapping)
-    arguments.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--keep-mapping", mapping))
+        check_writable("--save-mapping", mapping)
+    arguments.refuse_overwriting(sanitizer.bundle.path, ("--output", output), ("--save-mapping", mapping))
     if output is not None:
         from textveil_cli.files import check_output_ending
 
@@ -123,7 +123,7 @@ def _sanitize_inputs(
     from textveil_cli.console import show_byte_progress
     from textveil_cli.files import make_table_refusal, refuse_tables_by_name
 
-    ended, quiet, is_one_document = True, arguments.output.quiet, arguments.keep_mapping is not None
+    ended, quiet, is_one_document = True, arguments.output.quiet, arguments.save_mapping is not None
     for path, name in name_inputs(arguments.inputs.paths):
         if not ended:  # the last line of one input and the first of the next are two documents
             write("\n")
@@ -138,7 +138,7 @@ def _sanitize_inputs(
         ):
             documents = _read_documents(descriptor, name, arguments)
             for lines, ended, consumed in (
-                merge_line_batches(documents) if is_one_document or arguments.ledger.memo else documents
+                merge_line_batches(documents) if is_one_document or arguments.ledger.replay_cache else documents
             ):
                 if is_one_document and len(lines) > 1:
                     raise OptionError(_ONE_DOCUMENT_ERROR)
@@ -194,14 +194,14 @@ def _read_documents(descriptor: int, name: str, arguments: SanitizeArguments) ->
         return
     lines_read, is_one_document = (
         0,
-        arguments.keep_mapping is not None or arguments.ledger.memo,
-    )  # no --quarantine there
+        arguments.save_mapping is not None or arguments.ledger.replay_cache,
+    )  # no --rejected-rows there
     for lines, ended, consumed in read_lines(
         descriptor, name, _ENCODING_ADVICE if is_one_document else _ENCODING_ADVICE + _REJECTED_ROWS_ADVICE
     ):
         lines_read += len(lines)
         if arguments.text_options.is_consistent and arguments.documents.document is None and lines_read > 1:
-            raise OptionError("--consistent on several lines: say --document line or --document file")
+            raise OptionError("--consistent on several lines needs --document line or --document file")
         yield lines, ended, consumed
 
 

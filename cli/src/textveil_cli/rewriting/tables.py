@@ -55,13 +55,15 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
     sources = _find_files(arguments, selection)
     manifest_path = None if sources.folder is None else get_manifest_path(sources.folder)
     written_paths = [("--output", path) for path in (*(source.target for source in sources.files), manifest_path)]
-    arguments.refuse_overwriting(sanitizer.bundle.path, *written_paths, ("--quarantine", arguments.run.quarantine))
+    arguments.refuse_overwriting(
+        sanitizer.bundle.path, *written_paths, ("--rejected-rows", arguments.run.rejected_rows)
+    )
     packs, into_folder = selection.format != "parquet", sources.folder is not None
     check_output_ending(
         arguments.output.output, [selection.format], arguments.inputs.paths, can_pack=packs, into_folder=into_folder
     )
     receipt = arguments.receipt.open_receipt(terms.statement, selection.receipt_description)
-    run_ledger = arguments.ledger.open_ledger(scope_column=arguments.rows.scope_column)
+    run_ledger = arguments.ledger.open_ledger(privacy_unit_column=arguments.rows.privacy_unit_column)
     run = _TableRun(
         sources=sources, arguments=arguments, sanitizer=sanitizer, options=options, selection=selection, terms=terms
     )
@@ -82,12 +84,12 @@ def sanitize_tables(arguments: SanitizeArguments, sanitizer: Sanitizer, options:
 def _find_files(arguments: SanitizeArguments, selection: ColumnSelection) -> SourceFiles:
     """Find the files of the run, and the paths of their outputs."""
     if arguments.output.as_json and arguments.output.output is None:
-        raise OptionError("--json prints the statement of the run here, so the rows need -o")
+        raise OptionError("--json prints the privacy statement of the run: write the rows with -o")
     sources = find_source_files(arguments.inputs.paths, selection.format, arguments.output.output)
     if arguments.run.resume and sources.folder is None:
-        raise OptionError("--resume needs -o FOLDER, the output folder of the run that was interrupted")
+        raise OptionError("--resume needs -o FOLDER: the output folder of the interrupted run")
     if sources.folder is not None and arguments.receipt.receipt is not None:
-        raise OptionError("--receipt is of one output: a folder has several")
+        raise OptionError("--receipt needs a single output, not a folder")
     return sources
 
 
@@ -120,8 +122,8 @@ class _TableRun:
                 settings = hash_settings(self.selection, self.terms, self.options, account)
                 manifest = RunManifest(sources.folder, settings, resume=arguments.run.resume)
                 stack.callback(manifest.close)
-            if arguments.run.quarantine is not None:
-                rejected_rows = RejectedRowsFile(arguments.run.quarantine, resume=arguments.run.resume)
+            if arguments.run.rejected_rows is not None:
+                rejected_rows = RejectedRowsFile(arguments.run.rejected_rows, resume=arguments.run.resume)
                 stack.callback(rejected_rows.close)
             if run_ledger is not None:
                 block_ledger = stack.enter_context(run_ledger.open_block_ledger(self.sanitizer, self.options))
@@ -173,9 +175,9 @@ class _TableRun:
                     if list_columns(personal)
                     else format_count(len(personal), column)
                 )
-                are = "are copied as they are" if len(personal) > 1 else "is copied as it is"
+                are = "are copied unchanged" if len(personal) > 1 else "is copied unchanged"
                 print_unless_quiet(
-                    f"{described_columns} {are}: rewrite by {option}, or leave out by --without-column", quiet=False
+                    f"{described_columns} {are}: rewrite with {option} or remove with --drop-column", quiet=False
                 )
 
         return warn
@@ -194,21 +196,21 @@ class _TableRun:
             self.sanitizer,
             self.count_kept_words(counts),
             documents=counts.documents,
-            mostly_replaced=counts.mostly_replaced,
+            mostly_replaced=counts.mostly_replaced_documents,
         )
 
     def describe(self, result: RunResult) -> dict[str, object]:
         """Return the description of a run, for ``--json`` and the run manifest."""
         return {
             "format": self.selection.format,
-            "rewritten": list(self.selection.columns),
-            "copied": self.list_copied_parts(),
-            "left_out": "all others" if self.selection.only else list(self.selection.without),
-            "document": self.selection.document,
+            "rewritten_columns": list(self.selection.columns),
+            "unprotected": self.list_copied_parts(),
+            "removed_columns": "all others" if self.selection.only else list(self.selection.without),
+            "document_unit": self.selection.document,
             **asdict(result.counts),
             "kept_share": self.count_kept_words(result.counts).share,
             "files": {name: asdict(counts) for name, counts in result.files.items()},
-            "statement": self.terms.statement(result.counts.tokens, result.counts.drawn).to_dict(),
+            "statement": self.terms.statement(result.counts.tokens, result.counts.randomized_words).to_dict(),
         }
 
     @property
@@ -222,7 +224,7 @@ class _TableRun:
         parts = ["file and folder names"] if self.writes_folder else []
         if selection.format != "lines":
             parts += ["key names" if selection.format == "jsonl" else "column names"] if selection.header else []
-            parts += [] if selection.only else ["all that is not rewritten"]
+            parts += [] if selection.only else ["other columns"]
         return parts
 
     def format_statement(self, result: RunResult) -> str:
@@ -235,28 +237,26 @@ class _TableRun:
         )
         described_documents = (
             f"{format_count(counts.documents, document_name)} with at most "
-            f"{format_count(counts.most_tokens, self.terms.privacy_unit)}"
+            f"{format_count(counts.max_tokens, self.terms.privacy_unit)}"
         )
         described_documents += "" if counts.documents == 1 else " each"
         files = format_count(len(result.files), "file")
-        statement_text = self.arguments.output.format_statement(self.terms.statement(counts.tokens, counts.drawn))
-        names = " File and folder names are copied as they are, unprotected." if self.writes_folder else ""
+        statement_text = self.arguments.output.format_statement(
+            self.terms.statement(counts.tokens, counts.randomized_words)
+        )
+        names = " File and folder names are copied unprotected." if self.writes_folder else ""
         if selection.format == "lines":
             return f"{files}, {described_documents}. {statement_text}{names}"
         columns = format_count(len(selection.columns), "key" if selection.format == "jsonl" else "column")
         rows = format_count(counts.rows, "row")
         copied_names = "key names" if selection.format == "jsonl" else "column names" if selection.header else ""
-        copied_parts = "all else is copied as it is, unprotected"
-        if copied_names:
-            copied_parts = f"{copied_names} and all else are copied as they are, unprotected"
+        other_columns = "all other keys" if selection.format == "jsonl" else "all other columns"
+        copied_parts = f"{f'{copied_names} and ' if copied_names else ''}{other_columns} are copied unprotected"
         if selection.only:
-            copied_parts = (
-                f"the output has no other; {copied_names} are copied as they are"
-                if copied_names
-                else "the output has no other"
-            )
+            copied_parts = f"{other_columns} are removed"
+            copied_parts += f"; {copied_names} are copied unprotected" if copied_names else ""
         elif selection.without:
-            copied_parts = f"{len(selection.without)} left out; {copied_parts}"
+            copied_parts = f"{len(selection.without)} removed; {copied_parts}"
         return f"{files}, {rows}, {described_documents}. {statement_text} {columns} rewritten; {copied_parts}.{names}"
 
 
@@ -264,12 +264,12 @@ def _print_notes(sources: SourceFiles, result: RunResult, quiet: bool) -> None:
     """Print notes for the owner of this device, separate from the privacy statement."""
     remarks: list[str] = []
     if result.finished_before:
-        remarks.append(f"{format_count(result.finished_before, 'file')} finished before, not drawn again")
-    if result.counts.quarantined:
+        remarks.append(f"{format_count(result.finished_before, 'file')} finished by an earlier run, skipped")
+    if result.counts.rejected_rows:
         remarks.append(
-            f"{format_count(result.counts.quarantined, 'bad row')} in the quarantine, as private as the input"
+            f"{format_count(result.counts.rejected_rows, 'rejected row')}, in a file as private as the input"
         )
     if sources.ignored_files:
-        remarks.append(f"{format_count(sources.ignored_files, 'file')} of other formats left out")
+        remarks.append(f"{format_count(sources.ignored_files, 'file')} of other formats ignored")
     if remarks:
-        print_unless_quiet(f"for this device only: {'; '.join(remarks)}", quiet)
+        print_unless_quiet(f"private, for this device only: {'; '.join(remarks)}", quiet)

@@ -14,9 +14,10 @@ from http import HTTPStatus
 from typing import Any
 
 from textveil import __version__
-from textveil.errors import ExtraMissing, TextveilError
+from textveil.errors import TextveilError
 from textveil.release import ReleaseStatement
 
+from textveil_cli.errors import ExtraMissing
 from textveil_cli.serve.access import HEALTH_PATH, AccessRule, Refusal
 from textveil_cli.serve.limits import RequestLimits
 
@@ -87,7 +88,7 @@ class _Service:
             "version": __version__,
             "sanitize": sanitize_statement.to_dict(),
             "encode": None if encode_statement is None else encode_statement.to_dict(),
-            "scope_per_request": self.releases.has_privacy_units,
+            "privacy_unit_per_request": self.releases.has_privacy_units,
             "limits": {"body_bytes": self.limits.body_bytes, "texts": self.limits.texts},
         }
 

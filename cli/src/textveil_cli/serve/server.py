@@ -16,8 +16,8 @@ from types import FrameType
 from typing import Any, ClassVar
 
 from textveil.bundle import open_atomic_text
-from textveil.errors import ExtraMissing, ServeError
 
+from textveil_cli.errors import ExtraMissing, ServeError
 from textveil_cli.serve.access import AccessRule
 from textveil_cli.serve.app import answer_busy
 from textveil_cli.serve.limits import RequestLimits

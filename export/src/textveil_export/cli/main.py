@@ -12,7 +12,7 @@ COMMANDS = {
     "names": "Build a bundle with the lists of the mode names, alone or beside a copy of a staircase.",
     "certify": "Prove the epsilon of each level over all pairs of words, and label the levels with it.",
     "statistics": "Measure what each level does to words, and add the figures to the bundle.",
-    "sign": "Sign a bundle, and print the public key that users pass to --maker.",
+    "sign": "Sign a bundle, and print the public key that users pass to --signer.",
     "audit": "Audit the installed sampler: compare its draws with the probabilities of a bundle.",
     "sentences": "Copy an index bundle and add the sentences of textveil encode --as-text.",
     "encoder": "Build an encoder bundle for textveil encode from a trained checkpoint.",

@@ -18,7 +18,7 @@ def sign(
     ],
     expected: ExpectedBundleOptions,
 ) -> None:
-    """Sign a bundle, and print the public key that users pass to --maker.
+    """Sign a bundle, and print the public key that users pass to --signer.
 
     The signature is in manifest.json.sig. Any change of the bundle invalidates it.
     """

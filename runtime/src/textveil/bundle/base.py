@@ -18,7 +18,7 @@ class ExpectedBundle(TypedDict, total=False):
 
     Keys:
         expect_id: The expected content hash (``textveil info`` prints it).
-        maker: Public key of the signer who must have signed the bundle, 64 hexadecimal digits. The check needs the
+        signer: Public key of the signer who must have signed the bundle, 64 hexadecimal digits. The check needs the
             extra ``crypto``.
         max_bytes: Most bytes of all files together; by default ``MAX_BUNDLE_BYTES``.
 
@@ -30,7 +30,7 @@ class ExpectedBundle(TypedDict, total=False):
     """
 
     expect_id: str | None
-    maker: str | None
+    signer: str | None
     max_bytes: int
 
 

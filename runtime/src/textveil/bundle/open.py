@@ -72,17 +72,17 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
         raise BundleDamaged(f"{MANIFEST}: of no kind that there is ({', '.join(_WRONG_BUNDLE_MESSAGES)})")
     if wanted and kind not in {one.KIND for one in wanted}:
         raise WrongBundle(_WRONG_BUNDLE_MESSAGES[kind])
-    expect_id, maker = pins.get("expect_id"), pins.get("maker")
+    expect_id, signer = pins.get("expect_id"), pins.get("signer")
     if expect_id is not None:
         _check_content_hash(identity, expect_id)
-    if maker is not None:
+    if signer is not None:
         from textveil.bundle.signer import check_signer
 
-        check_signer(path, identity, maker)
+        check_signer(path, identity, signer)
     max_bytes = pins.get("max_bytes", MAX_BUNDLE_BYTES)
     late = path == DEFAULT_BUNDLE and identity == DEFAULT_BUNDLE_ID
     contents = read_bundle_files(path, manifest.get("files"), max_bytes, lazy=late)
-    pinned = expect_id is not None or maker is not None
+    pinned = expect_id is not None or signer is not None
     opened = BundleBase(path=path, content_hash=identity, manifest=manifest, max_bytes=max_bytes, is_expected=pinned)
     return _import_parser(kind)(opened, contents)
 

@@ -46,8 +46,8 @@ def check_signer(path: Path, manifest_sha256: str, key: str) -> None:
         WrongSigner: The bundle has no signature of this manifest by this key.
     """
     if not isinstance(key, str) or not _KEY.fullmatch(key.strip().lower()):
-        raise OptionError("maker is a public key: 64 hexadecimal digits, as textveil-export sign prints them")
-    check_cryptography("checking a maker")
+        raise OptionError("signer is a public key: 64 hexadecimal digits, as textveil-export sign prints them")
+    check_cryptography("checking a signer")
     try:
         content = read_file(path / SIGNATURE, _MAX_SIGNATURE_BYTES)
     except BundleDamaged as error:
@@ -56,4 +56,4 @@ def check_signer(path: Path, manifest_sha256: str, key: str) -> None:
     if not _SIGNATURE.fullmatch(content) or not is_valid_signature(
         bytes.fromhex(key.strip()), bytes.fromhex(signature), message
     ):
-        raise WrongSigner("the bundle is not signed by this maker, or was changed since")
+        raise WrongSigner("the bundle is not signed by this signer, or was changed since")

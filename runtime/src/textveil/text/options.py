@@ -8,7 +8,7 @@ from typing import TypedDict
 from textveil.errors import OptionError
 
 CASES = ("carry", "drop")
-_SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "draw")
+_SET_OPTIONS = ("deny", "keep", "tag", "drop", "allow", "randomize")
 #: The protection modes, from the most readable to the most private.
 MODES = ("names", "words", "all")
 
@@ -39,7 +39,7 @@ class Options(TypedDict, total=False):
         keep, tag, drop: Entity types that are kept, become tags, or are removed (``names``).
         allow: Words that are kept at every position (``names``). The list is public: a reader who has it learns more
             from the output.
-        draw: Words that are randomized where they are in lower case, over all words of this list, at ``epsilon``
+        randomize: Words that are randomized where they are in lower case, over all words of this list, at ``epsilon``
             (``names``): at least 100 words with a row of the bundle's staircase mechanism. The list is public.
         case: ``"carry"`` transfers the case pattern of each word (the default), ``"drop"`` removes it.
         sanitize_punctuation: Whether punctuation is sanitized as tokens; then case is dropped, and white space becomes
@@ -60,7 +60,7 @@ class Options(TypedDict, total=False):
     tag: Collection[str]
     drop: Collection[str]
     allow: Collection[str]
-    draw: Collection[str]
+    randomize: Collection[str]
     case: str
     sanitize_punctuation: bool
 
@@ -68,7 +68,7 @@ class Options(TypedDict, total=False):
 #: Default of ``consistent_cap``: the most words, names and numbers of a document with consistent outputs.
 CONSISTENT_CAP = 2_000
 #: Options of the mode ``names`` alone.
-NAMES_OPTIONS = frozenset(("style", "keep", "tag", "drop", "allow", "draw", "key"))
+NAMES_OPTIONS = frozenset(("style", "keep", "tag", "drop", "allow", "randomize", "key"))
 
 
 def _is_text(value: object) -> bool:

@@ -174,7 +174,9 @@ class Sanitizer:
             The result contains denied words. Do not publish it.
         """
         plan = self._get_plan(options)
-        list_options: dict[str, Any] = {name: sorted(options.get(name) or ()) for name in ("deny", "allow", "draw")}
+        list_options: dict[str, Any] = {
+            name: sorted(options.get(name) or ()) for name in ("deny", "allow", "randomize")
+        }
         if (key := options.get("key")) is not None:
             list_options["key"] = sha256(key).hexdigest()
         return {**asdict(plan.terms), "split": plan.split, **list_options}

@@ -224,7 +224,7 @@ class Result:
         terms: Mechanism, epsilons and options.
         mapping: Mapping that restores words, with ``consistent``; else ``None``. It undoes the protection: no ``repr``
             and no pickle contains it.
-        randomized_words: In the mode ``names``: number of words of the list that are randomized (``--draw``).
+        randomized_words: In the mode ``names``: number of words of the list that are randomized (``--randomize``).
         replaced_words: In the mode ``names``: number of replaced words that are on no list, without names and numbers.
     """
 

@@ -112,7 +112,7 @@ class Encoder:
     def load(cls, path: str | Path, *, threads: int = 1, **pins: Unpack[ExpectedBundle]) -> "Encoder":
         """Open a bundle of vectors, check every file and the model, and load the model.
 
-        Loading a model requires a pin: ``expect_id`` or ``maker``.
+        Loading a model requires a pin: ``expect_id`` or ``signer``.
 
         Args:
             path: Folder of a bundle of vectors.
@@ -123,7 +123,7 @@ class Encoder:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
             ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
-            ModelNotExpected: Neither ``expect_id`` nor ``maker`` is given; the message has the content hash.
+            ModelNotExpected: Neither ``expect_id`` nor ``signer`` is given; the message has the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed, OptionError: See the class.
         """

@@ -114,7 +114,7 @@ class TextLabelEncoder:
     def load(cls, path: str | Path | None = None, **pins: Unpack[ExpectedBundle]) -> "TextLabelEncoder":
         """Open a bundle of an index; check every file and every randomizer.
 
-        A bundle with a model requires a pin: ``expect_id`` or ``maker``. A bundle with a static extractor does not.
+        A bundle with a model requires a pin: ``expect_id`` or ``signer``. A bundle with a static extractor does not.
 
         Args:
             path: Folder of the bundle; by default the repository's default encoder, whose content hash is pinned.
@@ -124,7 +124,7 @@ class TextLabelEncoder:
             BundleNotFound, BundleVersion, BundleDamaged, BundleTooLarge, WrongBundle, ModelRefused: The bundle is
                 unusable.
             ContentHashMismatch, WrongSigner: The bundle does not meet a pin.
-            ModelNotExpected: The bundle has a model, and neither ``expect_id`` nor ``maker`` is given; the message has
+            ModelNotExpected: The bundle has a model, and neither ``expect_id`` nor ``signer`` is given; the message has
                 the content hash.
             CryptoUnavailable: A signer is given, and the extra ``crypto`` is not installed.
             EncoderUnavailable, EncoderFailed: See the class.

@@ -39,7 +39,7 @@ def check_expected(bundle: BundleBase) -> None:
     if not bundle.is_expected:
         raise ModelNotExpected(
             "this bundle runs a model, and neither it nor its maker was named: where its maker says so, "
-            f"--expect-id {bundle.content_hash} (serve: --encoder-expect-id; Python: expect_id=), or --maker KEY"
+            f"--expect-id {bundle.content_hash} (serve: --encoder-expect-id; Python: expect_id=), or --signer KEY"
         )
 
 

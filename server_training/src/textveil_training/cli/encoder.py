@@ -48,7 +48,7 @@ class LabeledTextOptions:
     skip_empty: Annotated[
         bool, typer.Option("--skip-empty", help="Leave out rows without a text or a label, and count them.")
     ] = False
-    quarantine: Annotated[
+    rejected_rows: Annotated[
         Path | None,
         typer.Option(
             help="Bad rows go there, for their owner alone, and are left out; without it the first is an error."
@@ -203,8 +203,8 @@ def encoder(
     extractor.check()
     asked = extractor.choose_teacher()
     set_threads(threads)
-    skipped = SkippedRows(texts.quarantine, empty_alone=not texts.quarantine)
-    task = _read_task(texts, seed, skipped if texts.quarantine or texts.skip_empty else None)
+    skipped = SkippedRows(texts.rejected_rows, empty_alone=not texts.rejected_rows)
+    task = _read_task(texts, seed, skipped if texts.rejected_rows or texts.skip_empty else None)
     skipped.write_rejected_rows()
     if skipped.reasons:
         print_message(f"textveil-train: {skipped}")
@@ -256,7 +256,7 @@ def _read_task(texts: LabeledTextOptions, seed: int, skipped: SkippedRows | None
         except (MissingText, MissingLabel) as error:
             raise type(error)(f"{error.reason} (--skip-empty leaves such rows out)", error.location) from None
         except (InvalidJson, InvalidUtf8, WrongColumnCount) as error:
-            raise type(error)(f"{error.reason} (--quarantine FILE leaves bad rows out)", error.location) from None
+            raise type(error)(f"{error.reason} (--rejected-rows FILE leaves bad rows out)", error.location) from None
 
     rows = read(texts.file)
     if texts.label is None:

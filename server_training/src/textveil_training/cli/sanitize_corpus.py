@@ -39,7 +39,7 @@ class CorpusOptions:
         int, typer.Option("--copies", min=1, help="Independent outputs of every text; all are charged.")
     ] = 1
     workers: Annotated[int | None, typer.Option("--workers", min=1, help="Processes; all cores if left out.")] = None
-    quarantine: Annotated[
+    rejected_rows: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="With --ray: where bad rows go; else the first is an error.")
     ] = None
 
@@ -54,8 +54,8 @@ class CorpusOptions:
         keyed = self.format_name in _ON_RAY or get_format(self.format_name).has_named_columns
         if not keyed and (self.text_key or self.label_key):
             raise DataOptionError("this format has no keys: leave --text and --label out")
-        if not ray.ray and (ray.ray_address is not None or self.quarantine is not None):
-            raise DataOptionError("--ray-address and --quarantine go with --ray")
+        if not ray.ray and (ray.ray_address is not None or self.rejected_rows is not None):
+            raise DataOptionError("--ray-address and --rejected-rows go with --ray")
         if not ray.ray and self.format_name in ("csv", "parquet"):
             raise DataOptionError("csv and parquet are for --ray; table reads both")
         if ray.ray and self.format_name not in _ON_RAY:
@@ -125,12 +125,12 @@ def _sanitize_on_ray(
     from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
 
     selection = ColumnSelection(format=corpus.format_name, columns=tuple(corpus.text_key or ["text"]))
-    more: dict[str, Any] = {"address": ray.ray_address, "quarantine": corpus.quarantine}
+    more: dict[str, Any] = {"address": ray.ray_address, "rejected_rows": corpus.rejected_rows}
     return sanitize_corpus_on_ray(inputs, output, selection, **more, **common)
 
 
 def _format_parts_table(record: dict[str, Any]) -> str:
-    names = ("rows", "documents", "tokens", "quarantined")
+    names = ("rows", "documents", "tokens", "rejected_rows")
     rows = [["part", *names]]
     rows += [[make_printable(part["part"]), *(f"{part[name]:,}" for name in names)] for part in record["parts"]]
     return format_table(rows, left_columns=1)

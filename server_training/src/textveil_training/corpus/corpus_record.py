@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from textveil.bundle import TextBundle, open_atomic_text
-from textveil.errors import FileChanged, ResumeError
+from textveil_cli.errors import FileChanged, ResumeError
 from textveil.text import PrivacyTerms
 from textveil_cli.files import RunCounts, get_manifest_path
 
@@ -139,7 +139,7 @@ def finish_record(
         found: Further entries; ``files`` or ``parts`` have the SHA-256 of the output.
     """
     total = sum(counts, RunCounts())
-    statement = terms.statement(copies * total.tokens, copies * total.drawn)
+    statement = terms.statement(copies * total.tokens, copies * total.randomized_words)
     content = {name: value for name, value in begun.items() if name != "planned_files"} | {
         "status": FINISHED,
         "statement": statement.to_dict(),
@@ -162,7 +162,7 @@ def write_record(place: Path, content: Mapping[str, Any]) -> None:
 
 def describe_counts(counts: RunCounts) -> dict[str, int]:
     """Return a file's counts without rejected rows: there the first bad row is an error."""
-    return {name: number for name, number in asdict(counts).items() if name != "quarantined"}
+    return {name: number for name, number in asdict(counts).items() if name != "rejected_rows"}
 
 
 class SourceVersions:

@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from textveil import Sanitizer
-from textveil import errors as runtime_errors
+from textveil import errors as device_errors
 from textveil.bundle import ExpectedBundle
-from textveil.errors import InputError, OptionError, TextveilError, WorkerFailed
+from textveil.errors import InputError, OptionError, TextveilError
 from textveil.text import Options
+from textveil_cli import errors as command_errors
+from textveil_cli.errors import WorkerFailed
 from textveil_cli.file_shards import SHARD_BYTES, check_can_split
 from textveil_cli.files import (
     ColumnSelection,
@@ -53,7 +55,7 @@ def sanitize_corpus_on_ray(
     bundle: Path | None = None,
     address: str | None = None,
     workers: int | None = None,
-    quarantine: Path | None = None,
+    rejected_rows: Path | None = None,
     resume: bool = False,
     part_bytes: int = SHARD_BYTES,
     report: ProgressCallback = ignore_progress,
@@ -72,7 +74,7 @@ def sanitize_corpus_on_ray(
         bundle: Folder of a bundle; the built-in English one if left out.
         address: A Ray cluster; one is started on this machine if left out.
         workers: Processes that draw, no more than the cluster has processors; as many if left out.
-        quarantine: A folder for bad rows, a file for each part that has some; without it the first is an error.
+        rejected_rows: A folder for bad rows, a file for each part that has some; without it the first is an error.
         resume: Go on with an interrupted run; parts that are finished stay as they are.
         part_bytes: Bytes of a part, about.
         report: Called with a stage, the finished bytes and the total.
@@ -113,10 +115,10 @@ def sanitize_corpus_on_ray(
         max_bytes=sanitizer.bundle.max_bytes,
         options=options,
         output=output.resolve(),
-        quarantine=None if quarantine is None else quarantine.resolve(),
+        rejected_rows=None if rejected_rows is None else rejected_rows.resolve(),
         part_bytes=part_bytes,
     )
-    facts = [hash_settings(selection, terms, options), part_bytes, quarantine is not None, version("textveil")]
+    facts = [hash_settings(selection, terms, options), part_bytes, rejected_rows is not None, version("textveil")]
     facts += [[source.name, found] for source, found in zip(sources, job.versions, strict=True)]
     planned = make_start_record(
         PARTS_FORMAT,
@@ -212,8 +214,9 @@ def _limit_restarts() -> dict[str, int]:
 
 def _make_error(told: dict[str, str]) -> TextveilError:
     """Rebuild the error that a worker reported."""
-    kinds = {kind.code: kind for kind in vars(runtime_errors).values() if _is_error_class(kind)}
-    return kinds.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")
+    modules = (device_errors, command_errors)
+    classes = {kind.code: kind for module in modules for kind in vars(module).values() if _is_error_class(kind)}
+    return classes.get(told["code"], WorkerFailed)(told["message"] or "a worker has not enough memory")
 
 
 def _is_error_class(value: object) -> bool:

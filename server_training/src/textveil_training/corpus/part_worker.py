@@ -38,7 +38,7 @@ class PartJob:
         identity: Identity it must have.
         options: Options of the draws.
         output: The output folder.
-        quarantine: Folder of bad rows; without one the first is an error.
+        rejected_rows: Folder of bad rows; without one the first is an error.
         part_bytes: Bytes of a part, about.
         max_bytes: Most bytes of the bundle's files together.
     """
@@ -50,7 +50,7 @@ class PartJob:
     identity: str
     options: Options
     output: Path
-    quarantine: Path | None
+    rejected_rows: Path | None
     part_bytes: int
     max_bytes: int = MAX_BUNDLE_BYTES
 
@@ -116,19 +116,19 @@ class PartWorker:
             gc.freeze()  # what is loaded stays: it need not be looked through again and again
         source = replace(job.sources[file], target=target)
         written = _PartRecord(job, file, part.number, self._sanitizer)
-        quarantine = self._open_quarantine(file, part.number)
+        rejected_rows = self._open_rejected_rows(file, part.number)
         try:
             drawer = BlockSanitizer(self._sanitizer, job.bundle, job.options, 1)
             sanitize_shard(
-                source, part, job.versions[file], job.selection, drawer, recorder=written, rejected_rows=quarantine
+                source, part, job.versions[file], job.selection, drawer, recorder=written, rejected_rows=rejected_rows
             )
         finally:
-            if quarantine is not None:
-                quarantine.close()
+            if rejected_rows is not None:
+                rejected_rows.close()
         return written.content
 
-    def _open_quarantine(self, file: int, number: int) -> RejectedRowsFile | None:
-        folder = self._job.quarantine
+    def _open_rejected_rows(self, file: int, number: int) -> RejectedRowsFile | None:
+        folder = self._job.rejected_rows
         if folder is None:
             return None
         target = self._job.get_target(file, number).relative_to(self._job.output)
@@ -150,7 +150,7 @@ class _PartRecord:
         """Write the record of a part."""
         job = self._job
         path = job.get_record_path(self._file, self._number)
-        statement = self._sanitizer.terms(**job.options).statement(counts.tokens, counts.drawn)
+        statement = self._sanitizer.terms(**job.options).statement(counts.tokens, counts.randomized_words)
         self.content = {
             "part": job.get_target(self._file, self._number).relative_to(job.output).as_posix(),
             "source": source.name,

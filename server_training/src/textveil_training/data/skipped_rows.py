@@ -12,7 +12,7 @@ class SkippedRows:
     """Collects bad rows that are skipped instead of raising an error.
 
     Args:
-        quarantine: Where bad rows are kept, for their owner alone; ``None`` to leave them out without a copy.
+        rejected_rows: Where bad rows are kept, for their owner alone; ``None`` to leave them out without a copy.
         empty_alone: Whether rows without a text or a label are left out, and others that are bad stay errors.
 
     Raises:
@@ -23,10 +23,10 @@ class SkippedRows:
         reasons: Number of skipped rows by reason.
     """
 
-    def __init__(self, quarantine: Path | None = None, *, empty_alone: bool = True) -> None:
-        if quarantine is not None and quarantine.exists():
-            raise DataOptionError("--quarantine: there is a file already")
-        self._quarantine, self.empty_alone = quarantine, empty_alone
+    def __init__(self, rejected_rows: Path | None = None, *, empty_alone: bool = True) -> None:
+        if rejected_rows is not None and rejected_rows.exists():
+            raise DataOptionError("--rejected-rows: there is a file already")
+        self._rejected_rows, self.empty_alone = rejected_rows, empty_alone
         self._rows: list[tuple[str, RejectedRow]] = []
         self.reasons: Counter[str] = Counter()
 
@@ -41,7 +41,7 @@ class SkippedRows:
         if self.empty_alone and not isinstance(error, MissingText | MissingLabel):
             raise error
         self.reasons[error.reason] += 1
-        if self._quarantine is not None:
+        if self._rejected_rows is not None:
             file, line = ("", 0) if error.location is None else (error.location.file_name, error.location.line or 0)
             raw_bytes = raw.encode("utf-8", "surrogateescape")
             self._rows.append((file, RejectedRow(number=number, line=line, reason=error.reason, raw=raw_bytes)))
@@ -52,8 +52,8 @@ class SkippedRows:
         Raises:
             OutputError: It cannot be written.
         """
-        if self._quarantine is not None and self._rows:
-            kept = RejectedRowsFile(self._quarantine, resume=False)
+        if self._rejected_rows is not None and self._rows:
+            kept = RejectedRowsFile(self._rejected_rows, resume=False)
             try:
                 for file, bad in self._rows:
                     kept.add_row(file, bad)

@@ -19,7 +19,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from textveil.errors import ResumeError
+from textveil_cli.errors import ResumeError
 from torch import Tensor, nn
 
 from textveil_training.engine.checkpoint import write_tensors

@@ -18,7 +18,7 @@ from typing import Any
 
 import torch
 from textveil.bundle import open_atomic_text
-from textveil.errors import ResumeError
+from textveil_cli.errors import ResumeError
 
 from textveil_training.engine.loop import TrainingLoop, TrainingPosition
 from textveil_training.engine.processes import SingleProcess

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from textveil.errors import ResumeError
+from textveil_cli.errors import ResumeError
 from torch import Tensor, nn
 
 

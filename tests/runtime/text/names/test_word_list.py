@@ -17,7 +17,7 @@ ENGLISH = Sanitizer.load()
 WORDS = strict_words(ENGLISH.bundle, 130)
 NAMES: dict[str, Any] = {"protect": "names"}
 
-UNFIT = "draw: not one word of two or more letters, in lower case: entry "
+UNFIT = "randomize: not one word of two or more letters, in lower case: entry "
 REFUSED: list[tuple[Callable[[list[str]], list[str]], str]] = [
     (lambda words: [*words, "heart attack"], f"{UNFIT}131 of the list"),
     (lambda words: ["zorblax7", *words], f"{UNFIT}1 of the list"),
@@ -26,21 +26,21 @@ REFUSED: list[tuple[Callable[[list[str]], list[str]], str]] = [
         f"{UNFIT}2, 3, 4, 5, 6, and more of the list",
     ),
     (lambda words: [*words, "ｚorb"], f"{UNFIT}131 of the list"),
-    (lambda words: [*words, words[3]], "draw: there before: entry 131 of the list"),
-    (lambda words: ["the", *words, "and"], "draw: a function word, or a part of HTML: entry 1, 132 of the list"),
-    (lambda words: [*words, "quot"], "draw: a function word, or a part of HTML: entry 131 of the list"),
-    (lambda words: [*words, "baker", "friday"], "draw: a name too: deny it: entry 131, 132 of the list"),
+    (lambda words: [*words, words[3]], "randomize: there before: entry 131 of the list"),
+    (lambda words: ["the", *words, "and"], "randomize: a function word, or a part of HTML: entry 1, 132 of the list"),
+    (lambda words: [*words, "quot"], "randomize: a function word, or a part of HTML: entry 131 of the list"),
+    (lambda words: [*words, "baker", "friday"], "randomize: a name too: deny it: entry 131, 132 of the list"),
     (
         lambda words: [],
-        f"draw needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has 0: fewer",
+        f"randomize needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has 0: fewer",
     ),
     (
         lambda words: words[:99],
-        "draw needs at least 100 words of the vocabulary that are not denied, and has 99: fewer would",
+        "randomize needs at least 100 words of the vocabulary that are not denied, and has 99: fewer would",
     ),
     (
         lambda words: [*words[:99], "zorblax"],
-        "draw needs at least 100 words of the vocabulary that are not denied, and has 99",
+        "randomize needs at least 100 words of the vocabulary that are not denied, and has 99",
     ),
 ]
 
@@ -48,7 +48,7 @@ REFUSED: list[tuple[Callable[[list[str]], list[str]], str]] = [
 @pytest.mark.parametrize(("changed", "message"), REFUSED, ids=lambda value: value if isinstance(value, str) else "")
 def test_lists_that_are_refused(changed: Callable[[list[str]], list[str]], message: str) -> None:
     with pytest.raises(OptionError) as refused:
-        ENGLISH.sanitize("he", draw=changed(WORDS), **NAMES)
+        ENGLISH.sanitize("he", randomize=changed(WORDS), **NAMES)
     said = str(refused.value)
     assert said.startswith(message)
     assert "\n" not in said
@@ -57,25 +57,25 @@ def test_lists_that_are_refused(changed: Callable[[list[str]], list[str]], messa
 
 def test_a_list_of_the_least_length_is_drawn() -> None:
     word = WORDS[0]
-    assert ENGLISH.sanitize(word, draw=WORDS[:MIN_WORDS], **NAMES).text in WORDS[:MIN_WORDS]
+    assert ENGLISH.sanitize(word, randomize=WORDS[:MIN_WORDS], **NAMES).text in WORDS[:MIN_WORDS]
 
 
-@pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"draw": WORDS, "split": True}], ids=str)
+@pytest.mark.parametrize("options", [{"epsilon": 8}, {"epsilon": 6}, {"randomize": WORDS, "split": True}], ids=str)
 def test_options_that_belong_to_draws(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match="protect names does not take"):
         ENGLISH.terms(**NAMES, **options)
 
 
 def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match="draw: only with protect names"):
-        ENGLISH.sanitize("he", draw=WORDS)
-    with pytest.raises(OptionError, match="draw takes a collection of words"):
-        ENGLISH.sanitize("he", draw="zorblax", **NAMES)  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="randomize: only with protect names"):
+        ENGLISH.sanitize("he", randomize=WORDS)
+    with pytest.raises(OptionError, match="randomize takes a collection of words"):
+        ENGLISH.sanitize("he", randomize="zorblax", **NAMES)  # type: ignore[arg-type]
     with pytest.raises(UnknownLevel):
-        ENGLISH.sanitize("he", draw=WORDS, epsilon=7, **NAMES)
+        ENGLISH.sanitize("he", randomize=WORDS, epsilon=7, **NAMES)
     listed = Sanitizer.load(write_names(tmp_path / "bundle"))
     with pytest.raises(UnknownMechanism, match="this bundle carries the lists of the rung names only"):
-        listed.sanitize("he", draw=WORDS, **NAMES)
+        listed.sanitize("he", randomize=WORDS, **NAMES)
 
 
 def test_words_without_a_row_are_drawn_and_never_come_out() -> None:
@@ -87,17 +87,19 @@ def test_words_without_a_row_are_drawn_and_never_come_out() -> None:
         if (printed := ENGLISH.bundle.vocabulary[id]) != word and printed.islower() and printed not in WORDS
     )
     given = [*WORDS, "zorblax", "flimp", merged]
-    rows = {word: ENGLISH.distribution(word, draw=given, **NAMES) for word in ("zorblax", "flimp", merged, WORDS[2])}
+    rows = {
+        word: ENGLISH.distribution(word, randomize=given, **NAMES) for word in ("zorblax", "flimp", merged, WORDS[2])
+    }
     assert rows["zorblax"] == rows["flimp"]
     assert all(sorted(row.words) == sorted(WORDS) for row in rows.values())
-    assert ENGLISH.sanitize("zorblax", draw=given, **NAMES).text in WORDS
+    assert ENGLISH.sanitize("zorblax", randomize=given, **NAMES).text in WORDS
     with pytest.raises(OptionError, match="no distribution of its own"):
-        ENGLISH.distribution("other", draw=given, **NAMES)
+        ENGLISH.distribution("other", randomize=given, **NAMES)
 
 
 def test_denied_words_are_neither_drawn_nor_come_out_and_drawn_ones_are_not_allowed() -> None:
     first, second = WORDS[:2]
-    plan = {**NAMES, "draw": WORDS, "deny": [first.upper()], "allow": [first, second]}
+    plan = {**NAMES, "randomize": WORDS, "deny": [first.upper()], "allow": [first, second]}
     assert first not in ENGLISH.distribution(second, **plan).words
     assert ENGLISH.preview(f"{first} {second}", **plan) == [(first, "word"), (" ", "gap"), (second, "drawn")]
 
@@ -105,7 +107,7 @@ def test_denied_words_are_neither_drawn_nor_come_out_and_drawn_ones_are_not_allo
 @pytest.mark.parametrize("level", ENGLISH.bundle.staircase_levels, ids=lambda level: level.name)
 def test_a_draw_is_spread_over_several_words(level: Any) -> None:
     """No more than half of the budget is for the word itself, and no guess gains much more than the spread allows."""
-    options = {**NAMES, "draw": WORDS, "epsilon": level.epsilon}
+    options = {**NAMES, "randomize": WORDS, "epsilon": level.epsilon}
     for word in WORDS[::20]:
         row = ENGLISH.distribution(word, **options)
         assert row.compute_probability(word) <= Fraction(1, 2)
@@ -116,7 +118,7 @@ def test_a_draw_is_spread_over_several_words(level: Any) -> None:
 
 
 def test_statements() -> None:
-    options: dict[str, Any] = {**NAMES, "draw": WORDS, "epsilon": 6}
+    options: dict[str, Any] = {**NAMES, "randomize": WORDS, "epsilon": 6}
     said = ENGLISH.sanitize(f"he saw the {WORDS[0]}", **options).statement
     facts = said.to_dict()
     assert (facts["level"], facts["nats"], facts["shown_words"]) == ("6", None, 3)
@@ -133,23 +135,23 @@ def test_statements() -> None:
     assert ENGLISH.terms(**NAMES).statement(0).to_dict()["draw"] is None
     assert "drawn" not in ENGLISH.terms(**NAMES).statement(0).format_line().lower()
     assert WORDS[0] not in repr(facts["draw"])
-    assert sorted(WORDS) == ENGLISH.canonical_options(**options)["draw"]
+    assert sorted(WORDS) == ENGLISH.canonical_options(**options)["randomize"]
 
 
 def test_with_a_capital_a_word_of_the_list_is_replaced_as_a_name() -> None:
     word = next(word for word in WORDS if ENGLISH.preview(f"He left. {word.title()} came", **NAMES)[4][1] == "visible")
-    assert ENGLISH.preview(f"He left. {word.title()} came", draw=WORDS, **NAMES)[4][1] not in ("visible", "drawn")
-    assert word not in ENGLISH.sanitize(f"{word.upper()} {word.title()}", draw=WORDS, **NAMES).text.lower().split()
+    assert ENGLISH.preview(f"He left. {word.title()} came", randomize=WORDS, **NAMES)[4][1] not in ("visible", "drawn")
+    assert word not in ENGLISH.sanitize(f"{word.upper()} {word.title()}", randomize=WORDS, **NAMES).text.lower().split()
 
 
 def test_drawn_words_are_read_as_drawn_again() -> None:
-    options: dict[str, Any] = {**NAMES, "draw": WORDS}
+    options: dict[str, Any] = {**NAMES, "randomize": WORDS}
     out = ENGLISH.sanitize(" ".join(WORDS), **options).text
     assert {what for piece, what in ENGLISH.preview(out, **options) if piece != " "} == {"drawn"}
     assert set(out.split()) <= set(WORDS)
 
 
 def test_restore_leaves_drawn_words_as_they_came_out() -> None:
-    result = ENGLISH.sanitize(f"Anna Novak saw the {WORDS[0]}", draw=WORDS, **NAMES)
+    result = ENGLISH.sanitize(f"Anna Novak saw the {WORDS[0]}", randomize=WORDS, **NAMES)
     drawn = result.text.split()[-1]
     assert result.restore(result.text) == f"Anna Novak saw the {drawn}"

@@ -160,16 +160,16 @@ class NamesPlanFactory:
             OptionError: An option does not belong to this mode, or a type does not exist.
         """
         unsupported = sorted(set(options).intersection(_UNSUPPORTED_OPTIONS))
-        unsupported += ["epsilon without draw"] if "epsilon" in options and "draw" not in options else []
+        unsupported += ["epsilon without randomize"] if "epsilon" in options and "randomize" not in options else []
         if unsupported:
             raise OptionError(f"protect names does not take {', '.join(unsupported)}: leave that out")
         style = self._make_style(options)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
         level, randomizer, list_figures = None, None, None
-        if "draw" in options:
+        if "randomize" in options:
             self._bundle.check_mechanism("staircase")
             level = find_staircase_level(self._bundle, options.get("epsilon"))
-            randomizer = WordListRandomizer.from_bundle(self._bundle, options["draw"], denied, level)
+            randomizer = WordListRandomizer.from_bundle(self._bundle, options["randomize"], denied, level)
             list_figures = RandomizedListFigures(
                 len(randomizer.ids), level.epsilon, round_guess_gain(randomizer.staircase.guess_gain)
             )

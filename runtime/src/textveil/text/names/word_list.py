@@ -61,10 +61,10 @@ class WordListRandomizer:
         ids = {word: bundle.symbol_ids.get(word, bundle.symbol_count) for word in entries if word not in denied}
         rows = [id for word, id in ids.items() if id < bundle.symbol_count and bundle.vocabulary[id] == word]
         if len(rows) < MIN_WORDS:
-            message = (
-                f"draw needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has {len(rows):,}"
+            raise OptionError(
+                f"randomize needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has "
+                f"{len(rows):,}: fewer would tell too much of them; use deny instead"
             )
-            raise OptionError(f"{message}: fewer would tell too much of them; use deny instead")
         outputs = np.zeros(bundle.symbol_count, dtype=np.bool_)
         outputs[rows] = True
         widened_level = replace(level, share=max(level.share, Fraction(_MIN_SPREAD, len(rows))))
@@ -99,4 +99,4 @@ def _check_entries(entries: Sequence[str], bundle: TextBundle) -> None:
         numbers = [str(number) for number, is_unfit in enumerate(is_unfit_by_entry, 1) if is_unfit]
         if numbers:
             reported = numbers[:_MAX_REPORTED] + ["and more"] * (len(numbers) > _MAX_REPORTED)
-            raise OptionError(f"draw: {reason}: entry {', '.join(reported)} of the list")
+            raise OptionError(f"randomize: {reason}: entry {', '.join(reported)} of the list")

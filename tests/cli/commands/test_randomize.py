@@ -1,4 +1,4 @@
-"""``--draw FILE`` on the command line: words of a public list, drawn over each other on the rung ``names``."""
+"""``--randomize FILE`` on the command line: words of a public list, drawn over each other on the rung ``names``."""
 
 import json
 from collections.abc import Callable
@@ -42,7 +42,7 @@ def test_every_kind_of_text(rewrite: Here, listed: Path, tmp_path: Path, way: st
     file = tmp_path / f"in.{way}"
     file.write_text(f'note\n"{TEXT}"\n' if way == "csv" else f"{TEXT}\n", "utf-8")
     given = {"text": ["--text", TEXT], "line": [file], "csv": ["--csv", "--column", "note", file]}
-    ran = rewrite("--draw", listed, *given[way])
+    ran = rewrite("--randomize", listed, *given[way])
     assert ran.code == 0, ran.message
     assert LINE in ran.message
     assert "over half" not in ran.message
@@ -52,56 +52,64 @@ def test_every_kind_of_text(rewrite: Here, listed: Path, tmp_path: Path, way: st
 
 
 def test_levels_and_statements(rewrite: Here, listed: Path) -> None:
-    said = rewrite("-q", "--json", "--draw", listed, "--epsilon", "6", "--text", TEXT).text
+    said = rewrite("-q", "--json", "--randomize", listed, "--epsilon", "6", "--text", TEXT).text
     statement = json.loads(said)["statement"]
     assert statement["level"] == "6"
     assert statement["nats"] is None
     assert (statement["draw"]["words"], statement["draw"]["nats"]) == (120, 6.0)
     assert statement["drawn_words"] == 2
-    said = rewrite("--draw", listed, "--epsilon", "4", "--text", TEXT).message
+    said = rewrite("--randomize", listed, "--epsilon", "4", "--text", TEXT).message
     assert "2 words of a public list of 120 drawn at 4 nats each" in said
 
 
 def test_a_preview_and_a_row(here: Here, listed: Path) -> None:
-    ran = here("preview", "--protect", "names", "--draw", listed, "--no-color", "--text", TEXT)
+    ran = here("preview", "--protect", "names", "--randomize", listed, "--no-color", "--text", TEXT)
     assert f"<person> saw the {'_' * len(WORDS[5])}, and {'_' * len(WORDS[6])}." in ran.text
-    assert "6 tokens: 3 stay visible, 1 shows its kind, 2 are drawn\n" in ran.text
-    assert WORDS[5] in here("inspect", WORDS[5], "--protect", "names", "--draw", listed).text
+    assert "6 tokens: 3 kept, 1 replaced by a surrogate of its type, 2 randomized\n" in ran.text
+    assert WORDS[5] in here("inspect", WORDS[5], "--protect", "names", "--randomize", listed).text
 
 
 def test_receipts_and_ledgers_say_so(rewrite: Here, here: Here, listed: Path, tmp_path: Path) -> None:
     pytest.importorskip("cryptography")
     receipt = tmp_path / "receipt.json"
     ledger = ["--ledger", tmp_path / "books"]
-    ran = rewrite(*ledger, "--receipt", receipt, "--receipt-key", tmp_path / "key", "--draw", listed, "--text", TEXT)
-    assert "1 document charged, 0 nats, and 1 release without a finite bound" in ran.message
+    ran = rewrite(
+        *ledger, "--receipt", receipt, "--receipt-key", tmp_path / "key", "--randomize", listed, "--text", TEXT
+    )
+    assert (
+        "1 document spent epsilon, total of this privacy unit: 0 nats, and 1 release without a finite bound"
+        in ran.message
+    )
     options = json.loads(receipt.read_text())["options"]
     assert (options["draw"]["words"], options["draw"]["nats"], options["nats"]) == (120, 10.0, None)
     assert "names, level 10: 1 document, no finite bound" in here("verify", "--receipt", receipt).text
 
 
 def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path) -> None:
-    assert "--draw" not in rewrite("--draw", listed, "--text", TEXT).message
+    assert "--randomize" not in rewrite("--randomize", listed, "--text", TEXT).message
     listed.write_text("\n".join([*WORDS, "zorblax", "flimping"]))
-    ran = rewrite("--draw", listed, "--text", TEXT)
-    assert "textveil: entries of --draw: not in the vocabulary: 2 (drawn, and never come out)\n" in ran.message
-    assert "--draw" not in rewrite("-q", "--draw", listed, "--text", TEXT).message
-    assert rewrite("-q", "--draw", listed, "--text", "the zorblax").text.split()[1] in WORDS
+    ran = rewrite("--randomize", listed, "--text", TEXT)
+    assert (
+        "textveil: --randomize: 2 words of the list not in the vocabulary: randomized, but never a replacement\n"
+        in ran.message
+    )
+    assert "--randomize" not in rewrite("-q", "--randomize", listed, "--text", TEXT).message
+    assert rewrite("-q", "--randomize", listed, "--text", "the zorblax").text.split()[1] in WORDS
 
 
 def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, listed: Path, tmp_path: Path) -> None:
-    assert rewrite("--draw", tmp_path / "zorblax", "--text", TEXT).message == (
-        "textveil: input: --draw: no readable UTF-8 file there (it has words, one per line)\n"
+    assert rewrite("--randomize", tmp_path / "zorblax", "--text", TEXT).message == (
+        "textveil: input: --randomize: cannot read the file as UTF-8 with one word per line\n"
     )
-    assert here("sanitize", "--draw", listed, "--text", TEXT).message == (
-        "textveil: option: --draw: only with --protect names (see textveil sanitize --help)\n"
+    assert here("sanitize", "--randomize", listed, "--text", TEXT).message == (
+        "textveil: option: --randomize: only with --protect names (see textveil sanitize --help)\n"
     )
     bundle = write_names(tmp_path / "bundle")
-    assert rewrite("-b", bundle, "--draw", listed, "--text", TEXT).message == (
+    assert rewrite("-b", bundle, "--randomize", listed, "--text", TEXT).message == (
         "textveil: unknown-mechanism: this bundle carries the lists of the rung names only; the built-in one has it "
         "(see textveil sanitize --help)\n"
     )
-    ran = rewrite("--draw", listed, "-o", listed, "--text", TEXT)
+    ran = rewrite("--randomize", listed, "-o", listed, "--text", TEXT)
     assert (ran.code, listed.stat().st_size > 0) == (1, True)
 
 
@@ -109,8 +117,8 @@ def test_a_folder_is_gone_on_with_under_the_same_list(rewrite: Here, listed: Pat
     folder, out = tmp_path / "in", tmp_path / "out"
     folder.mkdir()
     (folder / "a.txt").write_text(TEXT)
-    assert rewrite(folder, "-o", out, "--draw", listed).code == 0
+    assert rewrite(folder, "-o", out, "--randomize", listed).code == 0
     listed.write_text("\n".join(reversed(WORDS)))
-    assert "1 file finished before" in rewrite(folder, "-o", out, "--resume", "--draw", listed).message
+    assert "1 file finished by an earlier run" in rewrite(folder, "-o", out, "--resume", "--randomize", listed).message
     listed.write_text("\n".join(WORDS[:110]))
-    assert "resume" in rewrite(folder, "-o", out, "--resume", "--draw", listed).message.split(":")[1]
+    assert "resume" in rewrite(folder, "-o", out, "--resume", "--randomize", listed).message.split(":")[1]
