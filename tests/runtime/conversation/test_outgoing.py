@@ -139,8 +139,8 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
     assert str(caught.value).startswith("message 2 of 2: ")
     assert "\n" not in str(caught.value)
     assert "Zorblax" not in str(caught.value)
-    assert conversation._surrogate_state.export_state()["members"] == []
-    assert not conversation._sent_messages
+    assert conversation._shared.surrogate_state.export_state()["members"] == []
+    assert not conversation._shared.sent_messages
     for wrong in ("text", {"role": "user"}, None):
         with pytest.raises(InputError, match=r"^messages come in a list$"):
             conversation.outgoing(wrong)  # type: ignore[arg-type]
@@ -194,8 +194,8 @@ def test_other_keys_are_rewritten_and_restored(sanitizer: Sanitizer, key: str) -
 
 def test_keys_that_would_become_one_are_numbered(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = Conversation(sanitizer)
-    monkeypatch.setattr(conversation, "_rewrite_linked", lambda *given: "same")
-    monkeypatch.setattr(conversation, "_rewrite_unlinked", lambda *given, **more: "same")
+    monkeypatch.setattr(conversation._texts, "_rewrite_linked", lambda *given: "same")
+    monkeypatch.setattr(conversation._texts, "rewrite_unlinked", lambda *given, **more: "same")
     of_model = {"type": "tool_use", "id": "t", "name": "f", "input": {"qwyxo": True, "zorblax": False}}
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
     result = {"type": "function_call_output", "call_id": "c", "output": '{"qwyxo": true, "zorblax": false}'}
@@ -318,15 +318,15 @@ def test_the_store_knows_messages_by_tags_alone(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
     conversation.outgoing(MESSAGES)
     conversation.incoming(conversation.outgoing_text(SECRET))
-    stored = [(tag, written) for tag, (written, _) in conversation._sent_messages.items()]
-    stored += [(tag, record.fields) for tag, record in conversation._reply_records._records.items()]
-    assert len(stored) > len(conversation._sent_messages)
+    stored = [(tag, written) for tag, (written, _) in conversation._shared.sent_messages.items()]
+    stored += [(tag, record.fields) for tag, record in conversation._shared.reply_records._records.items()]
+    assert len(stored) > len(conversation._shared.sent_messages)
     assert "Zorblax" not in json.dumps(
-        [stored, conversation._unlinked_messages, conversation._tool_guesses.export_state()["all"]]
+        [stored, conversation._shared.unlinked_messages, conversation._shared.tool_guesses.export_state()["all"]]
     )
     other = Conversation(sanitizer)
     other.outgoing(MESSAGES)
-    assert not set(other._sent_messages) & set(conversation._sent_messages)  # tags are keyed
+    assert not set(other._shared.sent_messages) & set(conversation._shared.sent_messages)  # tags are keyed
 
 
 def test_tags_that_somebody_else_wrote_are_not_restored(sanitizer: Sanitizer) -> None:
@@ -367,8 +367,11 @@ def test_a_file_goes_on_as_the_conversation_would(
     conversation, path, key = saved
     again = Conversation.load(path, key, sanitizer)
     assert again.outgoing(MESSAGES) == conversation.outgoing(MESSAGES)
-    assert again._restorer.index.forms == conversation._restorer.index.forms
-    assert again._surrogate_state.export_state() == conversation._surrogate_state.export_state()
+    assert (
+        again._exchange.get_restorer(again._shared).index.forms
+        == conversation._exchange.get_restorer(conversation._shared).index.forms
+    )
+    assert again._shared.surrogate_state.export_state() == conversation._shared.surrogate_state.export_state()
     texts = ["Anna Smith of Boston and of Lima paid 12 in March", "J. Doe, 5 May 2020"]
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count % 251)) if count < 251 else bytes(count))
     assert [*map(again.outgoing_text, texts)] == [*map(conversation.outgoing_text, texts)]
@@ -407,10 +410,10 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
 
 def test_another_bundle(saved: tuple[Conversation, Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     conversation, path, key = saved
-    monkeypatch.setattr(type(conversation._sanitizer.bundle), "content_hash", "0" * 64, raising=False)
-    monkeypatch.delitem(conversation._sanitizer.bundle.__dict__, "content_hash", raising=False)
+    monkeypatch.setattr(type(conversation._shared.sanitizer.bundle), "content_hash", "0" * 64, raising=False)
+    monkeypatch.delitem(conversation._shared.sanitizer.bundle.__dict__, "content_hash", raising=False)
     with pytest.raises(ContentHashMismatch):
-        Conversation.load(path, key, conversation._sanitizer)
+        Conversation.load(path, key, conversation._shared.sanitizer)
 
 
 def test_it_is_not_pickled(sanitizer: Sanitizer) -> None:
