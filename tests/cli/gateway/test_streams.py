@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving import Server
 from textveil import Conversation, Sanitizer
-from textveil_cli.gateway.replies import RESTORERS_BY_PATH
+from textveil_cli.gateway.proxy import RESTORERS_BY_PATH
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.serve.access import Refusal
 from upstream_replies import events, whole

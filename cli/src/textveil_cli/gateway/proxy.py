@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -20,7 +20,10 @@ from textveil.conversation import ExchangeHistory
 from textveil.errors import ConversationChanged, InputError, KeyFileError, TextveilError
 from textveil.release import KeptWords
 
+from textveil_cli.gateway.anthropic_replies import AnthropicReplyRestorer
+from textveil_cli.gateway.api_replies import ApiReplyRestorer
 from textveil_cli.gateway.call_audit import CallAudit
+from textveil_cli.gateway.chat_replies import ChatReplyRestorer
 from textveil_cli.gateway.conversation_store import MAX_LOOKED_UP, ConversationStore, StoredConversation
 from textveil_cli.gateway.headers import (
     build_target,
@@ -30,8 +33,8 @@ from textveil_cli.gateway.headers import (
     select_request_headers,
 )
 from textveil_cli.gateway.memory_estimates import refuse_heavy_body
-from textveil_cli.gateway.replies import RESTORERS_BY_PATH, ApiReplyRestorer
 from textveil_cli.gateway.request_fields import FIELDS_BY_PATH, CheckedRequest, check_request, rewrite_request
+from textveil_cli.gateway.responses_replies import ResponsesReplyRestorer
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.gateway.upstream import Headers, UpstreamClient, UpstreamReply, make_upstream_refusal
 from textveil_cli.gateway.workers import MAX_MEDIUM_CHARACTERS, RequestAdmission, WorkerPool, make_busy_refusal
@@ -41,6 +44,12 @@ from textveil_cli.serve.limits import RequestLimits
 from textveil_cli.serve.requests import parse_json, read_body, refuse_body, skip_body
 from textveil_cli.serve.strict_json import parse_finite_json
 
+#: Restorer of the replies to each path. Replies to other paths pass unchanged.
+RESTORERS_BY_PATH: Mapping[str, type[ApiReplyRestorer]] = {
+    "/v1/chat/completions": ChatReplyRestorer,
+    "/v1/responses": ResponsesReplyRestorer,
+    "/v1/messages": AnthropicReplyRestorer,
+}
 #: Function that returns the marks of the replies so far; function that records the marks of the next request.
 _HashReplies = Callable[[], list[bytes]]
 _StoreReplyIds = Callable[[list[bytes]], Awaitable[None]]

@@ -26,13 +26,8 @@ try:
 except ImportError as error:
     raise ExtraMissing.from_extra("langchain", "langchain-core") from error
 
-#: Fields of ``RestoredReply`` in the report of a reply; ``skipped`` has pairs of a surrogate and the reason.
-_NOT_RESTORED_VIEWS = {
-    "unplaced": "not_restored_words",
-    "ambiguous": "ambiguous",
-    "tools": "tools",
-    "skipped": "skipped",
-}
+#: Attributes of ``RestoredReply`` in ``response_metadata["textveil"]``; ``skipped`` has pairs of a surrogate and the reason.
+_NOT_RESTORED_NAMES = ("not_restored_words", "ambiguous", "tools", "skipped")
 #: Settings of a model with stop sequences.
 _STOPS = ("stop", "stop_sequences")
 #: Types of parts with tool calls, which LangChain also has outside the content.
@@ -125,7 +120,7 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 
 def _list_not_restored(result: RestoredReply) -> dict[str, list[Any]]:
     """Return the surrogates that stayed, in types that any serializer of messages supports."""
-    listed: dict[str, list[Any]] = {name: list(getattr(result, view)) for name, view in _NOT_RESTORED_VIEWS.items()}
+    listed: dict[str, list[Any]] = {name: list(getattr(result, name)) for name in _NOT_RESTORED_NAMES}
     return listed | {"skipped": [[written, reason.value] for written, reason in result.skipped]}
 
 
@@ -151,7 +146,7 @@ class ChunkedReplyRestorer:
         self._newest_place: Any = None
         self._begun_places: set[Any] = set()
         self._id: str | None = None
-        self._not_restored: dict[str, list[Any]] = {name: [] for name in _NOT_RESTORED_VIEWS}
+        self._not_restored: dict[str, list[Any]] = {name: [] for name in _NOT_RESTORED_NAMES}
 
     def feed(self, chunk: BaseMessage) -> AIMessageChunk:
         """Return the restorable part of the reply after a chunk.
