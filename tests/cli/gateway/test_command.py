@@ -88,7 +88,8 @@ def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
         server.ask("GET", "/v1/models/zqxwvina")
         assert server.stop() == 0
         _, first, second, third = server.said.splitlines()
-    assert first == f"textveil: request {identity}: {CHAT} 200 restored=1 not_restored_words=0 ambiguous=0 tools=0 skipped=0"
+    counts = "restored=1 not_restored_words=0 ambiguous=0 tools=0 skipped=0"
+    assert first == f"textveil: request {identity}: {CHAT} 200 {counts}"
     assert second.startswith("textveil: request ")
     assert second.endswith(f": {CHAT} input 422")
     assert third.endswith(": /v1/models 200")

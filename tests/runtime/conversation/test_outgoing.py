@@ -139,7 +139,7 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
     assert str(caught.value).startswith("message 2 of 2: ")
     assert "\n" not in str(caught.value)
     assert "Zorblax" not in str(caught.value)
-    assert conversation._shared.surrogate_state.export_state()["members"] == []
+    assert conversation._shared.surrogate_state.export_state()["draw_numbers"] == []
     assert not conversation._shared.sent_messages
     for wrong in ("text", {"role": "user"}, None):
         with pytest.raises(InputError, match=r"^messages come in a list$"):
@@ -321,9 +321,9 @@ def test_the_store_knows_messages_by_tags_alone(sanitizer: Sanitizer) -> None:
     stored = [(tag, written) for tag, (written, _) in conversation._shared.sent_messages.items()]
     stored += [(tag, record.fields) for tag, record in conversation._shared.reply_records._records.items()]
     assert len(stored) > len(conversation._shared.sent_messages)
-    assert "Zorblax" not in json.dumps(
-        [stored, conversation._shared.unlinked_messages, conversation._shared.tool_guesses.export_state()["all"]]
-    )
+    shared = conversation._shared
+    guesses = shared.tool_guesses.export_state()["all_strings"]
+    assert "Zorblax" not in json.dumps([stored, shared.unlinked_messages, guesses])
     other = Conversation(sanitizer)
     other.outgoing(MESSAGES)
     assert not set(other._shared.sent_messages) & set(conversation._shared.sent_messages)  # tags are keyed

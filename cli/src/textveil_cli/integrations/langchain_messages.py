@@ -26,7 +26,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.from_extra("langchain", "langchain-core") from error
 
-#: Attributes of ``RestoredReply`` in ``response_metadata["textveil"]``; ``skipped`` has pairs of a surrogate and the reason.
+#: Attributes of ``RestoredReply`` in ``response_metadata["textveil"]``; ``skipped`` has pairs of surrogate and reason.
 _NOT_RESTORED_NAMES = ("not_restored_words", "ambiguous", "tools", "skipped")
 #: Settings of a model with stop sequences.
 _STOPS = ("stop", "stop_sequences")

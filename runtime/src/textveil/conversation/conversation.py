@@ -404,7 +404,7 @@ class Conversation:
         """
         with self._shared.lock:
             stamps = {real_path: stamp.hex() for real_path, stamp in self._shared.file_stamps.items()}
-            return zlib.compress(self._encode_content(stamps=stamps), 1)
+            return zlib.compress(self._encode_content(file_stamps=stamps), 1)
 
     @classmethod
     def unpack(cls, packed: bytes, sanitizer: Sanitizer | None = None, **options: Any) -> "Conversation":
@@ -426,12 +426,12 @@ class Conversation:
         if shared.sanitizer.bundle.content_hash != content["bundle"]:
             raise ContentHashMismatch("the conversation was rewritten with another bundle")
         shared.restore_state(content)
-        conversation._exchange.restore_places(content["places"])
-        stamps = content.get("stamps", {})
+        conversation._exchange.restore_state(content)
+        stamps = content.get("file_stamps", {})
         shared.file_stamps.update((path, bytes.fromhex(stamp)) for path, stamp in stamps.items())
         return conversation
 
     def _encode_content(self, **more: Any) -> bytes:
         shared = self._shared
-        content = {**shared.export_state(), "places": self._exchange.export_places(), **more}
+        content = {**shared.export_state(), **self._exchange.export_state(), **more}
         return encrypted_file.encode_content(content, shared.estimate_size())

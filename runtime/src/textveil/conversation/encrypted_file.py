@@ -21,8 +21,8 @@ except ImportError:  # Windows
     fcntl = None
 
 #: The first line of a file; also authenticated with the content.
-HEADER = b"textveil-conversation 3\n"
-_OLD_HEADERS = (b"textveil-conversation 1\n", b"textveil-conversation 2\n")
+HEADER = b"textveil-conversation 4\n"
+_OLD_HEADERS = tuple(f"textveil-conversation {version}\n".encode() for version in (1, 2, 3))
 #: Maximum size of a file.
 _MAX_BYTES = 1 << 28
 #: Number of list entries encoded in one step; size of a conversation that is encoded in one step, in characters.
@@ -149,7 +149,7 @@ def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
         raise InputError("the conversation: no readable file there") from error
     if sealed.startswith(_OLD_HEADERS):
         raise InputError(
-            "the conversation: saved by an earlier version, which did not store where replies stood; begin a new one"
+            "the conversation: saved by an earlier version of textveil in another format; start a new conversation"
         )
     if not sealed.startswith(HEADER) or len(sealed) > _MAX_BYTES:
         raise InputError("the conversation: not one of this version that textveil has written")

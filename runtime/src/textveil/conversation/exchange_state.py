@@ -165,28 +165,28 @@ class ConversationState:
             "bundle": self.sanitizer.bundle.content_hash,
             "options": self.options,
             "key": self.key.hex(),
-            "draws": self.surrogate_state.export_state(),
-            "sent": self.sent_messages,
-            "fresh": self.unlinked_messages,
-            "signed": self.signed_items,
-            "begins": sorted(self.begin_hashes),
-            "shared": self.shared_results,
-            "records": self.reply_records.export_state(),
-            "tests": self.tool_guesses.export_state(),
-            "ids": self.call_ids.export_state(),
+            "surrogates": self.surrogate_state.export_state(),
+            "sent_messages": self.sent_messages,
+            "unlinked_messages": self.unlinked_messages,
+            "signed_items": self.signed_items,
+            "begin_hashes": sorted(self.begin_hashes),
+            "shared_results": self.shared_results,
+            "reply_records": self.reply_records.export_state(),
+            "tool_guesses": self.tool_guesses.export_state(),
+            "call_ids": self.call_ids.export_state(),
         }
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
         """Continue from an exported state; the options are those of the constructor."""
         self._use_key(bytes.fromhex(state["key"]))
-        self.surrogate_state.restore_state(state["draws"])
-        for message_tag, (written, pairs) in state["sent"].items():
+        self.surrogate_state.restore_state(state["surrogates"])
+        for message_tag, (written, pairs) in state["sent_messages"].items():
             self.sent_messages[message_tag] = written, [SurrogatePair(*pair) for pair in pairs]
-        self.unlinked_messages, self.signed_items = state["fresh"], state["signed"]
-        self.begin_hashes, self.shared_results = set(state["begins"]), state["shared"]
-        self.reply_records.restore_state(state["records"])
-        self.tool_guesses = ToolGuesses.from_state(state["tests"])
-        self.call_ids.restore_state(state["ids"])
+        self.unlinked_messages, self.signed_items = state["unlinked_messages"], state["signed_items"]
+        self.begin_hashes, self.shared_results = set(state["begin_hashes"]), state["shared_results"]
+        self.reply_records.restore_state(state["reply_records"])
+        self.tool_guesses = ToolGuesses.from_state(state["tool_guesses"])
+        self.call_ids.restore_state(state["call_ids"])
 
 
 class ExchangeState:
@@ -260,15 +260,14 @@ class ExchangeState:
             sent = [shared.sent_messages[tag][0] for tag in tags if tag in shared.sent_messages]
         return set().union(*map(find_numbers, sent))
 
-    def export_places(self) -> list[ConversationPlace]:
-        """Return the places of the last reply as plain values for JSON."""
-        return [self.reply_start, self.next_place]
+    def export_state(self) -> dict[str, Any]:
+        """Return the places of the last reply as plain values for JSON; no other state is saved."""
+        return {"reply_start": self.reply_start, "next_place": self.next_place}
 
-    def restore_places(self, places: list[Any]) -> None:
+    def restore_state(self, state: Mapping[str, Any]) -> None:
         """Continue after the reply at the exported places."""
-        reply_start, next_place = (ConversationPlace(chain, tuple(recent), turn) for chain, recent, turn in places)
-        self.expect_reply(reply_start)
-        self.next_place = next_place
+        self.expect_reply(_parse_place(state["reply_start"]))
+        self.next_place = _parse_place(state["next_place"])
 
     def _get_tags(self, shared: ConversationState) -> Collection[str]:
         return shared.sent_messages if self.tags is None else self.tags
@@ -276,6 +275,11 @@ class ExchangeState:
 
 def _hash_parts(key: bytes, use: str, *parts: str) -> str:
     return compute_tag(key, use, *(part.encode("utf-8", "surrogatepass") for part in parts)).hex()
+
+
+def _parse_place(fields: list[Any]) -> ConversationPlace:
+    chain, recent, turn = fields
+    return ConversationPlace(chain, tuple(recent), turn)
 
 
 def _iterate_tags(history: ExchangeHistory | None) -> Iterator[str]:

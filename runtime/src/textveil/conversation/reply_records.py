@@ -238,11 +238,11 @@ class ReplyRecords:
             "records": {
                 key: [record.fields, record.pairs, record.reply_start] for key, record in self._records.items()
             },
-            "recent": self._chain_by_recent,
-            "closed": sorted(self._closed_keys),
-            "texts": self._texts_by_field,
-            "others": self._other_text_count,
-            "changed": sorted(self._changed_hashes),
+            "chain_by_recent": self._chain_by_recent,
+            "closed_keys": sorted(self._closed_keys),
+            "texts_by_field": self._texts_by_field,
+            "other_text_count": self._other_text_count,
+            "changed_hashes": sorted(self._changed_hashes),
         }
 
     def count_characters(self) -> int:
@@ -263,12 +263,12 @@ class ReplyRecords:
             for key, (fields, used, reply) in state["records"].items()
         }
         self._call_hashes = {tag for record in self._records.values() for tag, _ in record.fields.get("call", ())}
-        self._chain_by_recent, self._closed_keys = dict(state["recent"]), set(state["closed"])
+        self._chain_by_recent, self._closed_keys = dict(state["chain_by_recent"]), set(state["closed_keys"])
         self._texts_by_field, self._other_text_count = (
-            {key: [*found] for key, found in state["texts"].items()},
-            state["others"],
+            {key: [*found] for key, found in state["texts_by_field"].items()},
+            state["other_text_count"],
         )
-        self._changed_hashes = set(state["changed"])
+        self._changed_hashes = set(state["changed_hashes"])
 
     def _hash_place(self, place: ConversationPlace) -> tuple[str, str | None]:
         """Return the hash of a place, and the hash of the last messages alone if there are enough."""
