@@ -137,7 +137,7 @@ def test_names_are_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> None:
+def test_a_request_names_its_privacy_unit_and_a_memo_gives_again(tmp_path: Path) -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     books = tmp_path / "books"
     books.mkdir()
@@ -148,17 +148,17 @@ def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> Non
         def ask(text: str, **more: object) -> tuple[int, dict]:
             return server.ask("POST", "/sanitize", {"text": text, **more})[:2]
 
-        assert server.ask("GET", "/info")[1]["scope_per_request"] is True
-        first = ask("the doctor asked", scope=SECRET)
+        assert server.ask("GET", "/info")[1]["privacy_unit_per_request"] is True
+        first = ask("the doctor asked", privacy_unit=SECRET)
         assert first[0] == 200
-        assert [ask("the doctor asked", scope=SECRET) for _ in range(3)] == [first] * 3, "at no charge"
-        assert ask("the nurse", scope=SECRET)[0] == 403
-        assert ask("the nurse", scope="another")[0] == 200
+        assert [ask("the doctor asked", privacy_unit=SECRET) for _ in range(3)] == [first] * 3, "at no charge"
+        assert ask("the nurse", privacy_unit=SECRET)[0] == 403
+        assert ask("the nurse", privacy_unit="another")[0] == 200
         assert ask("the nurse")[0] == 200
         for wrong in ("", 5, None, "x" * 1001, ["a"]):
-            status, said = ask("the nurse", scope=wrong)
+            status, said = ask("the nurse", privacy_unit=wrong)
             assert (status, said["error"]["code"]) == (422, "body")
-        assert server.ask("POST", "/sanitize", b'{"text": "a", "scope": "\\ud800"}')[0] == 422
+        assert server.ask("POST", "/sanitize", b'{"text": "a", "privacy_unit": "\\ud800"}')[0] == 422
         assert server.stop() == 0
         assert "3 documents charged, each in the scope that its request names; 3 documents given again" in server.said
         assert "Zorblax" not in server.said
@@ -168,10 +168,10 @@ def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
+def test_without_the_option_no_request_names_a_privacy_unit(tmp_path: Path) -> None:
     with served(tmp_path, *START, "--bundle", SMALL, "--ledger", tmp_path / "ledger") as server:
-        assert server.ask("GET", "/info")[1]["scope_per_request"] is False
-        assert server.ask("POST", "/sanitize", {"text": "the nurse", "scope": "mine"})[0] == 422
+        assert server.ask("GET", "/info")[1]["privacy_unit_per_request"] is False
+        assert server.ask("POST", "/sanitize", {"text": "the nurse", "privacy_unit": "mine"})[0] == 422
     assert Ledger(tmp_path / "ledger").list_accounts() == []
 
 

@@ -87,7 +87,7 @@ class _Service:
             "version": __version__,
             "sanitize": sanitize_statement.to_dict(),
             "encode": None if encode_statement is None else encode_statement.to_dict(),
-            "scope_per_request": self.releases.has_privacy_units,
+            "privacy_unit_per_request": self.releases.has_privacy_units,
             "limits": {"body_bytes": self.limits.body_bytes, "texts": self.limits.texts},
         }
 

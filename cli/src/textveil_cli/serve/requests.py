@@ -19,7 +19,7 @@ from textveil_cli.serve.strict_json import JSONLimitError, parse_finite_json
 #: A longer body is read to its end, up to this multiple of the limit, so that its client reads the response.
 _MAX_SKIPPED_FACTOR = 16
 _SHAPE_HINT = 'give {"text": "..."} or {"texts": ["...", "..."]} and nothing else'
-_UNIT_SHAPE_HINT = 'give {"text": "..."} or {"texts": ["...", "..."]}, with "scope": "..." or without'
+_UNIT_SHAPE_HINT = 'give {"text": "..."} or {"texts": ["...", "..."]}, with or without "privacy_unit": "..."'
 #: Maximum number of characters in the name of a privacy unit.
 _MAX_UNIT_CHARACTERS = 1_000
 
@@ -53,7 +53,7 @@ async def read_texts_request(request: Request, limits: RequestLimits, *, has_pri
     """
     body = await read_json(request, limits)
     shape = Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", _UNIT_SHAPE_HINT if has_privacy_units else _SHAPE_HINT)
-    if not isinstance(body, dict) or set(body) - ({"scope"} if has_privacy_units else set()) not in (
+    if not isinstance(body, dict) or set(body) - ({"privacy_unit"} if has_privacy_units else set()) not in (
         {"text"},
         {"texts"},
     ):
@@ -72,7 +72,7 @@ async def read_texts_request(request: Request, limits: RequestLimits, *, has_pri
         if not text.isascii() and not _is_unicode(text):
             message = f"text {number} of {len(texts)} has half of a surrogate pair"
             raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
-    return TextsRequest(texts, is_single, _check_privacy_unit(body["scope"]) if "scope" in body else None)
+    return TextsRequest(texts, is_single, _check_privacy_unit(body["privacy_unit"]) if "privacy_unit" in body else None)
 
 
 def refuse_body(request: Request) -> None:
@@ -119,7 +119,7 @@ def _check_privacy_unit(privacy_unit: Any) -> str:
         or not 0 < len(privacy_unit) <= _MAX_UNIT_CHARACTERS
         or not _is_unicode(privacy_unit)
     ):
-        message = f"a scope is a string of 1 to {_MAX_UNIT_CHARACTERS:,} characters"
+        message = f"privacy_unit is a string of 1 to {_MAX_UNIT_CHARACTERS:,} characters"
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
     return privacy_unit
 
