@@ -109,7 +109,7 @@ def test_nothing_is_written_to_a_pipe_that_took_the_place_of_a_file(
     os.mkfifo(pipe)
     if is_link:
         places[0].symlink_to(pipe)
-    with pytest.raises(ConversationChanged, match="no plain file"):
+    with pytest.raises(ConversationChanged, match="not a plain file"):
         conversation.save(*places)
     pipe.unlink()
     places[0].unlink(missing_ok=True)

@@ -103,27 +103,27 @@ def test_what_a_model_thought_goes_out_as_it_came(sanitizer: Sanitizer, tmp_path
 
 
 REFUSED: list[tuple[Any, str]] = [
-    (SECRET, "it is not a message"), (None, "it is not a message"), ({}, "neither a role nor a type"),
+    (SECRET, "it must be a message"), (None, "it must be a message"), ({}, "neither a role nor a type"),
     ({"content": SECRET}, "neither a role"), ({"role": SECRET, "content": ""}, "its role"), ({"role": 5}, "its role"),
-    ({"role": "user", "content": SECRET, "metadata": {}}, "a field that is not known: metadata$"),
-    ({"role": "user", "content": "", "Grace": 5}, "a field that is not known$"),
-    ({"role": "user", "content": "", SECRET: 5, "sentAt": 5}, "a field that is not known: sentAt$"),
+    ({"role": "user", "content": SECRET, "metadata": {}}, "an unknown field: metadata$"),
+    ({"role": "user", "content": "", "Grace": 5}, "an unknown field$"),
+    ({"role": "user", "content": "", SECRET: 5, "sentAt": 5}, "an unknown field: sentAt$"),
     ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": SECRET}}]}, "the type image_url"),
     ({"role": "user", "content": [{"type": "input_file", "file": SECRET}]}, "the type input_file"),
     ({"role": "assistant", "content": [{"type": "thinking", "thinking": SECRET}]}, "the type thinking"),
-    ({"role": "user", "content": [{"type": SECRET, "text": SECRET}]}, "a type that is not known"),
-    ({"role": "user", "content": [{"type": 5}]}, "a type that is not known"),
-    ({"role": "user", "content": {"text": SECRET}}, "a value that is not known"),
-    ({"role": "user", "content": 5}, "a value that is not known"),
-    ({"role": "user", "content": [SECRET]}, "it is not a message"),
+    ({"role": "user", "content": [{"type": SECRET, "text": SECRET}]}, "its type is unknown"),
+    ({"role": "user", "content": [{"type": 5}]}, "its type is unknown"),
+    ({"role": "user", "content": {"text": SECRET}}, "an unsupported value"),
+    ({"role": "user", "content": 5}, "an unsupported value"),
+    ({"role": "user", "content": [SECRET]}, "it must be a message"),
     ({"role": "tool", "tool_call_id": SECRET, "content": ""}, "identifier"),
-    ({"role": "assistant", "content": "", "audio": {"id": "a"}}, "a value that is not known"),
-    ({"role": "assistant", "content": "", "tool_calls": [SECRET]}, "it is not a message"),
-    ({"role": "assistant", "content": "", "tool_calls": {}}, "a value that is not known"),
+    ({"role": "assistant", "content": "", "audio": {"id": "a"}}, "an unsupported value"),
+    ({"role": "assistant", "content": "", "tool_calls": [SECRET]}, "it must be a message"),
+    ({"role": "assistant", "content": "", "tool_calls": {}}, "an unsupported value"),
     ({"role": "assistant", "tool_calls": [{**CALL, "function": {"name": SECRET, "arguments": "{}"}}]}, "identifier"),
-    ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1, "a": 2}'}, "a key twice"),
-    ({"type": "function_call_output", "call_id": "c", "output": '{"a": NaN}'}, "not finite"),
-    ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1e999}'}, "not finite"),
+    ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1, "a": 2}'}, "a duplicate key"),
+    ({"type": "function_call_output", "call_id": "c", "output": '{"a": NaN}'}, "NaN or an infinite"),
+    ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1e999}'}, "infinite"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": math.nan}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": b"x"}}, "JSON"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {5: "x"}}, "JSON"),
@@ -142,7 +142,7 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
     assert conversation._shared.surrogate_state.export_state()["draw_numbers"] == []
     assert not conversation._shared.sent_messages
     for wrong in ("text", {"role": "user"}, None):
-        with pytest.raises(InputError, match=r"^messages come in a list$"):
+        with pytest.raises(InputError, match=r"^messages must be a list of dictionaries$"):
             conversation.outgoing(wrong)  # type: ignore[arg-type]
 
 
@@ -401,9 +401,9 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
     for wrong_key in (tmp_path / "keys" / "other", tmp_path / "keys" / "none", path.parent / "k"):
         with pytest.raises(KeyFileError):
             Conversation.load(path, wrong_key, sanitizer)
-    with pytest.raises(KeyFileError, match="not in the folder"):
+    with pytest.raises(KeyFileError, match="outside the folder"):
         conversation.save(path, path.parent / "k")
-    with pytest.raises(InputError, match="no readable file"):
+    with pytest.raises(InputError, match="missing or cannot be read"):
         Conversation.load(tmp_path / "none", key, sanitizer)
     assert path.read_bytes() == content
 
@@ -418,7 +418,7 @@ def test_another_bundle(saved: tuple[Conversation, Path, Path], monkeypatch: pyt
 
 def test_it_is_not_pickled(sanitizer: Sanitizer) -> None:
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match=r"^a conversation is not pickled"):
+        with pytest.raises(TypeError, match=r"^a conversation cannot be pickled"):
             leave(Conversation(sanitizer))
 
 

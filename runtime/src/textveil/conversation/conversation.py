@@ -31,32 +31,38 @@ _OPTIONS = frozenset("protect consistent consistent_cap style keep tag drop allo
 class Conversation:
     """A conversation with a model, in the mode ``names``: equal strings get equal surrogates.
 
-    The mapping is the same for all of its messages. Several threads may use it, each with an exchange
-    (``start_exchange``) of its own. Its ``repr`` contains nothing of it, and it cannot be pickled.
+    All messages share one mapping. Several threads may use the conversation, each with its own exchange
+    (``start_exchange``). Its ``repr`` contains no text, and it cannot be pickled.
+
+    >>> from textveil import Conversation
+    >>> conversation = Conversation()
+    >>> sent = conversation.outgoing([{"role": "user", "content": "Please call Anna Novak about order 88213."}])
+    >>> any(word in sent[0]["content"] for word in ("Anna", "Novak", "88213"))
+    False
+    >>> answer = sent[0]["content"].replace("Please call", "I called")  # here the model quotes its message
+    >>> conversation.incoming(answer).reply
+    'I called Anna Novak about order 88213.'
 
     Args:
         sanitizer: Rewrites texts; the built-in English bundle by default.
         pass_through: Types of parts to send unchanged, such as ``image_url``; roles, such as ``system``; and
             ``keys``, for JSON keys that may be more than names of fields. Nothing of these is protected.
         restore_tools: Names of tools whose arguments in replies are restored. The arguments of other tools keep their
-            surrogates: the model must not decide what a tool does with a name.
+            surrogates: otherwise the model could make a tool send an original somewhere.
         restore_places: Places of replies, beside running text, in which originals are restored: ``code``, ``json``,
             ``math``; or ``all``, for replies that no client displays or fetches.
         restore_hosts: Hosts of the links in which originals are restored.
-        rewrite: Rewrites each text independently in place of the mode, such as a ledger in a mode with an epsilon. Then
-            nothing is restored, the options belong to the caller's own function, and resending returns an equal message
-            only if all messages before it in the call, or in the exchange, are the same: other equal texts are sampled
-            independently.
+        rewrite: Function that rewrites each text independently, in place of the mode ``names``; for example one that
+            spends epsilon from a ledger. Then nothing is restored, and ``options`` have no effect on the function. A
+            message that is sent again is equal only if all messages before it in the call, or in the exchange, are the
+            same; any other text is sampled anew, even if it equals an earlier one.
         tool_guesses: Maximum number of strings of its own that a model may write into the arguments of one call, and of
             all calls of the conversation, while tool results share the mapping. Each string is a guess that the model
-            can test. Results of calls above the limit, and of unknown calls, are rewritten like changed replies,
+            can test. Results of calls above the limit, and of unknown calls, are rewritten with unlinked surrogates,
             without an error.
         options: Options of the mode ``names``: ``style``, ``keep``, ``tag``, ``drop``, ``allow``, ``deny`` and
             ``consistent_cap``, here for all strings of the conversation; with ``consistent=False`` each message has its
             own mapping, resending returns an equal message at its place alone, and ``tool_guesses`` are 0.
-
-    Attributes:
-        unshared_results: Number of tool results sent without the mapping, in an exchange.
 
     Raises:
         OptionError: An option or its value is not supported, such as another mode.
@@ -66,8 +72,8 @@ class Conversation:
         equality of strings in all messages (docs/proofs/names.md). The object contains all data that undo the
         protection.
 
-        A model that answers can also ask: anyone who brings a guess into a message of the user, or into a tool
-        result, learns whether it equals one of the hidden strings. Text under the model's own name reveals no such
+        A model can test guesses: if a guess gets into a message of the user, or into a tool result, the upstream
+        learns whether it equals one of the hidden strings. Text under the model's own name reveals no such
         equality, and tool results allow as many tests as ``tool_guesses`` permits.
     """
 
@@ -83,8 +89,8 @@ class Conversation:
         tool_guesses: tuple[int, int] = (MAX_GUESSES_PER_CALL, MAX_GUESSES_PER_CONVERSATION),
         **options: Any,
     ) -> None:
-        for given, name in ((pass_through, "pass_through"), (restore_tools, "restore_tools")):
-            if isinstance(given, str) or not all(isinstance(entry, str) for entry in given):
+        for value, name in ((pass_through, "pass_through"), (restore_tools, "restore_tools")):
+            if isinstance(value, str) or not all(isinstance(entry, str) for entry in value):
                 raise OptionError(f"{name} takes a collection of names")
         is_names_mode = options.setdefault("protect", "names") == "names" and options.get("consistent", True) in (
             True,
@@ -120,7 +126,7 @@ class Conversation:
         return f"<{type(self).__name__}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a conversation is not pickled: save it with save, under a key")
+        raise TypeError("a conversation cannot be pickled: use save, which encrypts it")
 
     def is_field_name(self, key: str) -> bool:
         """Return whether a JSON key consists of common words and field words.
@@ -136,7 +142,7 @@ class Conversation:
         no others of the conversation.
 
         Args:
-            after: ``went`` of the exchange that this one continues, for a provider that stores its messages.
+            after: ``history`` of the exchange that this one continues, for a provider that stores its messages.
         """
         with self._shared.lock:
             exchange = object.__new__(type(self))
@@ -145,9 +151,9 @@ class Conversation:
 
     @property
     def kept_words(self) -> KeptWords:
-        """The numbers of kept words and of replaced words on no list, in the rewritten texts.
+        """Numbers of kept words, and of replaced words on no list, in the rewritten texts.
 
-        In an exchange: the texts that its request was the first to send. Both numbers follow from the template.
+        An exchange counts only texts that were not sent before it. Both numbers follow from the template.
         """
         return self._exchange.kept_words
 
@@ -158,9 +164,9 @@ class Conversation:
 
     @property
     def history(self) -> "ExchangeHistory":
-        """The messages sent through an exchange, or the whole conversation, as tags.
+        """Tags of the messages sent in an exchange, or in the whole conversation.
 
-        It links to the exchange before.
+        The result refers to the history of the exchange before this one.
         """
         with self._shared.lock:
             return self._exchange.make_history(self._shared)
@@ -169,10 +175,10 @@ class Conversation:
         """Return messages in the form to send: OpenAI's chat and responses, or Anthropic's messages.
 
         Every text of a person or a tool is rewritten. JSON in the arguments and results of tools is rewritten
-        by value, including numbers, each to one of its type. Keys, roles, identifiers, names of tools, true, false and
-        null stay. Text of the model is sent as the model wrote it, byte for byte, if it is at its place: after
-        the same messages as on its arrival. Any other text under the model's name gets new surrogates, linked
-        to no others and never restored. A message sent before is sent again unchanged (see ``rewrite``).
+        by value: a number becomes a number of the same type. Keys, roles, identifiers, names of tools, true, false and
+        null are kept. Text of the model is sent as the model wrote it, byte for byte, if it follows the same messages
+        as when it arrived. Any other text under the model's name gets new surrogates, which are linked to no others
+        and never restored. A message that was sent before is sent again unchanged (see ``rewrite``).
 
         Args:
             messages: The messages, as dictionaries; all of them so far, or the new ones alone.
@@ -185,28 +191,34 @@ class Conversation:
             return self._messages.prepare_messages(messages)
 
     def outgoing_text(self, text: str, entity_type: str | None = None) -> str:
-        """Return a text in the form to send; an equal text has an equal result.
+        """Return a text in the form to send; equal texts have equal results.
 
-        With ``rewrite`` or ``consistent=False`` it is sampled anew each time.
+        With ``rewrite`` or ``consistent=False`` each call samples anew.
+
+        >>> from textveil import Conversation
+        >>> conversation = Conversation()
+        >>> text = conversation.outgoing_text("Anna Novak called.")
+        >>> text == conversation.outgoing_text("Anna Novak called.")
+        True
 
         Args:
             text: The text.
             entity_type: Entity type of the whole text according to a detector: ``person``, ``city``, ``organization``,
-                ``group`` or ``word``. The text becomes one entity, even if the mode would keep it.
+                ``group`` or ``word``. The whole text is replaced as one entity, even if the mode would keep it.
 
         Raises:
             InputError: The text is not a string.
-            OptionError: The type is none of these.
+            OptionError: The entity type is none of these.
         """
         check_string(text)
         with self._shared.lock:
             return self._messages.prepare_text(text, entity_type)
 
     def outgoing_unlinked(self, text: str) -> str:
-        """Return a text of the model that someone changed, such as a file, in the form to send.
+        """Return a text that the model wrote and someone changed, such as a file, in the form to send.
 
-        Each hidden word gets its own surrogate, even if two are equal, and nothing of the text is restored later. All
-        numbers are hidden, and all words except common words in lower case, in any context.
+        Each hidden word gets its own surrogate, even if two words are equal, and nothing of the text is restored later.
+        All numbers are hidden, and all words except common words in lower case, in any context.
 
         Raises:
             InputError: The text is not a string.
@@ -221,14 +233,15 @@ class Conversation:
         """Return a reply with the originals in place of surrogates.
 
         Args:
-            reply: A text; a message, or a list of parts or items, as dictionaries. Unknown fields stay.
-            record: Whether this is the whole reply to the last messages; otherwise call ``record_reply``. A reply that
-                is not recorded is not resent as the model wrote it. Of two replies to the same messages neither is.
-            other_parts: Other parts of the reply that a client may show with it. They stay unchanged, and nothing is
+            reply: A text; a message, or a list of parts or items, as dictionaries. Unknown fields are not changed.
+            record: Whether this is the whole reply to the last messages; otherwise call ``record_reply``. Only a
+                recorded reply can be sent again as the model wrote it, and of two different replies to the same
+                messages neither can.
+            other_parts: Other parts of the reply that a client may show with it. They are not changed, and nothing is
                 restored where they may begin a link that the reply continues.
 
         Raises:
-            InputError: The reply has another shape.
+            InputError: The reply has an unknown shape.
 
         Privacy:
             Nothing is sent. The arguments of tools outside ``restore_tools`` keep their surrogates.
@@ -256,6 +269,8 @@ class Conversation:
 
         Args:
             record: Whether the text is a part of the reply to the last messages; see ``incoming``.
+
+        See ``RecordedReplyStream`` for an example.
         """
         shared, exchange = self._shared, self._exchange
 
@@ -278,9 +293,9 @@ class Conversation:
         return ReplyView(self._shared.restore_policy)
 
     def record_reply(self, written: Any, restored: Any) -> None:
-        """Record a reply to the last messages so that resending can return the model's own text.
+        """Record a reply to the last messages, so that it can be sent again as the model wrote it.
 
-        Of several different replies, such as the choices of one request, none can be resent.
+        Of several different replies, such as the choices of one request, none can be sent again so.
 
         Args:
             written: The reply as the model wrote it.
@@ -290,7 +305,7 @@ class Conversation:
             self._recorder.record_reply(written, restored, is_part=False)
 
     def count_call(self, call: str, arguments: Any) -> None:
-        """Count the model's strings in a call whose arguments are not in the record of its reply.
+        """Count the guesses in the arguments of a call that ``record_reply`` did not get.
 
         Args:
             call: The identifier of the call.
@@ -300,7 +315,7 @@ class Conversation:
             self._calls.count_call(call, arguments)
 
     def count_call_name(self, call: str, name: str) -> None:
-        """Count a tool's name that a model wrote into a call, unless ``declare_tools`` has it.
+        """Count the guesses in a tool's name that a model wrote into a call, unless the user declared the tool.
 
         Args:
             call: The identifier of the call.
@@ -310,10 +325,10 @@ class Conversation:
             self._calls.count_call_name(call, name)
 
     def declare_tools(self, names: Iterable[str]) -> None:
-        """Add names of tools that the user sends with the messages: in a call they are no guesses.
+        """Add names of tools that the user declares: calls of these tools make no guess by the name.
 
-        Any other name in a call counts like its arguments (``tool_guesses``): a client may answer that there is no
-        tool of that name. In an exchange the names are valid for its reply alone.
+        Any other name in a call counts like its arguments (``tool_guesses``), since a client may answer that no tool
+        has that name. Names that an exchange gets apply to its own reply only.
         """
         with self._shared.lock:
             self._exchange.tool_names = self._exchange.tool_names.union(names)
@@ -326,7 +341,7 @@ class Conversation:
     def claim_reply(self, reply: Any) -> Any:
         """Return a reply, or an event of one, with the model's role in place of any other role.
 
-        If the reply contains a result of a call, no result of this call shares the mapping: the model wrote that one.
+        If the reply contains a result of a call, the model wrote it. Then no result of this call shares the mapping.
 
         Raises:
             InputError: The reply has an item of a type that no API has.
@@ -339,7 +354,7 @@ class Conversation:
             )
 
     def exclude_tool_results(self) -> None:
-        """Rewrite all later tool results without the mapping: a call has uncounted arguments."""
+        """Rewrite all later tool results without the mapping, since a call has arguments that were not counted."""
         with self._shared.lock:
             self._shared.tool_guesses.exclude_all_results()
 
@@ -354,8 +369,8 @@ class Conversation:
             CryptoUnavailable: The package ``cryptography`` is not installed.
             KeyFileError: The key is invalid, is in the wrong folder, or others may read it.
             OutputError: The file cannot be written.
-            ConversationChanged: The file has another conversation, or another process continued and saved this one.
-                Nothing is written, and no mapping is lost.
+            ConversationChanged: The file contains another conversation, or another process saved this one. Nothing is
+                written, and no mapping is lost.
         """
         with self._shared.lock:
             real_path, stamps = os.path.realpath(path), self._shared.file_stamps
@@ -380,8 +395,8 @@ class Conversation:
 
         Raises:
             InputError: The file is missing or unreadable, or is not a conversation of this version.
-            KeyFileError: The key does not belong to the file, or the file was altered.
-            IdentityMismatch: The conversation was rewritten with another bundle.
+            KeyFileError: The file was written with another key, or was changed.
+            ContentHashMismatch: The conversation was rewritten with another bundle.
             CryptoUnavailable: The package ``cryptography`` is not installed.
         """
         options: dict[str, Any] = {
@@ -397,7 +412,7 @@ class Conversation:
         return conversation
 
     def pack(self) -> bytes:
-        """Return the conversation compressed to a tenth of its memory, for ``unpack``.
+        """Return the conversation compressed, for ``unpack``; about a tenth of its size in memory.
 
         Privacy:
             The bytes are not encrypted.
@@ -408,10 +423,10 @@ class Conversation:
 
     @classmethod
     def unpack(cls, packed: bytes, sanitizer: Sanitizer | None = None, **options: Any) -> "Conversation":
-        """Continue a conversation from ``packed``.
+        """Return the conversation that ``pack`` compressed, to continue it.
 
         Args:
-            packed: The result of ``packed``, from a trusted source only.
+            packed: The result of ``pack``, from a trusted source only.
             sanitizer: As in ``load``.
             options: ``pass_through``, ``restore_tools``, ``restore_places``, ``restore_hosts`` and ``rewrite``, as in
                 ``load``.

@@ -43,6 +43,15 @@ _PAIR_CHARACTERS = 128
 class ExchangeHistory(NamedTuple):
     """Messages of an exchange, from which another exchange continues.
 
+    >>> from textveil import Conversation
+    >>> conversation = Conversation()
+    >>> first = conversation.start_exchange()
+    >>> sent = first.outgoing_text("Anna Novak called.")
+    >>> conversation.start_exchange(first.history).incoming(sent).reply
+    'Anna Novak called.'
+    >>> conversation.start_exchange().incoming(sent).reply == sent  # no message of this exchange has the surrogates
+    True
+
     Attributes:
         tags: Tags of its messages.
         previous: The messages of the exchanges before this one, or ``None``.

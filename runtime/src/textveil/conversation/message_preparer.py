@@ -96,7 +96,7 @@ class MessagePreparer:
     def _check_messages(self, messages: list[Any]) -> list[str]:
         """Check all messages and return a tag for each of them; nothing is sampled."""
         if not isinstance(messages, list):
-            raise InputError("messages come in a list")
+            raise InputError("messages must be a list of dictionaries")
         shared = self._shared
         checker = self._texts.make_rewriter(lambda text: text, find_model_value=self._accept_restored_arguments)
         tags: list[str] = []

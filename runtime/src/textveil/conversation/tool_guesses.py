@@ -1,8 +1,8 @@
 """Limits on the guesses that a model may test through the results of tools.
 
-A result shares the mapping of the conversation, so each string of the model's own in it is a test: the upstream sees
-whether it equals a hidden one. Strings are counted in the arguments of the model's calls:
-counting them in the results would be a test itself.
+A result shares the mapping of the conversation. So each string in it that the model wrote is a test: the upstream
+learns whether the string equals a hidden one. The strings are counted in the arguments of the model's calls, since a
+count in the results would be a test itself.
 """
 
 from collections.abc import Iterable, Mapping
