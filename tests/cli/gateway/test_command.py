@@ -39,7 +39,11 @@ WRONG: list[tuple[list[str], int, str]] = [
     (["--upstream", "ftp://a"], 1, "textveil: service: the upstream must be an address such as https://"),
     (["--upstream", "https://key@a.example"], 1, "textveil: service: the upstream must be an address such as https://"),
     (["--upstream", "https://a.example:x"], 1, "textveil: service: the upstream must be an address such as https://"),
-    (["--upstream", "https://a.example/v1?x=1"], 1, "textveil: service: the upstream's address has no query"),
+    (
+        ["--upstream", "https://a.example/v1?x=1"],
+        1,
+        "textveil: service: the upstream's address must be ASCII, without a query",
+    ),
     (["--upstream", "http://a.example"], 1, "textveil: service: an upstream with http must be on this device"),
     (["--upstream", "http://192.168.1.2:80"], 1, "textveil: service: an upstream with http must be on this device"),
     (
@@ -47,7 +51,7 @@ WRONG: list[tuple[list[str], int, str]] = [
         1,
         "textveil: service: the file of the ups",
     ),
-    (["--upstream", "http://[::1]:1", "--upstream-certificates", "none"], 1, "textveil: service: certificates are for"),
+    (["--upstream", "http://[::1]:1", "--upstream-certificates", "none"], 1, "textveil: service: certificates require"),
 ]
 
 

@@ -72,7 +72,7 @@ BODIES = {
     "a bomb of members": (b"gzip", gzip.compress(bytes(1 << 19)) * 3, "sent more than 1,048,576 bytes"),
     "a bomb": (b"gzip", gzip.compress(bytes(1 << 24)), "sent more than 1,048,576 bytes"),
     "much that packs nothing": (b"gzip", gzip.compress(b"") + bytes(2 << 20), "sent more than 1,048,576 bytes"),
-    "cut": (b"gzip", GZIP[:-1], "cannot be unpacked"),
+    "cut": (b"gzip", GZIP[:-1], "cannot be decompressed"),
 }
 
 

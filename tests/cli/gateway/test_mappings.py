@@ -148,7 +148,7 @@ def test_a_key_in_the_folder_of_mappings_ends_it_at_the_start(up: Upstream, fold
     mappings, _, _ = folders
     said = fail_at_the_start(up, "--mappings", mappings, "--mappings-key", mappings / "key")
     assert "--mappings-key" in said
-    assert "not in the folder" in said
+    assert "outside the folder" in said
     assert list(mappings.iterdir()) == []
 
 

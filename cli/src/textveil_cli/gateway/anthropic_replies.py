@@ -69,7 +69,7 @@ class AnthropicReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_rest(self, index: Any, data: dict[str, Any]) -> None:
-        """Read the values of an event that pass unchanged and that a client may show."""
+        """Track the values of an event that pass unchanged and that a client may display."""
         rest = dict(data)
         for name in ("content_block", "delta"):
             part = data.get(name)

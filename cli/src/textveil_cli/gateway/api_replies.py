@@ -22,7 +22,7 @@ _COUNT_NAMES = ("restored", "not_restored_words", "ambiguous", "tools", "skipped
 class ApiReplyRestorer:
     """Restorer of one reply with the surrogates of its request.
 
-    Values of unknown types stay as the upstream sent them.
+    Values of unknown types are not changed.
 
     Args:
         exchange: The conversation state of the request.
@@ -30,9 +30,9 @@ class ApiReplyRestorer:
 
     Attributes:
         restored_messages: The restored reply, as messages that the client may send again; one list for each choice.
-        counts: Numbers of restored and of remaining surrogates; ``unshared`` counts tool results that were sent without
-            a mapping.
-        reason_counts: Number of remaining surrogates by the reason.
+        counts: Numbers of restored surrogates and of those not restored; ``unshared_results`` counts tool results that
+            were sent without the mapping.
+        reason_counts: Number of surrogates not restored, by the reason.
         reply_ids: Ids of the reply that later requests may refer to.
     """
 
@@ -53,9 +53,9 @@ class ApiReplyRestorer:
         self.reply_ids: list[str] = []
 
     def claim_reply(self, reply: dict[str, Any]) -> dict[str, Any]:
-        """Return a reply or an event, attributed to the model alone.
+        """Return a reply or an event in which every message has the role of the model.
 
-        Roles and results that the upstream wrote into it have no effect.
+        Results of tools that the upstream wrote into it do not share the mapping.
 
         Raises:
             Refusal: The reply has an item of a type that no API has, or is nested too deeply.
@@ -63,10 +63,10 @@ class ApiReplyRestorer:
         try:
             return self._exchange.claim_reply(reply)
         except (InputError, RecursionError):
-            raise make_upstream_refusal("wrote an item that no client may take from a reply") from None
+            raise make_upstream_refusal("sent an item of a type that no API has") from None
 
     def note_unclear(self, count: int) -> None:
-        """Record for the log the number of calls with ambiguous arguments."""
+        """Store the number of calls with ambiguous arguments for the log line."""
         if count:
             self.counts["unclear_calls"] = count
 
@@ -88,7 +88,7 @@ class ApiReplyRestorer:
         try:
             result = self._exchange.incoming(reply, record=record, other_parts=other_parts)
         except InputError:
-            return reply  # of an unknown shape: only its surrogates stay
+            return reply  # of an unknown shape: nothing is restored
         if is_counted:
             self._count_result(result)
         return result.reply
@@ -118,7 +118,7 @@ class ApiReplyRestorer:
         return self._views[group]
 
     def _track_unchanged(self, value: Any) -> None:
-        """Read a value that passes unchanged and that a client may show beside any of the texts."""
+        """Track a value that passes unchanged and that a client may display beside any of the texts."""
         for text in find_displayed_texts(value):
             for view in (self._common_view, *self._views.values()):
                 view.pass_text(text)
@@ -129,7 +129,7 @@ class ApiReplyRestorer:
         The surrogates of the next text are restored already, and the continuation could begin a link around them.
         """
         if place in self._begun_texts and self._newest_by_group[self._get_group(place)] != place:
-            raise make_upstream_refusal("wrote to a text again after the next one")
+            raise make_upstream_refusal("continued a text after the next text had begun")
 
     def _feed_text(self, place: Any, delta: str) -> str:
         if place not in self._streams and delta:

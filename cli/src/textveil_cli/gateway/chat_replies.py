@@ -36,7 +36,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
     def _get_group(self, place: Any) -> Any:
         """Return the choice of an answer, or a group for a thought alone.
 
-        Clients show a thought before the answer or apart from it.
+        Clients display a thought before the answer or apart from it.
         """
         return place if place[1] in _THOUGHT_FIELDS else place[0]
 
@@ -62,7 +62,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
         for choice in list_objects(event.data.get("choices")):
             index, delta = _parse_choice_index(choice.get("index", 0)), choice.setdefault("delta", {})
             if index is None or not isinstance(delta, dict):
-                self._track_unchanged(choice)  # unknown choice: a client may show it in any text
+                self._track_unchanged(choice)  # unknown choice: a client may display it in any text
                 continue
             self._track_in_choice(index, drop_fields(choice, "delta"))
             self._restore_delta(index, delta)
@@ -80,7 +80,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
                 yield ServerSentEvent("", {**self._last_chunk, "choices": choices})
 
     def _track_in_choice(self, index: Any, value: Any) -> None:
-        """Read a value that a client may show with the texts of a choice."""
+        """Track a value that a client may display with the texts of a choice."""
         for text in find_displayed_texts(value):
             for group in (index, *((index, name) for name in _THOUGHT_FIELDS)):
                 self._get_view(group).pass_text(text)
@@ -115,7 +115,7 @@ class ChatReplyRestorer(ApiReplyRestorer):
             if place in self._ended_texts and place not in self._streams:
                 self._get_view(index).mark_replacement()
         elif any((index, answer) in self._begun_texts for answer in _ANSWER_FIELDS):
-            self._get_view(place).stop_restoring()  # a client may show it after the answer
+            self._get_view(place).stop_restoring()  # a client may display it after the answer
             self._get_view(index).pass_text(text)
 
     def _end_text(self, place: Any) -> str:

@@ -17,8 +17,8 @@ from textveil_cli.gateway.api_replies import (
 )
 from textveil_cli.gateway.sse import ServerSentEvent
 
-#: Item types of OpenAI's responses with texts, calls or signed values; and the type of any other item, which is read
-#: alone.
+#: Item types of OpenAI's responses with texts, calls or signed values. Any other item gets the second type, so that it
+#: is only tracked.
 _ITEM_TYPES, _UNKNOWN_ITEM_TYPE = frozenset(("message", "function_call", "reasoning")), "unread"
 #: Events of OpenAI's responses with tool input, which is no text of the message.
 _ARGUMENTS_EVENT = "function_call_arguments"
@@ -76,12 +76,12 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         place, field = (item, part, subject), {"output_text": "text", "refusal": "refusal"}.get(subject)
         if field is not None and step == "delta" and isinstance(data.get("delta"), str):
             self._refuse_late_text(place)
-            yield from self._end_other_texts(lambda open_one: open_one == place)
+            yield from self._end_other_texts(lambda open_place: open_place == place)
             self._track_unchanged(drop_fields(data, "delta"))
             self._last_deltas[place] = dict(data)
             data["delta"] = self._feed_text(place, data["delta"])
         elif field is not None and step == "done" and isinstance(data.get(field), str):
-            yield from self._end_other_texts(lambda open_one: open_one[:2] != place[:2])
+            yield from self._end_other_texts(lambda open_place: open_place[:2] != place[:2])
             self._track_unchanged(drop_fields(data, field))
             data[field] = self._restore_final_text(place, data[field])
         elif subject in _INPUT_EVENTS:
@@ -96,7 +96,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
             )
             self._get_view().pass_part((subject, item, part, make_index_key(data.get("summary_index"))), data["delta"])
         elif subject == "content_part" and step == "done" and isinstance(data.get("part"), dict):
-            yield from self._end_other_texts(lambda open_one: open_one[:2] != place[:2])
+            yield from self._end_other_texts(lambda open_place: open_place[:2] != place[:2])
             data["part"] = self._restore_final_part(place[:2], data["part"])
         elif subject == "output_item" and isinstance(data.get("item"), dict):
             yield from self._end_other_texts()
@@ -122,14 +122,14 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         yield event
 
     def _track_unchanged(self, value: Any) -> None:
-        """Read a value that passes unchanged and that a client may show; each distinct text once."""
+        """Track a value that passes unchanged and that a client may display; each distinct text once."""
         for text in find_displayed_texts(value):
             if text not in self._passed_texts:
                 self._passed_texts.add(text)
                 super()._track_unchanged(text)
 
     def _note_passed_text(self, subject: str, item: Any, part: Any, data: dict[str, Any]) -> None:
-        """Record the text of parts that were read, so that no copy of it is read again."""
+        """Store the text of tracked parts, so that no copy of it is tracked again."""
         parts = self._passed_parts.pop((subject, item, part, make_index_key(data.get("summary_index"))), None)
         if parts is not None:
             self._passed_texts.add("".join(parts))
@@ -194,7 +194,7 @@ class ResponsesReplyRestorer(ApiReplyRestorer):
         known = self._ended_texts.get(place)
         if known is not None and known[0] == written:
             return known[1]
-        if known is not None:  # a client may show it in place of the streamed one
+        if known is not None:  # a client may display it in place of the streamed one
             self._get_view().mark_replacement()
         text = self._feed_text(place, written)
         rest, _, _ = self._close_text(place)
