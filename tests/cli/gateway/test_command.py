@@ -22,7 +22,7 @@ UP = ("--upstream", "https://upstream.example")
 
 WRONG: list[tuple[list[str], int, str]] = [
     ([], 2, "textveil: usage: "),
-    ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: others can reach this --host: give --token-file"),
+    ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: other devices can reach this --host: use --token-file"),
     ([*UP, "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
     ([*UP, "--draw", "/dev/null"], 1, "textveil: option: "),
     ([*UP, "--tool-guesses", "4", "3"], 1, "textveil: option: --tool-guesses takes two whole numbers"),
