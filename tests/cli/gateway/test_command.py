@@ -107,8 +107,8 @@ def test_it_logs_what_it_refuses_and_nothing_that_a_client_chose(up: Upstream, t
         server.ask("POST", CHAT, asked(CHAT, TEXT), {**KEY, "Origin": "https://zqxwvina.example"})
         assert server.stop() == 0
         assert [line.removeprefix("textveil: refused") for line in server.said.splitlines()[1:]] == [
-            ": no such path, or not with this method 404",
-            ": no such path, or not with this method 405",
+            ": unknown path or method 404",
+            ": unknown path or method 405",
             " before it was read: origin 403",
         ]
 

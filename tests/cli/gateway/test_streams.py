@@ -208,7 +208,7 @@ def test_events_as_servers_write_them() -> None:
     assert read(half, 0)[0].encode() == half.encode()
     events = EventReader(10)
     assert list(events.feed(b"data: {")) == []
-    with pytest.raises(Refusal, match="middle"):
+    with pytest.raises(Refusal, match="within an event"):
         events.close()
     with pytest.raises(Refusal, match="more than 10"):
         list(events.feed(b" " * 10))

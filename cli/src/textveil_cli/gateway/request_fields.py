@@ -135,7 +135,7 @@ def check_request(
             option = f"--pass-through {name}" if is_quotable else "--pass-through"
             raise InputError(f"{where} is unknown: omit it, or send it unchanged with {option}")
         if treatment in (_SETTING, _SCHEMA, _TOOLS) and not _has_plain_numbers(value):
-            raise InputError(f"{name}: a number is infinite, NaN or longer than 64 bits")
+            raise InputError(f"{name}: a number is not finite, or has more than 64 bits")
         if treatment == _SETTING and not _is_setting(value):
             raise InputError(
                 f"{name}: must be a number, a flag, an identifier without blanks, or a small list or object of these"

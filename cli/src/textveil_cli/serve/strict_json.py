@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 #: Deeper values would cause a ``RecursionError`` in recursive functions.
 MAX_DEPTH = 100
 _TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
-_NOT_FINITE = "has a number that is infinite, NaN or too large"
+_NOT_FINITE = "has a number that is not finite, or too large"
 _ObjectBuilder = Callable[[list[tuple[str, Any]]], dict[str, Any]]
 
 

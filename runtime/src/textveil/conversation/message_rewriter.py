@@ -235,7 +235,7 @@ class MessageRewriter:
     def _rewrite_number(self, value: int | float) -> int | float:
         """Return a number of the same type and sign; 0 if the style leaves no digits."""
         if not abs(value) < 10**_MAX_DIGITS:  # the comparison is false for NaN
-            raise InputError("it has a number that is infinite, NaN or too large")
+            raise InputError("it has a number that is not finite, or too large")
         digits = self._rewrite_text(format(Decimal(repr(abs(value))), "f")).replace(",", "")
         try:
             return type(value)(f"-{digits}" if value < 0 else digits)
@@ -346,7 +346,7 @@ def encode_json(value: Any, encode: Callable[[Any], str] = _encode_plain_json) -
 
 
 def _refuse_constant(constant: str) -> Any:
-    raise InputError("its JSON has NaN or an infinite number")
+    raise InputError("its JSON has a number that is not finite")
 
 
 def _check_identifier(value: Any) -> Any:
