@@ -219,7 +219,7 @@ class GatewayRequestHandler:
         )
         try:
             await asyncio.wait((work, disconnect), return_when=asyncio.FIRST_COMPLETED)
-            if call.is_complete:  # the server reports a disconnect after the response; packing goes on
+            if call.is_complete:  # the server reports a disconnect after the response; packing continues
                 await asyncio.wait((work,))
         finally:
             for task in (work, disconnect):

@@ -91,7 +91,7 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
         ``ConfiguredSanitizer(...).terms``: the same for all.
 
     Raises:
-        ColumnError: Columns of a frame are not given, do not exist or exist twice.
+        ColumnError: Columns of a frame are missing, do not exist or exist twice.
         InputError: A cell is neither a string nor missing, or ``data`` is none of the above.
         BundleError, OptionError: As ``ConfiguredSanitizer``.
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-#: The one path without a token: its answer only shows that the service runs.
+#: The one path without a token: its response only reveals that the service runs.
 HEALTH_PATH = "/health"
 #: Headers that decide about access and parsing. Of two equal ones, a proxy and this service could read different ones.
 _UNIQUE_HEADERS = {

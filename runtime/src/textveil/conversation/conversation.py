@@ -237,8 +237,8 @@ class Conversation:
             record: Whether this is the whole reply to the last messages; otherwise call ``record_reply``. Only a
                 recorded reply can be sent again as the model wrote it, and of two different replies to the same
                 messages neither can.
-            other_parts: Other parts of the reply that a client may show with it. They are not changed, and nothing is
-                restored where they may begin a link that the reply continues.
+            other_parts: Other parts of the reply that a client may display with it. They are not changed, and nothing
+                is restored where they may begin a link that the reply continues.
 
         Raises:
             InputError: The reply has an unknown shape.
@@ -289,7 +289,7 @@ class Conversation:
             )
 
     def make_reply_view(self) -> ReplyView:
-        """Return a tracker for the texts of one reply that a client may show together."""
+        """Return a tracker for the texts of one reply that a client may display together."""
         return ReplyView(self._shared.restore_policy)
 
     def record_reply(self, written: Any, restored: Any) -> None:

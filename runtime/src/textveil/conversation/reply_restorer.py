@@ -102,7 +102,7 @@ class ReplyRestorer:
 
         Args:
             reply: The reply.
-            other_parts: Other parts of the reply that a client may show; they stay unchanged.
+            other_parts: Other parts of the reply that a client may display; they are not changed.
         """
         self._track_unchanged(other_parts)
         restored = self._restore_text(reply) if isinstance(reply, str) else self._restore_item(reply)
@@ -132,7 +132,7 @@ class ReplyRestorer:
         return restored
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track texts that a client may show and that stay unchanged."""
+        """Track texts that a client may display and that are not changed."""
         for text in find_displayed_texts(value):
             self._view.pass_text(text)
 
@@ -203,7 +203,7 @@ class ReplyRestorer:
         return original
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
-        """Restore a text after the others that clients may show with it."""
+        """Restore a text after the other texts that clients may display with it."""
         if text and not is_thought:
             self._thought_view.stop_restoring()
         restored = self._restore_string(text, self._policy, self._thought_view if is_thought else self._view)
