@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import pkgutil
+from pathlib import Path
 
 import pytest
 import textveil.conversation
@@ -20,10 +21,10 @@ def test_every_public_class_and_function_has_an_example() -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_print_what_they_contain(name: str) -> None:
+def test_examples_print_what_they_contain(name: str, tmp_path: Path) -> None:
     if name.endswith("encrypted_file"):
         pytest.importorskip("cryptography", reason="needs the extra crypto")
-    assert doctest.testmod(importlib.import_module(name)).failed == 0
+    assert doctest.testmod(importlib.import_module(name), extraglobs={"folder": tmp_path}).failed == 0
 
 
 def test_there_are_examples() -> None:

@@ -161,16 +161,13 @@ def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
 def conversation_matches_key(path: Path, key_file: str | Path) -> bool:
     """Return whether the file of a conversation was written with a key and was not changed since.
 
-    >>> import tempfile
-    >>> from pathlib import Path
     >>> from textveil import Conversation
     >>> from textveil.conversation import conversation_matches_key
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path, key = Path(folder, "data", "conversation"), Path(folder, "keys", "key")
-    ...     path.parent.mkdir()
-    ...     key.parent.mkdir()
-    ...     Conversation().save(path, key)
-    ...     conversation_matches_key(path, key)
+    >>> path, key = folder / "data" / "conversation", folder / "keys" / "key"  # folder is a pathlib.Path
+    >>> path.parent.mkdir()
+    >>> key.parent.mkdir()
+    >>> Conversation().save(path, key)
+    >>> conversation_matches_key(path, key)
     True
 
     Raises:
