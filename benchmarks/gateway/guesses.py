@@ -194,7 +194,7 @@ def write_files(written: Callable[[str], str], change: Callable[[str], str] = st
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "user.txt").write_text(f"{_BEFORE}{game.city}{_AFTER}{game.age}{_AGE}", "utf-8")
-            server = make_server(folder, game.conversation._sanitizer, restore_places="all")
+            server = make_server(folder, game.conversation._shared.sanitizer, restore_places="all")
             read, write = (server._tool_manager.get_tool(tool).fn for tool in ("read_file", "write_file"))
             game.surrogate, _, rest = read("user.txt").removeprefix(_BEFORE).partition(_AFTER)
             game.age_surrogate = rest.removesuffix(_AGE)

@@ -53,13 +53,13 @@ _MOST_DIGITS = 3
 def send_message(conversation: Conversation, message: str) -> dict[str, list[str]]:
     """Send a message, and return the surrogates that went out, by their sort."""
     pieces: list[Any] = []
-    draw = conversation._surrogate_state.rewrite_stream
+    draw = conversation._shared.surrogate_state.rewrite_stream
 
     def keep_pieces(entries: Iterable[Any]) -> Iterator[Any]:
         pieces.extend(draw(entries))
         return iter(pieces)
 
-    conversation._surrogate_state.rewrite_stream = keep_pieces  # type: ignore[method-assign]
+    conversation._shared.surrogate_state.rewrite_stream = keep_pieces  # type: ignore[method-assign]
     conversation.outgoing_text(message)
     found: dict[str, list[str]] = {}
     for piece in pieces:

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from planted import planted
 from textveil import Conversation, Sanitizer
-from textveil.conversation import model_strings
-from textveil.conversation.call_ids import CallIds
+from textveil.conversation import model_strings, reply_roles
+from textveil.conversation.reply_roles import CallIds
+from textveil.conversation.tool_call_counter import ToolCallCounter
 
 Message = dict[str, Any]
 ERRORS = {
@@ -162,7 +163,7 @@ def test_what_was_made_outlives_a_saved_conversation(sanitizer: Sanitizer) -> No
 
 
 def test_planted_names_that_nobody_counts(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Conversation, "_find_name_strings", lambda conversation, name: [])
+    monkeypatch.setattr(ToolCallCounter, "_find_name_strings", lambda counter, name: [])
     with pytest.raises(AssertionError):
         test_ten_thousand_names_of_tools_tell_nothing(sanitizer, "end")
 
@@ -174,9 +175,7 @@ def test_planted_identifiers_that_stay(sanitizer: Sanitizer, monkeypatch: pytest
 
 
 def test_planted_prefix_with_marks_behind_it(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    from textveil.conversation import call_ids
-
-    monkeypatch.setattr(call_ids, "_OPAQUE_ID", re.compile(r"(?:call|tooluse)[_-][\w-]+"))
+    monkeypatch.setattr(reply_roles, "_OPAQUE_ID", re.compile(r"(?:call|tooluse)[_-][\w-]+"))
     with pytest.raises(AssertionError):
         test_ten_thousand_identifiers_tell_nothing(sanitizer, "call-{}")
 

@@ -41,7 +41,7 @@ NO_NOISE = {
     "textveil/__main__.py": ["import_module", "import_module"],
     "textveil/bundle/leftovers.py": ["urandom", "urandom"],
     "textveil/bundle/signatures.py": ["import_module", "import_module"],
-    "textveil/conversation/conversation.py": ["urandom"],
+    "textveil/conversation/exchange_state.py": ["urandom"],
     "textveil/ledger/crypto.py": ["urandom"],
     "textveil/ledger/keys.py": ["urandom"],
     "textveil/ledger/creation.py": ["urandom"],

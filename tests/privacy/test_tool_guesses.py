@@ -12,6 +12,7 @@ from planted import planted
 from textveil import Conversation, Sanitizer
 from textveil.conversation import model_strings
 from textveil.conversation.masks import OriginalMasks
+from textveil.conversation.message_preparer import MessagePreparer
 from textveil.conversation.reply_records import ReplyRecords
 from textveil.conversation.tool_guesses import ToolGuesses
 
@@ -156,7 +157,7 @@ def test_a_planted_fault_compares_changed_replies_for_ever(
 
 
 def test_a_planted_memory_of_equal_messages(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Conversation, "_make_resend_tag", lambda conversation, place, known, number=0: known)
+    monkeypatch.setattr(MessagePreparer, "_make_resend_tag", lambda preparer, place, message_tag, number=0: message_tag)
     with pytest.raises(AssertionError):
         test_a_mapping_for_each_message_shows_no_equality_at_all(sanitizer, "turns")
 

@@ -120,7 +120,7 @@ def test_what_is_no_released_vector(
     ],
 )
 def test_scores_are_of_rows(bundle: Path, vectors: object, epsilons: object) -> None:
-    with pytest.raises(ReleaseError, match=r"^scores takes rows of \d+ numbers"):
+    with pytest.raises(ReleaseError, match=r"^compute_scores needs rows of \d+ numbers"):
         VectorClassifier.load(bundle).compute_scores(vectors, epsilons)  # type: ignore[arg-type]
 
 

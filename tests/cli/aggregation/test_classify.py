@@ -68,7 +68,7 @@ def test_what_cannot_be_counted_is_said_and_has_no_number(run: Callable, tmp_pat
     code, out, err = run("classify", "-b", bundle, released_lines(tmp_path, bundle, 50, 50, 50), "--counts")
     assert (code, out.splitlines()[0]) == (0, "label     classified as")
     assert err.splitlines()[-1].startswith(
-        "textveil: estimated texts: no estimate: the bundle does not say what its model decided on held-out texts"
+        "textveil: estimated texts: no estimate: the bundle has no decisions of its model on held-out texts"
     )
     code, out, _ = run("classify", "-b", bundle, tmp_path / "lines.txt", "--counts", "--json")
     assert [json.loads(row)["estimated_texts"] for row in out.splitlines()] == [None] * 3
@@ -81,7 +81,7 @@ def test_what_cannot_be_counted_is_said_and_has_no_number(run: Callable, tmp_pat
     file = released_lines(tmp_path, bundle, 5, 5, channel="accuracy", epsilon="1")
     code, out, err = run("classify", "-b", bundle, file, "--counts")
     assert (code, out, err.count("\n")) == (1, "", 1)
-    assert "release: channel accuracy at epsilon 1 cannot tell all codes" in err
+    assert "release: randomizer accuracy at epsilon 1 does not distinguish all class labels" in err
 
 
 def test_codes_that_are_not_labels_have_a_table_of_their_own(run: Callable, tmp_path: Path) -> None:

@@ -85,15 +85,15 @@ def test_no_mistake_among_few_texts_is_not_none() -> None:
 @pytest.mark.parametrize(
     ("held_out", "reason"),
     [
-        (None, "the bundle does not say what its model decided on held-out texts"),
+        (None, "the bundle has no decisions of its model on held-out texts"),
         (HeldOutCounts(NAMES, np.array([[9, 1, 0], [0, 9, 1], [0, 0, 0]])), "a label has no held-out text"),
         (
             HeldOutCounts(NAMES, np.array([[9, 1, 0], [9, 1, 0], [0, 0, 5]])),
-            "cannot be inverted for channel counts at eps",
+            "cannot be inverted for randomizer counts at eps",
         ),
         (
             HeldOutCounts((*NAMES, "d"), np.eye(4, 3, dtype=np.int64) + 1),
-            "cannot be inverted for channel counts at eps",
+            "cannot be inverted for randomizer counts at eps",
         ),
     ],
 )

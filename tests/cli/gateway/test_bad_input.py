@@ -110,9 +110,9 @@ def test_an_address_has_no_texts(small: Server, up: Upstream, path: str) -> None
 
 
 BROKEN = {
-    "bomb": "sent more than 500,000 bytes", "not-gzip": "cannot be unpacked", "brotli": "was not asked for",
-    "redirect": "redirect, which is not followed", "closed": "broke off", "not-json": "not an object of JSON",
-    "not-utf-8": "not an object of JSON",
+    "bomb": "sent more than 500,000 bytes", "not-gzip": "cannot be decompressed", "brotli": "was not requested",
+    "redirect": "redirect, which is not followed", "closed": "ended the connection", "not-json": "not a JSON object",
+    "not-utf-8": "not a JSON object",
 }  # fmt: skip
 
 
@@ -124,8 +124,8 @@ def test_a_broken_reply_is_an_error_of_ours(small: Server, fault: str) -> None:
 
 
 STREAMS = {
-    "half": "broke off", "half-event": "in the middle of an event", "bytes": "not UTF-8",
-    "text": "not an object of JSON", "list": "not an object of JSON", "deep": "not an object of JSON",
+    "half": "ended the connection", "half-event": "ended within an event", "bytes": "not UTF-8",
+    "text": "not a JSON object", "list": "not a JSON object", "deep": "not a JSON object",
     "endless": "sent more than 500,000 bytes", "long": "sent more than 500,000 bytes",
 }  # fmt: skip
 

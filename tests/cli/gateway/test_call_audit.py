@@ -12,7 +12,7 @@ pytest.importorskip("httpcore2", reason="needs the extra gateway: make integrati
 from planted import planted
 from textveil import Conversation, Sanitizer
 from textveil_cli.gateway.call_audit import CallAudit
-from textveil_cli.gateway.replies import RESTORERS_BY_PATH
+from textveil_cli.gateway.proxy import RESTORERS_BY_PATH
 from textveil_cli.gateway.sse import ServerSentEvent
 
 CHAT, RESPONSES, MESSAGES = "/v1/chat/completions", "/v1/responses", "/v1/messages"

@@ -112,7 +112,7 @@ def test_openai_async_and_errors(base: str) -> None:
                 await client.chat.completions.create(model="error-429", messages=messages)
             assert limited.value.code == "its-own"
             image: Any = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "data:"}}]}
-            with pytest.raises(openai.UnprocessableEntityError, match="image_url cannot be rewritten"):
+            with pytest.raises(openai.UnprocessableEntityError, match="the type image_url is not text"):
                 await client.chat.completions.create(model="echo", messages=[image])
             for fault in ("half", "bytes"):
                 stream = await client.chat.completions.create(model=fault, messages=messages, stream=True)

@@ -22,7 +22,7 @@ UP = ("--upstream", "https://upstream.example")
 
 WRONG: list[tuple[list[str], int, str]] = [
     ([], 2, "textveil: usage: "),
-    ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: others can reach this --host: give --token-file"),
+    ([*UP, "--host", "0.0.0.0"], 1, "textveil: service: other devices can reach this --host: use --token-file"),
     ([*UP, "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
     ([*UP, "--randomize", "/dev/null"], 1, "textveil: option: "),
     ([*UP, "--tool-guesses", "4", "3"], 1, "textveil: option: --tool-guesses takes two whole numbers"),
@@ -39,7 +39,11 @@ WRONG: list[tuple[list[str], int, str]] = [
     (["--upstream", "ftp://a"], 1, "textveil: service: the upstream must be an address such as https://"),
     (["--upstream", "https://key@a.example"], 1, "textveil: service: the upstream must be an address such as https://"),
     (["--upstream", "https://a.example:x"], 1, "textveil: service: the upstream must be an address such as https://"),
-    (["--upstream", "https://a.example/v1?x=1"], 1, "textveil: service: the upstream's address has no query"),
+    (
+        ["--upstream", "https://a.example/v1?x=1"],
+        1,
+        "textveil: service: the upstream's address must be ASCII, without a query",
+    ),
     (["--upstream", "http://a.example"], 1, "textveil: service: an upstream with http must be on this device"),
     (["--upstream", "http://192.168.1.2:80"], 1, "textveil: service: an upstream with http must be on this device"),
     (
@@ -47,7 +51,7 @@ WRONG: list[tuple[list[str], int, str]] = [
         1,
         "textveil: service: the file of the ups",
     ),
-    (["--upstream", "http://[::1]:1", "--upstream-certificates", "none"], 1, "textveil: service: certificates are for"),
+    (["--upstream", "http://[::1]:1", "--upstream-certificates", "none"], 1, "textveil: service: certificates require"),
 ]
 
 
@@ -88,7 +92,8 @@ def test_what_it_logs(up: Upstream, tmp_path: Path) -> None:
         server.ask("GET", "/v1/models/zqxwvina")
         assert server.stop() == 0
         _, first, second, third = server.said.splitlines()
-    assert first == f"textveil: request {identity}: {CHAT} 200 placed=1 unplaced=0 ambiguous=0 tools=0 skipped=0"
+    counts = "restored=1 not_restored_words=0 ambiguous=0 tools=0 skipped=0"
+    assert first == f"textveil: request {identity}: {CHAT} 200 {counts}"
     assert second.startswith("textveil: request ")
     assert second.endswith(f": {CHAT} input 422")
     assert third.endswith(": /v1/models 200")
@@ -102,8 +107,8 @@ def test_it_logs_what_it_refuses_and_nothing_that_a_client_chose(up: Upstream, t
         server.ask("POST", CHAT, asked(CHAT, TEXT), {**KEY, "Origin": "https://zqxwvina.example"})
         assert server.stop() == 0
         assert [line.removeprefix("textveil: refused") for line in server.said.splitlines()[1:]] == [
-            ": no such path, or not with this method 404",
-            ": no such path, or not with this method 405",
+            ": unknown path or method 404",
+            ": unknown path or method 405",
             " before it was read: origin 403",
         ]
 

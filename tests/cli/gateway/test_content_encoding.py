@@ -67,12 +67,12 @@ def test_a_broken_body_is_none(case: str, length: int) -> None:
 
 BODIES = {
     "members": (b"gzip", MEMBERS, TEXT[:9_990]),
-    "two encodings": (b"gzip, gzip", gzip.compress(GZIP), "packed in a way that was not asked for"),
-    "two headers": (b"identity\r\nContent-Encoding: gzip", GZIP, "packed in a way that was not asked for"),
+    "two encodings": (b"gzip, gzip", gzip.compress(GZIP), "an encoding that was not requested"),
+    "two headers": (b"identity\r\nContent-Encoding: gzip", GZIP, "an encoding that was not requested"),
     "a bomb of members": (b"gzip", gzip.compress(bytes(1 << 19)) * 3, "sent more than 1,048,576 bytes"),
     "a bomb": (b"gzip", gzip.compress(bytes(1 << 24)), "sent more than 1,048,576 bytes"),
     "much that packs nothing": (b"gzip", gzip.compress(b"") + bytes(2 << 20), "sent more than 1,048,576 bytes"),
-    "cut": (b"gzip", GZIP[:-1], "cannot be unpacked"),
+    "cut": (b"gzip", GZIP[:-1], "cannot be decompressed"),
 }
 
 

@@ -85,7 +85,7 @@ def test_an_event_may_have_its_length_and_no_more() -> None:
 
 @pytest.mark.parametrize("data", ["[]", "1", '{"a": 1e999}', "[" * 900 + "]" * 900, '{"a": ' * 900 + "1" + "}" * 900])
 def test_data_that_is_no_object_is_named(data: str) -> None:
-    with pytest.raises(Refusal, match="not an object of JSON"):
+    with pytest.raises(Refusal, match="not a JSON object"):
         read_cut(f"data: {data}\n\n".encode(), 7)
 
 

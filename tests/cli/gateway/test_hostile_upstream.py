@@ -17,7 +17,8 @@ from planted_people import Person, is_in
 from serving import Server
 from textveil import Conversation, Sanitizer
 from textveil.conversation import ReplyView
-from textveil_cli.gateway.replies import RESTORERS_BY_PATH, ApiReplyRestorer
+from textveil_cli.gateway.api_replies import ApiReplyRestorer
+from textveil_cli.gateway.proxy import RESTORERS_BY_PATH
 from textveil_cli.gateway.sse import ServerSentEvent
 from upstreams import Upstream
 

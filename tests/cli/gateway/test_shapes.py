@@ -26,7 +26,7 @@ def test_a_reply_has_the_users_words_again(gate: Server, up: Upstream, path: str
     status, reply, headers = gate.ask("POST", path, asked(path, TEXT), KEY)
     assert (status, text_of(path, reply)) == (200, TEXT)
     clean(up)
-    assert headers["x-textveil-counts"] == "placed=5 unplaced=0 ambiguous=0 tools=0 skipped=0"
+    assert headers["x-textveil-counts"] == "restored=5 not_restored_words=0 ambiguous=0 tools=0 skipped=0"
     assert up.asked[-1][1]["authorization"] == KEY["Authorization"]
 
 
@@ -43,7 +43,7 @@ def test_a_stream_has_them_too(gate: Server, up: Upstream, path: str) -> None:
         assert [event["text"] for event in events if event["type"].endswith("text.done")] == [TEXT]
     elif path == CHAT:
         assert "data: [DONE]" in content
-    assert ": textveil placed=" in content
+    assert ": textveil restored=" in content
 
 
 def streamed_call(path: str, content: str) -> Any:
@@ -148,9 +148,9 @@ def test_results_of_calls_with_many_guesses_go_out_without_the_mapping(gate: Ser
     sent = up.last["messages"]
     assert sent[4]["content"] != sent[0]["content"].partition(",")[0]
     assert "Novak" not in sent[4]["content"]
-    assert headers["x-textveil-counts"].endswith(" unshared=1")
+    assert headers["x-textveil-counts"].endswith(" unshared_results=1")
     for _ in range(100):  # the line is written after the reply
-        if "unshared=1" in gate.said.removeprefix(said):
+        if "unshared_results=1" in gate.said.removeprefix(said):
             return
         time.sleep(0.1)
     raise AssertionError("no line counts them")

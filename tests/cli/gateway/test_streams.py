@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving import Server
 from textveil import Conversation, Sanitizer
-from textveil_cli.gateway.replies import RESTORERS_BY_PATH
+from textveil_cli.gateway.proxy import RESTORERS_BY_PATH
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.serve.access import Refusal
 from upstream_replies import events, whole
@@ -208,7 +208,7 @@ def test_events_as_servers_write_them() -> None:
     assert read(half, 0)[0].encode() == half.encode()
     events = EventReader(10)
     assert list(events.feed(b"data: {")) == []
-    with pytest.raises(Refusal, match="middle"):
+    with pytest.raises(Refusal, match="within an event"):
         events.close()
     with pytest.raises(Refusal, match="more than 10"):
         list(events.feed(b" " * 10))

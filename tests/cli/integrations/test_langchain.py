@@ -163,7 +163,7 @@ def test_a_dictionary_with_its_keys(tracer: Tracer, model: RunnableLambda, seen:
     ids=lambda given: type(given).__name__,
 )
 def test_what_is_no_text_is_refused_with_what_to_do(model: RunnableLambda, seen: list[str], given: Any) -> None:
-    with pytest.raises(InputError, match="SanitizeFirst goes before the prompt") as refused:
+    with pytest.raises(InputError, match="put SanitizeFirst before the prompt") as refused:
         (SanitizeFirst() | model).invoke(given)
     assert refused_in_one_line(str(refused.value))
     assert seen == []
@@ -171,7 +171,7 @@ def test_what_is_no_text_is_refused_with_what_to_do(model: RunnableLambda, seen:
 
 @pytest.mark.parametrize("prompt", [PROMPT, ONE], ids=["chat", "text"])
 def test_behind_a_prompt_it_is_refused(model: RunnableLambda, seen: list[str], prompt: Any) -> None:
-    with pytest.raises(InputError, match="SanitizeFirst goes before the prompt"):
+    with pytest.raises(InputError, match="put SanitizeFirst before the prompt"):
         (prompt | SanitizeFirst() | model).invoke({"note": TEXT, "language": "English"})
     assert seen == []
 

@@ -190,7 +190,7 @@ def test_a_new_file_is_of_the_user_again_after_a_start(tmp_path: Path) -> None:
     lines: list[str] = []
     read, _ = tools(tmp_path, report=lines.append)
     assert read("0.txt") == read("1.txt") != read("2.txt")
-    assert lines[0].startswith("1 files that the model wrote are gone")
+    assert lines[0].startswith("1 files that the model wrote are missing")
     read, _ = tools(tmp_path, accept_files=True)
     assert read("0.txt") == read("1.txt") == read("2.txt")
 

@@ -89,7 +89,7 @@ def test_a_rewriter_in_place_of_the_function(tickets) -> None:
     assert is_right(tickets["note"].map(ConfiguredSanitizer(), na_action="ignore"))
     assert is_sanitized(tickets["subject"].apply(ConfiguredSanitizer()).iloc[2])
     assert is_sanitized(ConfiguredSanitizer().sanitize_cells(tickets["note"])[0])
-    with pytest.raises(InputError, match="the text is not a string"):
+    with pytest.raises(InputError, match="the text must be a string"):
         tickets["note"].map(ConfiguredSanitizer())
     for frame in (tickets, tickets[["note"]]):
         with pytest.raises(InputError, match="a table came"):

@@ -220,13 +220,13 @@ def test_the_entity_decides_the_kind(entity: str, span: str, written: str) -> No
 
 def test_a_conversation_is_the_only_parameter(engine: AnonymizerEngine) -> None:
     for wrong in (settings("talk"), settings(Conversation(), epsilon=6)):
-        with pytest.raises(OptionError, match="is a Conversation"):
+        with pytest.raises(OptionError, match="must be a Conversation"):
             engine.anonymize(NOTE, found_in(NOTE, SPANS), wrong)
     back = DeanonymizeEngine()
     back.add_deanonymizer(TextveilRestoreOperator)
-    with pytest.raises(OptionError, match="to restore, give the conversation"):
+    with pytest.raises(OptionError, match="the parameter conversation is missing"):
         back.deanonymize("ask", [OperatorResult(0, 3, "PERSON")], {"DEFAULT": OperatorConfig("textveil")})
-    with pytest.raises(OptionError, match="a text is called one of"):
+    with pytest.raises(OptionError, match="entity_type is one of"):
         Conversation().outgoing_text("ask", "animal")
 
 

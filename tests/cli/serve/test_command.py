@@ -137,7 +137,7 @@ def test_names_are_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> None:
+def test_a_request_names_its_privacy_unit_and_a_memo_gives_again(tmp_path: Path) -> None:
     pytest.importorskip("cryptography", reason="cryptography is not installed")
     books = tmp_path / "books"
     books.mkdir()
@@ -170,7 +170,7 @@ def test_a_request_names_its_scope_and_a_memo_gives_again(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_without_the_option_no_request_names_a_scope(tmp_path: Path) -> None:
+def test_without_the_option_no_request_names_a_privacy_unit(tmp_path: Path) -> None:
     with served(tmp_path, *START, "--bundle", SMALL, "--ledger", tmp_path / "ledger") as server:
         assert server.ask("GET", "/info")[1]["privacy_unit_per_request"] is False
         assert server.ask("POST", "/sanitize", {"text": "the nurse", "privacy_unit": "mine"})[0] == 422

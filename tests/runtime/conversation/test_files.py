@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textveil import Conversation, Sanitizer
+from textveil import Conversation, InputError, Sanitizer
 from textveil.conversation import encrypted_file
 from textveil.errors import ConversationChanged, KeyFileError
 
@@ -109,9 +109,32 @@ def test_nothing_is_written_to_a_pipe_that_took_the_place_of_a_file(
     os.mkfifo(pipe)
     if is_link:
         places[0].symlink_to(pipe)
-    with pytest.raises(ConversationChanged, match="no plain file"):
+    with pytest.raises(ConversationChanged, match="not a plain file"):
         conversation.save(*places)
     pipe.unlink()
     places[0].unlink(missing_ok=True)
     conversation.save(*places)
     assert encrypted_file.conversation_matches_key(*places)
+
+
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_a_file_of_an_earlier_version_is_refused_by_name(
+    sanitizer: Sanitizer, places: tuple[Path, Path], version: int
+) -> None:
+    path, key = places
+    Conversation(sanitizer).save(path, key)
+    path.write_bytes(path.read_bytes().replace(b"conversation 4\n", f"conversation {version}\n".encode()))
+    with pytest.raises(InputError, match="saved by an earlier version of textveil"):
+        Conversation.load(path, key, sanitizer)
+
+
+def test_a_saved_conversation_continues_after_its_own_reply(sanitizer: Sanitizer, places: tuple[Path, Path]) -> None:
+    """An exchange at the same time has a place of its own, which is not saved with the conversation."""
+    conversation = Conversation(sanitizer)
+    sent = conversation.outgoing([{"role": "user", "content": "Anna Novak called."}])
+    conversation.start_exchange().outgoing([{"role": "user", "content": "Peter Schulz called."}])
+    restored = conversation.incoming({"role": "assistant", "content": sent[0]["content"]}).reply
+    conversation.save(*places)
+    again = Conversation.load(*places, sanitizer)
+    assert again.outgoing([restored])[0]["content"] == sent[0]["content"]
+    assert again.kept_words == Conversation(sanitizer).kept_words

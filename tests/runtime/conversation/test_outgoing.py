@@ -103,25 +103,25 @@ def test_what_a_model_thought_goes_out_as_it_came(sanitizer: Sanitizer, tmp_path
 
 
 REFUSED: list[tuple[Any, str]] = [
-    (SECRET, "it is not a message"), (None, "it is not a message"), ({}, "neither a role nor a type"),
+    (SECRET, "it must be a message"), (None, "it must be a message"), ({}, "neither a role nor a type"),
     ({"content": SECRET}, "neither a role"), ({"role": SECRET, "content": ""}, "its role"), ({"role": 5}, "its role"),
-    ({"role": "user", "content": SECRET, "metadata": {}}, "a field that is not known: metadata$"),
-    ({"role": "user", "content": "", "Grace": 5}, "a field that is not known$"),
-    ({"role": "user", "content": "", SECRET: 5, "sentAt": 5}, "a field that is not known: sentAt$"),
+    ({"role": "user", "content": SECRET, "metadata": {}}, "an unknown field: metadata$"),
+    ({"role": "user", "content": "", "Grace": 5}, "an unknown field$"),
+    ({"role": "user", "content": "", SECRET: 5, "sentAt": 5}, "an unknown field: sentAt$"),
     ({"role": "user", "content": [{"type": "image_url", "image_url": {"url": SECRET}}]}, "the type image_url"),
     ({"role": "user", "content": [{"type": "input_file", "file": SECRET}]}, "the type input_file"),
     ({"role": "assistant", "content": [{"type": "thinking", "thinking": SECRET}]}, "the type thinking"),
-    ({"role": "user", "content": [{"type": SECRET, "text": SECRET}]}, "a type that is not known"),
-    ({"role": "user", "content": [{"type": 5}]}, "a type that is not known"),
-    ({"role": "user", "content": {"text": SECRET}}, "a value that is not known"),
-    ({"role": "user", "content": 5}, "a value that is not known"),
-    ({"role": "user", "content": [SECRET]}, "it is not a message"),
+    ({"role": "user", "content": [{"type": SECRET, "text": SECRET}]}, "its type is unknown"),
+    ({"role": "user", "content": [{"type": 5}]}, "its type is unknown"),
+    ({"role": "user", "content": {"text": SECRET}}, "an unsupported value"),
+    ({"role": "user", "content": 5}, "an unsupported value"),
+    ({"role": "user", "content": [SECRET]}, "it must be a message"),
     ({"role": "tool", "tool_call_id": SECRET, "content": ""}, "identifier"),
-    ({"role": "assistant", "content": "", "audio": {"id": "a"}}, "a value that is not known"),
-    ({"role": "assistant", "content": "", "tool_calls": [SECRET]}, "it is not a message"),
-    ({"role": "assistant", "content": "", "tool_calls": {}}, "a value that is not known"),
+    ({"role": "assistant", "content": "", "audio": {"id": "a"}}, "an unsupported value"),
+    ({"role": "assistant", "content": "", "tool_calls": [SECRET]}, "it must be a message"),
+    ({"role": "assistant", "content": "", "tool_calls": {}}, "an unsupported value"),
     ({"role": "assistant", "tool_calls": [{**CALL, "function": {"name": SECRET, "arguments": "{}"}}]}, "identifier"),
-    ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1, "a": 2}'}, "a key twice"),
+    ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1, "a": 2}'}, "a duplicate key"),
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": NaN}'}, "not finite"),
     ({"type": "function_call_output", "call_id": "c", "output": '{"a": 1e999}'}, "not finite"),
     ({"type": "tool_use", "id": "t", "name": "f", "input": {"n": math.nan}}, "JSON"),
@@ -139,10 +139,10 @@ def test_what_is_not_known_is_refused_before_anything_is_drawn(sanitizer: Saniti
     assert str(caught.value).startswith("message 2 of 2: ")
     assert "\n" not in str(caught.value)
     assert "Zorblax" not in str(caught.value)
-    assert conversation._surrogate_state.export_state()["members"] == []
-    assert not conversation._sent_messages
+    assert conversation._shared.surrogate_state.export_state()["draw_numbers"] == []
+    assert not conversation._shared.sent_messages
     for wrong in ("text", {"role": "user"}, None):
-        with pytest.raises(InputError, match=r"^messages come in a list$"):
+        with pytest.raises(InputError, match=r"^messages must be a list of dictionaries$"):
             conversation.outgoing(wrong)  # type: ignore[arg-type]
 
 
@@ -194,8 +194,8 @@ def test_other_keys_are_rewritten_and_restored(sanitizer: Sanitizer, key: str) -
 
 def test_keys_that_would_become_one_are_numbered(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     conversation = Conversation(sanitizer)
-    monkeypatch.setattr(conversation, "_rewrite_linked", lambda *given: "same")
-    monkeypatch.setattr(conversation, "_rewrite_unlinked", lambda *given, **more: "same")
+    monkeypatch.setattr(conversation._texts, "_rewrite_linked", lambda *given: "same")
+    monkeypatch.setattr(conversation._texts, "rewrite_unlinked", lambda *given, **more: "same")
     of_model = {"type": "tool_use", "id": "t", "name": "f", "input": {"qwyxo": True, "zorblax": False}}
     call = {"type": "function_call", "call_id": "c", "name": "f", "arguments": "{}"}
     result = {"type": "function_call_output", "call_id": "c", "output": '{"qwyxo": true, "zorblax": false}'}
@@ -318,15 +318,15 @@ def test_the_store_knows_messages_by_tags_alone(sanitizer: Sanitizer) -> None:
     conversation = Conversation(sanitizer)
     conversation.outgoing(MESSAGES)
     conversation.incoming(conversation.outgoing_text(SECRET))
-    stored = [(tag, written) for tag, (written, _) in conversation._sent_messages.items()]
-    stored += [(tag, record.fields) for tag, record in conversation._reply_records._records.items()]
-    assert len(stored) > len(conversation._sent_messages)
-    assert "Zorblax" not in json.dumps(
-        [stored, conversation._unlinked_messages, conversation._tool_guesses.export_state()["all"]]
-    )
+    stored = [(tag, written) for tag, (written, _) in conversation._shared.sent_messages.items()]
+    stored += [(tag, record.fields) for tag, record in conversation._shared.reply_records._records.items()]
+    assert len(stored) > len(conversation._shared.sent_messages)
+    shared = conversation._shared
+    guesses = shared.tool_guesses.export_state()["all_strings"]
+    assert "Zorblax" not in json.dumps([stored, shared.unlinked_messages, guesses])
     other = Conversation(sanitizer)
     other.outgoing(MESSAGES)
-    assert not set(other._sent_messages) & set(conversation._sent_messages)  # tags are keyed
+    assert not set(other._shared.sent_messages) & set(conversation._shared.sent_messages)  # tags are keyed
 
 
 def test_tags_that_somebody_else_wrote_are_not_restored(sanitizer: Sanitizer) -> None:
@@ -367,8 +367,11 @@ def test_a_file_goes_on_as_the_conversation_would(
     conversation, path, key = saved
     again = Conversation.load(path, key, sanitizer)
     assert again.outgoing(MESSAGES) == conversation.outgoing(MESSAGES)
-    assert again._restorer.index.forms == conversation._restorer.index.forms
-    assert again._surrogate_state.export_state() == conversation._surrogate_state.export_state()
+    assert (
+        again._exchange.get_restorer(again._shared).index.forms
+        == conversation._exchange.get_restorer(conversation._shared).index.forms
+    )
+    assert again._shared.surrogate_state.export_state() == conversation._shared.surrogate_state.export_state()
     texts = ["Anna Smith of Boston and of Lima paid 12 in March", "J. Doe, 5 May 2020"]
     monkeypatch.setattr(os, "urandom", lambda count: bytes(range(count % 251)) if count < 251 else bytes(count))
     assert [*map(again.outgoing_text, texts)] == [*map(conversation.outgoing_text, texts)]
@@ -386,7 +389,7 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
     conversation, path, key = saved
     content = path.read_bytes()
     for wrong, error in (
-        (content.replace(b"conversation 3", b"conversation 2"), InputError), (b"", InputError), (b"{}", InputError),
+        (content.replace(b"conversation 4", b"conversation 3"), InputError), (b"", InputError), (b"{}", InputError),
         (content[:-1] + bytes([content[-1] ^ 1]), KeyFileError), (kept.HEADER, KeyFileError),
     ):  # fmt: skip
         path.write_bytes(wrong)
@@ -398,24 +401,24 @@ def test_files_that_do_not_fit(sanitizer: Sanitizer, saved: tuple[Conversation, 
     for wrong_key in (tmp_path / "keys" / "other", tmp_path / "keys" / "none", path.parent / "k"):
         with pytest.raises(KeyFileError):
             Conversation.load(path, wrong_key, sanitizer)
-    with pytest.raises(KeyFileError, match="not in the folder"):
+    with pytest.raises(KeyFileError, match="outside the folder"):
         conversation.save(path, path.parent / "k")
-    with pytest.raises(InputError, match="no readable file"):
+    with pytest.raises(InputError, match="missing or cannot be read"):
         Conversation.load(tmp_path / "none", key, sanitizer)
     assert path.read_bytes() == content
 
 
 def test_another_bundle(saved: tuple[Conversation, Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     conversation, path, key = saved
-    monkeypatch.setattr(type(conversation._sanitizer.bundle), "content_hash", "0" * 64, raising=False)
-    monkeypatch.delitem(conversation._sanitizer.bundle.__dict__, "content_hash", raising=False)
+    monkeypatch.setattr(type(conversation._shared.sanitizer.bundle), "content_hash", "0" * 64, raising=False)
+    monkeypatch.delitem(conversation._shared.sanitizer.bundle.__dict__, "content_hash", raising=False)
     with pytest.raises(ContentHashMismatch):
-        Conversation.load(path, key, conversation._sanitizer)
+        Conversation.load(path, key, conversation._shared.sanitizer)
 
 
 def test_it_is_not_pickled(sanitizer: Sanitizer) -> None:
     for leave in (pickle.dumps, copy.copy, copy.deepcopy):
-        with pytest.raises(TypeError, match=r"^a conversation is not pickled"):
+        with pytest.raises(TypeError, match=r"^a conversation cannot be pickled"):
             leave(Conversation(sanitizer))
 
 

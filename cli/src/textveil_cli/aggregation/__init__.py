@@ -1,4 +1,4 @@
-"""Server side of the encoders: classify vectors, read indices, count their labels."""
+"""Server side of the encoders: classify released vectors and indices, and estimate counts of labels."""
 
 from typing import TYPE_CHECKING
 

@@ -53,7 +53,7 @@ def extract_layers(tensors: Mapping[str, NDArray[Any]]) -> Layers:
 def compute_label_scores(layers: Layers, vectors: Floats, log_epsilons: Floats) -> Floats:
     """Compute ``softmax(out(relu(hidden([vector, ln epsilon]))))``, the scores of all labels.
 
-    Servers decide by these scores, and the evaluation measures them.
+    Servers classify by these scores, and the evaluation measures them.
 
     Args:
         layers: The layers of the classifier.
@@ -178,7 +178,7 @@ class VectorClassifier:
         dimension = self.bundle.default_level.dimension
         if np.shape(vectors) != (count, dimension):
             raise ReleaseError(
-                f"scores takes rows of {dimension} numbers, and a sequence with one epsilon for each row"
+                f"compute_scores needs rows of {dimension} numbers, and a sequence with one epsilon for each row"
             )
         log_epsilons = np.log(np.asarray(epsilons, dtype=np.float32))[:, None]
         return compute_label_scores(self._layers, np.asarray(vectors, dtype=np.float32), log_epsilons)
@@ -191,7 +191,7 @@ class VectorClassifier:
             number: Number of the line, for errors.
 
         Raises:
-            ReleaseError: The line is no such object, was released with another bundle, or has an epsilon that is not
+            ReleaseError: The line has another format, was released with another bundle, or has an epsilon that is not
                 one of this bundle's.
         """
         try:
@@ -204,7 +204,9 @@ class VectorClassifier:
                 f"line {number}: is not a released vector (textveil encode --json writes them)"
             ) from None
         if bundle != self.bundle.content_hash:
-            raise ReleaseError(f"line {number}: was released by a device with another bundle: name that with --bundle")
+            raise ReleaseError(
+                f"line {number}: was released by a device with another bundle: pass that one with --bundle"
+            )
         if not epsilon.is_finite() or all(Decimal(level.epsilon) != epsilon for level in self.bundle.levels):
             raise ReleaseError(f"line {number}: was released at an epsilon that is not a level of the bundle")
         dimension = self.bundle.default_level.dimension

@@ -1,15 +1,15 @@
 """Estimated numbers of texts per class label, from released indices.
 
-With ``N`` the number of texts of each label, ``M`` the probability with which the model assigns each code to a text of
-a label, ``P`` the matrix of the randomizer and ``c`` the number of received releases of each index, the mean of ``c``
-is ``N M P``. For a ``W`` with ``(M P) W = I`` the estimate is ``c W``. Its error is, without any approximation,
+With ``N`` the number of texts of each label, ``M`` the probability with which the model assigns each class label to a
+text of a label, ``P`` the matrix of the randomizer and ``c`` the number of received releases of each index, the mean of
+``c`` is ``N M P``. For a ``W`` with ``(M P) W = I`` the estimate is ``c W``. Its error is, without any approximation,
 
     c W - N  =  (c - N M' P) W  +  N (M' - M) P W,
 
 where ``M'`` is the model's true decision matrix and ``M`` its estimate from the held-out texts. The first term is the
 sampling error of the noise and of the model's mistakes; the second is the calibration error
-(docs/proofs/index-staircase.md, "Texts of a label"). Counts of codes use the same formula with ``M = I``, which is
-exact.
+(docs/proofs/index-staircase.md, "Texts of a label"). Counts of class labels use the same formula with ``M = I``,
+which is exact.
 """
 
 from collections.abc import Sequence
@@ -25,25 +25,25 @@ from textveil.mechanisms.staircase import LabelStaircase
 from textveil_cli.errors import ReleaseError
 
 Floats = NDArray[np.float64]
-#: One mechanism and its histogram: how often each index arrived, int64, shape ``(indices,)``.
+#: One mechanism and its histogram: the number of releases of each index, int64, shape ``(indices,)``.
 MechanismHistogram = tuple[LabelStaircase, NDArray[np.int64]]
 
 #: Above this condition number, rounding errors dominate the corrected counts.
 MAX_CONDITION_NUMBER = 1e9
 #: Pseudo-counts that smooth each row of held-out decisions, spread evenly. Without them a label with few texts, all
-#: decided alike, would have an error of zero.
+#: decided equally, would have an error of zero.
 _PSEUDO_TEXTS = 2.0
 #: Half width of an interval, in standard errors.
 _INTERVAL_ERRORS = 2.0
-_NO_HELD_OUT_MESSAGE = "the bundle does not say what its model decided on held-out texts"
+_NO_HELD_OUT_MESSAGE = "the bundle has no decisions of its model on held-out texts"
 
 
 @dataclass(frozen=True, kw_only=True)
 class CountEstimate:
-    """Estimated number of texts with a code or a label.
+    """Estimated number of texts with a class label or a true label.
 
     Attributes:
-        label: Name of the code or label.
+        label: Name of the label.
         count: Unbiased estimate; it may be negative or above ``texts``, and is not a whole number.
         standard_error: Standard error of the estimate, for these very texts.
         texts: Number of all texts in the count.
@@ -108,8 +108,8 @@ class AggregateCounts:
 
     Attributes:
         texts: Number of texts in the count.
-        by_class_label: Number of texts that the model on the devices assigned to each code. The standard error is that
-            of the noise.
+        by_class_label: Number of texts that the model on the devices assigned to each class label. The standard error
+            is that of the noise.
         by_true_label: Number of texts with each label. The standard error covers the noise, the model and the held-out
             texts, provided that texts of a label resemble the held-out texts of that label. The shares of the labels
             may differ.
@@ -130,10 +130,10 @@ class AggregateCounts:
 
 
 def count_class_labels(names: Sequence[str], histograms: Sequence[MechanismHistogram]) -> CountEstimates:
-    """Estimate how many texts the model assigned to each code.
+    """Estimate how many texts the model assigned to each class label.
 
     Args:
-        names: Name of every code.
+        names: Name of every class label.
         histograms: Histogram of each mechanism, each mechanism once.
 
     Example:
@@ -156,7 +156,7 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
     """Estimate how many texts have each label.
 
     Args:
-        held_out: Decisions on texts that the model never saw, or ``None`` if the bundle has none.
+        held_out: Decisions on texts that the model was not trained on, or ``None`` if the bundle has none.
         histograms: Histogram of each mechanism, each mechanism once.
 
     Example:
@@ -172,7 +172,7 @@ def count_true_labels(held_out: HeldOutCounts | None, histograms: Sequence[Mecha
         return CountEstimates((), _NO_HELD_OUT_MESSAGE)
     sizes = held_out.decisions.sum(axis=1)
     if not sizes.all():
-        return CountEstimates((), "a label has no held-out text, so nothing is known of its texts: hold out more")
+        return CountEstimates((), "a label has no held-out text: build the bundle with more held-out texts")
     rows = held_out.decisions / sizes[:, None]
     weights = []
     for staircase, _ in histograms:
@@ -218,10 +218,10 @@ def compute_right_inverse(rows: Floats) -> Floats | None:
 
 
 def compute_correction(staircase: LabelStaircase) -> Floats:
-    """Return ``W`` with ``P W = I``, shape ``(indices, codes)``.
+    """Return ``W`` with ``P W = I``, shape ``(indices, labels)``.
 
     Raises:
-        ReleaseError: The rank of the randomizer's matrix ``P`` is smaller than the number of codes, or nearly so.
+        ReleaseError: The rank of the randomizer's matrix ``P`` is not clearly the number of class labels.
 
     Example:
         >>> from decimal import Decimal
@@ -233,9 +233,8 @@ def compute_correction(staircase: LabelStaircase) -> Floats:
     inverse = compute_right_inverse(staircase.probability_matrix)
     if inverse is None:
         raise ReleaseError(
-            f"{_describe_randomizer(staircase)} cannot tell all codes from each other: counts need a channel of full "
-            "rank "
-            "(counts has it)"
+            f"{_describe_randomizer(staircase)} does not distinguish all class labels: use a randomizer of full rank, "
+            "such as counts"
         )
     return inverse
 
@@ -281,4 +280,4 @@ def _make_estimates(
 
 
 def _describe_randomizer(staircase: LabelStaircase) -> str:
-    return f"channel {staircase.level.name} at epsilon {staircase.level.epsilon:f}"
+    return f"randomizer {staircase.level.name} at epsilon {staircase.level.epsilon:f}"

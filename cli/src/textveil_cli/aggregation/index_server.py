@@ -1,6 +1,6 @@
 """Reader of released indices, for servers: labels, probabilities, corrected counts.
 
-Among numerical libraries it needs numpy alone.
+numpy is the only numerical library that it needs.
 """
 
 from collections.abc import Iterable
@@ -85,7 +85,7 @@ class IndexServer:
             number: Its number, for errors.
 
         Raises:
-            ReleaseError: The line is no such line, was released with another bundle, or names a randomizer, epsilon or
+            ReleaseError: The line has another format, was released with another bundle, or has a randomizer, epsilon or
                 index that this bundle does not have.
         """
         if not isinstance(line, str):
@@ -96,15 +96,19 @@ class IndexServer:
             raise ReleaseError(f"line {number}: is not a released index (textveil encode writes them)")
         released, content_hash, epsilon, randomizer = fields
         if content_hash != self.bundle.content_hash[:HASH_DIGITS]:
-            raise ReleaseError(f"line {number}: was released by a device with another bundle: name that with --bundle")
+            raise ReleaseError(
+                f"line {number}: was released by a device with another bundle: pass that one with --bundle"
+            )
         for staircase in self.bundle.randomizers.get(randomizer, ()):
             if f"{staircase.level.epsilon:f}" == epsilon:
                 break
         else:
-            raise ReleaseError(f"line {number}: was released at a channel or an epsilon that the bundle does not have")
+            raise ReleaseError(
+                f"line {number}: was released with a randomizer or an epsilon that the bundle does not have"
+            )
         index = int(released) if is_index else self._index_by_sentence[released]
         if index >= staircase.label_count or not staircase.base[index]:
-            raise ReleaseError(f"line {number}: has an index that its channel never releases")
+            raise ReleaseError(f"line {number}: has an index that its randomizer never releases")
         return ReceivedIndex(index, staircase)
 
     def classify_index(self, received: ReceivedIndex) -> LabelDecision:
@@ -121,7 +125,7 @@ class IndexServer:
         return LabelDecision(labels[received.index], scores)
 
     def count_texts(self, received: Iterable[ReceivedIndex]) -> AggregateCounts:
-        """Estimate the number of texts per code and per label.
+        """Estimate the number of texts per class label and per true label.
 
         Lines of several epsilons and randomizers may be mixed. Where an estimate is not possible, ``refused`` gives the
         reason.
@@ -136,7 +140,7 @@ class IndexServer:
                 histogram_by_name[name] = each.staircase, np.zeros(each.staircase.label_count, dtype=np.int64)
             histogram_by_name[name][1][each.index] += 1
         if not histogram_by_name:
-            raise ReleaseError("there is nothing to count")
+            raise ReleaseError("there are no lines to count")
         histograms = tuple(histogram_by_name.values())
         texts = sum(int(histogram.sum()) for _, histogram in histograms)
         return AggregateCounts(
@@ -154,12 +158,10 @@ class IndexServer:
             layout.LABEL_PROBABILITIES,
             FLOAT_TYPES,
         )
-        codes = len(self.bundle.labels)
+        label_count = len(self.bundle.labels)
         for tensor in tensors.values():
-            if tensor.shape != (codes, codes) or not np.isfinite(tensor).all() or (tensor < 0).any():
-                raise BundleDamaged(
-                    f"{layout.LABEL_PROBABILITIES}: has something else than probabilities of the labels"
-                )
+            if tensor.shape != (label_count, label_count) or not np.isfinite(tensor).all() or (tensor < 0).any():
+                raise BundleDamaged(f"{layout.LABEL_PROBABILITIES}: is not a table of label probabilities")
         return tensors
 
 

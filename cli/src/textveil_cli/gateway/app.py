@@ -34,8 +34,8 @@ except ImportError as error:
 from textveil_cli.gateway.request_fields import FIELDS_BY_PATH
 
 _TOKEN_HEADER, _DELETE_PATH, _SWEEP_SECONDS = "x-textveil-token", "/conversation", 60
-_NO_NAME_MESSAGE = "no conversation is named: give its name in the header X-Textveil-Conversation"
-_BASE_ADDRESS_HINT = ": the base address of a client ends in /v1, of one of Anthropic in the port"
+_NO_NAME_MESSAGE = "the header X-Textveil-Conversation with the name of the conversation is missing"
+_BASE_ADDRESS_HINT = ": the base address ends in /v1 for clients of OpenAI, and in the port for clients of Anthropic"
 
 
 def make_app(gateway: Gateway, access: AccessRule) -> Starlette:
@@ -43,7 +43,7 @@ def make_app(gateway: Gateway, access: AccessRule) -> Starlette:
 
     Args:
         gateway: State and options of the gateway.
-        access: Rules for admitted clients. The token has a header of its own: ``Authorization`` is for the upstream.
+        access: Access rule. The token has its own header, since ``Authorization`` is for the upstream.
     """
     workers = WorkerPool(gateway.limits.seconds, gateway.limits.threads)
     handler = GatewayRequestHandler(gateway, workers)
@@ -79,7 +79,7 @@ def make_app(gateway: Gateway, access: AccessRule) -> Starlette:
             async with asyncio.timeout(gateway.limits.seconds):
                 deleted = await gateway.conversations.delete_conversation(client, conversation_name, workers.run_job)
         except TimeoutError:
-            refusal = make_busy_refusal("requests of the conversation are under way: ask again later")
+            refusal = make_busy_refusal("requests of this conversation are active: retry later")
         except OSError:
             refusal = Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "output", "the file of the mapping cannot be deleted")
         except Exception as error:

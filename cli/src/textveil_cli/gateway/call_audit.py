@@ -46,7 +46,7 @@ class CallAudit:
         #: Tool names of each call, and partial names by the position of their call.
         self._names_by_call: dict[str, dict[str, None]] = {}
         self._name_parts: dict[Any, list[str]] = {}
-        #: Positions that must not receive more, and positions of calls that the provider runs.
+        #: Positions whose call has ended, and positions of calls that the provider runs.
         self._ended_places: set[Any] = set()
         self._provider_places: set[Any] = set()
 
@@ -75,7 +75,7 @@ class CallAudit:
         """Count the arguments that the record of the reply lacks; the reply must be recorded first.
 
         Args:
-            is_end: Whether nothing more follows, also without an event that ends the reply.
+            is_end: Whether the reply has ended, even without an event that ends it.
         """
         self.has_ended_part = False
         for place in [place for place in self._argument_parts if is_end or place in self._ended_places]:
@@ -231,7 +231,7 @@ class CallAudit:
 
 def _find_id(entry: Mapping[str, Any], parent: Mapping[str, Any]) -> str | None:
     """Return the id of the call that an object belongs to."""
-    candidates = [of.get(key) for of in (entry, parent) for key in ("call_id", "id")]
+    candidates = [owner.get(key) for owner in (entry, parent) for key in ("call_id", "id")]
     return next((candidate for candidate in candidates if isinstance(candidate, str) and candidate), None)
 
 

@@ -11,7 +11,7 @@ _MAX_MEMBERS = 4_096
 
 
 def join_encodings(values: list[bytes]) -> bytes:
-    """Return the encoding that all ``Content-EncoderRun`` headers of a reply name together."""
+    """Return the encoding that all ``Content-Encoding`` headers of a reply name together."""
     return b",".join(value.strip().lower() for value in values)
 
 

@@ -1,4 +1,4 @@
-"""Marks of a conversation: keyed hashes, for one client each, that identify later requests."""
+"""Keyed hashes that identify the conversation of later requests of the same client."""
 
 import hmac
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 from textveil.work_limits import check_work
 
-#: Fields of a message that clients write in different ways, or omit.
+#: Fields of a message that differ between clients.
 _IGNORED_FIELDS = frozenset(
     "id status annotations logprobs cache_control index phase audio citations reasoning reasoning_content".split()
 )
@@ -16,7 +16,7 @@ _SIGNED_TYPES = ("thinking", "redacted_thinking", "reasoning")
 
 
 class ConversationHasher:
-    """Factory of the marks that identify conversations.
+    """Factory of the hashes that identify conversations.
 
     Args:
         key: Key of all hashes.
@@ -28,15 +28,15 @@ class ConversationHasher:
         self._options = json.dumps(options, sort_keys=True, default=sorted).encode()
 
     def hash_client(self, credentials: Iterable[bytes]) -> bytes:
-        """Return the keyed hash that represents a client, of the credentials for the upstream."""
+        """Return the keyed hash of the credentials for the upstream, which represents a client."""
         return self._hash(b"client", *credentials)
 
     def hash_messages(self, previous: bytes, messages: Sequence[Any]) -> list[bytes]:
-        """Return a chained hash for each beginning of a conversation, by which it is found.
+        """Return a chained hash of the messages up to each message, which identifies the conversation.
 
         Args:
-            previous: The mark of the messages before; at first the client.
-            messages: The messages, or the further ones.
+            previous: The hash of the messages before them; for the first messages that of the client.
+            messages: The messages.
         """
         hashes, last = [], previous
         for message in messages:
@@ -48,20 +48,20 @@ class ConversationHasher:
         return hashes
 
     def hash_replies(self, previous: bytes, replies: Iterable[Sequence[Any]]) -> list[bytes]:
-        """Return the mark of a conversation up to each of the given replies.
+        """Return the hash of a conversation up to each of the given replies.
 
         Args:
-            previous: The last mark of the messages before them, or the client.
-            replies: Each as messages that the client may send again; an empty one has no mark.
+            previous: The last hash of the messages before them, or that of the client.
+            replies: Each as messages that the client may send again; an empty one has no hash.
         """
         return [self.hash_messages(previous, reply)[-1] for reply in replies if reply]
 
     def hash_name(self, client: bytes, name: str) -> bytes:
-        """Return the mark of a conversation that a header names."""
+        """Return the hash of a conversation that a header names."""
         return self._hash(b"named", client, name.encode("utf-8", "surrogatepass"), self._options)
 
     def hash_reply_id(self, client: bytes, reply_id: str) -> bytes:
-        """Return the mark of a conversation by the provider's id of one of its replies."""
+        """Return the hash of a conversation for the provider's id of one of its replies."""
         return self._hash(b"reply", client, reply_id.encode("utf-8", "surrogatepass"))
 
     def hash_reply_id_of_any_client(self, reply_id: str) -> bytes:
@@ -76,7 +76,7 @@ class ConversationHasher:
 
 
 def normalize_message(value: Any) -> Any:
-    """Return a message without the parts that clients write in different ways.
+    """Return a message without the parts that differ between clients.
 
     The result is ``None`` for a message that some clients do not send again.
     """

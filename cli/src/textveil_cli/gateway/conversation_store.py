@@ -2,7 +2,7 @@
 
 Mappings are in memory, and in files if the operator gives a folder. A header names a conversation; otherwise the
 messages of a request identify it, if they continue an earlier request with its reply. Both identify a conversation only
-together with the same key of the client.
+of the same client.
 """
 
 import asyncio
@@ -23,13 +23,13 @@ from textveil_cli.gateway.conversation_ids import ConversationHasher
 
 #: Function that runs a job of a given size.
 RunJob = Callable[..., Awaitable[Any]]
-#: The most marks per conversation.
+#: Maximum number of hashes per conversation.
 _MAX_HASHES = 2_000
-#: The most ids that an upstream gave to several conversations. Beyond it ids identify no conversation.
+#: Maximum number of stored ids that an upstream gave to several conversations. Beyond it ids identify no conversation.
 _MAX_REUSED_IDS = 1 << 16
-#: The most idle conversations that stay unpacked, and the most bytes of their last requests in total.
+#: Maximum number of idle conversations that are not packed, and maximum total size of their last requests.
 _MAX_IDLE, _MAX_IDLE_BYTES = 64, 1 << 20
-#: Estimated bytes of a conversation beside its mapping, and of each mark.
+#: Estimated bytes of a conversation beside its mapping, and of each hash.
 _BASE_BYTES, _HASH_BYTES = 1_000, 300
 #: Estimated bytes of an unpacked conversation per byte of its last request.
 _UNPACKED_BYTES_PER_BYTE = 12
@@ -46,8 +46,8 @@ class RetentionSettings:
 
     Attributes:
         seconds: Time after the last request of a conversation.
-        max_conversations: The most conversations; above it those with the oldest last request are removed first.
-        max_bytes: The most estimated bytes of all conversations, in total; as for ``max_conversations``.
+        max_conversations: Maximum number of conversations; above it the longest unused ones are removed first.
+        max_bytes: Maximum estimated size of all conversations; as for ``max_conversations``.
         folder: Folder for the files of named conversations; ``None`` for memory only.
         key_file: File with the key of these files.
     """
@@ -66,15 +66,15 @@ class StoredConversation:
     Attributes:
         conversation: The conversation; ``None`` before its first request is handled, and while it is packed.
         path: Its file, or ``None``.
-        lock: Lock that a request holds while it draws, also while a thread still works on a request whose client left.
-            Other requests of the conversation wait for it.
+        lock: Lock that a request holds while it is rewritten, even after its client has disconnected. Other requests of
+            the conversation wait for the lock.
         packed: The packed conversation, in a tenth of the memory.
         active_requests: Number of active requests; with any it is not packed.
         latest_bytes: Bytes of the last request.
-        estimated_bytes: Estimated bytes of the conversation: its marks and, if packed, its state.
+        estimated_bytes: Estimated size of the conversation: its hashes and, if packed, its state.
         unpacked_bytes: The estimated part of ``estimated_bytes`` for an idle conversation that could not be packed.
         last_used: Time of the last request.
-        hashes: Marks that identify it in ``ConversationStore``.
+        hashes: Hashes that identify it in ``ConversationStore``.
         reply_id_hashes: Hashes of the ids that the provider gave to its replies.
     """
 
@@ -99,12 +99,12 @@ class ConversationStore:
         load: Function that loads a conversation from a file with a key file.
         unpack: Function that restores a packed conversation.
         retention: Retention of mappings.
-        key: Key of the marks.
+        key: Key of the hashes.
         options: Options of rewriting. The same name under other options is another conversation.
         clock: Monotonic clock in seconds.
 
     Attributes:
-        hasher: Factory of the marks that identify conversations.
+        hasher: Factory of the hashes that identify conversations.
     """
 
     def __init__(
@@ -144,12 +144,12 @@ class ConversationStore:
         reply_ids: Iterable[str],
         request_bytes: int,
     ) -> tuple[StoredConversation, ExchangeHistory | None]:
-        """Return the conversation of a request, and the earlier messages that its provider has.
+        """Return the conversation of a request, and the earlier messages that its provider stores.
 
         Args:
             client: Key of the client.
             name: Name of the conversation from a header, or ``None``.
-            message_hashes: Marks of the messages of the request.
+            message_hashes: Hashes of the messages of the request.
             reply_ids: Reply ids of the provider that the request refers to. An id with several conversations identifies
                 none, and ids of different conversations in one request identify none either.
             request_bytes: Bytes of the request.
@@ -163,7 +163,7 @@ class ConversationStore:
                 name_hash, (StoredConversation(conversation=None, path=self._get_path(name_hash)), None)
             )
         else:
-            known_entries = [self._entry_by_hash.get(mark) for mark in message_hashes[-MAX_LOOKED_UP:]]
+            known_entries = [self._entry_by_hash.get(known_hash) for known_hash in message_hashes[-MAX_LOOKED_UP:]]
             conversation_entry = (
                 earlier
                 or next((entry for entry in reversed(known_entries) if entry is not None), None)
@@ -189,8 +189,8 @@ class ConversationStore:
 
         Raises:
             InputError: The file has another version or is no conversation.
-            KeyFileError: The key file does not open it.
-            IdentityMismatch: It belongs to another bundle.
+            KeyFileError: The key file has another key.
+            ContentHashMismatch: The conversation was rewritten with another bundle.
             CryptoUnavailable: The package ``cryptography`` is missing.
         """
         if stored.conversation is None:
@@ -213,7 +213,7 @@ class ConversationStore:
         self, stored: StoredConversation, exchange: Conversation, *, client: bytes,
         reply_hashes: Iterable[bytes], reply_ids: Iterable[str],
     ) -> None:  # fmt: skip
-        """Record the marks and the reply ids by which the next request of a conversation is found."""
+        """Store the hashes and the reply ids that identify the conversation of the next request."""
         if id(stored) not in self._stored:
             return  # forgotten in the meantime
         for reply_hash in reply_hashes:
@@ -289,13 +289,13 @@ class ConversationStore:
 
     def _remove_active(self, stored: StoredConversation) -> None:
         for path in (
-            [path for path, active in self._active_by_path.items() if stored in active]
+            [path for path, conversations in self._active_by_path.items() if stored in conversations]
             if stored.path is None
             else [stored.path]
         ):
-            asked = self._active_by_path.get(path, set())
-            asked.discard(stored)
-            if not asked:
+            active = self._active_by_path.get(path, set())
+            active.discard(stored)
+            if not active:
                 self._active_by_path.pop(path, None)
 
     def _exceeds_idle_limits(self) -> bool:
@@ -337,7 +337,7 @@ class ConversationStore:
     async def delete_conversation(self, client: bytes, name: str, run: RunJob) -> bool:
         """Delete a conversation and its file; return whether it existed.
 
-        The method waits for a request of the conversation that draws or writes the file, so no later write restores it.
+        The method waits for active requests of the conversation, so that none of them writes the file again.
 
         Args:
             client: Key of the client.
@@ -420,7 +420,7 @@ class ConversationStore:
     def _remove_hash(self, stored: StoredConversation, known_hash: bytes) -> None:
         if (
             known_hash in self._entry_by_hash and self._entry_by_hash[known_hash][0] is stored
-        ):  # otherwise the mark identifies another conversation
+        ):  # otherwise the hash identifies another conversation
             del self._entry_by_hash[known_hash]
 
 

@@ -39,16 +39,16 @@ def hash_client(conversations: ConversationStore, request: Request) -> bytes:
 
 
 def get_conversation_name(request: Request) -> str | None:
-    """Return the name of the conversation that a request gives, or ``None``.
+    """Return the name of the conversation in the header of a request, or ``None``.
 
     Raises:
-        Refusal: The request has several names, or an empty or a long one.
+        Refusal: The request has several names, or an empty or too long one.
     """
     names = request.headers.getlist(_CONVERSATION_HEADER)
     if not names:
         return None
     if len(names) > 1 or not 0 < len(names[0]) <= _MAX_NAME_CHARACTERS:
-        message = f"a conversation has one name, of 1 to {_MAX_NAME_CHARACTERS:,} characters"
+        message = f"{_CONVERSATION_HEADER} must occur once and have 1 to {_MAX_NAME_CHARACTERS:,} characters"
         raise Refusal(HTTPStatus.BAD_REQUEST, "header", message)
     return names[0]
 
@@ -61,13 +61,13 @@ def build_target(request: Request) -> str:
     refused, since servers disagree on the meaning of such a path.
 
     Raises:
-        Refusal: Path or query have other parts than names and settings.
+        Refusal: The path or the query has unsupported parts.
     """
     parameters = request.query_params.multi_items()
     if not all(name in _QUERY_PARAMETERS and _IDENTIFIER.fullmatch(value) for name, value in parameters):
-        raise Refusal(HTTPStatus.BAD_REQUEST, "query", "the address has a query that is not known")
+        raise Refusal(HTTPStatus.BAD_REQUEST, "query", "the query of the address has an unknown parameter")
     if len(dict(parameters)) < len(parameters):
-        raise Refusal(HTTPStatus.BAD_REQUEST, "query", "the address has a name twice in its query")
+        raise Refusal(HTTPStatus.BAD_REQUEST, "query", "the query of the address has a duplicate parameter")
     query = f"?{urlencode(parameters)}" if parameters else ""
     raw = request.scope["raw_path"].decode("latin-1")
     if raw in FIELDS_BY_PATH or raw == MODELS_PATH:
@@ -75,7 +75,7 @@ def build_target(request: Request) -> str:
     prefix, _, name = raw.partition(MODELS_PATH + "/")
     segments = [unquote(segment, "latin-1") for segment in name.split("/")]
     if prefix or not all(map(_SEGMENT.fullmatch, segments)) or not set(segments).isdisjoint((".", "..")):
-        raise Refusal(HTTPStatus.NOT_FOUND, "path", "there is no such path, or not with this method")
+        raise Refusal(HTTPStatus.NOT_FOUND, "path", "the path does not exist, or does not support this method")
     return "/".join((MODELS_PATH, *segments)) + query
 
 
@@ -87,7 +87,7 @@ def select_request_headers(request: Request) -> Headers:
     """
     headers = [(key, value) for key, value in request.headers.raw if key in _REQUEST_HEADERS]
     if len(dict(headers)) < len(headers):
-        raise Refusal(HTTPStatus.BAD_REQUEST, "header", "a header is there twice")
+        raise Refusal(HTTPStatus.BAD_REQUEST, "header", "the request has a duplicate header")
     return [*headers, (b"user-agent", b"textveil")]
 
 

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -20,7 +20,10 @@ from textveil.conversation import ExchangeHistory
 from textveil.errors import ConversationChanged, InputError, KeyFileError, TextveilError
 from textveil.release import KeptWords
 
+from textveil_cli.gateway.anthropic_replies import AnthropicReplyRestorer
+from textveil_cli.gateway.api_replies import ApiReplyRestorer
 from textveil_cli.gateway.call_audit import CallAudit
+from textveil_cli.gateway.chat_replies import ChatReplyRestorer
 from textveil_cli.gateway.conversation_store import MAX_LOOKED_UP, ConversationStore, StoredConversation
 from textveil_cli.gateway.headers import (
     build_target,
@@ -30,8 +33,8 @@ from textveil_cli.gateway.headers import (
     select_request_headers,
 )
 from textveil_cli.gateway.memory_estimates import refuse_heavy_body
-from textveil_cli.gateway.replies import RESTORERS_BY_PATH, ApiReplyRestorer
 from textveil_cli.gateway.request_fields import FIELDS_BY_PATH, CheckedRequest, check_request, rewrite_request
+from textveil_cli.gateway.responses_replies import ResponsesReplyRestorer
 from textveil_cli.gateway.sse import DONE, EventReader, ServerSentEvent
 from textveil_cli.gateway.upstream import Headers, UpstreamClient, UpstreamReply, make_upstream_refusal
 from textveil_cli.gateway.workers import MAX_MEDIUM_CHARACTERS, RequestAdmission, WorkerPool, make_busy_refusal
@@ -41,14 +44,20 @@ from textveil_cli.serve.limits import RequestLimits
 from textveil_cli.serve.requests import parse_json, read_body, refuse_body, skip_body
 from textveil_cli.serve.strict_json import parse_finite_json
 
-#: Function that returns the marks of the replies so far; function that records the marks of the next request.
+#: Restorer of the replies to each path. Replies to other paths pass unchanged.
+RESTORERS_BY_PATH: Mapping[str, type[ApiReplyRestorer]] = {
+    "/v1/chat/completions": ChatReplyRestorer,
+    "/v1/responses": ResponsesReplyRestorer,
+    "/v1/messages": AnthropicReplyRestorer,
+}
+#: Function that returns the hashes of the replies so far; function that stores the hashes of the next request.
 _HashReplies = Callable[[], list[bytes]]
 _StoreReplyIds = Callable[[list[bytes]], Awaitable[None]]
-_NEW_CONVERSATION_HINT = "to begin anew send DELETE /conversation with the same X-Textveil-Conversation"
+_NEW_CONVERSATION_HINT = "to start a new conversation, send DELETE /conversation with the same X-Textveil-Conversation"
 _UNKNOWN_REPLY_MESSAGE = (
-    "it goes on with a reply that is not known here, or was forgotten: begin anew, with all messages"
+    "it refers to a reply that the gateway never had or no longer has: send all messages in a new conversation"
 )
-#: The most large requests that are parsed or rewritten at a time: each needs many times its bytes.
+#: Maximum number of large requests that are parsed or rewritten at a time: each needs many times its size.
 _MAX_LARGE_REQUESTS = 2
 #: Size of a body that is parsed on the event loop, within some tens of microseconds; and the estimated number of
 #: characters per byte of a packed conversation.
@@ -60,9 +69,9 @@ class ReplyLimits:
     """Limits of a reply.
 
     Attributes:
-        bytes: The largest reply, decompressed.
-        seconds: The longest time from the request to the end of its reply.
-        event_bytes: The largest event of a stream.
+        bytes: Maximum size of a reply, decompressed.
+        seconds: Maximum time from the request to the end of its reply.
+        event_bytes: Maximum size of an event of a stream.
     """
 
     bytes: int = 1 << 26
@@ -79,9 +88,9 @@ class Gateway:
         conversations: Store of the conversations.
         limits: Limits of a request.
         reply_limits: Limits of a reply.
-        pass_through: Types, roles and fields that are sent unchanged.
+        pass_through: Types, roles and fields that the gateway sends unchanged.
         restore_tools: Tools whose arguments are restored.
-        work_bytes: The most memory for rewriting a request, estimated from its shape.
+        work_bytes: Maximum memory for rewriting a request, estimated from its shape.
         key: Key of the hashes that replace the ids of users.
         report: Function that receives one line per request, without content.
         is_field_name: Function that returns whether an error may contain the name of a field of a request.
@@ -132,7 +141,7 @@ class _ClientRequest:
 
     @property
     def formatted_reasons(self) -> str:
-        """Number of remaining surrogates for each reason, in the format of the log line."""
+        """Number of surrogates not restored, for each reason, in the format of the log line."""
         counts = {} if self.restorer is None else self.restorer.reason_counts
         return "".join(f" {reason}={count}" for reason, count in sorted(counts.items()))
 
@@ -172,7 +181,7 @@ class GatewayRequestHandler:
             else:
                 await self._answer_while_connected(call, None, receive)
         except ClientDisconnect:
-            self._gateway.report(f"request {call.request_id}: {call.path} the client went away")
+            self._gateway.report(f"request {call.request_id}: {call.path} the client disconnected")
         except Exception as error:
             await self._send_error(call, scope, receive, convert_error(error, limits, self._gateway.report))
         else:
@@ -210,7 +219,7 @@ class GatewayRequestHandler:
         )
         try:
             await asyncio.wait((work, disconnect), return_when=asyncio.FIRST_COMPLETED)
-            if call.is_complete:  # the server reports a disconnect after the response; packing goes on
+            if call.is_complete:  # the server reports a disconnect after the response; packing continues
                 await asyncio.wait((work,))
         finally:
             for task in (work, disconnect):
@@ -251,13 +260,13 @@ class GatewayRequestHandler:
                     await stack.enter_async_context(conversations.track_request(stored, self._workers.run_job))
                     exchange, content = await self._rewrite_request(stored, earlier, requests, len(body))
                 finally:
-                    if requests:  # it was not rewritten
+                    if requests:  # the request was not rewritten
                         self._workers.clear_in_thread(requests)
                 call.kept_words = exchange.kept_words
             del body  # a reply may take minutes
             if self._gateway.show_request is not None:
                 self._gateway.show_request(f"{path} {content.decode()}")
-                message = "nothing was sent: the gateway shows what would have been"
+                message = "nothing was sent: in a dry run the gateway only prints the rewritten request"
                 raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "dry-run", message)
             last_hash = message_hashes[-1] if message_hashes else client
 
@@ -296,7 +305,7 @@ class GatewayRequestHandler:
             async with asyncio.timeout(self._gateway.limits.seconds):
                 await self._large.acquire()
         except TimeoutError:
-            raise make_busy_refusal("too many large requests wait: ask again later") from None
+            raise make_busy_refusal("too many large requests are waiting: retry later") from None
         try:
             yield
         finally:
@@ -305,7 +314,7 @@ class GatewayRequestHandler:
     async def _read_request(
         self, path: str, body: bytes, client: bytes
     ) -> tuple[list[CheckedRequest], list[str], list[bytes]]:
-        """Return the parsed request in a list, the reply ids that it refers to, and its last marks.
+        """Return the parsed request in a list, the reply ids that it refers to, and its last hashes.
 
         Short bodies are parsed on the event loop. The rewriting function removes the request from the list in a thread,
         since freeing a large one may take long.
@@ -337,10 +346,10 @@ class GatewayRequestHandler:
 
         def rewrite() -> tuple[Conversation, bytes]:
             request, conversation = requests.pop(), self._gateway.conversations.open_conversation(stored)
-            before = conversation.history if request.reply_ids and earlier is None else earlier
-            if request.reply_ids and (before is None or not (before.tags or before.previous)):
+            history = conversation.history if request.reply_ids and earlier is None else earlier
+            if request.reply_ids and (history is None or not (history.tags or history.previous)):
                 raise InputError(_UNKNOWN_REPLY_MESSAGE)
-            exchange = conversation.start_exchange(before)
+            exchange = conversation.start_exchange(history)
             sent = rewrite_request(request, exchange, self._gateway.key)
             self._gateway.conversations.save_conversation(stored)
             return exchange, json.dumps(sent, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
@@ -349,7 +358,7 @@ class GatewayRequestHandler:
             async with asyncio.timeout(self._gateway.limits.seconds):
                 await stored.lock.acquire()
         except TimeoutError:
-            raise make_busy_refusal("other requests of the conversation wait: ask again later") from None
+            raise make_busy_refusal("other requests of this conversation are waiting: retry later") from None
         try:
             return await self._workers.run_job(rewrite, size=size + _CHARACTERS_PER_PACKED_BYTE * len(stored.packed))
         except Exception as error:
@@ -385,7 +394,7 @@ class GatewayRequestHandler:
             except ValueError:
                 parsed = None
             if not isinstance(parsed, dict):
-                raise make_upstream_refusal("sent a reply that is not an object of JSON")
+                raise make_upstream_refusal("sent a reply that is not a JSON object")
             audit = CallAudit(restorer.exchange)
             audit.observe(parsed)
             written = json.dumps(restorer.restore_whole(restorer.claim_reply(parsed)), ensure_ascii=False).encode(
@@ -410,7 +419,7 @@ class GatewayRequestHandler:
     ) -> None:
         """Pass the restored events of a stream.
 
-        The next part is read after the client has received the last one. The marks of the next request are recorded
+        The next part is read after the client has received the last one. The hashes of the next request are stored
         before the client receives the end, since it may send that request at once.
         """
         events, audit = EventReader(self._gateway.reply_limits.event_bytes), CallAudit(restorer.exchange)
@@ -428,7 +437,7 @@ class GatewayRequestHandler:
                     done += [after.encode() for after in (*held, *passed)]
             except Refusal as refusal:
                 return done, None, refusal
-            finally:  # before the client has any of it, and may run a call
+            finally:  # before the client receives a call that it may run
                 if audit.has_ended_part:
                     audit.count_unrecorded()
                 restorer.note_unclear(audit.unclear_count)

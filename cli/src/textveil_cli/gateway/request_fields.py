@@ -1,7 +1,7 @@
 """Fields of requests, and the treatment of each. An unlisted field is not sent.
 
-Text of a person or a tool is rewritten. Settings, tool names and schemas are the developer's and stay unchanged
-(``tool_definitions``).
+Text of a person or a tool is rewritten. Settings, tool names and schemas, which the developer wrote, are not
+changed (``tool_definitions``).
 """
 
 import hmac
@@ -18,7 +18,7 @@ from textveil.errors import InputError
 from textveil_cli.gateway.setting_values import is_known_setting
 from textveil_cli.gateway.tool_definitions import check_tools, list_examples, rewrite_examples
 
-#: Treatments of a field, in order: a setting; a schema of the developer; messages; instructions before them; a text or
+#: Treatments of a field, in this order: a setting; a schema of the developer; messages; instructions; a text or
 #: a list of texts; a JSON value; an id of the user; an empty value; tool definitions.
 _SETTING, _SCHEMA, _MESSAGES, _INSTRUCTIONS, _TEXTS, _VALUE, _USER_ID, _EMPTY, _TOOLS = range(9)
 
@@ -28,7 +28,7 @@ def _map_treatments(**names: str) -> Mapping[str, int]:
         "setting": _SETTING, "schema": _SCHEMA, "messages": _MESSAGES, "before": _INSTRUCTIONS, "texts": _TEXTS,
         "value": _VALUE, "person": _USER_ID, "empty": _EMPTY, "tools": _TOOLS,
     }  # fmt: skip
-    return {name: treatments[kind] for kind, listed in names.items() for name in listed.split()}
+    return {name: treatments[treatment] for treatment, fields in names.items() for name in fields.split()}
 
 
 _USER_ID_FIELDS = "user safety_identifier prompt_cache_key"
@@ -107,14 +107,14 @@ class CheckedRequest:
 def check_request(
     path: str, body: Any, pass_through: Collection[str], is_field_name: Callable[[str], bool] = lambda _: False
 ) -> CheckedRequest:
-    """Check a request, without a draw.
+    """Check a request; nothing is sampled.
 
     Args:
         path: Path of the request.
         body: Body of the request.
         pass_through: Fields that may be sent unchanged, in addition to the known ones.
-        is_field_name: Function that returns whether an error may contain the name of a field: its words are common
-            ones.
+        is_field_name: Function that returns whether an error may contain the name of a field, since its words are
+            common words.
 
     Raises:
         InputError: The shape, a field or a value of the request is unknown.
@@ -125,38 +125,42 @@ def check_request(
         **{name: _SCHEMA for name in pass_through if known.get(name, _EMPTY) in (_EMPTY, _SETTING, _TOOLS)},
     }
     if not isinstance(body, Mapping):
-        raise InputError("the body must be an object of JSON")
+        raise InputError("the body must be a JSON object")
     messages: list[Any] = []
     for number, (name, value) in enumerate(body.items(), 1):
         treatment = treatments.get(name)
         if treatment is None:
             is_quotable = isinstance(name, str) and is_field_name(name)
             where = name if is_quotable else f"field {number} of the {len(body)} of the request"
-            hint = f"--pass-through {name} lets it out" if is_quotable else "name it with --pass-through"
-            raise InputError(f"{where} is not known: leave it out, or {hint} as it is")
+            option = f"--pass-through {name}" if is_quotable else "--pass-through"
+            raise InputError(f"{where} is unknown: omit it, or send it unchanged with {option}")
         if treatment in (_SETTING, _SCHEMA, _TOOLS) and not _has_plain_numbers(value):
             raise InputError(f"{name}: a number is not finite, or has more than 64 bits")
         if treatment == _SETTING and not _is_setting(value):
-            raise InputError(f"{name}: a number, a flag, an identifier without blanks, or a few of these are wanted")
+            raise InputError(
+                f"{name}: must be a number, a flag, an identifier without blanks, or a small list or object of these"
+            )
         if treatment == _SETTING and not is_known_setting(name, value):
-            raise InputError(f"{name}: it has none of the values that its API names (--pass-through {name} lets it)")
+            raise InputError(
+                f"{name}: the value is not in the API's list (to send it unchanged, use --pass-through {name})"
+            )
         if treatment == _TOOLS:
             try:
                 check_tools(value, pass_through, _is_setting, is_field_name)
             except InputError as error:
                 raise InputError(f"{name}: {error}") from None
         if treatment == _EMPTY and value:
-            raise InputError(f"{name}: it cannot be rewritten")
+            raise InputError(f"{name}: the gateway cannot rewrite it")
         if treatment == _USER_ID and not isinstance(value, str | None):
-            raise InputError(f"{name}: a text is wanted")
+            raise InputError(f"{name}: must be a text")
         if treatment == _TEXTS and not isinstance(value, str | None) and not _are_texts(value):
-            raise InputError(f"{name}: a text or a list of texts is wanted, and no tokens")
+            raise InputError(f"{name}: must be a text or a list of texts, not tokens")
         if treatment == _MESSAGES:
             messages = [{"role": "user", "content": value}] if isinstance(value, str) else value  # pyright: ignore
             if not isinstance(messages, list):
-                raise InputError(f"{name}: a list is wanted")
+                raise InputError(f"{name}: must be a list")
     if any(isinstance(item, Mapping) and item.get("type") == SETTINGS_TYPE for item in messages):
-        raise InputError("a message has a type that is not known")
+        raise InputError("a message has an unknown type")
     items = [item for item in reversed(messages) if isinstance(item, Mapping)]
     references = [
         body.get("previous_response_id"),
@@ -164,7 +168,7 @@ def check_request(
     ]
     reply_ids = [*dict.fromkeys(name for name in references if isinstance(name, str))]
     if len(reply_ids) > _MAX_REFERENCES:
-        raise InputError(f"it names more than {_MAX_REFERENCES:,} items by reference: send the items themselves")
+        raise InputError(f"it refers to more than {_MAX_REFERENCES:,} items by their ids: send the items themselves")
     return CheckedRequest(
         treatments=treatments, body=body, messages=messages, reply_ids=reply_ids, pass_through=pass_through
     )
@@ -179,7 +183,7 @@ def rewrite_request(request: CheckedRequest, exchange: Conversation, key: bytes)
         key: Key of the hash that replaces ids of the user; equal ids have equal hashes under one key.
 
     Raises:
-        InputError: A message has an unknown shape, or cannot be rewritten. Nothing is drawn then.
+        InputError: A message has an unknown shape, or cannot be rewritten. Nothing is sampled then.
         LedgerError: A privacy ledger refuses a text, or cannot record its spend.
     """
     body, treatments = dict(request.body), request.treatments

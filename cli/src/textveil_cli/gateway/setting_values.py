@@ -22,7 +22,7 @@ def is_known_setting(name: str, value: Any) -> bool:
     Allowed are numbers, flags, entries of a list, and objects of these.
 
     Args:
-        name: The field. A field without a rule here may have any value that ``fields`` allows.
+        name: The field. A field without a rule here may have any value that ``request_fields`` allows.
         value: Its value.
     """
     check = _CHECK_BY_SETTING.get(name)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from textveil_cli.gateway.upstream import make_upstream_refusal
 from textveil_cli.serve.strict_json import parse_finite_json
 
-#: A line ends in any of three ways, and an empty line ends an event. If a part of the stream ends between CR and LF,
+#: A line has one of three endings, and an empty line ends an event. If a part of the stream ends between CR and LF,
 #: the LF stays for the next event, where an empty line has no effect.
 _EVENT_END = re.compile(rb"(?:\r\n|\n|\r(?!\n)){2}")
 _MAX_END_BYTES = 4
@@ -21,7 +21,7 @@ class ServerSentEvent(NamedTuple):
 
     Attributes:
         name: Its name; empty if it has none.
-        data: An object of JSON, or ``DONE``; ``None`` for a comment, which keeps a connection open.
+        data: A JSON object, or ``DONE``; ``None`` for a comment, which keeps a connection open.
     """
 
     name: str
@@ -41,7 +41,7 @@ class EventReader:
     """Reader of events.
 
     Args:
-        max_bytes: The longest event, in bytes.
+        max_bytes: Maximum size of an event.
     """
 
     def __init__(self, max_bytes: int) -> None:
@@ -53,7 +53,7 @@ class EventReader:
         Each byte is copied and searched a fixed number of times, however the stream is split into parts.
 
         Raises:
-            Refusal: An event is too long, is not UTF-8 or not an object of JSON.
+            Refusal: An event is too long, is not UTF-8 or not a JSON object.
         """
         self._buffer += part
         start, blocks = 0, list[bytes]()
@@ -78,7 +78,7 @@ class EventReader:
             Refusal: The stream ends within an event.
         """
         if self._buffer.strip():
-            raise make_upstream_refusal("ended in the middle of an event")
+            raise make_upstream_refusal("ended within an event")
 
 
 def _parse_event(block: bytes) -> Iterator[ServerSentEvent]:
@@ -107,5 +107,5 @@ def _parse_event(block: bytes) -> Iterator[ServerSentEvent]:
     except ValueError:
         parsed = None
     if not isinstance(parsed, dict):
-        raise make_upstream_refusal("sent an event that is not an object of JSON")
+        raise make_upstream_refusal("sent an event that is not a JSON object")
     yield ServerSentEvent(name, parsed)

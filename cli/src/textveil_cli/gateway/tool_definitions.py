@@ -1,7 +1,7 @@
 """Checks and rewriting of the tool definitions in a request.
 
-Names, descriptions and schemas are the developer's and stay unchanged. Input examples are rewritten as JSON values. A
-setting is a number, a flag or an id; its keys are field names, and its domains are hosts without a path. A field for
+The developer wrote names, descriptions and schemas: they are not changed. Input examples are rewritten as JSON values.
+A setting is a number, a flag or an id; its keys are field names, and its domains are hosts without a path. A field for
 the location of a person, an address, a header or a value is refused by its name.
 """
 
@@ -69,10 +69,10 @@ def check_tools(
     if tools is None:
         return
     if not isinstance(tools, list):
-        raise InputError("a list of tools is wanted")
+        raise InputError("must be a list of tools")
     for tool in tools:
         if not isinstance(tool, Mapping):
-            raise InputError("a tool that is an object of JSON is wanted")
+            raise InputError("each tool must be a JSON object")
         _check_fields(tool, pass_through, is_setting, is_field_name, _MAX_DEPTH, is_definition=True)
 
 
@@ -127,8 +127,8 @@ def _is_nested(name: str, tool_type: Any) -> bool:
 
 def _list_objects(value: Any) -> list[Mapping[str, Any]]:
     """Return the objects of a nested field; an environment may be only a name."""
-    inside = [value] if isinstance(value, Mapping) else value
-    return [one for one in inside if isinstance(one, Mapping)] if isinstance(inside, list) else []
+    entries = [value] if isinstance(value, Mapping) else value
+    return [entry for entry in entries if isinstance(entry, Mapping)] if isinstance(entries, list) else []
 
 
 def _check_fields(
@@ -145,20 +145,21 @@ def _check_fields(
         if name in pass_through:
             continue
         if name not in _KNOWN_FIELDS and not is_field_name(name):
-            raise InputError(f"field {number} of a tool is not known: leave it out, or name it with --pass-through")
+            raise InputError(f"field {number} of a tool is unknown: omit it, or send it unchanged with --pass-through")
         if value is None or isinstance(value, bool | int | float) or value in ("", [], {}):
             continue
-        kind = tool.get("type")
+        tool_type = tool.get("type")
         is_developers = is_definition or name not in _TEXT_FIELDS | _SCHEMA_FIELDS
-        if is_developers and _is_public(name, value, kind, pass_through, is_setting, is_field_name):
+        if is_developers and _is_public(name, value, tool_type, pass_through, is_setting, is_field_name):
             continue
-        inside = [value] if isinstance(value, Mapping) else value
-        is_nested = _is_nested(name, kind)
-        if not (is_nested and depth and isinstance(inside, list) and all(isinstance(one, Mapping) for one in inside)):
+        entries = [value] if isinstance(value, Mapping) else value
+        is_nested = _is_nested(name, tool_type)
+        if not (is_nested and depth and isinstance(entries, list) and all(isinstance(one, Mapping) for one in entries)):
             raise InputError(
-                f"{name} of a tool may have words of the user: leave it out, or --pass-through {name} lets it out"
+                f"{name} of a tool may contain words of the user: omit it, or send it unchanged with "
+                f"--pass-through {name}"
             )
-        for entry in inside:
+        for entry in entries:
             is_inner_definition = is_definition and name != "parameters"
             _check_fields(entry, pass_through, is_setting, is_field_name, depth - 1, is_definition=is_inner_definition)
 
@@ -171,7 +172,7 @@ def _is_public(
     is_setting: Callable[[Any], bool],
     is_field_name: Callable[[str], bool],
 ) -> bool:
-    """Return whether a field is the developer's, a setting, or examples, which are rewritten."""
+    """Return whether a field has text of the developer, a setting, or examples, which are rewritten."""
     if name == _EXAMPLES_FIELD:
         return isinstance(value, list)
     if name in _TEXT_FIELDS:
@@ -221,8 +222,8 @@ def _iterate_public_strings(tool: Mapping[str, Any]) -> Iterator[str]:
     waiting: list[Any] = [tool.get(name) for name in _SCHEMA_FIELDS if not _is_nested(name, tool_type)]
     for name, value in tool.items():
         if _is_nested(name, tool_type):
-            for inside in _list_objects(value):
-                yield from _iterate_public_strings(inside)
+            for nested in _list_objects(value):
+                yield from _iterate_public_strings(nested)
     while waiting:
         entry = waiting.pop()
         if isinstance(entry, str):

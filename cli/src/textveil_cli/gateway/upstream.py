@@ -26,15 +26,15 @@ from textveil_cli.serve.access import Refusal
 
 Headers = list[tuple[bytes, bytes]]
 
-#: Time for which an idle connection is reused, shorter than on usual servers; and the most idle connections.
+#: Time for which an idle connection is reused, shorter than on usual servers; maximum number of idle connections.
 _IDLE_SECONDS, _MAX_IDLE = 4.0, 64
 _CONNECT_SECONDS, _CONNECT_TRIES = 10.0, 2
 #: Number of parts after which other requests run: a reply may consist of chunks of one byte.
 _PARTS_PER_TURN = 200
 # Its debug messages would contain headers, with the key of the client.
 logging.getLogger("httpcore2").setLevel(logging.WARNING)
-_EARLY_REPLY = "sent a reply before it had the request"
-_BROKEN_REPLY = "broke off without a whole reply, or sent what is not HTTP"
+_EARLY_REPLY = "sent a reply before it received the request"
+_BROKEN_REPLY = "ended the connection before the reply was complete, or violated HTTP"
 
 
 def make_upstream_refusal(message: str, status: HTTPStatus = HTTPStatus.BAD_GATEWAY) -> Refusal:
@@ -81,11 +81,11 @@ class UpstreamReply:
         """Yield the decompressed body, within the limit.
 
         Raises:
-            Refusal: The body breaks off, is longer than the limit, or has an unknown encoding.
+            Refusal: The body is incomplete, longer than the limit, or has an unknown encoding.
         """
         encoding = join_encodings(self._list_values(b"content-encoding"))
         if not is_known_encoding(encoding):
-            raise make_upstream_refusal("sent a reply that is packed in a way that was not asked for")
+            raise make_upstream_refusal("sent a reply with an encoding that was not requested")
         decompressor, received_bytes, size, turns = Decompressor(encoding), 0, 0, 0
         try:
             async with aclosing(self._response.aiter_stream()) as body:  # pyright: ignore
@@ -101,7 +101,7 @@ class UpstreamReply:
                             yield part
             decompressor.close()
         except zlib.error:
-            raise make_upstream_refusal("sent a reply that cannot be unpacked") from None
+            raise make_upstream_refusal("sent a reply that cannot be decompressed") from None
         except (NetworkError, ProtocolError):
             raise make_upstream_refusal(_BROKEN_REPLY) from None
 
@@ -125,7 +125,7 @@ class UpstreamClient:
         port: The port.
         path: Path before ``/v1``.
         context: TLS context that verifies certificates; ``None`` without TLS.
-        max_bytes: The longest reply, in bytes.
+        max_bytes: Maximum size of a reply.
     """
 
     def __init__(self, host: str, port: int, *, path: str, context: ssl.SSLContext | None, max_bytes: int) -> None:
@@ -141,7 +141,7 @@ class UpstreamClient:
 
         Args:
             url: The URL, with or without ``/v1`` at its end.
-            max_bytes: The longest reply, in bytes.
+            max_bytes: Maximum size of a reply.
             authorities: PEM file with trusted certificates, in place of those of the system.
 
         Raises:
@@ -156,12 +156,12 @@ class UpstreamClient:
         if parts.scheme not in ("http", "https") or not host or parts.username is not None:
             raise ServeError("the upstream must be an address such as https://api.example.com, without a key in it")
         if parts.query or parts.fragment or not parts.path.isascii() or not host.isascii():
-            raise ServeError("the upstream's address has no query, no fragment and ASCII alone")
+            raise ServeError("the upstream's address must be ASCII, without a query and a fragment")
         if parts.scheme == "http":
             if authorities is not None:
-                raise ServeError("certificates are for an upstream with https")
+                raise ServeError("certificates require an upstream with https")
             if not _is_loopback(host):
-                raise ServeError("an upstream with http must be on this device, at localhost: others see all of it")
+                raise ServeError("an upstream with http must be on this device, at localhost: http is not encrypted")
         try:
             context = None if parts.scheme == "http" else ssl.create_default_context(cafile=authorities)
         except (OSError, ssl.SSLError):

@@ -2,7 +2,7 @@
 
 Jobs wait in one of three queues by their size. Each queue has threads of its own, so a long text delays a short one by
 no more than its share of the interpreter. A job whose client has left, or whose time is over, stops at its next check.
-The number of waiting requests is bounded.
+The number of waiting requests is limited.
 """
 
 import asyncio
@@ -20,9 +20,9 @@ from textveil.work_limits import limit_work
 
 from textveil_cli.serve.access import Refusal
 
-#: Characters up to which a job is short, and up to which it is medium.
+#: Maximum characters of a short job, and of a medium one.
 MAX_SHORT_CHARACTERS, MAX_MEDIUM_CHARACTERS = 1 << 14, 1 << 18
-#: The most active or waiting requests, and the most bytes of their bodies.
+#: Maximum number of active or waiting requests, and maximum total size of their bodies.
 _MAX_REQUESTS, _MAX_BYTES = 1 << 10, 1 << 26
 
 
@@ -32,14 +32,25 @@ def make_busy_refusal(message: str) -> Refusal:
 
 
 class _Job:
-    """A job. Whoever claims it first, a thread or the request that canceled it, owns it."""
+    """A job. Either a thread or the request that canceled it owns the job: the first to claim it."""
 
-    __slots__ = ("_claims", "_seconds", "_until", "_work", "ended", "error", "future", "given_up", "queued", "result")
+    __slots__ = (
+        "_claims",
+        "_seconds",
+        "_until",
+        "_work",
+        "error",
+        "future",
+        "has_ended",
+        "is_abandoned",
+        "queued_at",
+        "result",
+    )
 
     def __init__(self, work: Callable[[], Any], seconds: float, future: "asyncio.Future[Any]") -> None:
         self._work, self._seconds, self._until, self._claims = work, seconds, 0.0, [None]
-        self.future, self.ended = future, False
-        self.given_up, self.queued = False, time.monotonic()
+        self.future, self.has_ended = future, False
+        self.is_abandoned, self.queued_at = False, time.monotonic()
         self.result: Any = None
         self.error: BaseException | None = None
 
@@ -51,8 +62,8 @@ class _Job:
         return True
 
     def check_time(self) -> None:
-        if self.given_up:
-            raise WorkStopped("nobody waits for it any more")
+        if self.is_abandoned:
+            raise WorkStopped("the client of the request has disconnected")
         if time.monotonic() > self._until:
             raise WorkStopped(f"not finished within {self._seconds:g} seconds: send less at a time")
 
@@ -60,8 +71,8 @@ class _Job:
         started = time.monotonic()
         self._until = started + self._seconds
         try:
-            if started - self.queued > self._seconds:
-                raise make_busy_refusal("too much work waits: ask again later")
+            if started - self.queued_at > self._seconds:
+                raise make_busy_refusal("too much work is waiting: retry later")
             with limit_work(self.check_time):
                 self.result = self._work()
         except BaseException as error:
@@ -73,7 +84,7 @@ class WorkerPool:
     """Pool of worker threads.
 
     Args:
-        seconds: The longest time that a job may wait, and the longest time that it may run.
+        seconds: Maximum time that a job may wait, and maximum time that it may run.
         threads: Number of threads for short jobs. More than one helps if jobs wait for a disk.
     """
 
@@ -97,7 +108,7 @@ class WorkerPool:
     def stop(self) -> None:
         """Stop the threads after the waiting jobs, whose clients have left or have an answer.
 
-        A later job, such as of a request that is canceled now, is refused, since no thread would run it.
+        A later job, such as that of a request that is canceled now, is refused, since no thread would run it.
         """
         self._is_stopped = True
         for queue, count in zip(self._queues, self._thread_counts, strict=True):
@@ -118,7 +129,7 @@ class WorkerPool:
             work: The function.
             arguments: Its arguments.
             size: Estimated number of characters that it processes.
-            seconds: The longest time that it may run; ``None`` for the limit of the pool.
+            seconds: Maximum time that it may run; ``None`` for the limit of the pool.
 
         Raises:
             Refusal: The job waited too long, or the threads have stopped.
@@ -126,13 +137,13 @@ class WorkerPool:
         """
         assert self._loop is not None
         if self._is_stopped:
-            raise make_busy_refusal("the gateway ends: ask again later")
+            raise make_busy_refusal("the gateway is stopping: retry later")
         job = _Job(lambda: work(*arguments), seconds or self._seconds, self._loop.create_future())
         self._queues[(size > MAX_SHORT_CHARACTERS) + (size > MAX_MEDIUM_CHARACTERS)].put(job)
         try:
             return await job.future
         except asyncio.CancelledError:
-            job.given_up = True
+            job.is_abandoned = True
             if not job.claim():
                 await self._wait_for_end(job)
             raise
@@ -144,9 +155,9 @@ class WorkerPool:
 
     async def _wait_for_end(self, job: _Job) -> None:
         assert self._loop is not None
-        if not job.ended:
+        if not job.has_ended:
             job.future = self._loop.create_future()
-        while not job.ended:
+        while not job.has_ended:
             try:
                 await asyncio.wait([job.future])
             except asyncio.CancelledError:  # the caller raises it after the job has ended
@@ -161,16 +172,16 @@ class WorkerPool:
                     self._is_waking = True
                     assert self._loop is not None
                     self._loop.call_soon_threadsafe(self._deliver_results)
-            del job  # it holds a text
+            del job  # the job refers to a text
 
     def _deliver_results(self) -> None:
         self._is_waking = False  # before the loop below: a job that ends from here on wakes the event loop again
         while self._done:
             job = self._done.popleft()
-            job.ended = True
+            job.has_ended = True
             if job.future.done():
                 continue
-            if job.given_up or job.error is None:
+            if job.is_abandoned or job.error is None:
                 job.future.set_result(job.result)
             else:
                 job.future.set_exception(job.error)
@@ -180,8 +191,8 @@ class RequestAdmission:
     """Limit of active requests: above it a request is refused at once, before it is stored.
 
     Args:
-        max_requests: The most requests.
-        max_bytes: The most bytes of their bodies, in total. A single body is always admitted.
+        max_requests: Maximum number of requests.
+        max_bytes: Maximum total size of their bodies. A single body is always admitted.
     """
 
     def __init__(self, max_requests: int = _MAX_REQUESTS, max_bytes: int = _MAX_BYTES) -> None:
@@ -195,7 +206,7 @@ class RequestAdmission:
             Refusal: Too many requests or bytes are active.
         """
         if self._requests >= self._max_requests or (self._requests and self._bytes + size > self._max_bytes):
-            raise make_busy_refusal("too many requests are under way: ask again soon")
+            raise make_busy_refusal("too many requests are active: retry soon")
         self._requests += 1
         self._bytes += size
 

@@ -48,9 +48,9 @@ _SENDING_TRACER = "langchain_core.tracers.langchain"
 
 
 class _AgentConversationState(AgentState[Any]):
-    """State of an agent with the id of its conversation, which is drawn at its first run.
+    """State of an agent with the id of its conversation, which its first run creates.
 
-    No input of a caller sets the id.
+    A caller cannot set the id by an input.
     """
 
     textveil_conversation: NotRequired[Annotated[str, PrivateStateAttr]]  # pyright: ignore[reportInvalidTypeForm]
@@ -60,8 +60,8 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
     """Middleware that rewrites the requests of an agent to its model, and restores the replies.
 
     Streams are restored, too. A thread of the agent is a conversation. Put this middleware last: other middleware then
-    processes the words of the user. A middleware that calls a model of its own sends these words to it: give it
-    ``ConversationRunnable`` in place of a model, or omit it.
+    processes the words of the user. A middleware with its own model sends these words to it: give it a
+    ``ConversationRunnable`` in place of the model, or remove it.
 
     Args:
         sanitizer: The sanitizer; default: the built-in English bundle.
@@ -73,16 +73,15 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         restore_hosts: Hosts in links to which replies are restored.
         traced: Whether handlers of the agent may receive the text. LangSmith is such a handler, and receives it with
             the input of the agent.
-        max_conversations: The most conversations in memory. A removed conversation continues under another mapping.
+        max_conversations: Maximum number of conversations in memory. A removed one continues under another mapping.
         options: As for ``Conversation``.
 
     Raises:
         OptionError: As ``Conversation``.
 
     Privacy:
-        See ``Conversation``. Descriptions and schemas of tools are sent unchanged. The state contains the words of the
-        user,
-        and so does a checkpointer.
+        See ``Conversation``. Descriptions and schemas of tools are sent unchanged. The state, and a checkpointer,
+        contain the words of the user.
     """
 
     state_schema = _AgentConversationState
@@ -125,7 +124,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
         if not self._allows_tracing and not all(
             name.startswith(_FORWARDING_PACKAGES) and name != _SENDING_TRACER for name in handler_modules
         ):
-            raise TracingRefused("a tracer of the agent has the text already: trace without it, or say traced=True")
+            raise TracingRefused("a tracer of the agent receives the raw text: remove the tracer, or set traced=True")
         return None if state.get("textveil_conversation") else {"textveil_conversation": uuid4().hex}
 
     def wrap_model_call(self, request: ModelRequest[Any], handler: Callable[..., Any]) -> Any:
@@ -149,7 +148,7 @@ class ConversationMiddleware(AgentMiddleware[Any, Any, Any]):
                 self._conversations.popitem(last=False)
         profile = request.model.profile
         return request.override(
-            model=_WrappedChatModel(inner=request.model, talk=conversation.start_exchange(), profile=profile)
+            model=_WrappedChatModel(inner=request.model, conversation=conversation.start_exchange(), profile=profile)
         )
 
     def __repr__(self) -> str:
@@ -163,7 +162,7 @@ class _WrappedChatModel(BaseChatModel):
     """
 
     inner: Any
-    talk: Any
+    conversation: Any
     cache: Any = False
 
     @property
@@ -172,18 +171,18 @@ class _WrappedChatModel(BaseChatModel):
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, Any]:
         """Return the same model with tools."""
-        self.talk.declare_tools(find_tool_names(tools))
+        self.conversation.declare_tools(find_tool_names(tools))
         return self.model_copy(update={"inner": self.inner.bind_tools(tools, **kwargs)})
 
     def _sanitize_messages(self, messages: list[BaseMessage]) -> list[BaseMessage]:
-        return sanitize_messages(self.talk, messages)
+        return sanitize_messages(self.conversation, messages)
 
     def _with_stops(self, stop: list[str] | None, settings: dict[str, Any]) -> dict[str, Any]:
         bound = getattr(self.inner, "kwargs", None)
-        return {**settings, "stop": stop, **rewrite_stops(self.talk, bound, settings, {"stop": stop})}
+        return {**settings, "stop": stop, **rewrite_stops(self.conversation, bound, settings, {"stop": stop})}
 
     def _make_result(self, reply: Any) -> ChatResult:
-        return ChatResult(generations=[ChatGeneration(message=restore_reply(self.talk, reply))])
+        return ChatResult(generations=[ChatGeneration(message=restore_reply(self.conversation, reply))])
 
     def _generate(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> ChatResult:
         sent = self._sanitize_messages(messages)
@@ -196,7 +195,7 @@ class _WrappedChatModel(BaseChatModel):
         )
 
     def _stream(self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any) -> Iterator[Any]:
-        sent, pieces = self._sanitize_messages(messages), ChunkedReplyRestorer(self.talk)
+        sent, pieces = self._sanitize_messages(messages), ChunkedReplyRestorer(self.conversation)
         for chunk in self.inner.stream(sent, _make_unstreamed_config(), **self._with_stops(stop, kwargs)):
             yield ChatGenerationChunk(message=pieces.feed(chunk))
         yield ChatGenerationChunk(message=pieces.close())
@@ -204,7 +203,7 @@ class _WrappedChatModel(BaseChatModel):
     async def _astream(
         self, messages: Any, stop: Any = None, run_manager: Any = None, **kwargs: Any
     ) -> AsyncIterator[Any]:
-        sent, pieces = self._sanitize_messages(messages), ChunkedReplyRestorer(self.talk)
+        sent, pieces = self._sanitize_messages(messages), ChunkedReplyRestorer(self.conversation)
         async for chunk in self.inner.astream(sent, _make_unstreamed_config(), **self._with_stops(stop, kwargs)):
             yield ChatGenerationChunk(message=pieces.feed(chunk))
         yield ChatGenerationChunk(message=pieces.close())

@@ -21,15 +21,22 @@ class SanitizerSettings(Options, ExpectedBundle, total=False):
     Keys:
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
-        max_bytes: The most bytes of all its files, in total.
+        max_bytes: Maximum total size of its files.
     """
 
 
 class ConfiguredSanitizer:
     """Rewriter of texts with one bundle and one set of options.
 
-    A pickle holds the folder and the content hash of the bundle, and the options. It holds no text. If the folder has
-    another bundle, unpickling raises an error. An object is safe to share between threads.
+    A pickle contains the folder and the content hash of the bundle, and the options. It contains no text. If the folder
+    has another bundle, unpickling raises an error. Several threads may use one object.
+
+    >>> from textveil_cli.integrations import ConfiguredSanitizer
+    >>> sanitizer = ConfiguredSanitizer(protect="names", style="tag")
+    >>> sanitizer("Please call Anna Novak.")
+    'Please call [person 1].'
+    >>> sanitizer.sanitize_cells(["Anna Novak called.", None])
+    ['[person 1] called.', None]
 
     Args:
         bundle: Folder of a bundle; default: the built-in English one.
@@ -41,9 +48,8 @@ class ConfiguredSanitizer:
         OptionError: An option has a value that the bundle or the mechanism does not support.
 
     Privacy:
-        Every text is a document of its own, with the guarantee of ``Sanitizer.sanitize``. Every call draws anew:
-        rewriting a
-        text again is a second release.
+        Every text is a separate document, with the guarantee of ``Sanitizer.sanitize``. Every call samples anew, so a
+        text that is rewritten again is a second release.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:
@@ -61,7 +67,7 @@ class ConfiguredSanitizer:
             InputError: ``text`` is not a string.
         """
         if not isinstance(text, str):
-            raise InputError("the text is not a string: give one text, or a column to cells")
+            raise InputError("the text must be a string; for a column use sanitize_cells")
         return self._sanitizer.sanitize(text, **self._options).text
 
     def sanitize_texts(self, texts: Iterable[str]) -> list[Result]:
@@ -73,7 +79,7 @@ class ConfiguredSanitizer:
         return self._sanitizer.sanitize_batch(texts, **self._options)
 
     def sanitize_cells(self, cells: Iterable[Any], missing: Sequence[bool] | None = None) -> list[Any]:
-        """Return the rewritten cells of a column; missing cells stay unchanged.
+        """Return the rewritten cells of a column; missing cells are not changed.
 
         Args:
             cells: Strings, and any values that represent missing cells.
@@ -85,16 +91,16 @@ class ConfiguredSanitizer:
         cells = list_items(cells, "cells")
         missing = list(map(_is_missing, cells)) if missing is None else missing
         if len(missing) != len(cells):
-            raise InputError("cells and missing do not have the same length")
+            raise InputError("cells and missing must have the same length")
         for number, (cell, is_missing) in enumerate(zip(cells, missing, strict=True), 1):
             if not is_missing and not isinstance(cell, str):
                 raise InputError(f"cell {number} of {len(cells)} is not a string: convert the column first")
-        texts = [cell for cell, gone in zip(cells, missing, strict=True) if not gone]
+        texts = [cell for cell, is_missing in zip(cells, missing, strict=True) if not is_missing]
         results = iter(self.sanitize_texts(texts))
-        return [cell if gone else next(results).text for cell, gone in zip(cells, missing, strict=True)]
+        return [cell if is_missing else next(results).text for cell, is_missing in zip(cells, missing, strict=True)]
 
     def preview(self, text: str) -> list[tuple[str, str]]:
-        """Return the pieces of a text with their states, as ``Sanitizer.preview``, without a draw."""
+        """Return the pieces of a text with their states, as ``Sanitizer.preview``; nothing is sampled."""
         return self._sanitizer.preview(text, **self._options)
 
     @property
@@ -113,15 +119,15 @@ class ConfiguredSanitizer:
 
 
 def collect_columns(columns: Any, more: Sequence[Any] = ()) -> tuple[Any, ...]:
-    """Return the columns that a caller gives one by one or in one list; ``()`` gives none.
+    """Return the columns that a caller passes one by one or in one list; ``()`` stands for no column.
 
     Raises:
-        ColumnError: The caller gives no column.
+        ColumnError: The caller passes no column.
     """
     is_list = isinstance(columns, list) or (isinstance(columns, tuple) and not columns)
     collected = (*(columns if is_list else [columns]), *more)
     if not collected:
-        raise ColumnError("no column is named: name those that have texts")
+        raise ColumnError("column is missing: pass the columns that have texts")
     return collected
 
 

@@ -33,7 +33,12 @@ Data = TypeVar("Data", Dataset, DatasetDict, IterableDataset, IterableDatasetDic
 class SanitizeColumns:
     """Function that sanitizes columns of a row, or of a batch of rows with ``batched=True``.
 
-    Missing cells stay.
+    Missing cells are kept.
+
+    >>> from textveil_cli.integrations.datasets import SanitizeColumns
+    >>> sanitize_columns = SanitizeColumns("note", protect="names", style="tag")
+    >>> sanitize_columns({"id": [1, 2], "note": ["Anna Novak called.", None]})
+    {'note': ['[person 1] called.', None]}
 
     Args:
         column: The columns, in one list; or the first of them.
@@ -42,7 +47,7 @@ class SanitizeColumns:
         settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
 
     Raises:
-        ColumnError: No column is given.
+        ColumnError: The column is missing.
         BundleError, OptionError: As ``ConfiguredSanitizer``.
     """
 
@@ -65,7 +70,9 @@ class SanitizeColumns:
                 their columns.
         """
         if more or not isinstance(rows, Mapping):
-            raise InputError("rows need names: no input_columns, no with_indices, and with_format(None)")
+            raise InputError(
+                "rows must be dictionaries: map without input_columns and with_indices, and with_format(None)"
+            )
         for number, name in enumerate(self.columns, 1):
             if name not in rows:
                 option = describe_column_option("column", str(name), number, len(self.columns))
@@ -91,20 +98,19 @@ def sanitize(
 
     Args:
         dataset: The data set, or a dictionary of several. An iterable data set is sanitized during iteration.
-        column: The columns with texts, in one list; or the first of them. All others stay unchanged.
+        column: The columns with texts, in one list; or the first of them. Other columns are not changed.
         more: The other columns.
         bundle: Folder of a bundle; default: the built-in English one.
         settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
 
     Raises:
-        ColumnError: No column is given, or one does not exist.
+        ColumnError: The column is missing, or does not exist.
         InputError: A cell is neither a string nor missing.
         BundleError, OptionError: As ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a document of its own. Missing cells, other columns and the order of rows are public. Every pass
-        over
-        an ``IterableDataset`` draws anew: it is one more release of the same texts.
+        Each cell is a separate document. Missing cells, other columns and the order of rows are public. Every pass over
+        an ``IterableDataset`` samples anew, which is one more release of the same texts.
     """
     sanitize_columns = SanitizeColumns(column, *more, bundle=bundle, **settings)
     return _map_dataset(dataset, sanitize_columns)
@@ -116,12 +122,12 @@ def _map_dataset(dataset: Any, sanitize_columns: SanitizeColumns) -> Any:
     if isinstance(dataset, IterableDataset):
         return dataset.map(sanitize_columns, batched=True, features=dataset.features)
     if not isinstance(dataset, Dataset):
-        raise InputError("a data set is wanted, or a dictionary of data sets: for one batch, call SanitizeColumns")
+        raise InputError("dataset must be a data set or a dictionary of data sets; for one batch, call SanitizeColumns")
     return dataset.map(
         sanitize_columns,
         batched=True,
         keep_in_memory=True,
         load_from_cache_file=False,
-        new_fingerprint=secrets.token_hex(8),  # every run draws anew: no two results are the same data
+        new_fingerprint=secrets.token_hex(8),  # every run samples anew: no two results are the same data
         desc="sanitizing",
     )

@@ -2,7 +2,7 @@
 
 A tracer of a chain receives the input of every run in it. ``SanitizeFirst`` is therefore not a run: it sanitizes, and
 starts the next steps with the sanitized text. Handlers, tracers and LangSmith receive only that text. Inside a traced
-run a tracer has the raw text already: there it raises ``TracingRefused``.
+run the tracer already has the raw text, so ``SanitizeFirst`` raises ``TracingRefused`` there.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -38,9 +38,15 @@ from textveil_cli.integrations.langchain_messages import (
 class SanitizeFirst(Runnable[Any, Any]):
     """Runnable that sanitizes a text, or texts of a dictionary, and runs the next steps with it.
 
+    >>> from langchain_core.runnables import RunnableLambda
+    >>> from textveil_cli.integrations.langchain import SanitizeFirst
+    >>> chain = SanitizeFirst(protect="names", style="tag") | RunnableLambda(str.upper)
+    >>> chain.invoke("Please call Anna Novak.")
+    'PLEASE CALL [PERSON 1].'
+
     Args:
-        keys: Keys of the input dictionary with a text, such as ``["note"]``. Its other values stay unchanged. Without
-            keys the input is a text and no dictionary.
+        keys: Keys of the input dictionary with a text, such as ``["note"]``. Other values are not changed. Without keys
+            the input is a text, not a dictionary.
         bundle: Folder of a bundle; default: the built-in English one.
         settings: Requirements on the bundle, and options as in ``Sanitizer.sanitize``: see ``SanitizerSettings``.
 
@@ -48,8 +54,8 @@ class SanitizeFirst(Runnable[Any, Any]):
         BundleError, OptionError: As ``ConfiguredSanitizer``.
 
     Privacy:
-        A text is one document: see ``Sanitizer.sanitize``. A retry of the whole draws anew and is another release; use
-        ``with_retry`` on the next steps.
+        A text is one document: see ``Sanitizer.sanitize``. A retry of the whole chain samples anew and is another
+        release; use ``with_retry`` on the next steps.
     """
 
     def __init__(
@@ -62,7 +68,7 @@ class SanitizeFirst(Runnable[Any, Any]):
     def __or__(self, other: Any) -> "SanitizeFirst":  # pyright: ignore[reportIncompatibleMethodOverride]
         """Return a copy with one more step.
 
-        It is no sequence, which would be a run with the raw text as its input.
+        The copy is not a ``RunnableSequence``, which would be a run with the raw text as its input.
         """
         longer = object.__new__(type(self))
         longer.sanitizer, longer.keys = self.sanitizer, self.keys
@@ -136,7 +142,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         Raises:
             TracingRefused: Always.
         """
-        raise TracingRefused("events would show the text: sanitize first, then stream the events of what follows")
+        raise TracingRefused("events contain the raw text: sanitize first, then stream the events of the next steps")
 
     astream_log = astream_events
 
@@ -146,7 +152,7 @@ class SanitizeFirst(Runnable[Any, Any]):
         Raises:
             TracingRefused: Always.
         """
-        raise TracingRefused("map would show the texts to a tracer: use batch")
+        raise TracingRefused("map gives the raw texts to a tracer: use batch")
 
     def _sanitize_input(self, value: Any, config: RunnableConfig | None) -> Any:
         _refuse_traced(config)
@@ -154,8 +160,8 @@ class SanitizeFirst(Runnable[Any, Any]):
             return self.sanitizer(value)
         if not self.keys or not isinstance(value, Mapping):
             raise InputError(
-                'a text is wanted, or a dictionary with keys=["note"], and no prompt, message or document: '
-                "SanitizeFirst goes before the prompt"
+                'the input must be a text, or with keys=["note"] a dictionary, not a prompt, message or document: '
+                "put SanitizeFirst before the prompt"
             )
         for number, key in enumerate(self.keys, 1):
             if not isinstance(value.get(key), str):
@@ -169,15 +175,22 @@ class SanitizeFirst(Runnable[Any, Any]):
 class ConversationRunnable(Runnable[Any, Any]):
     """Conversation with a model: messages are sent under one mapping, and replies are restored.
 
+    >>> from langchain_core.messages import AIMessage
+    >>> from langchain_core.runnables import RunnableLambda
+    >>> from textveil import Conversation
+    >>> from textveil_cli.integrations.langchain import ConversationRunnable
+    >>> model = RunnableLambda(lambda messages: AIMessage(messages[-1].content))  # it repeats its message
+    >>> ConversationRunnable(model, Conversation()).invoke("Please call Anna Novak.").content
+    'Please call Anna Novak.'
+
     Args:
         model: Runnable from messages to one message: a chat model, with its tools bound.
-        conversation: State that rewrites and restores, with its ``restore_places`` and similar options. It holds the
-            mapping across calls.
+        conversation: Rewrites and restores, with its ``restore_places`` and similar options. It keeps the mapping
+            across calls.
 
     Privacy:
-        The model, and any tracer of its runs, receives the result of ``Conversation.outgoing``. This object is not a
-        run
-        itself.
+        The model, and any tracer of its runs, receives the result of ``Conversation.outgoing``. This object itself is
+        not a run.
     """
 
     def __init__(self, model: Runnable[Any, Any], conversation: Conversation) -> None:
@@ -186,7 +199,7 @@ class ConversationRunnable(Runnable[Any, Any]):
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> AIMessage:
         """Return the restored reply.
 
-        Its ``response_metadata["textveil"]`` lists the surrogates that stayed, with the reasons.
+        Its ``response_metadata["textveil"]`` lists the surrogates that were not restored, with the reasons.
 
         Args:
             input: A text, or messages in any form that LangChain supports: all so far, or only the new ones.
@@ -247,11 +260,18 @@ class ConversationRunnable(Runnable[Any, Any]):
 def _refuse_traced(config: RunnableConfig | None) -> None:
     callbacks = ensure_config(config).get("callbacks")
     if isinstance(callbacks, BaseCallbackManager) and callbacks.parent_run_id is not None and callbacks.handlers:
-        raise TracingRefused("a traced run around this one has the text already: put this one first")
+        raise TracingRefused("the traced run around this step already has the raw text: put this step first")
 
 
 class SanitizeDocuments(BaseDocumentTransformer):
     """Transformer that sanitizes the text of documents, before an embedding or a vector store.
+
+    >>> from langchain_core.documents import Document
+    >>> from textveil_cli.integrations.langchain import SanitizeDocuments
+    >>> documents = [Document("Anna Novak called.", metadata={"page": 1})]
+    >>> (sanitized,) = SanitizeDocuments(protect="names", style="tag").transform_documents(documents)
+    >>> sanitized.page_content, sanitized.metadata
+    ('[person 1] called.', {'page': 1})
 
     Args:
         bundle: Folder of a bundle; default: the built-in English one.
@@ -261,9 +281,8 @@ class SanitizeDocuments(BaseDocumentTransformer):
         BundleError, OptionError: As ``ConfiguredSanitizer``.
 
     Privacy:
-        The text of each is a document of its own: see ``Sanitizer.sanitize``. Ids and metadata stay unchanged, and
-        often
-        contain a path, a title or a name: remove what must not be sent.
+        The text of each document is released separately: see ``Sanitizer.sanitize``. Ids and metadata are not changed,
+        and often contain a path, a title or a name: remove those that must not be sent.
     """
 
     def __init__(self, bundle: str | Path | None = None, **settings: Unpack[SanitizerSettings]) -> None:

@@ -28,13 +28,8 @@ try:
 except ImportError as error:
     raise ExtraMissing.from_extra("langchain", "langchain-core") from error
 
-#: Fields of ``RestoredReply`` in the report of a reply; ``skipped`` has pairs of a surrogate and the reason.
-_NOT_RESTORED_VIEWS = {
-    "unplaced": "not_restored_words",
-    "ambiguous": "ambiguous",
-    "tools": "tools",
-    "skipped": "skipped",
-}
+#: Attributes of ``RestoredReply`` in ``response_metadata["textveil"]``; ``skipped`` has pairs of surrogate and reason.
+_NOT_RESTORED_NAMES = ("not_restored_words", "ambiguous", "tools", "skipped")
 #: Settings of a model with stop sequences.
 _STOPS = ("stop", "stop_sequences")
 #: Types of parts with tool calls, which LangChain also has outside the content.
@@ -91,8 +86,8 @@ def find_tool_names(tools: Any) -> list[str]:
 def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     """Return a reply with the words of the user.
 
-    Its ``response_metadata["textveil"]`` lists the surrogates that stayed. The reply is attributed to the model, even
-    if the model returns a message of another role: otherwise its text would later be sent as the user's.
+    Its ``response_metadata["textveil"]`` lists the surrogates that were not restored. The reply has the role of the
+    model, even if the model returns a message of another role: otherwise its text would later be sent as the user's.
 
     Raises:
         InputError: The reply has a part of an unknown shape.
@@ -106,7 +101,7 @@ def restore_reply(conversation: Conversation, reply: BaseMessage) -> AIMessage:
     try:
         message = convert_to_openai_messages(reply)
     except (KeyError, TypeError, ValueError):
-        raise InputError("the reply has a part of a shape that is not known") from None
+        raise InputError("the reply has a part of an unknown shape") from None
     result = conversation.incoming(message)
     (message,) = convert_to_messages([result.reply])
     attributes = {name: getattr(reply, name) for name in ("id", "name", "usage_metadata", "invalid_tool_calls")}
@@ -126,21 +121,21 @@ def _claim_reply(conversation: Conversation, reply: BaseMessage) -> None:
 
 
 def _list_not_restored(result: RestoredReply) -> dict[str, list[Any]]:
-    """Return the surrogates that stayed, in types that any serializer of messages supports."""
-    listed: dict[str, list[Any]] = {name: list(getattr(result, view)) for name, view in _NOT_RESTORED_VIEWS.items()}
+    """Return the surrogates that were not restored, in types that any serializer of messages supports."""
+    listed: dict[str, list[Any]] = {name: list(getattr(result, name)) for name in _NOT_RESTORED_NAMES}
     return listed | {"skipped": [[written, reason.value] for written, reason in result.skipped]}
 
 
 class ChunkedReplyRestorer:
     """Restorer of a reply in chunks: texts immediately, tool calls at the end.
 
-    Values that a client may show beside these texts, such as a thought, a part of an unknown type or
-    ``additional_kwargs``, stay unchanged and are read: no surrogate is restored where they may have begun a link. A
-    part without an index is a text of its own. ``response_metadata`` does not count as displayed.
+    Values that a client may display beside these texts, such as a thought, a part of an unknown type or
+    ``additional_kwargs``, are not changed, but tracked: no surrogate is restored where they may have begun a link. A
+    part without an index is a separate text. ``response_metadata`` does not count as displayed.
 
     Args:
-        conversation: State that restores. Create the object after the messages were sent, so that their surrogates
-            count.
+        conversation: Restores the texts. Create the object after the messages were sent: otherwise their surrogates
+            are not restored.
     """
 
     def __init__(self, conversation: Conversation) -> None:
@@ -153,7 +148,7 @@ class ChunkedReplyRestorer:
         self._newest_place: Any = None
         self._begun_places: set[Any] = set()
         self._id: str | None = None
-        self._not_restored: dict[str, list[Any]] = {name: [] for name in _NOT_RESTORED_VIEWS}
+        self._not_restored: dict[str, list[Any]] = {name: [] for name in _NOT_RESTORED_NAMES}
 
     def feed(self, chunk: BaseMessage) -> AIMessageChunk:
         """Return the restorable part of the reply after a chunk.
@@ -184,7 +179,7 @@ class ChunkedReplyRestorer:
         return chunk.model_copy(update={**_NO_CALLS, "content": content, "additional_kwargs": other_values})
 
     def close(self) -> AIMessageChunk:
-        """Return the rest of the text, all tool calls, and the surrogates that stayed."""
+        """Return the rest of the text, all tool calls, and the surrogates that were not restored."""
         rest = self._close_text()
         content: Any = rest if self._newest_part is None else [{**self._newest_part, "text": rest}]
         calls = self._calls + AIMessageChunk(content="", chunk_position="last")
@@ -220,7 +215,7 @@ class ChunkedReplyRestorer:
         """End the text before another place begins, and yield its held-back rest."""
         if place != self._newest_place or (self._newest_part is None) is not (part is None):
             if place is not None and place in self._begun_places:
-                raise InputError("the model wrote to a part of its reply again after the next one: ask it again")
+                raise InputError("the model continued a part of its reply after the next part had begun: call it again")
             if rest := self._close_text():
                 yield {**(self._newest_part or {"type": "text"}), "text": rest}
         self._begun_places.add(place)
@@ -228,7 +223,7 @@ class ChunkedReplyRestorer:
         self._newest_part = None if part is None else {name: part[name] for name in _PLACE_FIELDS if name in part}
 
     def _track_unchanged(self, source: Any, value: Mapping[str, Any]) -> None:
-        """Read a value that passes unchanged and that a client may show."""
+        """Track a value that passes unchanged and that a client may display."""
         for name, entry in value.items():
             for text in find_displayed_texts({name: entry}, is_part=True):
                 self._view.pass_part((source, name), text)
@@ -258,10 +253,10 @@ def rewrite_stops(conversation: Conversation, *settings: Any) -> dict[str, Any]:
         conversation: The conversation whose mapping they get.
         settings: Keyword arguments of calls of the model, or ``None``.
     """
-    found: dict[str, Any] = {}
-    for given in settings:
+    rewritten: dict[str, Any] = {}
+    for arguments in settings:
         for name in _STOPS:
-            stop = given.get(name) if isinstance(given, Mapping) else None
+            stop = arguments.get(name) if isinstance(arguments, Mapping) else None
             if isinstance(stop, str | list | tuple):
-                found[name] = rewrite_stop_sequences(conversation, [stop] if isinstance(stop, str) else stop)
-    return found
+                rewritten[name] = rewrite_stop_sequences(conversation, [stop] if isinstance(stop, str) else stop)
+    return rewritten

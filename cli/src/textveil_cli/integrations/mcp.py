@@ -2,7 +2,7 @@
 
     python -m textveil_cli.integrations.mcp FOLDER [OPTION]...
 
-A tool that receives a text from a model would be too late: the model has the text. These tools therefore receive the
+A tool cannot protect a text that a model passes to it, since the model already has the text. So these tools take the
 name of a file. The model receives the text of a file under a mapping, and the server restores the words of the user in
 a file that the model writes.
 """
@@ -28,7 +28,7 @@ try:
 except ImportError as error:
     raise ExtraMissing.from_extra("mcp", "mcp") from error
 
-#: The most bytes of a file that the model reads.
+#: Maximum size of a file that the model reads.
 MAX_FILE_BYTES = 1 << 22
 #: Suffixes of files whose running text is restored. Programs run or fetch other formats, such as HTML.
 _PLAIN_SUFFIXES = frozenset((".txt", ".md", ".markdown"))
@@ -54,22 +54,21 @@ def make_server(
         restore_hosts: Hosts in links to which files are restored.
         accept_files: Whether all present files, except those of the model, count as the user's own, even if a file of
             the model is missing.
-        report: Function that receives a line for each file with remaining surrogates: counts by reason only.
+        report: Function that receives a line for each file with surrogates that were not restored: counts by reason.
         options: As for ``Conversation``.
 
     Privacy:
         See ``Conversation``. Names of files are sent unchanged. No existing file is changed. The model receives a file
-        of its
-        own as it wrote it or, if it was changed since, without a mapping: its guesses reveal nothing. After it wrote
-        its
-        first file, the same holds for each file that is new or changed, until the server restarts.
+        that it wrote in its own words or, if the file was changed since, with unlinked surrogates, so that its guesses
+        reveal nothing. After the first file of the model, each new or changed file is treated in the same way, until
+        the server restarts.
     """
     root = folder.resolve()
     written = WrittenFiles(root, accept=accept_files)
     if written.missing_count:
         report(
-            f"{written.missing_count:,} files that the model wrote are gone: new and changed files share no mapping; "
-            "--accept-files takes all that are there for the user's own"
+            f"{written.missing_count:,} files that the model wrote are missing: new and changed files share no "
+            "mapping; with --accept-files all present files count as the user's own"
         )
     conversation = Conversation(
         load_sanitizer(None) if sanitizer is None else sanitizer,
@@ -91,7 +90,7 @@ def make_server(
 
     @server.tool()
     def read_file(name: str) -> str:
-        """Returns the text of a file, in which other names, places and numbers stand for the real ones."""
+        """Returns the text of a file, with surrogates in place of the real names, places and numbers."""
         path = resolve_path(name)
         try:
             with path.open("rb") as file:
@@ -99,7 +98,7 @@ def make_server(
                 content = file.read(MAX_FILE_BYTES + 1)
             text = content.decode("utf-8")
         except (OSError, ValueError):
-            raise ToolError("there is no readable text file of that name") from None
+            raise ToolError("the file is missing, or is not a readable text file") from None
         if len(content) > MAX_FILE_BYTES:
             raise ToolError(f"the file has more than {MAX_FILE_BYTES:,} bytes")
         if not written.may_be_by_model(path, status):
@@ -109,19 +108,17 @@ def make_server(
 
     @server.tool()
     def write_file(name: str, text: str) -> str:
-        """Writes a new file, with the real names, places and numbers put back."""
+        """Writes a new file, with the real names, places and numbers in place of surrogates."""
         path = resolve_path(name)
         is_plain = restores_everywhere or path.suffix.lower() in _PLAIN_SUFFIXES
         result = conversation.incoming(text if is_plain else "", record=False)
         try:
             if path.exists():
-                raise OutputError("it is there")
+                raise OutputError("the file exists")
             content = result.reply if is_plain else text
             written.write_file(path, content.encode("utf-8", "replace"), text)
         except (OSError, OutputError):
-            raise ToolError(
-                "the file cannot be written there: it must be a new one, in a folder that is there"
-            ) from None
+            raise ToolError("the file cannot be written: it must not exist yet, and its folder must exist") from None
         if not is_plain:
             report(
                 f"write_file: nothing restored in a {path.suffix[:16] or 'file without suffix'!a}: only in "
@@ -129,7 +126,7 @@ def make_server(
             )
         if result.skipped:
             report(f"write_file: {describe_restore_report(result.report)}")
-        return "written"  # the numbers of restored and remaining surrogates can reveal which originals are equal
+        return "written"  # counts of restored surrogates can reveal which originals are equal
 
     return server
 
@@ -140,7 +137,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     for name, meaning in (("places", "PLACE"), ("hosts", "HOST")):
         parser.add_argument(f"--restore-{name}", action="append", default=[], metavar=meaning, help="repeatable")
-    accept_help = "files that are there now are the user's own, but those that the model wrote"
+    accept_help = "count all present files as the user's own, except those that the model wrote"
     parser.add_argument("--accept-files", action="store_true", help=accept_help)
     arguments = parser.parse_args()
     report = partial(print_unless_quiet, quiet=False)

@@ -34,7 +34,7 @@ class CommandOptions(TypedDict, total=False):
         bundle: Folder of a bundle; default: the built-in English one.
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
-        max_bundle_bytes: The most bytes of all its files, in total.
+        max_bundle_bytes: Maximum total size of its files.
         mechanism, epsilon, replacement_probability: The mechanism, and its privacy parameters (``Options``).
         protect, style, keep, tag, drop: Which words are kept, and how others are replaced (``Options``).
         allow, randomize, deny: Words, or a file with one word a line.
@@ -72,8 +72,14 @@ class CommandOptions(TypedDict, total=False):
 def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpack[CommandOptions]) -> Data:
     """Return a column with every cell sanitized, or a frame with some columns sanitized.
 
-    Index, name, type, missing cells and other columns stay. ``apply`` and ``map`` of pandas may call it, too: for one
-    cell it returns the sanitized cell.
+    Index, name, type, missing cells and other columns are kept. ``apply`` and ``map`` of pandas may call the function
+    too: for one cell it returns the sanitized cell.
+
+    >>> import pandas
+    >>> from textveil_cli.integrations.pandas import sanitize
+    >>> frame = pandas.DataFrame({"id": [1, 2], "note": ["Anna Novak called.", "Ask Peter Schulz."]})
+    >>> sanitize(frame, "note", protect="names", style="tag")["note"].tolist()
+    ['[person 1] called.', 'Ask [person 1].']
 
     Args:
         data: A column of strings and missing cells, a frame, or one cell.
@@ -86,16 +92,14 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
         ``ConfiguredSanitizer(...).terms``: the same for all.
 
     Raises:
-        ColumnError: Columns of a frame are not given, do not exist or exist twice.
+        ColumnError: Columns of a frame are missing, do not exist or exist twice.
         InputError: A cell is neither a string nor missing, or ``data`` is none of the above.
         BundleError, OptionError: As ``ConfiguredSanitizer``.
 
     Privacy:
-        Each cell is a document of its own, and its bound holds for that cell alone. Which cells are missing is public,
-        and
-        so are their order and the other columns of the frame. ``map`` and ``apply`` of a *categorical* column make one
-        call for
-        all equal cells, so the output reveals equality: pass the column itself.
+        Each cell is a separate document, and its bound applies to that cell only. The places of missing cells, the
+        order of cells and the other columns of the frame are public. ``map`` and ``apply`` of a *categorical* column
+        make one call for all equal cells, so the output reveals equality: pass the column itself.
     """
     unknown = next((name for name in options if name not in CommandOptions.__annotations__), None)
     if unknown is not None:
@@ -109,14 +113,14 @@ def sanitize(data: Data, column: Columns = (), *more: Hashable, **options: Unpac
         or not all(isinstance(columns, tuple) and not columns for columns in (column, drop_column))
         or drop_other_columns
     ):
-        raise ColumnError("columns go with a frame: leave them out, or give the frame")
+        raise ColumnError("columns require a frame: omit them, or pass the frame")
     if isinstance(data, pandas.Series):
         return _sanitize_column(data, sanitizer)
     if isinstance(data, str):
         return sanitizer(data)
     if pandas.api.types.is_scalar(data) and pandas.isna(data) is True:
         return data
-    raise InputError('a column, a frame with the names of its columns, or one text is wanted: frame["note"]')
+    raise InputError('data must be a column such as frame["note"], a frame with the names of its columns, or one text')
 
 
 def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
@@ -128,7 +132,7 @@ def _make_sanitizer(options: CommandOptions) -> ConfiguredSanitizer:
             settings[name] = read_word_list(Path(file), name)
     if "corpus_key" in options:
         if "consistent" in options:
-            raise OptionError("corpus_key says by itself which strings become equal")
+            raise OptionError("corpus_key and consistent exclude each other: a key already makes equal strings equal")
         key = read_key(Path(options["corpus_key"]), "the key of the corpus", create=True)
         settings |= {"consistent": "corpus", "key": key}
     max_bytes = options.get("max_bundle_bytes", MAX_BUNDLE_BYTES)
@@ -146,7 +150,7 @@ def _sanitize_frame(
     if drop_other_columns and omitted:
         raise OptionError("drop_column and drop_other_columns exclude each other")
     if any(name in omitted for name in names):
-        raise OptionError("drop_column: one is rewritten too: name it once")
+        raise OptionError("drop_column has a column that is also in column")
     for option, option_columns in (("column", names), ("drop_column", omitted)):
         for number, name in enumerate(option_columns, 1):
             _check_single_column(frame, name, describe_column_option(option, str(name), number, len(option_columns)))
@@ -182,6 +186,11 @@ def _sanitize_column(column: pandas.Series, sanitizer: ConfiguredSanitizer) -> p
 @pandas.api.extensions.register_series_accessor("textveil")
 class TextveilAccessor:
     """Accessor ``series.textveil`` and ``frame.textveil``, after the import of this module.
+
+    >>> import pandas
+    >>> import textveil_cli.integrations.pandas
+    >>> pandas.Series(["Anna Novak called."]).textveil.sanitize(protect="names", style="tag").tolist()
+    ['[person 1] called.']
 
     Args:
         data: The column or the frame.

@@ -1,12 +1,12 @@
-"""Operator for Presidio: Presidio finds personal data, and textveil draws the replacements.
+"""Operator for Presidio: Presidio finds personal data, and textveil samples the replacements.
 
     engine = AnonymizerEngine()
     engine.add_anonymizer(TextveilOperator)
     engine.anonymize(text, found, {"DEFAULT": OperatorConfig("textveil", {"epsilon": 6})})
 
-Only the spans that Presidio finds are replaced. All other words stay unchanged, and the positions of the spans are
-public. The bound therefore holds only for the found words, between texts in which Presidio finds the same spans. To
-protect every word, sanitize the whole text with ``Sanitizer`` instead.
+Only the spans that Presidio finds are replaced. All other words are kept, and the positions of the spans are public. So
+the bound applies only to the words of these spans, between texts in which Presidio finds the same spans. To protect
+every word, sanitize the whole text with ``Sanitizer`` instead.
 
 With a ``Conversation`` the spans become names and numbers that Presidio's other engine restores:
 
@@ -37,8 +37,8 @@ _APOSTROPHES = ("'", "\u2019")
 _BLANKS = re.compile(r"(\s+)")
 #: States of ``preview`` for words whose type the entity decides.
 _RANDOMIZED_STATES = frozenset(("drawn", "unknown"))
-#: The same in the mode ``names``. It includes kept words: a span is read alone, so *Hope* is the first word of a
-#: sentence.
+#: The same in the mode ``names``. It includes kept words: a span is read without its context, so *Hope* counts as the
+#: first word of a sentence.
 _UNTYPED_STATES = frozenset(("visible", "acronym", "organization", "person", "word"))
 #: Listed words of the type of an entity: for the first word of a span, and for the others.
 _LISTED_WORDS = {
@@ -61,17 +61,21 @@ _UNFORCED_ENTITY = "DATE_TIME"
 
 
 class TextveilOperator(Operator):
-    """Operator that replaces a found span: names by names, numbers by numbers, words by words.
+    """Operator that replaces a detected span: names by names, numbers by numbers, words by words.
 
-    The entity decides: an unknown word of a ``PERSON`` becomes a name, one of a ``LOCATION`` a city, of an ``NRP`` a
-    nationality, of an ``ORGANIZATION`` a firm.
+    The entity of Presidio selects the type: an unknown word of a ``PERSON`` becomes a name, one of a ``LOCATION`` a
+    city, of an ``NRP`` a nationality, of an ``ORGANIZATION`` a firm.
 
-    Its parameters are the arguments of ``ConfiguredSanitizer``. No word of a span is kept unless ``protect`` is given:
-    a detector that finds *Will* means the name. With ``protect="names"`` no word of the entities above is kept; common
-    words of others are. The parameter ``conversation`` is a ``Conversation``, and replaces all others.
+    Its parameters are the arguments of ``ConfiguredSanitizer``. No word of a span is kept without ``protect``: if a
+    detector finds *Will*, it is the name. With ``protect="names"`` no word of the entities above is kept, but common
+    words of other entities are. The parameter ``conversation`` is a ``Conversation``, and excludes all others.
+
+    >>> from textveil_cli.integrations.presidio import TextveilOperator
+    >>> TextveilOperator().operate("Anna Novak", {"entity_type": "PERSON", "protect": "names", "style": "tag"})
+    '[person 1]'
 
     Privacy:
-        Each span is a document of its own. Its number of words, its punctuation, case and types are public, as in any
+        Each span is a separate document. Its number of words, its punctuation, case and types are public, as in any
         sanitized text (docs/privacy.md).
     """
 
@@ -102,7 +106,14 @@ class TextveilOperator(Operator):
 
 
 class TextveilRestoreOperator(TextveilOperator):
-    """Operator that restores what ``TextveilOperator`` replaced under the same conversation.
+    """Operator that restores the spans that ``TextveilOperator`` replaced under the same conversation.
+
+    >>> from textveil import Conversation
+    >>> from textveil_cli.integrations.presidio import TextveilOperator, TextveilRestoreOperator
+    >>> settings = {"conversation": Conversation(), "entity_type": "PERSON"}
+    >>> surrogate = TextveilOperator().operate("Anna Novak", settings)
+    >>> TextveilRestoreOperator().operate(f"{surrogate} called.", settings)
+    'Anna Novak called.'
 
     ``conversation`` is its only parameter. An entity may be a whole reply of a model, which quotes or inflects names
     and numbers of the text.
@@ -121,7 +132,9 @@ class TextveilRestoreOperator(TextveilOperator):
             OptionError: The conversation is missing, or is not the only parameter.
         """
         if _get_conversation(params) is None:
-            raise OptionError('to restore, give the conversation that replaced: {"conversation": ...}')
+            raise OptionError(
+                'the parameter conversation is missing: {"conversation": ...}, the one of TextveilOperator'
+            )
 
     def operator_type(self) -> OperatorType:
         """Return the type of a restoring operator."""
@@ -133,7 +146,9 @@ def _get_conversation(params: dict[str, Any] | None) -> Conversation | None:
     options = {name: value for name, value in (params or {}).items() if name != "entity_type"}
     conversation = options.pop("conversation", None)
     if conversation is not None and (options or not isinstance(conversation, Conversation)):
-        raise OptionError("the parameter conversation is a Conversation, which has its own options: give no others")
+        raise OptionError(
+            "the parameter conversation must be a Conversation, and the only parameter: it has its own options"
+        )
     return conversation
 
 
@@ -142,9 +157,8 @@ def _choose_entity_type(text: str, detected_type: str) -> str | None:
     if detected_type == _UNFORCED_ENTITY:
         return None
     entity_type, fitting = _ENTITY_TYPES.get(detected_type, ("word", None))
-    own_types = {
-        what for piece, what in load_sanitizer(None).preview(text, protect="names") if any(map(str.isalnum, piece))
-    }
+    pieces = load_sanitizer(None).preview(text, protect="names")
+    own_types = {state for piece, state in pieces if any(map(str.isalnum, piece))}
     fits = own_types and "visible" not in own_types and (fitting is None or own_types <= fitting)
     return None if fits else entity_type
 
@@ -152,7 +166,7 @@ def _choose_entity_type(text: str, detected_type: str) -> str | None:
 def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: ConfiguredSanitizer) -> str:
     """Return a span in which each word to be replaced is a listed word of a type, in its case.
 
-    The listed word becomes another one of its list, drawn without reading it. The output therefore does not depend on
+    A sample from the same list later replaces the listed word, independently of it. So the output does not depend on
     the words that this function replaces.
     """
     terms = sanitizer.terms
@@ -161,13 +175,13 @@ def _insert_listed_words(text: str, listed_words: tuple[str, str], sanitizer: Co
     parts: list[str] = []
     listed_word, after_gap = listed_words[0], True
     replaced_states = _UNTYPED_STATES if terms.protect == "names" else _RANDOMIZED_STATES
-    pieces = [(part, what) for piece, what in sanitizer.preview(text) for part in _BLANKS.split(piece) if part]
-    for piece, what in pieces:
-        what = "gap" if piece.isspace() else what
-        is_replaced = after_gap and what in replaced_states  # a clitic follows its word at once, and stays
+    pieces = [(part, state) for piece, state in sanitizer.preview(text) for part in _BLANKS.split(piece) if part]
+    for piece, state in pieces:
+        state = "gap" if piece.isspace() else state
+        is_replaced = after_gap and state in replaced_states  # a clitic follows its word without a gap, and is kept
         parts.append(apply_case(listed_word, find_case_pattern(piece)) if is_replaced else piece)
         is_joined = piece in _APOSTROPHES and not after_gap
-        after_gap = what in ("gap", "punctuation mark") and not is_joined
+        after_gap = state in ("gap", "punctuation mark") and not is_joined
         listed_word = listed_word if after_gap else listed_words[1]
     return "".join(parts)
 

@@ -1,7 +1,7 @@
 """Transformer for scikit-learn, from texts to sanitized texts.
 
-Sanitize once, before the data are split. In a cross-validation every fold would draw anew, and every draw is one more
-release of the same texts.
+Sanitize once, before the data are split. In a cross-validation every fold would sample anew, which is one more release
+of the same texts.
 """
 
 from collections.abc import Iterable
@@ -21,14 +21,19 @@ except ImportError as error:
 class TextSanitizer(TransformerMixin, BaseEstimator):
     """Transformer that sanitizes every text.
 
-    ``fit`` learns nothing, and pickles hold parameters only. There is no list of denied words: scikit-learn prints and
-    stores all parameters.
+    ``fit`` learns nothing, and pickles contain parameters only. There is no parameter for denied words, since
+    scikit-learn prints and stores all parameters.
+
+    >>> from textveil_cli.integrations.sklearn import TextSanitizer
+    >>> (text,) = TextSanitizer(protect="names").fit_transform(["Please call Anna Novak."])
+    >>> text.startswith("Please call "), "Novak" in text
+    (True, False)
 
     Args:
         bundle: Folder of a bundle; default: the built-in English one.
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
-        max_bytes: The most bytes of all its files, in total.
+        max_bytes: Maximum total size of its files.
         mechanism: As in ``Sanitizer.sanitize``, like all parameters below; default: that of the bundle.
         epsilon: Epsilon of the privacy level.
         protect: The protection mode, ``"names"``, ``"words"`` or ``"all"``.
@@ -69,7 +74,7 @@ class TextSanitizer(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Iterable[str]) -> list[str]:
-        """Return the sanitized texts, each a document of its own.
+        """Return the sanitized texts, each a separate document.
 
         Args:
             X: Texts: a list, a column or an array of one dimension. A table is refused, even one of a single column: a

@@ -35,14 +35,21 @@ _TOKEN_ANNOTATIONS = ("SENT_START", "TAG", "POS", "MORPH", "LEMMA", "DEP", "ENT_
 class SanitizeDoc:
     """Component that returns a new document of the sanitized text, with ``doc._.sanitized``.
 
-    Attributes of the whole document, such as ``doc._.id``, stay unchanged.
+    Attributes of the whole document, such as ``doc._.id``, are kept.
+
+    >>> import spacy
+    >>> import textveil_cli.integrations.spacy
+    >>> nlp = spacy.blank("en")
+    >>> component = nlp.add_pipe("textveil", config={"protect": "names", "style": "tag"}, first=True)
+    >>> nlp("Anna Novak called.").text
+    '[person 1] called.'
 
     Args:
         nlp: The pipeline, whose tokenizer splits the sanitized text.
         sanitizer: The rewriter of texts.
 
     Privacy:
-        Each spaCy document is a document of its own: see ``Sanitizer.sanitize``. The component reads no token of it.
+        Each spaCy document is a separate document: see ``Sanitizer.sanitize``. The component reads no token of it.
         Annotations of another component would reveal the original, so the component must be first, and raises an error
         otherwise.
     """
@@ -86,7 +93,7 @@ def _refuse_annotated(doc: Doc) -> None:
         map(doc.has_annotation, _TOKEN_ANNOTATIONS)
     )  # spaCy reports all of them without tokens
     if has_token_annotations or doc.cats or doc.spans or doc.tensor.size:
-        raise InputError('textveil is not first in the pipeline: nlp.add_pipe("textveil", first=True)')
+        raise InputError('textveil must be first in the pipeline: nlp.add_pipe("textveil", first=True)')
 
 
 def _is_document_entry(key: Any) -> bool:
@@ -133,13 +140,13 @@ def make_component(
         bundle: Folder of a bundle; default: the built-in English one.
         expect_id: Required content hash of the bundle.
         signer: Public key of the required signer of the bundle.
-        max_bytes: The most bytes of all its files, in total.
+        max_bytes: Maximum total size of its files.
         mechanism: As in ``Sanitizer.sanitize``, like all parameters below; default: that of the bundle.
         epsilon: Epsilon of the privacy level.
         replacement_probability: The parameter ``p`` of SanText+.
         protect: The protection mode, ``"names"``, ``"words"`` or ``"all"``.
         consistent: Whether equal words of a document get equal outputs.
-        consistent_cap: The most randomized words of a document with ``consistent``.
+        consistent_cap: Maximum number of randomized words of a document with ``consistent``.
         split: Whether a longer document is released in parts.
         deny: Words that are treated as unknown.
         style: How the mode ``"names"`` writes replacements, ``"surrogate"`` or ``"tag"``.

@@ -17,7 +17,7 @@ from typing import Any
 from textveil.bundle import open_atomic_bytes
 from textveil.errors import InputError, OutputError
 
-#: The list of these files, in the folder itself, so that a copy of the folder contains it.
+#: Name of the list of these files. It is in the same folder, so that a copy of the folder contains it.
 LIST_NAME = ".textveil-written"
 _STATUS_FIELDS = ("st_ino", "st_size", "st_mtime_ns")
 
@@ -54,7 +54,7 @@ class WrittenFiles:
                 } - {len(_STATUS_FIELDS)}:
                     raise ValueError
         except (OSError, ValueError, AttributeError, TypeError, KeyError):
-            raise InputError(f"{LIST_NAME}: not the list of files that a model wrote; move it away") from None
+            raise InputError(f"{LIST_NAME}: not a list of files that textveil wrote; remove the file") from None
         present = dict(self._iterate_files())
         all_signs = {tuple(signs) for signs in present.values()}
         # The system may reuse the inode of a deleted file, so size and date must be the same, too.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-#: The one path without a token: its answer only shows that the service runs.
+#: The one path without a token: its response only reveals that the service runs.
 HEALTH_PATH = "/health"
 #: Headers that decide about access and parsing. Of two equal ones, a proxy and this service could read different ones.
 _UNIQUE_HEADERS = {
@@ -64,10 +64,10 @@ class AccessRule:
         if host is None or _strip_port(host) not in self.hosts:
             raise Refusal(HTTPStatus.MISDIRECTED_REQUEST, "host", "the Host header names another host")
         if headers.get(b"origin") not in (None, f"{scope['scheme']}://{host}"):
-            raise Refusal(HTTPStatus.FORBIDDEN, "origin", "pages of other sites are not answered")
+            raise Refusal(HTTPStatus.FORBIDDEN, "origin", "requests from pages of other sites are refused")
         # Another port of this host is another origin, but the same site.
         if headers.get(b"sec-fetch-site") not in (None, "same-origin", "none"):
-            raise Refusal(HTTPStatus.FORBIDDEN, "origin", "pages of other sites are not answered")
+            raise Refusal(HTTPStatus.FORBIDDEN, "origin", "requests from pages of other sites are refused")
         if self.token is not None and scope["path"] != HEALTH_PATH:
             scheme, _, token = headers.get(self.header.encode(), "").rpartition(" ")
             expected_scheme = "bearer" if self.header == "authorization" else ""
@@ -86,7 +86,7 @@ def _select_headers(headers: Iterable[tuple[bytes, bytes]], token_header: bytes)
     selected: dict[bytes, str] = {}
     for name, value in headers:
         if name in selected:
-            raise Refusal(HTTPStatus.BAD_REQUEST, "header", "a header is there twice")
+            raise Refusal(HTTPStatus.BAD_REQUEST, "header", "the request has a duplicate header")
         if name in _UNIQUE_HEADERS or name == token_header:
             selected[name] = value.decode("latin-1")
     return selected

@@ -142,7 +142,7 @@ def convert_error(error: Exception, limits: RequestLimits, report: Callable[[str
         return Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "timeout", message)
     place = traceback.extract_tb(error.__traceback__)[-1]  # its message could hold a text
     report(f"internal: {type(error).__name__} in {place.filename.rpartition('/')[2]} line {place.lineno}")
-    return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "an error of the service")
+    return Refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "internal", "an internal error of the service")
 
 
 class AccessMiddleware:
@@ -209,14 +209,16 @@ async def answer_unknown_path(
     The report leaves out the path, as a client may put a text there.
     """
     status = HTTPStatus(error.status_code) if isinstance(error, HTTPException) else HTTPStatus.NOT_FOUND
-    report(f"refused: no such path, or not with this method {status.value}")
-    return make_error_response(Refusal(status, "path", f"there is no such path, or not with this method{hint}"))
+    report(f"refused: unknown path or method {status.value}")
+    return make_error_response(
+        Refusal(status, "path", f"the path does not exist, or does not support this method{hint}")
+    )
 
 
 async def answer_busy(limits: RequestLimits, scope: Any, receive: Any, send: Any) -> None:
-    """Answer a request on a connection above the limit: its client may retry."""
+    """Refuse a request on a connection above the limit; its client may retry."""
     await skip_body(Request(scope, receive), limits)
-    refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "too many connections are open: ask again soon")
+    refusal = Refusal(HTTPStatus.SERVICE_UNAVAILABLE, "busy", "too many connections are open: retry soon")
     await make_error_response(refusal)(scope, receive, send)
 
 

@@ -18,8 +18,10 @@ from textveil_cli.serve.strict_json import JSONLimitError, parse_finite_json
 
 #: A longer body is read to its end, up to this multiple of the limit, so that its client reads the response.
 _MAX_SKIPPED_FACTOR = 16
-_SHAPE_HINT = 'give {"text": "..."} or {"texts": ["...", "..."]} and nothing else'
-_UNIT_SHAPE_HINT = 'give {"text": "..."} or {"texts": ["...", "..."]}, with "privacy_unit": "..." or without'
+_SHAPE_HINT = 'the body must be {"text": "..."} or {"texts": ["...", "..."]}, without other keys'
+_UNIT_SHAPE_HINT = (
+    'the body must be {"text": "..."} or {"texts": ["...", "..."]}, optionally with "privacy_unit": "..."'
+)
 #: Maximum number of characters in the name of a privacy unit.
 _MAX_UNIT_CHARACTERS = 1_000
 
@@ -119,7 +121,7 @@ def _check_privacy_unit(privacy_unit: Any) -> str:
         or not 0 < len(privacy_unit) <= _MAX_UNIT_CHARACTERS
         or not _is_unicode(privacy_unit)
     ):
-        message = f"the name of a privacy unit is a string of 1 to {_MAX_UNIT_CHARACTERS:,} characters"
+        message = f"privacy_unit is a string of 1 to {_MAX_UNIT_CHARACTERS:,} characters"
         raise Refusal(HTTPStatus.UNPROCESSABLE_ENTITY, "body", message)
     return privacy_unit
 
@@ -141,7 +143,7 @@ async def _read_limited(request: Request, max_bytes: int, seconds: float, max_sk
         message = f"the body did not arrive within {seconds:g} seconds"
         raise Refusal(HTTPStatus.REQUEST_TIMEOUT, "timeout", message) from None
     if size > max_bytes:
-        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", f"a body may have {max_bytes:,} bytes")
+        raise Refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", f"a body may have at most {max_bytes:,} bytes")
     return b"".join(parts)
 
 
@@ -167,7 +169,7 @@ def _build_unique_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """
     entries = dict(pairs)
     if len(entries) < len(pairs):
-        raise Refusal(HTTPStatus.BAD_REQUEST, "json", "an object of the body has a key twice")
+        raise Refusal(HTTPStatus.BAD_REQUEST, "json", "an object of the body has a duplicate key")
     return entries
 
 

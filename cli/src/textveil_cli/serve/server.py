@@ -58,16 +58,19 @@ class ServiceAddress:
         """Return the access rule for requests to this address.
 
         Raises:
-            ServeError: Off the loopback address a token, TLS or a name is missing; or the token cannot be used.
+            ServeError: The address is not the loopback address, and a token, TLS or a name is missing; or the token
+                cannot be used.
         """
         address = self.ip
         if (self.certificate is None) != (self.key is None):
-            raise ServeError("give --tls-certificate and --tls-key together")
+            raise ServeError("--tls-certificate and --tls-key must be used together")
         if not address.is_loopback:
             if self.token_file is None or self.certificate is None:
-                raise ServeError("others can reach this --host: give --token-file, --tls-certificate and --tls-key")
+                raise ServeError(
+                    "other devices can reach this --host: use --token-file, --tls-certificate and --tls-key"
+                )
             if address.is_unspecified and not self.names:
-                raise ServeError("say by which name clients call this host: --name")
+                raise ServeError("--name is missing: the host name that clients use for this address")
         loopback_names = {"localhost", "127.0.0.1", "[::1]"} if address.is_loopback else set[str]()
         address_names = {f"[{address}]" if address.version == 6 else str(address)}
         hosts = frozenset(name.lower() for name in loopback_names | address_names | set(self.names))
@@ -78,18 +81,18 @@ class ServiceAddress:
         """Return the IP address.
 
         Raises:
-            ServeError: ``host`` is no IP address.
+            ServeError: ``host`` is not an IP address.
         """
         try:
             return ip_address("127.0.0.1" if self.host == "localhost" else self.host)
         except ValueError:
-            raise ServeError("--host takes an IP address, or localhost") from None
+            raise ServeError("--host must be an IP address or localhost") from None
 
     def open_socket(self) -> socket.socket:
         """Return a listening socket.
 
         Raises:
-            ServeError: The port is taken, or this device does not have the address.
+            ServeError: The port is in use, or this device does not have the address.
         """
         family = socket.AF_INET6 if self.ip.version == 6 else socket.AF_INET
         # asyncio disables Nagle's delay only for sockets with an explicit protocol; else small responses wait up to 40
@@ -101,7 +104,7 @@ class ServiceAddress:
             bound.listen(_BACKLOG)
         except (OSError, OverflowError):
             bound.close()
-            raise ServeError("the --port is taken, or the --host is not an address of this device") from None
+            raise ServeError("the --port is in use, or the --host is not an address of this device") from None
         return bound
 
     def make_tls_context(self) -> ssl.SSLContext | None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from textveil.lazy import AttributeGetter, make_lazy_getattr
 
 if TYPE_CHECKING:
-    from textveil.conversation.conversation import Conversation, ExchangeHistory
+    from textveil.conversation.conversation import Conversation
     from textveil.conversation.encrypted_file import conversation_matches_key
+    from textveil.conversation.exchange_state import ExchangeHistory
     from textveil.conversation.message_rewriter import SETTINGS_TYPE, list_tool_names
     from textveil.conversation.reply_restorer import RecordedReplyStream, RestoredReply
     from textveil.conversation.reply_view import ReplyView, find_displayed_texts
@@ -37,6 +38,7 @@ __getattr__: AttributeGetter = make_lazy_getattr(
     "reply_restorer",
     "conversation",
     "encrypted_file",
+    "exchange_state",
     "reply_view",
     "message_rewriter",
     "stop_sequences",

@@ -1,4 +1,4 @@
-"""The file of a conversation: encrypted, for its owner alone, with the key stored elsewhere."""
+"""The file of a conversation: encrypted, readable for its owner only, with the key in another folder."""
 
 import json
 import os
@@ -21,8 +21,8 @@ except ImportError:  # Windows
     fcntl = None
 
 #: The first line of a file; also authenticated with the content.
-HEADER = b"textveil-conversation 3\n"
-_OLD_HEADERS = (b"textveil-conversation 1\n", b"textveil-conversation 2\n")
+HEADER = b"textveil-conversation 4\n"
+_OLD_HEADERS = tuple(f"textveil-conversation {version}\n".encode() for version in (1, 2, 3))
 #: Maximum size of a file.
 _MAX_BYTES = 1 << 28
 #: Number of list entries encoded in one step; size of a conversation that is encoded in one step, in characters.
@@ -34,14 +34,13 @@ _KEY_NAME = "the key of the conversation"
 
 
 def encode_content(content: Mapping[str, Any], size: int | None = None) -> bytes:
-    """Encode the content of a conversation as JSON in many small steps.
+    """Encode the content of a conversation as JSON in many small steps, between which other threads can run.
 
-    So other threads can run. One call for all of it would hold the interpreter lock for seconds if a conversation has
-    millions of words.
+    One call of the encoder would hold the interpreter lock for seconds if a conversation has millions of words.
 
     Args:
         content: The content.
-        size: Approximate number of characters, if the caller has it; a short content is encoded in one step.
+        size: Approximate number of characters, if the caller knows it; a short content is encoded in one step.
     """
     is_short = size is not None and size <= _STEP_CHARACTERS
     return (json.dumps(content) if is_short else "".join(_iterate_json_parts(content))).encode()
@@ -95,8 +94,8 @@ def write_conversation(path: Path, key_file: str | Path, content: bytes, stamp: 
         current_stamp = _read_stamp(path)
         if current_stamp is not None and current_stamp != stamp:
             raise ConversationChanged(
-                "the file of the conversation was written by somebody else meanwhile: load it and go on from there, or "
-                "save to another file"
+                "another process or conversation has written the file: load the file to continue from it, or save to "
+                "another file"
             )
         sealed = HEADER + crypto.encrypt_bytes(key, content, HEADER)
         with open_atomic_bytes(path, private=True) as file:
@@ -111,7 +110,7 @@ def _refuse_special_file(path: Path) -> None:
         return
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         raise ConversationChanged(
-            "the file of the conversation is no plain file any more: delete it, or save to another file"
+            "the path of the conversation is not a plain file: delete it, or save to another file"
         )
 
 
@@ -139,20 +138,20 @@ def _lock_key_file(key_file: str | Path) -> Iterator[None]:
 
 
 def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
-    """Read the content of a conversation and the stamp of its file; see ``Conversation.load``."""
+    """Return the content of a conversation and the stamp of its file; see ``Conversation.load``."""
     try:
         with open(os.open(path, _OPEN_FLAGS), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise InputError("the conversation: not a plain file; delete it, or begin a new one elsewhere")
+                raise InputError("the conversation: not a plain file; delete it, or save to another file")
             sealed = file.read(_MAX_BYTES + 1)
     except OSError as error:
-        raise InputError("the conversation: no readable file there") from error
+        raise InputError("the conversation: the file is missing or cannot be read") from error
     if sealed.startswith(_OLD_HEADERS):
         raise InputError(
-            "the conversation: saved by an earlier version, which did not store where replies stood; begin a new one"
+            "the conversation: saved by an earlier version of textveil in another format; start a new conversation"
         )
     if not sealed.startswith(HEADER) or len(sealed) > _MAX_BYTES:
-        raise InputError("the conversation: not one of this version that textveil has written")
+        raise InputError("the conversation: not a file that this version of textveil wrote")
     key = _read_conversation_key(path, key_file, make=False)
     return crypto.decrypt_bytes(key, sealed[len(HEADER) :], HEADER, "the file of the conversation"), sealed[
         :_STAMP_BYTES
@@ -160,7 +159,16 @@ def read_conversation(path: Path, key_file: str | Path) -> tuple[bytes, bytes]:
 
 
 def conversation_matches_key(path: Path, key_file: str | Path) -> bool:
-    """Return whether the file of a conversation was written with a key and is unaltered.
+    """Return whether the file of a conversation was written with a key and was not changed since.
+
+    >>> from textveil import Conversation
+    >>> from textveil.conversation import conversation_matches_key
+    >>> path, key = folder / "data" / "conversation", folder / "keys" / "key"  # folder is a pathlib.Path
+    >>> path.parent.mkdir()
+    >>> key.parent.mkdir()
+    >>> Conversation().save(path, key)
+    >>> conversation_matches_key(path, key)
+    True
 
     Raises:
         InputError: The file is not a conversation of this version.
@@ -176,5 +184,7 @@ def conversation_matches_key(path: Path, key_file: str | Path) -> bool:
 def _read_conversation_key(path: Path, key_file: str | Path, *, make: bool) -> bytes:
     check_cryptography("a conversation that is saved")
     if is_inside(key_file, Path(os.path.realpath(path)).parent):
-        raise KeyFileError(f"{_KEY_NAME}: not in the folder of the conversation or below: a copy of it would tell all")
+        raise KeyFileError(
+            f"{_KEY_NAME}: must be outside the folder of the conversation: a copy of the folder would contain both"
+        )
     return read_key(Path(key_file), _KEY_NAME, create=make)

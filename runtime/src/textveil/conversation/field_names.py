@@ -1,8 +1,7 @@
-"""Detection of JSON keys that are names of fields: keys made of general words.
+"""Detection of JSON keys that are names of fields, which are kept: keys of common words and field words.
 
-Any other key may name a person, an account or a secret.
-
-A list of refused keys can never be complete (``flast`` is a login name), so this is a list of keys that stay.
+Any other key may name a person, an account or a secret. A list of such keys can never be complete (``flast`` is a login
+name), so the lists are those of the words that may be kept.
 """
 
 import re
@@ -23,7 +22,7 @@ _MAX_CHARACTERS, _MAX_DIGITS, _MAX_SINGLE_LETTERS = 64, 2, 2
 
 @cache
 def load_field_words() -> frozenset[str]:
-    """Return words of fields that are not on the list of common words, or are also names."""
+    """Return the words of field names that are not common words, or that are also names of persons."""
     return frozenset(Path(__file__).with_name("field-words.txt").read_text("ascii").split())
 
 
@@ -34,8 +33,8 @@ class FieldNames:
         common: The common words of the bundle.
         given: First names.
         family: Family names.
-        allowed: Words that the user allows to stay.
-        denied: Words that never stay.
+        allowed: Words that the user permits to keep.
+        denied: Words that are never kept.
     """
 
     def __init__(
@@ -54,13 +53,13 @@ class FieldNames:
     def find_fields(self, keys: Collection[str]) -> frozenset[str]:
         """Return the keys of one object that are names of fields.
 
-        Keys of one word are judged together: beside ``anna``, ``max`` and ``page`` are persons too.
+        Keys of one word are classified together: next to ``anna``, ``max`` and ``page`` are persons too.
 
         * Lowercase keys: if most keys are on lists of names, and one of these is not a field name by itself, no key on
-          the lists stays. If most keys are such refused names, only field words stay, unless they are names.
-        * Capitalized keys: if most keys are capitalized words and one is a refused name, or if all are capitalized
-          words and one is refused, only field words stay, unless they are names. If all keys are first names, none
-          stays.
+          the lists is kept. If most keys are such names, the object keeps only field words that are no names.
+        * Capitalized keys: if most keys are capitalized words and one is a name that is not a field name, or if all
+          keys are capitalized words and one is not a field name, the object keeps only field words that are no names.
+          If all keys are first names, it keeps none.
         """
         keys = tuple(keys)
         last = self._last_result  # other threads may replace it

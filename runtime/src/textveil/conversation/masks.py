@@ -1,7 +1,7 @@
-"""Masking of originals in the result of a tool, to hide them in any context.
+"""Masking of originals in the result of a tool, so that the rules hide them in any context.
 
-A model that writes a surrogate into ``find("&#SURROGATE;")`` gets a result in which the rules of context would keep
-some originals and hide others. So a made-up name replaces each original while the rules read the result.
+If a model writes a surrogate into ``find("&#SURROGATE;")``, the result has the original in a context in which the rules
+would keep some originals and hide others. So a made-up name replaces each original while the rules read the result.
 """
 
 import html
@@ -49,14 +49,14 @@ class OriginalMasks:
         pair_by_original = {pair.original: pair for pair in pairs if pair.original.strip()}
         self.originals = sorted(pair_by_original, key=lambda original: (-len(original), original))
         self._pairs = [pair_by_original[original] for original in self.originals]
-        self._numbers = {way.casefold(): number for number, way in enumerate(self.originals)}
+        self._numbers = {original.casefold(): number for number, original in enumerate(self.originals)}
         self._words = set(model_words) if pair_by_original else set[str]()
         for pair in self._pairs:
             self._words.update(_iterate_words(pair.original, plan))
-        escaped = [way for original in self.originals for way in _iterate_escaped_forms(original)]
+        escaped = [form for original in self.originals for form in _iterate_escaped_forms(original)]
         multiword_originals = [original for original in self.originals if _WORD.fullmatch(original) is None]
         alternatives = "|".join(map(re.escape, sorted({*multiword_originals, *escaped}, key=len, reverse=True)))
-        self._escaped = {way.casefold() for way in escaped}
+        self._escaped = {form.casefold() for form in escaped}
         self._pattern = re.compile(
             rf"(?<![^\W_])(?:{alternatives})(?![^\W_])|[^\W_]+" if alternatives else r"[^\W_]+", re.IGNORECASE
         )

@@ -1,6 +1,6 @@
-"""The shapes of messages and the content of their fields; fields on no list are refused.
+"""Rewriting of messages field by field; a field that is on no list is refused.
 
-The shapes are those of OpenAI's chat and responses APIs and of Anthropic's messages API.
+The message shapes are those of OpenAI's chat and responses APIs and of Anthropic's messages API.
 """
 
 import json
@@ -13,8 +13,8 @@ from typing import Any
 from textveil.errors import InputError
 from textveil.work_limits import check_work
 
-#: Content of a field, in this order: an identifier or a flag; a text; a text or parts; JSON in a text; a JSON value;
-#: the output of a tool; calls of tools; the name of a person; nothing; the fields of a call.
+#: Contents of fields, in this order: an identifier or a flag; a text; a text or parts; JSON in a text; a JSON value;
+#: the output of a tool; calls of tools; the name of a person; no content; the fields of a call.
 SAME, TEXT, PARTS, ARGUMENTS, VALUE, RESULT, CALLS, NAME, EMPTY, CALL = range(10)
 _MODEL_CONTENTS = frozenset((TEXT, PARTS, ARGUMENTS, VALUE))
 #: For each field with words of the model: the field's class in records of replies.
@@ -49,12 +49,12 @@ _NON_TEXT_TYPES = frozenset(
     "image_url image input_image input_audio audio input_file file document thinking redacted_thinking reasoning "
     "video search_result container_upload".split()
 )
-#: Types that the provider signs and expects back unchanged. They contain surrogates: nothing of them is restored.
+#: Types that the provider signs and expects back unchanged. So their surrogates are not restored.
 SIGNED_TYPES = frozenset(("thinking", "redacted_thinking", "reasoning"))
 _ROLES = frozenset(("user", "assistant", "system", "developer", "tool", "function"))
 _TOOL_ROLES, _MODEL_ROLES = frozenset(("tool", "function")), frozenset(("assistant",))
 _MODEL_TYPES = frozenset(("function_call", "tool_use"))
-#: Parts of messages. A part without a message and a role comes from a reply: no API accepts it as a user's.
+#: Parts of messages. A part outside a message has no role. It comes from a reply, since no API accepts it as a user's.
 _MODEL_PART_TYPES = frozenset(("text", "input_text", "output_text", "refusal", "function"))
 _CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
 _ID_FIELDS = (*_CALL_IDS, "id")
@@ -73,14 +73,14 @@ class MessageRewriter:
     Args:
         rewrite_text: Rewrites a text.
         find_signed_item: Returns a signed item as its provider sent it; ``None`` for any other item.
-        find_fields: Returns the keys of an object that are names of fields and stay. Others are rewritten as values.
-        pass_through: Types of parts, and roles, that stay unchanged; ``keys`` lets any JSON key stay.
+        find_fields: Returns the keys of an object that are names of fields, which are kept. Others are rewritten.
+        pass_through: Types of parts, and roles, that are not changed; ``keys`` keeps all JSON keys.
         rewrite_key: Rewrites a key that is not the name of a field; by default the function for texts.
         find_model_value: Returns the model's own text for the next field of a class; ``None`` if there is no record of
             it.
         model_rewriter: Rewrites content under the model's name, in place of this object.
         make_result_rewriter: Returns the rewriter for the result of a call, in place of this object.
-        put_id_back: Returns the upstream's identifier for a replacement that the client got.
+        put_id_back: Returns the upstream's identifier for the replacement that the client received.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class MessageRewriter:
         pass_through: Collection[str] = (),
         *,
         rewrite_key: Callable[[str], str] | None = None,
-        find_model_value: Callable[[str, Any], Any] = lambda kind, value: None,
+        find_model_value: Callable[[str, Any], Any] = lambda field_class, value: None,
         model_rewriter: "MessageRewriter | None" = None,
         make_result_rewriter: "Callable[[str], MessageRewriter] | None" = None,
         put_id_back: Callable[[Any], Any] = lambda value: value,
@@ -118,11 +118,11 @@ class MessageRewriter:
         """
         check_work()
         if not isinstance(item, Mapping):
-            raise InputError("it is not a message, a part or an item: a dictionary is wanted")
+            raise InputError("it must be a message, a part or an item, as a dictionary")
         item_type, role = item.get("type", "message"), item.get("role")
         if "role" in item:
             if not isinstance(role, str) or role not in _ROLES:
-                raise InputError("its role is none that is known")
+                raise InputError("its role is unknown")
             is_by_model = role in _MODEL_ROLES
         elif item_type == "message":
             raise InputError("it has neither a role nor a type")
@@ -132,10 +132,10 @@ class MessageRewriter:
         if item_type in SIGNED_TYPES and (written := self._find_signed_item(drop_null_fields(item))) is not None:
             return written
         if item_type in _NON_TEXT_TYPES:
-            where = f"what has the type {item_type} cannot be rewritten: leave it out, or name it in pass_through"
-            raise InputError(f"{where} (gateway: --pass-through {item_type})")
+            advice = "omit it, or add the type to pass_through"
+            raise InputError(f"the type {item_type} is not text: {advice} (gateway: --pass-through {item_type})")
         if item_type not in FIELDS_BY_TYPE:
-            raise InputError("it has a type that is not known: leave it out, or name its type in pass_through")
+            raise InputError("its type is unknown: omit it, or add the type to pass_through")
         is_by_model = is_by_model or item_type in _MODEL_TYPES
         rewriter = self
         if is_by_model:
@@ -166,7 +166,7 @@ class MessageRewriter:
         unknown = [name for name in item if name not in fields]
         if unknown:
             field_names = [name for name in unknown if isinstance(name, str) and self._find_fields([name])]
-            raise InputError("it has a field that is not known" + (f": {field_names[0]}" if field_names else ""))
+            raise InputError("it has an unknown field" + (f": {field_names[0]}" if field_names else ""))
         return {name: self._rewrite_field(name, value, fields[name], is_by_model, role) for name, value in item.items()}
 
     def _rewrite_field(self, name: str, value: Any, content: int, is_by_model: bool, role: Any) -> Any:
@@ -189,33 +189,34 @@ class MessageRewriter:
         if content in (PARTS, RESULT, CALLS) and isinstance(value, list):
             return [self.rewrite_item(part, is_by_model, "tool" if content == RESULT else role) for part in value]
         if content in (EMPTY, CALL, CALLS) or not isinstance(value, str):
-            raise InputError("a field has a value that is not known, or cannot be rewritten")
+            raise InputError("a field has an unsupported value")
         if content == NAME:
             return _INVALID_NAME_CHARACTERS.sub("_", self._rewrite_text(value)).strip("_")
         if content == TEXT and role in _TOOL_ROLES:
             return self._rewrite_value(value)
-        by_value = parse_json_container(value) if content in (ARGUMENTS, RESULT) or role in _TOOL_ROLES else None
-        return self._rewrite_text(value) if by_value is None else encode_json(self._rewrite_value(by_value))
+        has_json = content in (ARGUMENTS, RESULT) or role in _TOOL_ROLES
+        container = parse_json_container(value) if has_json else None
+        return self._rewrite_text(value) if container is None else encode_json(self._rewrite_value(container))
 
     def _rewrite_value(self, value: Any) -> Any:
         """Return a JSON value with every text and number rewritten.
 
-        Names of fields, true, false and null stay.
+        Names of fields, true, false and null are kept.
         """
         check_work()
         if value is None or isinstance(value, bool):
             return value
         if isinstance(value, str):
-            inside = None
-            with suppress(InputError):  # every word is rewritten if the text cannot stay JSON
-                inside = parse_json_container(value)
-            return self._rewrite_text(value) if inside is None else encode_json(self._rewrite_value(inside))
+            container = None
+            with suppress(InputError):  # ambiguous JSON is rewritten as a text
+                container = parse_json_container(value)
+            return self._rewrite_text(value) if container is None else encode_json(self._rewrite_value(container))
         if isinstance(value, int | float):
             return self._rewrite_number(value)
         if isinstance(value, list):
             return [self._rewrite_value(entry) for entry in value]
         if not isinstance(value, Mapping) or not all(isinstance(name, str) for name in value):
-            raise InputError("it has a value or a key that JSON does not have")
+            raise InputError("it has a value or a key that JSON does not support")
         return self._rewrite_object(value)
 
     def _rewrite_object(self, value: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -267,15 +268,20 @@ def list_result_call_ids(message: Mapping[str, Any]) -> list[str]:
 
 
 def list_tool_names(tools: Any) -> list[str]:
-    """Return the names in definitions of tools, in the shapes of all APIs."""
-    names, left = list[str](), [tools]
-    while left:
-        entry = left.pop()
+    """Return the names in definitions of tools, in the shapes of all APIs.
+
+    >>> from textveil.conversation import list_tool_names
+    >>> list_tool_names([{"type": "function", "function": {"name": "find"}}, {"name": "send"}])
+    ['find', 'send']
+    """
+    names, remaining = list[str](), [tools]
+    while remaining:
+        entry = remaining.pop()
         if isinstance(entry, list):
-            left += reversed(entry)
+            remaining += reversed(entry)
         elif isinstance(entry, Mapping):
             names += [entry["name"]] if isinstance(entry.get("name"), str) else []
-            left += [entry[field] for field in reversed(_DEFINITION_FIELDS) if field in entry]
+            remaining += [entry[field] for field in reversed(_DEFINITION_FIELDS) if field in entry]
     return names
 
 
@@ -301,13 +307,13 @@ def is_signed(item: Any) -> bool:
 
 
 def drop_null_fields(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a signed item without fields that clients leave empty."""
+    """Return a signed item without the fields that are null, which some clients add."""
     return {name: value for name, value in item.items() if value is not None}
 
 
 def _build_unique_object(entries: list[tuple[str, Any]]) -> Mapping[str, Any]:
     if len(dict(entries)) < len(entries):
-        raise InputError("its JSON has a key twice")
+        raise InputError("its JSON has a duplicate key")
     return dict(entries)
 
 
@@ -336,7 +342,7 @@ def encode_json(value: Any, encode: Callable[[Any], str] = _encode_plain_json) -
     try:
         return encode(value)
     except (TypeError, ValueError, RecursionError):
-        raise InputError("it has a value that JSON does not have, or is nested too deeply") from None
+        raise InputError("it has a value that JSON does not support, or is nested too deeply") from None
 
 
 def _refuse_constant(constant: str) -> Any:
@@ -355,4 +361,4 @@ def _check_identifier(value: Any) -> Any:
         return value
     if isinstance(value, Mapping) and len(value) <= 4 and all(map(_KEY_PATTERN.fullmatch, map(str, value))):
         return {name: _check_identifier(entry) for name, entry in value.items()}
-    raise InputError("what should be an identifier is more than that")
+    raise InputError("an identifier has unsupported characters, or is too long")

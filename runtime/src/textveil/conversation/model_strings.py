@@ -1,4 +1,4 @@
-"""Strings of the model's own in the arguments of a call, for counting."""
+"""Search for the strings that a model itself wrote into a call, and that are counted as guesses."""
 
 import json
 import re
@@ -107,11 +107,11 @@ def has_equal_surrogates(entity_type: str, layout: str, plan: NamesPlan) -> bool
 def _iterate_texts(value: Any, is_field: Callable[[str], bool]) -> Iterator[str]:
     """Yield all texts, numbers and keys of arguments."""
     if isinstance(value, str):
-        inside = parse_json_container(value)
-        if inside is None:
+        container = parse_json_container(value)
+        if container is None:
             yield value
         else:
-            yield from _iterate_texts(inside, is_field)
+            yield from _iterate_texts(container, is_field)
     elif isinstance(value, list):
         for entry in value:
             yield from _iterate_texts(entry, is_field)

@@ -1,8 +1,8 @@
-"""Replies of a model by their places, so that resending can use the model's own text.
+"""Records of a model's replies by their places, so that they can be sent again as the model wrote them.
 
-A place is a function of the messages that the upstream got before it. A reply is never looked up by its content: an
-upstream that writes a guess at one place and a surrogate at another would learn whether both were restored to one
-string.
+A place is a function of the messages that the upstream received before it. A reply is never looked up by its content:
+an upstream that writes a guess at one place and a surrogate at another would learn whether both were restored to the
+same string.
 """
 
 import json
@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from textveil.conversation.message_rewriter import encode_json, encode_sorted_json, is_signed
 from textveil.text.inflections import SurrogatePair
 
-#: Maximum number of different texts at one place; and, in a conversation, of texts after the first at their
-#: place, and of texts that differ from the restored form of their reply. The upstream sees the result
-#: of each comparison.
+#: Maximum number of different texts at one place. Maximum number in a conversation of texts that are not the first at
+#: their place, and of texts that differ from the restored form of their reply. The upstream learns the result of each
+#: comparison.
 MAX_TEXTS_PER_PLACE, MAX_OTHER_TEXTS = 3, 32
 #: Number of user and tool messages that identify a place if a client left out the oldest messages.
 _RECENT_MESSAGES = 1
@@ -181,21 +181,23 @@ class ReplyRecords:
         values: dict[str, list[str]] = {}
         for field_class, value in iterate_model_fields(message):
             values.setdefault(field_class, []).append(self.hash_value(field_class, value))
-        admitted = [self._admit_texts(key, kind, hashes) for kind, hashes in values.items()]  # each uses up a limit
+        admitted = [
+            self._admit_texts(key, field_class, hashes) for field_class, hashes in values.items()
+        ]  # each uses up a limit
         is_open = all(admitted)
         may_compare = is_open and is_compared and len(self._changed_hashes) < MAX_OTHER_TEXTS
         record = self._records.get(key) if may_compare else None
         fields = {} if record is None else record.fields
         model_values = {
-            kind: [json.loads(text) for _, text in fields[kind]]
-            for kind, found in values.items()
-            if [tag for tag, _ in fields.get(kind, ())] == found
+            field_class: [json.loads(text) for _, text in fields[field_class]]
+            for field_class, hashes in values.items()
+            if [tag for tag, _ in fields.get(field_class, ())] == hashes
         }
         if record is not None:
             self._changed_hashes.update(
-                self._make_tag("changed", key, kind, *found)
-                for kind, found in values.items()
-                if kind not in model_values
+                self._make_tag("changed", key, field_class, *hashes)
+                for field_class, hashes in values.items()
+                if field_class not in model_values
             )
         return FoundReply(
             key=key, is_open=is_open, model_values=model_values, is_whole=len(model_values) == len(values)
@@ -216,8 +218,8 @@ class ReplyRecords:
     def hash_value(self, field_class: str, value: Any) -> str:
         """Return the hash of a text, or of arguments as a value.
 
-        The hash ignores blanks and marks at the end of a text. Runs of blanks and line ends inside a text count as one
-        blank.
+        The hash ignores blanks at both ends of a text and punctuation at its end. A run of blanks and line ends inside
+        it counts as one blank.
         """
         if field_class != "call" and isinstance(value, str):
             value = " ".join(value.split()).rstrip(_TRAILING_PUNCTUATION)
@@ -238,16 +240,16 @@ class ReplyRecords:
             "records": {
                 key: [record.fields, record.pairs, record.reply_start] for key, record in self._records.items()
             },
-            "recent": self._chain_by_recent,
-            "closed": sorted(self._closed_keys),
-            "texts": self._texts_by_field,
-            "others": self._other_text_count,
-            "changed": sorted(self._changed_hashes),
+            "chain_by_recent": self._chain_by_recent,
+            "closed_keys": sorted(self._closed_keys),
+            "texts_by_field": self._texts_by_field,
+            "other_text_count": self._other_text_count,
+            "changed_hashes": sorted(self._changed_hashes),
         }
 
     def count_characters(self) -> int:
         """Estimate the number of characters of the texts in the state."""
-        texts = (text for record in self._records.values() for found in record.fields.values() for _, text in found)
+        texts = (text for record in self._records.values() for entries in record.fields.values() for _, text in entries)
         return sum(map(len, texts)) + 100 * (
             len(self._chain_by_recent) + len(self._texts_by_field) + len(self._changed_hashes)
         )
@@ -256,19 +258,19 @@ class ReplyRecords:
         """Continue from a saved state."""
         self._records = {
             key: ReplyRecord(
-                fields={kind: [(tag, text) for tag, text in found] for kind, found in fields.items()},
+                fields={name: [(tag, text) for tag, text in entries] for name, entries in fields.items()},
                 pairs=[SurrogatePair(*pair) for pair in used],
                 reply_start=reply,
             )
             for key, (fields, used, reply) in state["records"].items()
         }
         self._call_hashes = {tag for record in self._records.values() for tag, _ in record.fields.get("call", ())}
-        self._chain_by_recent, self._closed_keys = dict(state["recent"]), set(state["closed"])
+        self._chain_by_recent, self._closed_keys = dict(state["chain_by_recent"]), set(state["closed_keys"])
         self._texts_by_field, self._other_text_count = (
-            {key: [*found] for key, found in state["texts"].items()},
-            state["others"],
+            {key: [*hashes] for key, hashes in state["texts_by_field"].items()},
+            state["other_text_count"],
         )
-        self._changed_hashes = set(state["changed"])
+        self._changed_hashes = set(state["changed_hashes"])
 
     def _hash_place(self, place: ConversationPlace) -> tuple[str, str | None]:
         """Return the hash of a place, and the hash of the last messages alone if there are enough."""
@@ -372,8 +374,8 @@ def is_response_item(reply: Any) -> bool:
 
 
 def _have_different_texts(known: RecordedFields, fields: RecordedFields) -> bool:
-    return {kind: [text for _, text in found] for kind, found in known.items()} != {
-        kind: [text for _, text in found] for kind, found in fields.items()
+    return {name: [text for _, text in entries] for name, entries in known.items()} != {
+        name: [text for _, text in entries] for name, entries in fields.items()
     }
 
 

@@ -27,7 +27,7 @@ from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, Restor
 from textveil.text.restored import ReportProperties, RestoreReport
 from textveil.work_limits import check_work
 
-#: Fields of a message that some clients show before its answer; the content of fields that this module restores.
+#: Fields of a message that some clients display before its answer; contents of fields that this module restores.
 _THOUGHT_FIELDS = frozenset(("reasoning", "reasoning_content"))
 _RESTORED_CONTENTS = frozenset((TEXT, PARTS, CALLS, CALL, ARGUMENTS, VALUE))
 #: Number of characters that are restored between two checks of the time.
@@ -40,10 +40,21 @@ RestoredCallback = Callable[[Any, Any, list[SurrogatePair]], None]
 class RestoredReply(ReportProperties):
     """A reply with the originals in place of surrogates.
 
+    >>> from textveil import Conversation
+    >>> conversation = Conversation()
+    >>> sent = conversation.outgoing_text("Anna Novak called.")
+    >>> result = conversation.incoming(f"{sent} [Note](https://example.com/{sent.split()[0]})")
+    >>> str(result).split("[")[0]
+    'Anna Novak called. '
+    >>> result.restored == (sent.removesuffix(" called."),)
+    True
+    >>> [reason.value for _, reason in result.skipped]
+    ['link']
+
     Attributes:
         reply: The restored reply, in the shape of the argument. It is as private as the messages.
-        report: What was restored, and what was not, with reasons.
-        tools: Names of tools whose arguments stayed as the model wrote them.
+        report: The restored surrogates, and those not restored, with reasons.
+        tools: Names of tools whose arguments were not restored.
     """
 
     reply: Any = field(repr=False)
@@ -91,7 +102,7 @@ class ReplyRestorer:
 
         Args:
             reply: The reply.
-            other_parts: Other parts of the reply that a client may show; they stay unchanged.
+            other_parts: Other parts of the reply that a client may display; they are not changed.
         """
         self._track_unchanged(other_parts)
         restored = self._restore_text(reply) if isinstance(reply, str) else self._restore_item(reply)
@@ -105,7 +116,7 @@ class ReplyRestorer:
         if isinstance(reply, list):
             return [self._restore_item(item) for item in reply]
         if not isinstance(reply, Mapping) or ("role" not in reply and "type" not in reply):
-            raise InputError("a reply is a text, a message with its role, or a list of its parts: dictionaries")
+            raise InputError("a reply must be a text, a message with a role, or a list of parts, as dictionaries")
         item_type = reply.get("type", "message")
         if isinstance(item_type, str) and item_type in SIGNED_TYPES:
             self._on_restored(drop_null_fields(reply), dict(reply), [])
@@ -121,7 +132,7 @@ class ReplyRestorer:
         return restored
 
     def _track_unchanged(self, value: Any) -> None:
-        """Track texts that a client may show and that stay unchanged."""
+        """Track texts that a client may display and that are not changed."""
         for text in find_displayed_texts(value):
             self._view.pass_text(text)
 
@@ -192,7 +203,7 @@ class ReplyRestorer:
         return original
 
     def _restore_text(self, text: str, *, is_thought: bool = False) -> str:
-        """Restore a text after the others that clients may show with it."""
+        """Restore a text after the other texts that clients may display with it."""
         if text and not is_thought:
             self._thought_view.stop_restoring()
         restored = self._restore_string(text, self._policy, self._thought_view if is_thought else self._view)
@@ -204,7 +215,7 @@ class ReplyRestorer:
     def _restore_string(
         self, text: str, policy: RestorePolicy, view: ReplyView | None = None, *, is_argument: bool = False
     ) -> str:
-        # The result of the call would hide a restored letter, but not the letters that the model wrote beside it.
+        # The result of a call hides a restored letter, but not the letters that the model wrote beside it
         index = self._restorer.index.without_quotations if is_argument else self._restorer.index
         stream = StreamRestorer(index, policy, self._find_known_numbers)
         if view is not None:
@@ -221,7 +232,16 @@ class ReplyRestorer:
 
 
 class RecordedReplyStream(StreamRestorer):
-    """Restorer of a text that arrives in parts; the result does not depend on the division.
+    """Restorer of a text that arrives in parts; the result does not depend on the division into parts.
+
+    >>> from textveil import Conversation
+    >>> conversation = Conversation()
+    >>> sent = conversation.outgoing_text("Anna Novak called.")
+    >>> stream = conversation.stream()
+    >>> "".join(stream.feed(character) for character in sent) + stream.close()
+    'Anna Novak called.'
+    >>> stream.model_text == sent
+    True
 
     Args:
         index: The surrogates to find, with their originals.
@@ -249,15 +269,15 @@ class RecordedReplyStream(StreamRestorer):
         self.model_text = ""
 
     def feed(self, delta: str) -> str:
-        """Process the next part, and return the finished text.
+        """Process the next part, and return the text that later parts cannot change.
 
-        The stream holds back at most a form, a character and an open chunk.
+        The stream holds back at most the longest form of a surrogate, one character and a chunk that has not ended.
 
         Raises:
             InputError: The part is not a string, or the stream is closed.
         """
         if not isinstance(delta, str) or self.result is not None:
-            raise InputError("a part of a reply is a string, and none comes after the end")
+            raise InputError("a part of a reply must be a string, and the stream must be open")
         self._model_parts.append(delta)
         self._restored_parts.append(super().feed(delta))
         return self._restored_parts[-1]

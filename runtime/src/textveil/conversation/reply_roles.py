@@ -1,14 +1,17 @@
-"""The model's role for all messages of a reply, and safe identifiers for its calls.
+"""The role of the messages of a reply and the identifiers of its calls, which the upstream must not choose.
 
-A safe identifier contains no guess of the upstream. A client appends a reply to its messages unchanged. A message of a
-user, or the result of a tool, is rewritten under the mapping of the conversation. So an upstream that chose the role or
-the type could test any number of guesses.
+A client appends a reply to its messages unchanged, and quotes its identifiers in results of tools. A message of a user
+and the result of a tool are rewritten under the mapping of the conversation. So an upstream that chose the role or the
+type could test any number of guesses. It could also use a guess as the identifier of a call, which a client may write
+into the result of the call, such as *call Szeged failed*. No rule for the result prevents this: a search for the
+identifier is the same test. So the client gets another identifier, and the upstream gets its own back.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from textveil.conversation.message_rewriter import SETTINGS_TYPE, is_result
+from textveil.conversation.message_rewriter import SETTINGS_TYPE, encode_json, is_result
 from textveil.errors import InputError
 
 #: Fields of replies and of their events in which clients search for messages, items and parts.
@@ -18,6 +21,14 @@ _CONTAINERS = frozenset(
 _CALL_IDS = ("tool_call_id", "call_id", "tool_use_id")
 #: Types whose identifier is that of a call.
 _CALL_TYPES = frozenset(("function", "custom"))
+#: Identifiers in the forms of the APIs. With its prefix each is a single string, never one of the user's.
+_OPAQUE_ID = re.compile(
+    r"(?:call|toolu|srvtoolu|tooluse|fc|ctc)_[A-Za-z0-9_]{1,256}|chatcmpl-tool-[0-9a-f]{32}", re.ASCII
+)
+#: Some APIs require identifiers of exactly nine letters and digits.
+_SHORT_ID = re.compile(r"[A-Za-z0-9]{9}", re.ASCII)
+_PREFIX, _DIGEST_CHARACTERS, _SHORT_CHARACTERS = "call_", 24, 9
+_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def claim_reply(
@@ -61,3 +72,54 @@ def claim_reply(
     if "role" in claimed:
         claimed["role"] = "assistant"
     return claimed
+
+
+class CallIds:
+    """The identifiers of a conversation's calls that the client gets in place of the upstream's.
+
+    Args:
+        make_tag: A keyed hash of some strings, different for each use.
+        is_guess: Returns whether a text has a string whose equality could be visible in the output.
+    """
+
+    def __init__(self, make_tag: Callable[..., str], is_guess: Callable[[str], bool]) -> None:
+        self._make_tag, self._is_guess = make_tag, is_guess
+        #: The upstream's identifier for each identifier made here.
+        self._originals: dict[str, Any] = {}
+
+    def count_characters(self) -> int:
+        """Return the total number of characters of all identifiers."""
+        return sum(len(replacement) + len(str(call)) for replacement, call in self._originals.items())
+
+    def replace(self, call: Any) -> Any:
+        """Return the client's identifier for one of the upstream's, or for one made here."""
+        if call is None or isinstance(call, bool):
+            return call
+        text = call if isinstance(call, str) else encode_json(call)
+        if text in self._originals or _OPAQUE_ID.fullmatch(text) or not self._is_guess(text):
+            return call
+        replacement = self._make_id(text)
+        self._originals[replacement] = call
+        return replacement
+
+    def put_back(self, call: Any) -> Any:
+        """Return the upstream's identifier for one made here; any other unchanged."""
+        return self._originals.get(call, call) if isinstance(call, str) else call
+
+    def export_state(self) -> dict[str, Any]:
+        """Return the whole state as plain values for JSON."""
+        return dict(self._originals)
+
+    def restore_state(self, state: Mapping[str, Any]) -> None:
+        """Continue from a saved state."""
+        self._originals = dict(state)
+
+    def _make_id(self, text: str) -> str:
+        digest = self._make_tag("made call", text)
+        if _SHORT_ID.fullmatch(text) is None:
+            return _PREFIX + digest[:_DIGEST_CHARACTERS]
+        number, characters = int(digest, 16), ""
+        for _ in range(_SHORT_CHARACTERS):
+            number, digit = divmod(number, len(_DIGITS))
+            characters += _DIGITS[digit]
+        return characters

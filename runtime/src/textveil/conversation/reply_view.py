@@ -1,8 +1,8 @@
-"""Tracking of the texts of a reply that a client may show together, restored or not.
+"""Tracking of the texts of a reply that a client may display together, restored or not.
 
-Markup that begins in one text makes an original in the next one a part of a link. So texts that are not restored, such
-as a thought, a part of an unknown type or an unknown field, are tracked as well. A client may show or omit them; the
-texts after them are restored only if that makes no difference to a Markdown reader.
+Markup that begins in one text can make an original in the next text a part of a link. So texts that are not restored,
+such as a thought, a part of an unknown type or an unknown field, are tracked too. A client may display or omit them.
+The texts after them are restored only if a Markdown reader reads them in the same way in both cases.
 """
 
 import re
@@ -14,7 +14,7 @@ from textveil.text.restore_policy import RestorePolicy, SkipReason
 
 #: Texts in which no markup can begin or end, next to any other text.
 _MARKUP_FREE_TEXT = re.compile(r"(?:[^\W_]|[ ,_-])*")
-#: Fields that clients do not show in the text of a reply: identifiers, settings, sources, and separately shown content.
+#: Fields that clients do not display in the text of a reply: identifiers, settings, sources and separate contents.
 _UNDISPLAYED_FIELDS = frozenset(
     """
     id type role model object name status index call_id tool_call_id tool_use_id item_id response_id event_id user
@@ -29,11 +29,15 @@ _EMPTY_INDEX = FormIndex({})
 
 
 def find_displayed_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
-    """Yield the texts of a JSON value that a client may show and that may contain markup.
+    """Yield the texts of a JSON value that a client may display and that may contain markup.
+
+    >>> from textveil.conversation import find_displayed_texts
+    >>> list(find_displayed_texts({"id": "m[1]", "summary": "See [the note](", "words": ["plain text"]}))
+    ['See [the note](']
 
     Args:
         value: The value.
-        is_part: Whether the texts continue elsewhere: then the function yields all of them.
+        is_part: Whether the texts are parts that continue elsewhere. Then the function yields all of them.
     """
     waiting = [value]
     while waiting:
@@ -48,10 +52,19 @@ def find_displayed_texts(value: Any, *, is_part: bool = False) -> Iterator[str]:
 
 
 class ReplyView:
-    """Texts of a reply that a client may show together, in order.
+    """Texts of a reply that a client may display together, in order.
+
+    >>> from textveil import Conversation
+    >>> conversation = Conversation()
+    >>> sent = conversation.outgoing_text("Anna Novak")
+    >>> view, stream = conversation.make_reply_view(), conversation.stream()
+    >>> view.pass_text("[See](https://example.com/")  # a text before it, which is not restored, opens a link
+    >>> view.begin_text(stream)
+    >>> stream.feed(sent) + stream.close() == sent
+    True
 
     Args:
-        policy: Places in which originals are restored; if it opens every place, nothing is checked.
+        policy: Places in which originals are restored; if it permits every place, nothing is checked.
 
     Attributes:
         is_closed: Whether restoring has ended for the rest of the reply.
@@ -93,13 +106,13 @@ class ReplyView:
             self._open_stream = None if self._open_stream is stream else self._open_stream
 
     def pass_text(self, text: str) -> None:
-        """Track a text that the client gets unchanged."""
+        """Track a text that the client receives unchanged."""
         self.end_passed_text()
         self.pass_part(None, text)
         self.end_passed_text()
 
     def pass_part(self, source: object, text: str) -> None:
-        """Track a part of a text that the client gets unchanged.
+        """Track a part of a text that the client receives unchanged.
 
         Args:
             source: Source of the text; equal for all parts of one text.
@@ -110,7 +123,7 @@ class ReplyView:
         if self._is_off or self.is_closed or not text:
             return
         if self._open_stream is not None:
-            if _MARKUP_FREE_TEXT.fullmatch(text) is None:  # the client may show it at an unknown position
+            if _MARKUP_FREE_TEXT.fullmatch(text) is None:  # the client may display it at an unknown position
                 self.stop_restoring()
             return
         if self._passed_stream is None:
@@ -122,7 +135,7 @@ class ReplyView:
         self._passed_stream.feed(text)
 
     def end_passed_text(self) -> None:
-        """End the text that the client gets unchanged."""
+        """End the text that the client receives unchanged."""
         if self._passed_stream is not None:
             self._passed_stream.close()
             self._last_stream, self._passed_stream = self._passed_stream, None
@@ -130,12 +143,12 @@ class ReplyView:
             self._is_separated = self._last_stream.has_separable_end
 
     def mark_separated(self) -> None:
-        """Mark that clients show the next text after a blank or the end of a line."""
+        """Mark that clients display the next text after a blank or the end of a line."""
         self.end_passed_text()
         self._is_separated = True
 
     def mark_replacement(self) -> None:
-        """Mark that a client may show the next text in place of one before it."""
+        """Mark that a client may display the next text in place of an earlier one."""
         self.end_passed_text()
         self._stop_unless_neutral()
 

@@ -1,7 +1,7 @@
 """Rewriting of stop sequences under the mapping of a conversation.
 
-A model that receives surrogates never writes an original, so a stop sequence with an original would stop nothing, and
-would tell the original.
+A model that receives surrogates never writes an original. So a stop sequence with an original would stop nothing, and
+would reveal the original to the upstream.
 """
 
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from textveil.conversation.conversation import Conversation
 
-#: Tokens of models that apps use as stop sequences. A changed token would stop nothing.
+#: Special tokens of models that apps use as stop sequences. A replaced token would stop nothing.
 STOP_TOKENS = frozenset(
     "</s> <s> <|im_end|> <|im_start|> <|eot_id|> <|eom_id|> <|end_of_text|> <|endoftext|> <|end|> <|user|> "
     "<|assistant|> <end_of_turn> <start_of_turn> [INST] [/INST]".split()
@@ -18,5 +18,13 @@ STOP_TOKENS = frozenset(
 
 
 def rewrite_stop_sequences(conversation: "Conversation", sequences: Iterable[str]) -> list[str]:
-    """Return stop sequences with surrogates in place of originals; tokens of models stay."""
+    """Return stop sequences with surrogates in place of originals; special tokens of models are kept.
+
+    >>> from textveil import Conversation
+    >>> from textveil.conversation import rewrite_stop_sequences
+    >>> conversation = Conversation()
+    >>> stops = rewrite_stop_sequences(conversation, ["</s>", "Novak:"])
+    >>> stops[0], stops[1] == conversation.outgoing_text("Novak:")
+    ('</s>', True)
+    """
     return [text if text in STOP_TOKENS else conversation.outgoing_text(text) for text in sequences]

@@ -1,8 +1,8 @@
 """Limits on the guesses that a model may test through the results of tools.
 
-A result shares the mapping of the conversation, so each string of the model's own in it is a test: the upstream sees
-whether it equals a hidden one. Strings are counted in the arguments of the model's calls:
-counting them in the results would be a test itself.
+A result shares the mapping of the conversation. So each string in it that the model wrote is a test: the upstream
+learns whether the string equals a hidden one. The strings are counted in the arguments of the model's calls, since a
+count in the results would be a test itself.
 """
 
 from collections.abc import Iterable, Mapping
@@ -135,11 +135,11 @@ class ToolGuesses:
                 call: [sorted(strings), self._pairs_by_call.get(call, [])]
                 for call, strings in self._strings_by_call.items()
             },
-            "early": {call: sorted(strings) for call, strings in self._early_name_strings.items()},
-            "all": sorted(self._all_strings),
-            "closed": self._excludes_all,
-            "refused": sorted(self._excluded_calls),
-            "own": {call: [*words] for call, words in self._model_words_by_call.items() if words},
+            "name_strings": {call: sorted(strings) for call, strings in self._early_name_strings.items()},
+            "all_strings": sorted(self._all_strings),
+            "excludes_all": self._excludes_all,
+            "excluded_calls": sorted(self._excluded_calls),
+            "model_words": {call: [*words] for call, words in self._model_words_by_call.items() if words},
         }
 
     @classmethod
@@ -149,8 +149,8 @@ class ToolGuesses:
         for call, (strings, restored) in state["calls"].items():
             guesses._strings_by_call[call] = set(strings)
             guesses._pairs_by_call[call] = [SurrogatePair(*pair) for pair in restored]
-        guesses._early_name_strings = {call: set(strings) for call, strings in state.get("early", {}).items()}
-        guesses._all_strings, guesses._excludes_all = set(state["all"]), state["closed"]
-        guesses._excluded_calls = set(state.get("refused", ()))
-        guesses._model_words_by_call = {call: dict.fromkeys(words) for call, words in state["own"].items()}
+        guesses._early_name_strings = {call: set(strings) for call, strings in state["name_strings"].items()}
+        guesses._all_strings, guesses._excludes_all = set(state["all_strings"]), state["excludes_all"]
+        guesses._excluded_calls = set(state["excluded_calls"])
+        guesses._model_words_by_call = {call: dict.fromkeys(words) for call, words in state["model_words"].items()}
         return guesses

@@ -233,18 +233,18 @@ class ConversationDraws(_DocumentDraws):
             It is as private as the texts.
         """
         return {
-            "members": [[*equal, member] for equal, member in self._draw_numbers.items()],
+            "draw_numbers": [[*equal, member] for equal, member in self._draw_numbers.items()],
             "tags": [[called, equal, tag] for (called, equal), tag in self._tags.items()],
             "counts": self._counts,
-            "out": sorted(self._used_spellings),
+            "used_spellings": sorted(self._used_spellings),
         }
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Restore a state that ``state`` returned."""
-        self._draw_numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["members"]}
+        """Restore a state that ``export_state`` returned."""
+        self._draw_numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["draw_numbers"]}
         self._tags = {(called, tuple(map(tuple, equal))): tag for called, equal, tag in state["tags"]}
         self._counts = dict(state["counts"])
-        self._used_spellings = set(state["out"])
+        self._used_spellings = set(state["used_spellings"])
         self._unused_indices.clear()
 
 

@@ -1,0 +1,192 @@
+"""Restoring of replies of an API, whole or as an event stream: what the restorers of all APIs have in common.
+
+The texts of a reply are restored. All other values pass unchanged.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+from textveil import Conversation
+from textveil.conversation import RecordedReplyStream, ReplyView, RestoredReply, find_displayed_texts
+from textveil.errors import InputError
+
+from textveil_cli.gateway.sse import ServerSentEvent
+from textveil_cli.gateway.upstream import make_upstream_refusal
+
+#: Counts in log lines and in the header ``x-textveil-counts``: attributes of ``RestoredReply``.
+_COUNT_NAMES = ("restored", "not_restored_words", "ambiguous", "tools", "skipped")
+
+
+class ApiReplyRestorer:
+    """Restorer of one reply with the surrogates of its request.
+
+    Values of unknown types are not changed.
+
+    Args:
+        exchange: The conversation state of the request.
+        tools: Tools whose arguments are restored. In a stream such arguments are sent in one part.
+
+    Attributes:
+        restored_messages: The restored reply, as messages that the client may send again; one list for each choice.
+        counts: Numbers of restored surrogates and of those not restored; ``unshared_results`` counts tool results that
+            were sent without the mapping.
+        reason_counts: Number of surrogates not restored, by the reason.
+        reply_ids: Ids of the reply that later requests may refer to.
+    """
+
+    def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
+        self.exchange = self._exchange = exchange
+        self._tools = frozenset(tools)
+        self._streams: dict[Any, RecordedReplyStream] = {}
+        self._views: dict[Any, ReplyView] = {}
+        self._common_view = exchange.make_reply_view()
+        self._begun_texts: set[Any] = set()
+        self._newest_by_group: dict[Any, Any] = {}
+        self._calls: dict[Any, dict[str, Any]] = {}
+        self.restored_messages: list[list[Any]] = []
+        self.counts: Counter[str] = Counter(dict.fromkeys(_COUNT_NAMES, 0))
+        if exchange.unshared_results:
+            self.counts["unshared_results"] = exchange.unshared_results
+        self.reason_counts: Counter[str] = Counter()
+        self.reply_ids: list[str] = []
+
+    def claim_reply(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return a reply or an event in which every message has the role of the model.
+
+        Results of tools that the upstream wrote into it do not share the mapping.
+
+        Raises:
+            Refusal: The reply has an item of a type that no API has, or is nested too deeply.
+        """
+        try:
+            return self._exchange.claim_reply(reply)
+        except (InputError, RecursionError):
+            raise make_upstream_refusal("sent an item of a type that no API has") from None
+
+    def note_unclear(self, count: int) -> None:
+        """Store the number of calls with ambiguous arguments for the log line."""
+        if count:
+            self.counts["unclear_calls"] = count
+
+    def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return a whole reply, restored."""
+        return reply
+
+    def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
+        """Yield the restored event, after any text that was held back before it."""
+        yield event
+
+    def end_stream(self) -> Iterator[ServerSentEvent]:
+        """Yield held-back text at the end of a stream, also if the upstream sends no end event."""
+        yield from ()
+
+    def _restore_value(
+        self, reply: Any, is_counted: bool = True, *, record: bool = False, other_parts: Any = None
+    ) -> Any:
+        try:
+            result = self._exchange.incoming(reply, record=record, other_parts=other_parts)
+        except InputError:
+            return reply  # of an unknown shape: nothing is restored
+        if is_counted:
+            self._count_result(result)
+        return result.reply
+
+    def _restores_arguments(self, call: Mapping[str, Any]) -> bool:
+        """Return whether the arguments of a call are restored."""
+        name = call.get("name")
+        return isinstance(name, str) and name in self._tools
+
+    def _count_result(self, result: RestoredReply) -> None:
+        self.counts.update({name: len(getattr(result, name)) for name in _COUNT_NAMES})
+        self.reason_counts.update(reason.value for _, reason in result.skipped)
+
+    def _get_group(self, place: Any) -> Any:
+        """Return the group of a text: clients may join the texts of one group.
+
+        The default is one group for the whole reply.
+        """
+        return None
+
+    def _get_view(self, group: Any = None) -> ReplyView:
+        """Return the view that follows the joined texts of a group."""
+        if group not in self._views:
+            self._views[group] = view = self._exchange.make_reply_view()
+            if self._common_view.has_effect:  # a construct began in a value outside all texts
+                view.stop_restoring()
+        return self._views[group]
+
+    def _track_unchanged(self, value: Any) -> None:
+        """Track a value that passes unchanged and that a client may display beside any of the texts."""
+        for text in find_displayed_texts(value):
+            for view in (self._common_view, *self._views.values()):
+                view.pass_text(text)
+
+    def _refuse_late_text(self, place: Any) -> None:
+        """Raise ``Refusal`` if a text continues after the next one has begun.
+
+        The surrogates of the next text are restored already, and the continuation could begin a link around them.
+        """
+        if place in self._begun_texts and self._newest_by_group[self._get_group(place)] != place:
+            raise make_upstream_refusal("continued a text after the next text had begun")
+
+    def _feed_text(self, place: Any, delta: str) -> str:
+        if place not in self._streams and delta:
+            group = self._get_group(place)
+            self._begun_texts.add(place)
+            self._newest_by_group[group] = place
+            self._streams[place] = self._exchange.stream(record=False)
+            self._get_view(group).begin_text(self._streams[place])
+        return self._streams[place].feed(delta) if delta else ""
+
+    def _close_text(self, place: Any) -> tuple[str, str, str]:
+        """End a text; return its held-back rest, the restored text and the model's original."""
+        stream = self._streams.pop(place, None)
+        if stream is None:
+            return "", "", ""
+        rest = stream.close()
+        self._get_view(self._get_group(place)).end_text(stream)
+        assert stream.result is not None
+        self._count_result(stream.result)
+        return rest, stream.result.reply, stream.model_text
+
+
+def list_objects(value: Any) -> list[dict[str, Any]]:
+    """Return the objects of a list; none of any other value."""
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
+def list_other_values(value: Any) -> list[Any]:
+    """Return the entries of a list that are no objects; any other value as the only entry."""
+    return [entry for entry in value if not isinstance(entry, dict)] if isinstance(value, list) else [value]
+
+
+def drop_fields(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    """Return an object without some fields."""
+    return {name: entry for name, entry in value.items() if name not in names}
+
+
+def get_index(value: Mapping[str, Any], name: str = "index") -> int:
+    """Return an index, or 0 if it is no number."""
+    found = value.get(name)
+    return found if isinstance(found, int) else 0
+
+
+def get_string(value: Any) -> str:
+    """Return a text, or an empty one for any other value."""
+    return value if isinstance(value, str) else ""
+
+
+def parse_object(text: str) -> Any:
+    """Return the object that a JSON text encodes; ``None`` for any other text."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def make_index_key(number: Any) -> Any:
+    """Return an index by which clients count; for any other value a text that represents it."""
+    return number if type(number) is int else repr(number)

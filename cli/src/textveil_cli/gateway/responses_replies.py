@@ -1,0 +1,235 @@
+"""Restoring of replies of OpenAI's responses."""
+
+from collections.abc import Callable, Collection, Iterator
+from typing import Any
+
+from textveil import Conversation
+from textveil.conversation import find_displayed_texts
+
+from textveil_cli.gateway.api_replies import (
+    ApiReplyRestorer,
+    drop_fields,
+    get_index,
+    get_string,
+    list_objects,
+    list_other_values,
+    make_index_key,
+)
+from textveil_cli.gateway.sse import ServerSentEvent
+
+#: Item types of OpenAI's responses with texts, calls or signed values. Any other item gets the second type, so that it
+#: is only tracked.
+_ITEM_TYPES, _UNKNOWN_ITEM_TYPE = frozenset(("message", "function_call", "reasoning")), "unread"
+#: Events of OpenAI's responses with tool input, which is no text of the message.
+_ARGUMENTS_EVENT = "function_call_arguments"
+_INPUT_EVENTS = frozenset(
+    (_ARGUMENTS_EVENT, "mcp_call_arguments", "custom_tool_call_input", "code_interpreter_call_code")
+)
+_EVENT_BY_PART_TYPE = {"text": "output_text", "refusal": "refusal"}
+
+
+class ResponsesReplyRestorer(ApiReplyRestorer):
+    """Restorer of replies of OpenAI's responses."""
+
+    def __init__(self, exchange: Conversation, tools: Collection[str]) -> None:
+        super().__init__(exchange, tools)
+        self._last_deltas: dict[Any, dict[str, Any]] = {}
+        self._inserted_count = 0
+        self._has_recorded_items = False
+        #: The original and the restored text of each text that has ended.
+        self._ended_texts: dict[Any, tuple[str, str]] = {}
+        #: Thoughts and other texts that pass unchanged, in parts.
+        self._passed_parts: dict[Any, list[str]] = {}
+        self._passed_texts: set[str] = set()
+
+    def restore_whole(self, reply: dict[str, Any]) -> dict[str, Any]:
+        """Return a response with its output restored."""
+        output = reply.get("output")
+        if isinstance(output, list):
+            other_parts = [drop_fields(reply, "output"), *list_other_values(output)]
+            items = [
+                item if _is_known_item(item) else {"type": _UNKNOWN_ITEM_TYPE, "item": item}
+                for item in list_objects(output)
+            ]
+            restored_items = iter(self._restore_value(items, record=True, other_parts=other_parts))
+            restored = {number: next(restored_items) for number, item in enumerate(output) if isinstance(item, dict)}
+            reply["output"] = [restored[number] if _is_known_item(item) else item for number, item in enumerate(output)]
+            self.restored_messages = [reply["output"]]
+        self._store_reply_ids(reply)
+        return reply
+
+    def _store_reply_ids(self, reply: dict[str, Any]) -> None:
+        entries = (reply, *list_objects(reply.get("output")))
+        self.reply_ids = [entry["id"] for entry in entries if isinstance(entry.get("id"), str)]
+
+    def restore_event(self, event: ServerSentEvent) -> Iterator[ServerSentEvent]:
+        """Yield an event with its text restored; the held-back rest of a text precedes its end."""
+        for passed in self._restore_typed_event(event, event.data):
+            if isinstance(passed.data.get("sequence_number"), int):
+                passed.data["sequence_number"] += self._inserted_count
+            yield passed
+
+    def _restore_typed_event(self, event: ServerSentEvent, data: dict[str, Any]) -> Iterator[ServerSentEvent]:
+        event_type = get_string(data.get("type"))
+        subject, _, step = event_type.removeprefix("response.").rpartition(".")
+        item, part = make_index_key(data.get("output_index", 0)), make_index_key(data.get("content_index", 0))
+        place, field = (item, part, subject), {"output_text": "text", "refusal": "refusal"}.get(subject)
+        if field is not None and step == "delta" and isinstance(data.get("delta"), str):
+            self._refuse_late_text(place)
+            yield from self._end_other_texts(lambda open_place: open_place == place)
+            self._track_unchanged(drop_fields(data, "delta"))
+            self._last_deltas[place] = dict(data)
+            data["delta"] = self._feed_text(place, data["delta"])
+        elif field is not None and step == "done" and isinstance(data.get(field), str):
+            yield from self._end_other_texts(lambda open_place: open_place[:2] != place[:2])
+            self._track_unchanged(drop_fields(data, field))
+            data[field] = self._restore_final_text(place, data[field])
+        elif subject in _INPUT_EVENTS:
+            if subject == _ARGUMENTS_EVENT and isinstance(data.get("delta" if step == "delta" else "arguments"), str):
+                yield from self._restore_arguments(place, data, step)
+                if step == "delta" and self._restores_arguments(self._calls.get(item, {})):
+                    return
+        elif step == "delta" and isinstance(data.get("delta"), str):
+            yield from self._end_other_texts()
+            self._passed_parts.setdefault((subject, item, part, make_index_key(data.get("summary_index"))), []).append(
+                data["delta"]
+            )
+            self._get_view().pass_part((subject, item, part, make_index_key(data.get("summary_index"))), data["delta"])
+        elif subject == "content_part" and step == "done" and isinstance(data.get("part"), dict):
+            yield from self._end_other_texts(lambda open_place: open_place[:2] != place[:2])
+            data["part"] = self._restore_final_part(place[:2], data["part"])
+        elif subject == "output_item" and isinstance(data.get("item"), dict):
+            yield from self._end_other_texts()
+            self._calls[item] = written = data["item"]
+            if step == "done":
+                data["item"] = self._restore_final_item(item, written, is_counted=True)
+                self._exchange.record_reply([written], [data["item"]])
+                self._has_recorded_items = True
+            elif written.get("type") == "function_call":
+                data["item"] = self._restore_value([written], False)[0]
+            else:
+                self._track_unchanged(written)
+        elif isinstance(data.get("response"), dict) and step in ("completed", "incomplete", "failed"):
+            yield from self.end_stream()
+            self._restore_response(data["response"])
+        else:
+            if any(True for _ in find_displayed_texts(data)):
+                yield from self._end_other_texts()
+            self._note_passed_text(subject, item, part, data)
+            self._track_unchanged(data)
+            if isinstance(data.get("response"), dict):
+                self._store_reply_ids(data["response"])
+        yield event
+
+    def _track_unchanged(self, value: Any) -> None:
+        """Track a value that passes unchanged and that a client may display; each distinct text once."""
+        for text in find_displayed_texts(value):
+            if text not in self._passed_texts:
+                self._passed_texts.add(text)
+                super()._track_unchanged(text)
+
+    def _note_passed_text(self, subject: str, item: Any, part: Any, data: dict[str, Any]) -> None:
+        """Store the text of tracked parts, so that no copy of it is tracked again."""
+        parts = self._passed_parts.pop((subject, item, part, make_index_key(data.get("summary_index"))), None)
+        if parts is not None:
+            self._passed_texts.add("".join(parts))
+
+    def _restore_response(self, reply: dict[str, Any]) -> None:
+        """Restore the whole response in the last event of its stream."""
+        output = reply.get("output")
+        if isinstance(output, list):
+            restored = [
+                self._restore_final_item(place, item, is_counted=not self._has_recorded_items)
+                if isinstance(item, dict)
+                else item
+                for place, item in enumerate(output)
+            ]
+            if not self._has_recorded_items:
+                self._exchange.record_reply(list_objects(output), list_objects(restored))
+            reply["output"] = restored
+            self.restored_messages = [restored]
+        self._store_reply_ids(reply)
+
+    def _restore_final_item(self, place: Any, item: dict[str, Any], *, is_counted: bool) -> dict[str, Any]:
+        """Return a whole item, with its streamed texts as the client received them.
+
+        Other texts of the item are restored now.
+        """
+        item_type, content = item.get("type", "message"), item.get("content")
+        if item_type == "function_call":
+            return self._restore_value([item], is_counted)[0]
+        if item_type != "message":
+            self._track_unchanged(item)
+            return self._restore_value([item], False)[0] if item_type == "reasoning" else item
+        self._track_unchanged(drop_fields(item, "content"))
+        if isinstance(content, str):
+            return {**item, "content": self._restore_final_text((place, 0, "output_text"), content)}
+        if not isinstance(content, list):
+            self._track_unchanged(content)
+            return item
+        parts = [
+            self._restore_final_part((place, number), part) if isinstance(part, dict) else part
+            for number, part in enumerate(content)
+        ]
+        self._track_unchanged(list_other_values(content))
+        return {**item, "content": parts}
+
+    def _restore_final_part(self, item_place: tuple[Any, Any], part: dict[str, Any]) -> dict[str, Any]:
+        """Return a part of a message, with its streamed text as the client received it, or restored."""
+        part_type = part.get("type")
+        field = {"output_text": "text", "text": "text", "refusal": "refusal"}.get(
+            part_type if isinstance(part_type, str) else ""
+        )
+        if field is None or not isinstance(part.get(field), str):
+            self._track_unchanged(part)
+            return part
+        self._track_unchanged(drop_fields(part, field))
+        return {**part, field: self._restore_final_text((*item_place, _EVENT_BY_PART_TYPE[field]), part[field])}
+
+    def _restore_final_text(self, place: Any, written: str) -> str:
+        """Return the restored text that the client received of a streamed text.
+
+        A text that differs from the streamed one is restored as a further text, after all others.
+        """
+        known = self._ended_texts.get(place)
+        if known is not None and known[0] == written:
+            return known[1]
+        if known is not None:  # a client may display it in place of the streamed one
+            self._get_view().mark_replacement()
+        text = self._feed_text(place, written)
+        rest, _, _ = self._close_text(place)
+        self._ended_texts[place] = written, text + rest
+        return text + rest
+
+    def _restore_arguments(self, place: Any, data: dict[str, Any], step: str) -> Iterator[ServerSentEvent]:
+        """Restore the arguments of a call of a named tool, which are sent in one part."""
+        if step == "delta":
+            self._last_deltas[place] = dict(data)
+            return
+        call = {**self._calls.get(place[0], {}), "type": "function_call", "arguments": data["arguments"]}
+        data["arguments"] = rest = self._restore_value([call], False)[0]["arguments"]
+        yield from self._insert_rest(place, rest if self._restores_arguments(call) else "")
+
+    def end_stream(self) -> Iterator[ServerSentEvent]:
+        """Yield the held-back rest of texts that have not ended."""
+        yield from self._end_other_texts()
+
+    def _end_other_texts(self, stays_open: Callable[[Any], bool] = lambda place: False) -> Iterator[ServerSentEvent]:
+        """End the open texts for which ``stays_open`` is false."""
+        for place in [place for place in self._streams if not stays_open(place)]:
+            rest, restored, written = self._close_text(place)
+            self._ended_texts[place] = written, restored
+            yield from self._insert_rest(place, rest)
+
+    def _insert_rest(self, place: Any, rest: str) -> Iterator[ServerSentEvent]:
+        last = self._last_deltas.pop(place, None)
+        if rest and last is not None:
+            number = get_index(last, "sequence_number") + 1
+            yield ServerSentEvent(str(last["type"]), {**last, "delta": rest, "sequence_number": number})
+            self._inserted_count += 1
+
+
+def _is_known_item(item: Any) -> bool:
+    """Return whether a value is an output item of a known type."""
+    kind = item.get("type") if isinstance(item, dict) else None
+    return isinstance(kind, str) and kind in _ITEM_TYPES

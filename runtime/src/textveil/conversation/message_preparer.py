@@ -1,0 +1,265 @@
+"""Preparation of the messages of an exchange: each one in the form to send, at its place in the conversation.
+
+A message that was sent before is sent again unchanged. Text under the model's name is the model's own text if a reply
+was recorded at its place, and unlinked otherwise. A tool result is linked as long as its call has few guesses.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from textveil.conversation.exchange_state import ConversationState, ExchangeState
+from textveil.conversation.masks import OriginalMasks
+from textveil.conversation.message_rewriter import (
+    MessageRewriter,
+    classify_sender,
+    encode_json,
+    encode_sorted_json,
+    list_result_call_ids,
+)
+from textveil.conversation.reply_records import ConversationPlace, iterate_calls, iterate_model_fields
+from textveil.conversation.text_rewriter import ConversationTextRewriter
+from textveil.conversation.tool_call_counter import ToolCallCounter
+from textveil.errors import InputError, OptionError
+from textveil.text.names.entity_types import ASSIGNABLE_TYPES
+from textveil.text.names.read import NamesReader
+
+
+class MessagePreparer:
+    """Preparer of the messages and texts of an exchange.
+
+    Args:
+        shared: State of the conversation.
+        exchange: State of the exchange.
+        texts: Rewrites texts.
+        calls: Counts the strings in calls under the model's name.
+    """
+
+    def __init__(
+        self,
+        shared: ConversationState,
+        exchange: ExchangeState,
+        texts: ConversationTextRewriter,
+        calls: ToolCallCounter,
+    ) -> None:
+        self._shared, self._exchange, self._texts, self._calls = shared, exchange, texts, calls
+
+    def prepare_messages(self, messages: list[Any]) -> list[Any]:
+        """Return messages in the form to send; see ``Conversation.outgoing``.
+
+        Raises:
+            InputError: A message cannot be sent. Nothing is sampled.
+        """
+        tags = self._check_messages(messages)
+        shared = self._shared
+        reader = shared.plan.make_reader()  # lives for one call: its cache of a text is larger than the text
+        senders = [classify_sender(message, shared.pass_through) for message in messages]
+        place, prepared, is_run = self._find_start(messages, senders, tags, reader), [], False
+        runs, other_count = _measure_model_runs(messages, senders), 0
+        for message, sender, message_tag, run in zip(messages, senders, tags, runs, strict=True):
+            if sender == "model":
+                is_run = shared.reply_records.covers_whole_replies(place, run) if run else is_run
+                sent = self._prepare_model_message(message, place, message_tag, reader, is_compared=is_run)
+            elif sender == "tool" and not shared.custom_rewrite:
+                sent = self._prepare_tool_results(message, place, self._make_resend_tag(place, message_tag), reader)
+            else:
+                other_count += sender == "other"
+                resend_tag = self._make_resend_tag(place, message_tag, other_count * (sender == "other"))
+                sent = self._prepare_other_message(message, resend_tag, reader)
+            prepared.append(sent)
+            if sender != "other":
+                other_count = 0
+                place = shared.reply_records.advance_place(place, sent, by_model=sender == "model")
+        self._exchange.expect_reply(place)
+        return prepared
+
+    def prepare_text(self, text: str, entity_type: str | None) -> str:
+        """Return a text in the form to send; see ``Conversation.outgoing_text``.
+
+        Raises:
+            OptionError: The entity type is not supported.
+        """
+        shared = self._shared
+        if shared.custom_rewrite and entity_type is None:
+            return shared.custom_rewrite(text)
+        # With consistent=False even equal texts get independent surrogates
+        number = 0 if shared.plan.style.consistent else len(shared.sent_messages) + 1
+        if entity_type is None or not text.strip():
+            message_tag = shared.hash_value("message", [number, text] if number else text)
+            return json.loads(self._rewrite_once(message_tag, text, self._texts.make_linked_function()))
+        if entity_type not in ASSIGNABLE_TYPES:
+            raise OptionError(f"entity_type is one of {', '.join(sorted(ASSIGNABLE_TYPES))}")
+        message_tag = shared.hash_value("message", [entity_type, text, *([number] * bool(number))])
+        written = self._rewrite_once(message_tag, text, lambda text: self._texts.rewrite_entity(entity_type, text))
+        return json.loads(written)
+
+    def _check_messages(self, messages: list[Any]) -> list[str]:
+        """Check all messages and return a tag for each of them; nothing is sampled."""
+        if not isinstance(messages, list):
+            raise InputError("messages must be a list of dictionaries")
+        shared = self._shared
+        checker = self._texts.make_rewriter(lambda text: text, find_model_value=self._accept_restored_arguments)
+        tags: list[str] = []
+        # With a custom function the samples must not depend on the equality of texts
+        previous: Any = [*(self._exchange.tags or ())]
+        for number, message in enumerate(messages, 1):
+            try:
+                previous = shared.hash_value("message", [previous, message] if shared.custom_rewrite else message)
+                tags.append(previous)
+                if previous not in shared.sent_messages:  # otherwise the message has passed the check before
+                    checker.rewrite_item(message)
+            except (InputError, RecursionError) as error:
+                reason = error if isinstance(error, InputError) else "it is nested too deeply"
+                raise InputError(f"message {number} of {len(messages)}: {reason}") from None
+        return tags
+
+    def _accept_restored_arguments(self, field_class: str, value: Any) -> Any:
+        """Return arguments of a model unchecked if some call was restored to them, else ``None``.
+
+        Only the place of a call decides how its arguments are sent.
+        """
+        return value if field_class == "call" and self._shared.reply_records.has_call(value) else None
+
+    def _find_start(
+        self, messages: list[Any], senders: list[str], tags: list[str], reader: NamesReader
+    ) -> ConversationPlace:
+        """Return the place of the first message.
+
+        It is the root if the conversation began with this message, else the place after the last message.
+        """
+        shared, exchange = self._shared, self._exchange
+        if exchange.tags is not None:
+            return exchange.origin
+        first = next((number for number, sender in enumerate(senders) if sender in ("user", "tool")), None)
+        begin_hash = None
+        if first is not None and senders[first] == "user":
+            resend_tag = self._make_resend_tag(ConversationPlace(), tags[first])
+            sent = self._prepare_other_message(messages[first], resend_tag, reader)
+            encoded = encode_json([senders[:first].count("model"), sent], encode_sorted_json)
+            begin_hash = shared.hash_strings("begin", encoded)
+        is_model_first = next((sender for sender in senders if sender != "other"), "") == "model"
+        is_first = not shared.begin_hashes
+        if is_first:
+            shared.begin_hashes.add(begin_hash or "")
+        if is_first or begin_hash in shared.begin_hashes:
+            return ConversationPlace()
+        return exchange.reply_start if is_model_first else exchange.next_place
+
+    def _make_resend_tag(self, place: ConversationPlace, message_tag: str, number: int = 0) -> str:
+        """Return the tag of a message for resending.
+
+        With ``consistent=False`` the tag includes the place.
+        """
+        if self._shared.custom_rewrite or self._shared.plan.style.consistent:
+            return message_tag
+        return self._shared.hash_strings("alone", place.chain, message_tag, f"{number}")
+
+    def _prepare_other_message(self, message: Any, message_tag: str, reader: NamesReader) -> Any:
+        rewriter = self._texts.make_linked_rewriter(reader, model_rewriter=self._texts.make_unlinked_rewriter(reader))
+        return json.loads(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
+
+    def _prepare_model_message(
+        self, message: Any, place: ConversationPlace, message_tag: str, reader: NamesReader, *, is_compared: bool
+    ) -> Any:
+        """Return a message under the model's name in the form to send.
+
+        The result is the model's own text at this place, or has surrogates linked to no others.
+        """
+        shared = self._shared
+        record = shared.reply_records.find_reply(place, message, is_compared=is_compared)
+        if not shared.custom_rewrite and "call" not in record.model_values:
+            for call_id, name, value in iterate_calls(message):
+                self._calls.count_resent_call(call_id, name, value, reader)
+        queues = {field_class: iter(values) for field_class, values in record.model_values.items()}
+
+        def take_model_value(field_class: str, value: Any) -> Any:
+            if isinstance(value, str) and field_class != "call" and not value.strip():
+                return value
+            return next(queues.get(field_class, iter(())), None)
+
+        rewriter = self._texts.make_unlinked_rewriter(reader, find_model_value=take_model_value)
+        if self._exchange.tags is not None and record.model_values:
+            self._exchange.tags[record.key] = None
+        if record.is_whole and not (isinstance(message, Mapping) and message.get("name")):
+            return json.loads(encode_json(rewriter.rewrite_item(message)))
+        if shared.custom_rewrite:
+            return json.loads(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
+        resend_tag = shared.hash_value("own", [record.key, sorted(record.model_values), message])
+        if not record.is_open or resend_tag not in shared.unlinked_messages:
+            written = encode_json(rewriter.rewrite_item(message))
+            if not record.is_open:
+                return json.loads(written)
+            shared.store_unlinked(resend_tag, written)
+        return json.loads(shared.unlinked_messages[resend_tag])
+
+    def _prepare_tool_results(
+        self, message: Any, place: ConversationPlace, message_tag: str, reader: NamesReader
+    ) -> Any:
+        """Return a message with tool results.
+
+        Each result is rewritten under the mapping as long as its call has few strings of the model's own.
+        """
+        shared, exchange, guesses = self._shared, self._exchange, self._shared.tool_guesses
+        calls = [shared.hash_strings("call", call_id) for call_id in list_result_call_ids(message)]
+        result_tag = shared.hash_strings("result", place.chain, message_tag)
+        if result_tag not in shared.shared_results:
+            shared.shared_results[result_tag] = guesses.may_share_mapping(calls)
+        is_shared = shared.shared_results[result_tag]
+        if not is_shared:
+            exchange.unshared_results += 1
+            if result_tag in shared.unlinked_messages:
+                return json.loads(shared.unlinked_messages[result_tag])
+
+        def make_result_rewriter(call_id: str) -> MessageRewriter:
+            call = shared.hash_strings("call", call_id)
+            pairs = guesses.list_restored_pairs([call])
+            if is_shared or guesses.may_share_mapping([call]):
+                return self._texts.make_linked_rewriter(reader, OriginalMasks(pairs, shared.plan))
+            model_words = guesses.list_model_words([call]) if guesses.hides_model_words([call]) else []
+            masks = OriginalMasks(pairs, shared.plan, model_words, is_linked=False)
+            return self._texts.make_unlinked_rewriter(reader, masks)
+
+        rewriter = self._texts.make_linked_rewriter(
+            reader,
+            model_rewriter=self._texts.make_unlinked_rewriter(reader),
+            make_result_rewriter=make_result_rewriter,
+        )
+        if is_shared:
+            restored = OriginalMasks(guesses.list_restored_pairs(calls), shared.plan).originals
+            message_tag = shared.hash_strings("masked", message_tag, *restored) if restored else message_tag
+            return json.loads(self._rewrite_once(message_tag, message, rewriter.rewrite_item))
+        if result_tag not in shared.sent_messages:
+            self._begin_message()
+            written = encode_json(rewriter.rewrite_item(message))
+            if not exchange.message_pairs:
+                shared.store_unlinked(result_tag, written)
+                return json.loads(written)
+            shared.sent_messages[result_tag] = written, exchange.message_pairs
+        return json.loads(self._rewrite_once(result_tag, message, rewriter.rewrite_item))
+
+    def _rewrite_once(self, message_tag: str, message: Any, rewrite: Callable[[Any], Any]) -> str:
+        """Return the stored JSON of the message with a tag; the first call samples and stores it."""
+        shared, exchange = self._shared, self._exchange
+        if message_tag not in shared.sent_messages:
+            self._begin_message()
+            shared.sent_messages[message_tag] = encode_json(rewrite(message)), exchange.message_pairs
+        if exchange.tags is not None:
+            exchange.tags[message_tag] = None
+        return shared.sent_messages[message_tag][0]
+
+    def _begin_message(self) -> None:
+        self._exchange.message_pairs = []
+        if not self._shared.plan.style.consistent:
+            self._shared.surrogate_state.forget_strings()
+
+
+def _measure_model_runs(messages: list[Any], senders: list[str]) -> list[int]:
+    """Return the length of each run of model messages at its first message, and 0 elsewhere."""
+    runs, first = [0] * len(messages), None
+    for number, (message, sender) in enumerate(zip(messages, senders, strict=True)):
+        if sender == "model" and next(iterate_model_fields(message), None) is not None:
+            first = number if first is None else first
+            runs[first] += 1
+        elif sender in ("user", "tool"):
+            first = None
+    return runs

@@ -1,0 +1,83 @@
+"""Recording of the replies that arrive in an exchange, so that resending can return the model's own text."""
+
+from typing import Any
+
+from textveil.conversation.exchange_state import ConversationState, ExchangeState
+from textveil.conversation.message_rewriter import encode_json, is_signed
+from textveil.conversation.reply_records import (
+    RecordedFields,
+    build_message,
+    is_response_item,
+    iterate_model_fields,
+    split_reply,
+)
+from textveil.conversation.tool_call_counter import ToolCallCounter
+from textveil.text.inflections import SurrogatePair
+
+
+class ReplyRecorder:
+    """Recorder of the reply of an exchange, at the places after its last messages.
+
+    Args:
+        shared: State of the conversation.
+        exchange: State of the exchange.
+        calls: Counts the strings in the calls of the reply.
+    """
+
+    def __init__(self, shared: ConversationState, exchange: ExchangeState, calls: ToolCallCounter) -> None:
+        self._shared, self._exchange, self._calls = shared, exchange, calls
+
+    def store_restored(self, restored: Any, written: Any, pairs: list[SurrogatePair]) -> None:
+        """Store a signed item, or the pairs that restored a text or value of the reply.
+
+        Args:
+            restored: The item, text or value as the client gets it.
+            written: The same as the model wrote it.
+            pairs: The pairs that restored it.
+        """
+        if is_signed(written):
+            self._shared.signed_items[self._shared.hash_value("signed", restored)] = encode_json(written)
+        else:
+            self._exchange.restored_values.append((encode_json(written), [*pairs]))
+
+    def record_reply(self, written: Any, restored: Any, *, is_part: bool) -> None:
+        """Record a reply, and count the strings in its calls.
+
+        Args:
+            written: The reply as the model wrote it.
+            restored: The reply as the client gets it.
+            is_part: Whether it is one text of a reply, such as that of a stream; otherwise a second text for the same
+                field is a second reply, and neither can be resent if they differ.
+        """
+        exchange, records = self._exchange, self._shared.reply_records
+        values, exchange.restored_values = exchange.restored_values, []
+        exchange.reply_pairs += [pair for _, pairs in values for pair in pairs]
+        for unit, restored_unit in zip(split_reply(written), split_reply(restored), strict=True):
+            if is_response_item(unit) and exchange.reply_fields:
+                exchange.unit_place, exchange.reply_fields = exchange.next_place, {}
+                exchange.reply_pairs = [pair for _, pairs in values for pair in pairs]
+            model_fields, restored_fields = [*iterate_model_fields(unit)], [*iterate_model_fields(restored_unit)]
+            if len(model_fields) != len(restored_fields):  # only if restoring left a text empty
+                continue
+            fields: RecordedFields = {}
+            for (field_class, text), (_, value) in zip(model_fields, restored_fields, strict=True):
+                entry = records.hash_value(field_class, value), encode_json(text)
+                fields.setdefault(field_class, []).append(entry)
+            is_repeated = not is_part and not fields.keys().isdisjoint(exchange.reply_fields)
+            self._calls.count_reply(unit, values)
+            if is_repeated and any(fields[name] != exchange.reply_fields.get(name) for name in fields):
+                records.close_place(exchange.unit_place)
+            if is_repeated or not fields:
+                continue
+            for field_class, entries in fields.items():
+                exchange.reply_fields.setdefault(field_class, []).extend(entries)
+            records.add_message(
+                exchange.unit_place,
+                {**exchange.reply_fields},
+                [*exchange.reply_pairs],
+                reply_start=exchange.reply_start,
+                owner=exchange.reply_owner,
+            )
+            exchange.next_place = records.advance_place(
+                exchange.unit_place, build_message(exchange.reply_fields), by_model=True
+            )

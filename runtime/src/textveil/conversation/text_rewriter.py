@@ -1,0 +1,154 @@
+"""Rewriting of the texts and JSON keys of a conversation, linked by its mapping or unlinked.
+
+Linked text gets equal surrogates for equal strings of the conversation, and a reply may mention its pairs. Unlinked
+text, which a model may have written, gets a new surrogate for each hidden word, and nothing of it is restored.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+from textveil.conversation.exchange_state import ConversationState, ExchangeState
+from textveil.conversation.field_names import KeyReader
+from textveil.conversation.masks import OriginalMasks
+from textveil.conversation.message_rewriter import MessageRewriter
+from textveil.release import KeptWords
+from textveil.text.inflections import SurrogatePair
+from textveil.text.names.detector import hide_detected_spans
+from textveil.text.names.entity_types import RewrittenElement, make_assigned_mention
+from textveil.text.names.read import NamesReader, ReadText, ReadTextStream
+from textveil.text.names.reply_pairs import write_with_pairs
+from textveil.text.unicode_compat import NO_SWAP, CharacterSwap, find_swap
+
+
+class ConversationTextRewriter:
+    """Rewriter of texts; it adds the pairs and word counts of each linked text to the state of the exchange.
+
+    Args:
+        shared: State of the conversation.
+        exchange: State of the exchange that sends the texts.
+    """
+
+    def __init__(self, shared: ConversationState, exchange: ExchangeState) -> None:
+        self._shared, self._exchange = shared, exchange
+
+    def make_rewriter(self, rewrite_text: Callable[[str], str], **options: Any) -> MessageRewriter:
+        """Return a rewriter of messages; ``options`` are those of ``MessageRewriter``."""
+        shared = self._shared
+        return MessageRewriter(
+            rewrite_text,
+            shared.find_signed_item,
+            shared.field_names.find_fields,
+            shared.pass_through,
+            put_id_back=shared.call_ids.put_back,
+            **options,
+        )
+
+    def make_linked_rewriter(
+        self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
+    ) -> MessageRewriter:
+        """Return a rewriter of messages with equal surrogates for equal strings of the conversation."""
+        rewrite_key = self.make_linked_function(self._make_key_reader(reader), masks)
+        return self.make_rewriter(self.make_linked_function(reader, masks), rewrite_key=rewrite_key, **options)
+
+    def make_unlinked_rewriter(
+        self, reader: NamesReader, masks: OriginalMasks | None = None, **options: Any
+    ) -> MessageRewriter:
+        """Return a rewriter of messages with unlinked surrogates, for content under the model's name."""
+        if self._shared.custom_rewrite:
+            return self.make_rewriter(self._shared.custom_rewrite, **options)
+        rewrite_key = partial(self.rewrite_unlinked, reader=self._make_key_reader(reader), masks=masks)
+        rewrite_text = partial(self.rewrite_unlinked, reader=reader, masks=masks)
+        return self.make_rewriter(rewrite_text, rewrite_key=rewrite_key, **options)
+
+    def make_linked_function(
+        self, reader: NamesReader | None = None, masks: OriginalMasks | None = None
+    ) -> Callable[[str], str]:
+        """Return a function that rewrites a text under the mapping, or the caller's own function."""
+        reader = self._shared.plan.make_reader() if reader is None else reader
+        return self._shared.custom_rewrite or (lambda text: self._rewrite_linked(text, reader, masks))
+
+    def rewrite_unlinked(self, text: str, reader: NamesReader, masks: OriginalMasks | None = None) -> str:
+        """Return a text with a new surrogate for each hidden word.
+
+        Rules of context keep no word: all numbers are hidden, and all words except common words in lower case.
+        """
+        shared = self._shared
+        swap = find_swap(shared.sanitizer.bundle.characters_json, [text]) or NO_SWAP
+        text = swap.replace_characters(text)
+        is_masked = masks is not None and bool(masks.originals)
+        entries = (
+            masks.read_masked(text, reader)[0].elements if masks is not None and is_masked else reader.stream_text(text)
+        )
+        read = shared.plan.hide_context_words(entries)
+        return self._join_pieces(shared.surrogate_state.rewrite_unlinked(read), swap)
+
+    def rewrite_entity(self, entity_type: str, text: str) -> str:
+        """Return the surrogate of a text that is one entity of a given type."""
+        return self._write_surrogates(ReadText([make_assigned_mention(entity_type, text)], 0))
+
+    def _rewrite_linked(self, text: str, reader: NamesReader, masks: OriginalMasks | None = None) -> str:
+        shared, exchange = self._shared, self._exchange
+        swap = find_swap(shared.sanitizer.bundle.characters_json, [text]) or NO_SWAP
+        text = swap.replace_characters(text)
+        is_forced = isinstance(reader, KeyReader) and reader.is_forced(text)
+        if masks is not None and masks.originals:
+            read, pairs_of_originals = masks.read_masked(text, reader)
+            exchange.message_pairs += pairs_of_originals
+            return self._write_surrogates(read, swap, masks, is_linked=bool(pairs_of_originals) or not is_forced)
+        if shared.plan.detector is not None or isinstance(reader, KeyReader):
+            return self._write_surrogates(reader.read_texts([text])[0], swap, is_linked=not is_forced)
+        stream = reader.stream_text(text)
+        written, pairs = write_with_pairs(shared.surrogate_state.rewrite_stream(stream))
+        self._count_words(stream)
+        exchange.message_pairs += _restore_characters(pairs, swap)
+        return swap.restore_characters(written)
+
+    def _write_surrogates(
+        self,
+        read: ReadText,
+        swap: CharacterSwap = NO_SWAP,
+        masks: OriginalMasks | None = None,
+        *,
+        is_linked: bool = True,
+    ) -> str:
+        self._count_words(read)
+        surrogates = self._shared.surrogate_state
+        pieces = surrogates.rewrite(read) if is_linked else [*surrogates.rewrite_unlinked(read.elements)]
+        pieces = pieces if masks is None else masks.put_surrogates(pieces)
+        self._exchange.message_pairs += _restore_characters(write_with_pairs(pieces)[1], swap)
+        return self._join_pieces(pieces, swap)
+
+    def _join_pieces(self, pieces: Iterable[RewrittenElement], swap: CharacterSwap) -> str:
+        detector = self._shared.plan.detector
+        if detector is None:
+            return swap.restore_characters("".join(piece.output for piece in pieces))
+        pieces = [*pieces]
+        written = swap.restore_characters("".join(piece.output for piece in pieces))
+        ends = [*accumulate(len(piece.output) for piece in pieces)]
+        surrogate_spans = [
+            (end - len(piece.output), end) for piece, end in zip(pieces, ends, strict=True) if piece.mention
+        ]
+        return hide_detected_spans(written, detector, surrogate_spans)
+
+    def _count_words(self, read: ReadText | ReadTextStream) -> None:
+        kept, replaced = self._exchange.kept_words
+        self._exchange.kept_words = KeptWords(kept + read.kept_count, replaced + read.replaced_words)
+
+    def _make_key_reader(self, reader: NamesReader) -> NamesReader:
+        return reader if "person" in self._shared.plan.style.keep else KeyReader(reader)
+
+
+def _restore_characters(pairs: list[SurrogatePair], swap: CharacterSwap) -> list[SurrogatePair]:
+    """Return pairs with the user's characters in place of stand-ins, as in the sanitized text."""
+    if swap is NO_SWAP:
+        return pairs
+    return [
+        pair._replace(
+            original=swap.restore_characters(pair.original),
+            before=pair.before if pair.after is None else swap.restore_characters(pair.before),
+            after=None if pair.after is None else swap.restore_characters(pair.after),
+        )
+        for pair in pairs
+    ]

@@ -1,0 +1,92 @@
+"""Counting of the strings that a model writes into the calls of a conversation's tools."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from textveil.conversation.exchange_state import ConversationState, ExchangeState
+from textveil.conversation.masks import is_function_word
+from textveil.conversation.message_rewriter import encode_json
+from textveil.conversation.model_strings import find_hidden_strings, find_name_strings, list_model_words
+from textveil.conversation.reply_records import iterate_calls
+from textveil.text.inflections import SurrogatePair
+from textveil.text.names.read import NamesReader
+from textveil.work_limits import check_work
+
+
+class ToolCallCounter:
+    """Counter of the model's strings in the calls of an exchange; their limits are in ``ToolGuesses``.
+
+    With a custom function in place of the mode it counts nothing, since no string is linked to another.
+
+    Args:
+        shared: State of the conversation.
+        exchange: State of the exchange.
+    """
+
+    def __init__(self, shared: ConversationState, exchange: ExchangeState) -> None:
+        self._shared, self._exchange = shared, exchange
+
+    def count_reply(self, message: Any, restored_values: list[tuple[str, list[SurrogatePair]]]) -> None:
+        """Count the strings in the calls of a message of a reply, without the restored surrogates.
+
+        Args:
+            message: The message as the model wrote it.
+            restored_values: The JSON of each text and value, as the model wrote it, with the pairs that restored it.
+        """
+        shared = self._shared
+        if shared.custom_rewrite:
+            return
+        reader, pairs_by_value = shared.plan.make_reader(), dict[str, list[SurrogatePair]]()
+        for encoded, pairs in restored_values:
+            pairs_by_value.setdefault(encoded, []).extend(pairs)
+        for call_id, name, value in iterate_calls(message):
+            check_work()
+            self._exchange.counted_calls.add(self._hash_call(call_id, value))
+            restored = list(dict.fromkeys(pairs_by_value.get(encode_json(value), ())))
+            hidden = [*self._find_hidden_strings(value, reader, restored), *self._find_name_strings(name)]
+            model_words = [] if not restored else list_model_words(value, restored)
+            model_words = [word for word in model_words if not is_function_word(word, shared.plan)]
+            call = shared.hash_strings("call", call_id)
+            shared.tool_guesses.add_strings(call, self._hash_all(hidden), restored, model_words)
+
+    def count_call(self, call_id: str, arguments: Any) -> None:
+        """Count the strings in the arguments of a call once, unless its reply counted them."""
+        shared = self._shared
+        call_id = str(shared.call_ids.replace(call_id))
+        call_hash = self._hash_call(call_id, arguments)
+        if shared.custom_rewrite is None and call_hash not in self._exchange.counted_calls:
+            self._exchange.counted_calls.add(call_hash)
+            strings = self._find_hidden_strings(arguments, shared.plan.make_reader(), ())
+            shared.tool_guesses.add_strings(shared.hash_strings("call", call_id), self._hash_all(strings))
+
+    def count_call_name(self, call_id: str, name: str) -> None:
+        """Count the strings in the name of a tool that the user did not declare."""
+        shared = self._shared
+        if shared.custom_rewrite is None and name not in self._exchange.tool_names:
+            call = shared.hash_strings("call", str(shared.call_ids.replace(call_id)))
+            shared.tool_guesses.add_name_strings(call, self._hash_all(self._find_name_strings(name)))
+
+    def count_resent_call(self, call_id: str, name: str, value: Any, reader: NamesReader) -> None:
+        """Count the strings in a call under the model's name that this object did not restore at its place."""
+        shared = self._shared
+        call, text = shared.hash_strings("call", call_id), encode_json([name, value])
+        count = len(self._find_hidden_strings(value, reader, ())) + len(self._find_name_strings(name))
+        strings = (shared.hash_strings("own", call, text, f"{number}") for number in range(count))
+        shared.tool_guesses.add_strings(call, strings)
+
+    def _find_hidden_strings(self, value: Any, reader: NamesReader, restored: Collection[SurrogatePair]) -> list[str]:
+        shared = self._shared
+        max_count = shared.tool_guesses.limits[1] + 1
+        return find_hidden_strings(value, reader, shared.plan, restored, shared.field_names.is_field, max_count)
+
+    def _find_name_strings(self, name: str) -> list[str]:
+        if name in self._exchange.tool_names:
+            return []
+        plan = self._shared.plan
+        return find_name_strings(name, plan.make_reader(), plan, self._shared.field_names.is_field)
+
+    def _hash_call(self, call_id: str, arguments: Any) -> str:
+        return self._shared.hash_strings("counted", call_id, self._shared.reply_records.hash_value("call", arguments))
+
+    def _hash_all(self, strings: Iterable[str]) -> Iterable[str]:
+        return (self._shared.hash_strings("string", text) for text in strings)
