@@ -76,7 +76,7 @@ def test_cases_by_hand(which: str, options: dict[str, Any], request: pytest.Fixt
 @pytest.mark.parametrize("count", [700, pytest.param(2_000, marks=pytest.mark.full)])
 def test_texts_by_chance(which: str, seed: int, count: int, request: pytest.FixtureRequest) -> None:
     both = request.getfixturevalue(which)
-    texts = list(texts_by_chance(both.product.require_names(), seed, count))
+    texts = list(texts_by_chance(both.product.get_names_lists(), seed, count))
     for number, documents in enumerate(deals(texts)):
         ours, second = both.outputs(documents, OPTIONS[number % len(OPTIONS)], f"chance {number}")
         assert ours == second

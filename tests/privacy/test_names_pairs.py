@@ -45,5 +45,5 @@ def test_the_same_of_many_pairs(plan: NamesPlan) -> None:
 def test_a_fault_of_a_rare_string_is_found(names: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A name that ends before its last letters."""
     change = ("start, end = len(chunk)", 'chunk = chunk.replace("lax", "la.")\n        start, end = len(chunk)')
-    monkeypatch.setattr(ChunkTokenizer, "_marks", planted(ChunkTokenizer._find_core, change))
+    monkeypatch.setattr(ChunkTokenizer, "_find_core", planted(ChunkTokenizer._find_core, change))
     assert unexplained(NamesPlanFactory(Sanitizer.load(names).bundle).make_plan({}), 2, 12_000)[0] != []

@@ -20,7 +20,7 @@ TUPLES = {
     ("textveil/text/names/entity_types.py", "EntityMention"),
     ("textveil/text/names/entity_types.py", "MentionPart"),
     ("textveil/text/names/entity_types.py", "RewrittenElement"),
-    ("textveil/text/names/entity_spans.py", "EntitySpan"),
+    ("textveil/text/names/tokens.py", "EntitySpan"),
     ("textveil/text/names/tokens.py", "NamesToken"),
     ("textveil/text/rewrite/read.py", "DrawIndex"),
     ("textveil/text/segmentation/characters.py", "CharacterClasses"),

@@ -17,7 +17,7 @@ from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
 from textveil.text import options, reply_matcher
-from textveil.text.names import emoji, entity_spans, plan, rewrite, spans, spelled_tokens, string_types, surrogates
+from textveil.text.names import emoji, numbers, plan, spans, spelled_tokens, surrogates, tokens
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import MAX_WORD_LENGTH
 from textveil.text.skeleton import SHAPES
@@ -65,16 +65,16 @@ CONSTANTS = {
     "CONSISTENT_CAP": options.CONSISTENT_CAP,
     "BATCH_CHARACTERS": rewriter.MAX_BATCH_CHARACTERS,
     "LONG_CHARACTERS": rewriter.MAX_WHOLE_CHARACTERS,
-    "NAMES_BATCH": rewrite._BATCH_CHARACTERS,
+    "NAMES_BATCH": plan._BATCH_CHARACTERS,
     "LONGEST_WORD": MAX_WORD_LENGTH,
     "LONG_HEADLINE": spans._MIN_HEADLINE_WORDS,
     "MOST_CONNECTORS": spans._MAX_CONNECTORS,
-    "IDENTIFIER_DIGITS": string_types.MIN_IDENTIFIER_DIGITS,
+    "IDENTIFIER_DIGITS": numbers.MIN_IDENTIFIER_DIGITS,
     "SMALLEST_CONSISTENT": surrogates.MIN_CONSISTENT_POOL,
     "MOST_LISTED": surrogates._MAX_LISTED_NUMBERS,
     "MOST_SPELLED": spelled_tokens.MAX_SPELLED,
     "MOST_BLANKS": reply_matcher._MAX_BLANKS,
-    "TITLE_BEFORE": entity_spans.AFTER_TITLE,
+    "TITLE_BEFORE": tokens.AFTER_TITLE,
     "SPELLED_NUMBER": spelled_tokens.SPELLED_NUMBER,
     "SPELLED_LETTERS": spelled_tokens.SPELLED_LETTERS,
     "EMOJI": emoji.EMOJI,

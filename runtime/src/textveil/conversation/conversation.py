@@ -46,7 +46,7 @@ from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.detector import hide_detected_spans
 from textveil.text.names.entity_types import ASSIGNABLE_TYPES, RewrittenElement, make_assigned_mention
 from textveil.text.names.read import NamesReader, ReadText, ReadTextStream
-from textveil.text.names.reply_pairs import write_with_pairs
+from textveil.text.names.rewrite import write_with_pairs
 from textveil.text.reply_numbers import find_numbers
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import RestorePolicy

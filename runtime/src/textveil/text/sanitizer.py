@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from textveil.text.token_plans import TokenPlanFactory
     from textveil.text.unicode_compat import CharacterSwap
 
-_MAX_CACHED_PLANS = 16
+#: Number of cache keys of plans; a plan may have several.
+_MAX_CACHED_PLANS = 32
+#: Types of which equal values have equal meaning.
+_PLAIN_TYPES = frozenset((str, bool, type(None)))
 
 
 class Sanitizer:
@@ -91,7 +94,7 @@ class Sanitizer:
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string; sanitize_batch takes a list of texts")
-        return self.sanitize_batch([text], **options)[0]
+        return self._sanitize_texts([(text,)], options)[0]
 
     def sanitize_batch(self, texts: Iterable[str], **options: Unpack[Options]) -> list[Result]:
         """Sanitize many texts, each its own document with its own statement.
@@ -99,13 +102,7 @@ class Sanitizer:
         One batch randomizes all tokens of all texts together, many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.
         """
-        terms, rows = self._rewrite(wrap_texts(texts), options)
-        return [
-            Result(
-                text=text, tokens=tokens, terms=terms, mapping=mapping, randomized_words=drawn, replaced_words=replaced
-            )
-            for (text,), tokens, mapping, drawn, replaced in rows
-        ]
+        return self._sanitize_texts(wrap_texts(texts), options)
 
     def sanitize_documents(
         self, documents: Sequence[Sequence[str]], **options: Unpack[Options]
@@ -211,6 +208,15 @@ class Sanitizer:
         """
         return self.bundle.metric.compute_distance(self._find_symbol_id(first), self._find_symbol_id(second))
 
+    def _sanitize_texts(self, documents: Sequence[tuple[str]], options: Options) -> list[Result]:
+        """Return the results of documents of one text each."""
+        terms, rows = self._rewrite(documents, options)
+        results = list[Result]()
+        for (text,), tokens, mapping, randomized, replaced in rows:
+            counts = {"randomized_words": randomized, "replaced_words": replaced}
+            results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts))
+        return results
+
     def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[PrivacyTerms, Iterable[Any]]:
         """Return the terms and the rows of a rewriter.
 
@@ -234,6 +240,11 @@ class Sanitizer:
         return find_swap(self.bundle.characters_json, texts)
 
     def _get_plan(self, options: Options) -> "RandomizingPlan | NamesPlan":
+        # Options of plain values that were checked once need no further check. The types matter: 1 equals True.
+        plain_key = tuple(options.items()) if _PLAIN_TYPES.issuperset(map(type, options.values())) else None
+        plan = self._plans.get(plain_key)
+        if plan is not None:
+            return plan
         key = make_cache_key(options)
         plan = self._plans.get(key)
         if plan is None:
@@ -241,6 +252,8 @@ class Sanitizer:
             if len(self._plans) >= _MAX_CACHED_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
+        if plain_key is not None:
+            self._plans[plain_key] = plan
         return plan
 
     def _find_symbol_id(self, word: str) -> int:

@@ -12,7 +12,7 @@ from planted import planted
 from textveil import Conversation, Sanitizer
 from textveil.errors import WorkStopped
 from textveil.text.names import read, spelled_tokens, tokenizer
-from textveil.text.names import reply_pairs as sent
+from textveil.text.names import rewrite as sent
 from textveil.text.names.conversation_state import ConversationDraws
 from textveil.text.names.tokens import NamesToken
 from textveil.work_limits import limit_work
@@ -71,7 +71,7 @@ class CopiedText(str):
 
 def test_gaps_without_a_word_are_joined_once(sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each entity was added to all before it, which copies half of the text for each."""
-    monkeypatch.setattr(tokenizer, "gap", lambda text: NamesToken(0, CopiedText(text), text))
+    monkeypatch.setattr(tokenizer, "make_gap_token", lambda text: NamesToken(0, CopiedText(text), text))
     CopiedText.copied = 0
     text = "&amp;" * 2_000
     assert Conversation(sanitizer).outgoing_text(text) == text

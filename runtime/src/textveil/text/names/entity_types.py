@@ -5,22 +5,28 @@ of names therefore decide only the type of a surrogate, never whether a string i
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
-from textveil.text.names.entity_spans import AFTER_TITLE, CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL, EntitySpan
 from textveil.text.names.lexicon import find_ending
-from textveil.text.names.string_types import MIN_CARD_DIGITS, classify_number
+from textveil.text.names.numbers import MIN_CARD_DIGITS, classify_number
 from textveil.text.names.tokens import (
+    AFTER_TITLE,
     BEGINS_DOTTED_NAME,
+    CAPITALIZED_RUN,
+    DIGIT_GROUP,
     INITIAL,
     INITIALS,
     KEPT_AT_SENTENCE,
+    LONE_INITIAL,
     RANDOMIZED,
+    EntitySpan,
     NamesToken,
+    TextElement,
     create_tuple,
 )
 from textveil.text.segmentation import UPPER, find_case_pattern, fold_word
@@ -260,11 +266,23 @@ class EntityClassifier:
         )  # the case of an omitted word
         return EntityMention(entity_type, case, tuple(parts), span, _get_text_from(span, name_start))
 
-    def merge_kept(self, entries: Iterator[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield kept text and mentions in turn, with each mention that ``keep`` covers merged."""
-        if not self._kept_types:
-            yield from entries
-            return
+    def classify_elements(
+        self, blocks: Iterable[Sequence[TextElement]], has_capitals: bool
+    ) -> Iterator[str | EntityMention]:
+        """Return kept texts and mentions in turn; a mention that ``keep`` covers is a part of a kept text.
+
+        Args:
+            blocks: Kept texts and spans in turn, some at a time.
+            has_capitals: Whether the document has a capital letter.
+        """
+        classify_span = self.classify_span
+        entries = chain.from_iterable(
+            [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
+            for block in blocks
+        )
+        return self._merge_kept(entries) if self._kept_types else entries
+
+    def _merge_kept(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         kept_texts: list[str] = []
         for entry in entries:
             if isinstance(entry, str):

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from textveil.text.names.entity_spans import EntitySpan
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.string_types import classify_number
-from textveil.text.names.tokens import KEPT
+from textveil.text.names.numbers import classify_number
+from textveil.text.names.tokens import KEPT, EntitySpan
 from textveil.text.segmentation import APOSTROPHES, LOWER, find_case_pattern, fold_word
 
 _WORD_OR_NUMBER = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}++")

@@ -8,7 +8,7 @@ animals, food, plants and vehicles.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 
@@ -83,19 +83,33 @@ class SurrogatePools:
 
     def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
         """Return the results of ``get_size`` and ``is_consistent``."""
-        cached = self._cached_sizes.get((entity_type, layout))
+        cached = self.cached_sizes.get((entity_type, layout))
         return (
             (self.get_size(entity_type, layout), self.is_consistent(entity_type, layout)) if cached is None else cached
         )
 
     @cached_property
-    def _cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
+    def cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
         """Results of ``get_size_and_consistency`` for all types but those with too many layouts, such as numbers."""
         types_and_layouts = [
             (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_LAYOUT_PREFIXES) else (name, "")
             for name in (*self._pools, *self._generated_sizes)
         ]
         return {kind: (self.get_size(*kind), self.is_consistent(*kind)) for kind in types_and_layouts}
+
+    def spell_surrogates(
+        self, parts: Iterable[tuple[str, str, str, str]], indices: Iterable[int], case: int
+    ) -> tuple[str, ...]:
+        """Return the spellings of the surrogates of a mention's parts, as ``spell_surrogate``.
+
+        Args:
+            parts: Type and layout of each part; the strings after them are not read.
+            indices: Number of the surrogate of each part.
+            case: The case pattern of the mention.
+        """
+        return tuple(
+            [self.spell_surrogate(part[0], part[1], index, case) for part, index in zip(parts, indices, strict=True)]
+        )
 
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
         """Return the spelling of a surrogate; for a JSON number the digits of a valid JSON number.
