@@ -113,5 +113,5 @@ def test_each_character_is_read_once_and_little_is_kept(piece: str) -> None:
     text = piece * 5_000
     scanner.feed(text)
     assert scanner.steps <= len(text)
-    kept = len(scanner._name) + sum(len(frame.destination) for frame in scanner._frames[-3:])
+    kept = len(scanner.name) + sum(len(frame.destination) for frame in scanner.frames[-3:])
     assert kept <= 2 * 64 + 3 * 2049

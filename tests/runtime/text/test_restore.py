@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
-from textveil.text import reply_matcher
+from textveil.text import code_regions, reply_matcher
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.inflections import SurrogatePair
 from textveil.text.regions import Region, RegionScanner
@@ -382,7 +382,7 @@ def test_what_stays_has_its_reason() -> None:
 
 
 def _no_chunk_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ReplyChunk, "add", lambda self, text: None)
+    monkeypatch.setattr(ReplyChunk, "add_text", lambda self, text: None)
 
 
 def _no_regions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,7 +394,7 @@ def _no_active_content(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _all_code_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RegionScanner, "_note_hazard", lambda self, frame, character: None)
+    monkeypatch.setattr(code_regions, "_note_hazard", lambda state, frame, character: None)
 
 
 def _every_place(monkeypatch: pytest.MonkeyPatch) -> None:
