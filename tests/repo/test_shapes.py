@@ -23,7 +23,7 @@ TUPLES = {
     ("textveil/text/names/tokens.py", "EntitySpan"),
     ("textveil/text/names/tokens.py", "NamesToken"),
     ("textveil/text/rewrite/read.py", "DrawIndex"),
-    ("textveil/text/segmentation/characters.py", "CharacterClasses"),
+    ("textveil/text/segmentation/patterns.py", "CharacterClasses"),
     ("textveil/text/skeleton/entity_types.py", "EntityType"),
     ("textveil/text/skeleton/rule.py", "ClassifiedToken"),
 }

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from textveil.bundle.layout import RULES
 from textveil.lazy import load_data
-from textveil.text.segmentation.strings import MAX_WORD_LENGTH
+from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
 
 
 def clitic_pattern(clitics: Iterable[str]) -> "re.Pattern[str]":

@@ -43,6 +43,7 @@ from textveil.text.segmentation import (
 )
 from textveil.text.skeleton.entity_types import EntityType, EntityTypes
 from textveil.text.skeleton.rule import (
+    KEPT_AS_KEY,
     PUNCTUATION_TYPE,
     RANDOMIZED_BY_KEY,
     ClassifiedToken,
@@ -87,11 +88,18 @@ class TemplateRule:
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return the decision for each plain word, as ``TokenRule.classify_plain``.
 
-        Such a word has no clitic, and its position in the sentence does not matter; function words and denied words get
-        ``None``.
+        Such a word has no clitic, and its position in the sentence does not matter; denied words get ``None``, and
+        function words too unless they are kept in lower case.
         """
+        function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
-            None if key in self.function_words or key in self.denied else RANDOMIZED_BY_KEY if kind is None else kind
+            (None if kind is not None or key in denied else kept)
+            if key in function_words
+            else None
+            if key in denied
+            else RANDOMIZED_BY_KEY
+            if kind is None
+            else kind
             for key, kind in zip(keys, self.listed_types.find_word_types(keys, cases), strict=True)
         ]
 
