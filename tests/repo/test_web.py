@@ -16,7 +16,7 @@ from textveil.lazy import load_data
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
-from textveil.text import options, reply_matcher
+from textveil.text import form_index, options
 from textveil.text.names import emoji, numbers, plan, spans, spelled_tokens, surrogates, tokens
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import MAX_WORD_LENGTH
@@ -73,7 +73,7 @@ CONSTANTS = {
     "SMALLEST_CONSISTENT": surrogates.MIN_CONSISTENT_POOL,
     "MOST_LISTED": surrogates._MAX_LISTED_NUMBERS,
     "MOST_SPELLED": spelled_tokens.MAX_SPELLED,
-    "MOST_BLANKS": reply_matcher._MAX_BLANKS,
+    "MOST_BLANKS": form_index._MAX_BLANKS,
     "TITLE_BEFORE": tokens.AFTER_TITLE,
     "SPELLED_NUMBER": spelled_tokens.SPELLED_NUMBER,
     "SPELLED_LETTERS": spelled_tokens.SPELLED_LETTERS,

@@ -5,7 +5,8 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from textveil.text.regions import JsonRole, Region, RegionScanner
+from textveil.text.region_state import JsonRole, Region
+from textveil.text.regions import RegionScanner
 
 LETTERS = {
     Region.CODE: "C",

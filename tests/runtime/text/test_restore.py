@@ -15,7 +15,8 @@ from textveil.errors import InputError, OptionError
 from textveil.text import code_regions, reply_matcher
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.inflections import SurrogatePair
-from textveil.text.regions import Region, RegionScanner
+from textveil.text.region_state import Region
+from textveil.text.regions import RegionScanner
 from textveil.text.reply_chunk import ReplyChunk
 from textveil.text.restore import MAPPING_FORMAT, MAPPING_VERSION, MAX_MAPPING_BYTES, Restorer
 from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy, SkipReason
