@@ -42,6 +42,10 @@ class Sanitizer:
         bundle: An opened bundle.
         detector: Additional detector for the mode ``names``: reads each output, and returns start and end of further
             spans to hide.
+
+    >>> sanitizer = Sanitizer.load()
+    >>> sanitizer.sanitize("I am Anna.", protect="names").text.startswith("I am ")
+    True
     """
 
     def __init__(self, bundle: TextBundle, detector: "SpanDetector | None" = None) -> None:
@@ -333,6 +337,9 @@ def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> RandomizingPlan
 
     Raises:
         OptionError: Also for the mode ``names``, which samples no symbols.
+
+    >>> make_plan(Sanitizer.load().bundle, protect="words").terms.mechanism
+    'staircase'
     """
     checked = check_options(options)
     if _selects_names(checked):

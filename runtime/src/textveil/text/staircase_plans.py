@@ -35,6 +35,10 @@ class StaircasePlanFactory:
     Raises:
         UnknownMechanism: The bundle has no staircase mechanism.
         BundleDamaged: A list of the rule is malformed.
+
+    >>> from textveil.text import Sanitizer
+    >>> StaircasePlanFactory(Sanitizer.load().bundle).make_plan({"protect": "all"}).terms.protect
+    'all'
     """
 
     def __init__(self, bundle: TextBundle) -> None:

@@ -66,6 +66,10 @@ class SanitizingPlan:
         words: The printable words.
         terms: Privacy terms, for statements.
         split: Whether a document above the cap of consistent outputs is split; otherwise it is an error.
+
+    >>> from textveil.text import Sanitizer, make_plan
+    >>> make_plan(Sanitizer.load().bundle, protect="words").preview("the doctor")
+    [('the', 'visible'), (' ', 'gap'), ('doctor', 'drawn')]
     """
 
     bundle: TextBundle

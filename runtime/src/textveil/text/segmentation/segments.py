@@ -114,6 +114,9 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
 
     Returns:
         Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
+
+    >>> split_text("Order 4-711, please.")
+    ['Order', ' ', '4-711', ', ', 'please', '.']
     """
     words = _get_pattern(text, marks_apart).findall
     tokens_and_gaps: list[str] = []
@@ -147,7 +150,11 @@ def get_patterns(text: str) -> StringPatterns:
 
 
 def is_string(segment: str) -> bool:
-    """Return whether a segment is a string; a string is an unknown word in every vocabulary."""
+    """Return whether a segment is a string; a string is an unknown word in every vocabulary.
+
+    >>> is_string("a@b.org"), is_string("word")
+    (True, False)
+    """
     if not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None:
         return is_emoticon(segment)
     if len(segment) > MAX_WORD_LENGTH:
@@ -175,7 +182,11 @@ def is_emoticon(segment: str) -> bool:
 
 
 def is_gap(segment: str) -> bool:
-    """Return whether a segment is only white space and punctuation, and no emoticon."""
+    """Return whether a segment is only white space and punctuation, and no emoticon.
+
+    >>> is_gap(", "), is_gap("word"), is_gap(":-)")
+    (True, False, False)
+    """
     return not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None and not is_emoticon(segment)
 
 

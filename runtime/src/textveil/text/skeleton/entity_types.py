@@ -114,6 +114,10 @@ class EntityTypes:
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.
+
+    >>> color = parse_entity_type("color", None, b"red\\nblue\\n")
+    >>> EntityTypes([color]).find_word_type("blue", LOWER)
+    0
     """
 
     def __init__(self, entity_types: Sequence[EntityType]) -> None:
@@ -152,6 +156,9 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
     Raises:
         BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown mark; or the
             shape is unknown.
+
+    >>> parse_entity_type("color", None, b"red\\nblue\\tmember-only\\n").surrogates
+    ('red',)
     """
     if shape is not None and shape not in SHAPES:
         raise BundleDamaged("a kind has an unknown shape")

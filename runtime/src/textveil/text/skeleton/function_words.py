@@ -68,6 +68,10 @@ class TemplateRule:
         listed_types: The entity types.
         keeps_function_words: Whether function words are kept; otherwise they are randomized.
         denied: Keys that count as unknown words in this call (see ``collect_denied_keys``). Private.
+
+    >>> rule = TemplateRule(function_words={"the": False}, listed_types=EntityTypes([]), keeps_function_words=True)
+    >>> [token.role.name for _, token in rule.classify_token("the", starts_sentence=False)]
+    ['SHOWN']
     """
 
     function_words: Mapping[str, bool]
@@ -255,6 +259,9 @@ def parse_function_words(text: str) -> dict[str, bool]:
     Raises:
         BundleDamaged: A line is empty, repeats a word, has a word that is not folded or not one word, or an unknown
             mark.
+
+    >>> parse_function_words("the\\nwill\\tname-like\\n")
+    {'the': False, 'will': True}
     """
     is_name_like: dict[str, bool] = {}
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):

@@ -18,7 +18,11 @@ PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(_MARKS["punct
 
 
 class TokenRole(Enum):
-    """Class of a token: kept, replaced by a random surrogate of its type, or randomized."""
+    """Class of a token: kept, replaced by a random surrogate of its type, or randomized.
+
+    >>> TokenRole("drawn")
+    <TokenRole.DRAWN: 'drawn'>
+    """
 
     SHOWN = "shown"
     REPLACED = "replaced"
