@@ -130,7 +130,7 @@ def make_cache_key(options: Options) -> tuple[object, ...]:
     """Return a hashable key that two sets of options share only if they have the same meaning.
 
     Raises:
-        OptionError: See ``given``.
+        OptionError: See ``check_options``.
     """
     checked = check_options(options)
     sets = {

@@ -224,7 +224,7 @@ class Sanitizer:
     def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[PrivacyTerms, Iterable[Any]]:
         """Return the terms and the rows of a rewriter.
 
-        Texts are read by the bundle's character classes (see ``stand_ins``).
+        Texts are read by the bundle's character classes (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
         if swap is None:
@@ -274,7 +274,7 @@ class PlanFactory:
 
     Args:
         bundle: The bundle.
-        detector: Additional detector for the outputs of the mode ``names_plans``.
+        detector: Additional detector for the outputs of the mode ``names``.
     """
 
     def __init__(self, bundle: TextBundle, detector: "SpanDetector | None" = None) -> None:
@@ -333,7 +333,7 @@ def _selects_names(checked: dict[str, Any]) -> bool:
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> RandomizingPlan:
     """Return the plan that options select in a bundle, for code that analyzes sampling.
 
-    See ``PlanFactory.make``.
+    See ``PlanFactory.make_plan``.
 
     Raises:
         OptionError: Also for the mode ``names``, which samples no symbols.

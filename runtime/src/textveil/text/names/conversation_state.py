@@ -39,7 +39,7 @@ class ConversationDraws(DocumentDraws):
     consistent types and months are never common words.
 
     Args:
-        style: Options for the replacement of slots.
+        style: Options for the replacement of spans.
         surrogates: The surrogate pools.
         common: The words of the public list.
     """
@@ -208,9 +208,9 @@ class ConversationDraws(DocumentDraws):
             self._prepared[pool][1].append(number)
 
     def _sample_below(self, pool: _Pool, limit: int) -> int:
-        """Return a number uniform below ``total`` that is used once.
+        """Return a number uniform below ``limit`` that is used once.
 
-        A number that is uniform below a larger bound is uniform below ``total``, given that it is below ``total``.
+        A number that is uniform below a larger bound is uniform below ``limit``, given that it is below ``limit``.
         """
         bound, numbers = self._prepared.get(pool, (0, []))
         while numbers and bound >= limit:
@@ -234,7 +234,7 @@ class ConversationDraws(DocumentDraws):
         }
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
-        """Restore a state that ``state`` returned."""
+        """Restore a state that ``export_state`` returned."""
         self._draw_numbers = {(kind, layout, folded): member for kind, layout, folded, member in state["members"]}
         self._tags = {(called, tuple(map(tuple, equal))): tag for called, equal, tag in state["tags"]}
         self._counts = dict(state["counts"])

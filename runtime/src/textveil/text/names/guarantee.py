@@ -19,7 +19,7 @@ NOTION: str = _TEXTS["notion"]
 
 @dataclass(frozen=True, kw_only=True)
 class ReplacementStyle:
-    """Options for the replacement of slots.
+    """Options for the replacement of spans.
 
     Attributes:
         tags: Whether all types are written as tags, ``[city 1]``.
@@ -68,7 +68,7 @@ class NamesGuarantee:
     have no bound, so a text has no finite epsilon, and statements give none.
 
     Attributes:
-        style: Options for the replacement of slots.
+        style: Options for the replacement of spans.
         allow: Whether words of the user's own list are kept.
         deny: Whether words of the user's own list are replaced.
         also: Whether an outside detector hides further parts of the output.

@@ -67,7 +67,7 @@ class NamesRewriter:
     Args:
         reader: Reader of texts.
         surrogates: The surrogate pools.
-        style: Options for the replacement of slots.
+        style: Options for the replacement of spans.
         detector: Detector that hides further parts of the output.
         key: Secret key that links equal strings of all documents, if they are linked.
         word_list: Randomizer of the words of a public list.
@@ -150,7 +150,7 @@ class NamesPlan:
     Attributes:
         lists: The lists of the bundle.
         surrogates: The surrogate pools.
-        style: Options for the replacement of slots.
+        style: Options for the replacement of spans.
         terms: Contents of privacy statements.
         allowed: Keys of the user's own words that are kept.
         denied: Keys of the user's own words that are replaced.
@@ -263,7 +263,7 @@ class NamesPlanFactory:
         self._surrogates = SurrogatePools(self._lists.surrogate_pools, self._lists.rules)
 
     def make_plan(self, options: Mapping[str, Any]) -> NamesPlan:
-        """Return the plan for options that ``options.given`` has checked.
+        """Return the plan for options that ``options.check_options`` has checked.
 
         Raises:
             OptionError: An option does not belong to this mode, or a type does not exist.

@@ -71,13 +71,13 @@ class ReadText(NamedTuple):
 
     @property
     def replaced_words(self) -> int:
-        """Number of replaced unlisted words, a function of the types and layouts of the slots."""
+        """Number of replaced unlisted words, a function of the types and layouts of the spans."""
         return sum(map(_is_replaced_word, self.elements))
 
     def list_template(self) -> list[object]:
-        """Return the template without equality of slots.
+        """Return the template without equality of spans.
 
-        It has the kept text and the public part of each mention. Together with the equality of slots this is all that
+        It has the kept text and the public part of each mention. Together with the equality of spans this is all that
         the output may depend on.
         """
         return [entry if isinstance(entry, str) else entry.template_entry for entry in self.elements]
@@ -118,7 +118,7 @@ class NamesReader:
 
     Args:
         tokenizer: Reader of chunks.
-        classifier: Classifier of slots.
+        classifier: Classifier of spans.
         rules: Rules of the language.
 
     Privacy:

@@ -81,7 +81,7 @@ class DocumentDraws:
 
     Args:
         texts: The texts of the document, as read.
-        style: Options for the replacement of slots.
+        style: Options for the replacement of spans.
         surrogates: The surrogate pools.
         key: Secret key that links equal strings of all documents.
     """
@@ -174,8 +174,8 @@ class DocumentDraws:
         """Return the texts with their surrogates, and the pairs that restore replies.
 
         Args:
-            samples: A number below each of ``totals``.
-            words: The randomized output of each of ``words``; more may follow.
+            samples: A number below each of ``bounds``.
+            words: The randomized output of each of ``randomized_words``; more may follow.
         """
         indices = [
             index if deck is None else deck.deal(index)

@@ -67,7 +67,7 @@ _TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 
 
 class SpanFinder:
-    """Slots of one text. It holds the words and gaps of some lines at a time.
+    """Spans of one text. It holds the words and gaps of some lines at a time.
 
     Args:
         windows: Tokens of the text.
@@ -85,8 +85,8 @@ class SpanFinder:
         self._words, self._gaps, self._hidden = list[NamesToken](), list[str](), bytearray()
         self._plain_range = range(0)  # checked words that begin no part of an address
         self._spellings, self._special_indices = list[str](), array("I")
-        self._first_word = self._after_last_span = 0  # first word of these lines, and first word after the last slot
-        self._kept: list[str] = []  # text of earlier lines since the last slot
+        self._first_word = self._after_last_span = 0  # first word of these lines, and first word after the last span
+        self._kept: list[str] = []  # text of earlier lines since the last span
         self._last_list_number = 0  # last list number that was kept
         self.kept_count: int = 0
 
@@ -181,7 +181,7 @@ class SpanFinder:
             yield from elements
 
     def _take_kept(self, index: int) -> str:
-        """Return the kept text between the last slot and the slot at ``place``."""
+        """Return the kept text between the last span and the span at ``index``."""
         text = "".join(self._spellings[2 * self._after_last_span : 2 * index + 1])
         if self._kept:
             text = "".join((*self._kept, text))
@@ -280,7 +280,7 @@ class SpanFinder:
         """Return the words of a line with a capital, and the particles before them.
 
         The method changes the class of these particles to ``CAPITALIZED``. Every other particle becomes an unlisted
-        word, so a run has the same slots with a particle before it or without.
+        word, so a run has the same spans with a particle before it or without.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -300,7 +300,7 @@ class SpanFinder:
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Add the full stop after the legal form of a firm to its slot if no sentence ends there."""
+        """Add the full stop after the legal form of a firm to its span if no sentence ends there."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):
@@ -347,7 +347,7 @@ class SpanFinder:
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
         """Mark the hidden words of adjacent capitalized words, in a line that is not a headline.
 
-        All hidden words of such a group form one slot. The choice of words only affects whether any word of the group
+        All hidden words of such a group form one span. The choice of words only affects whether any word of the group
         is kept.
         """
         words, first = self._words, indices[0]
@@ -395,7 +395,7 @@ class SpanFinder:
         return index
 
     def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
-        """Append the slot of the run that begins at ``start``, and return the index after its end."""
+        """Append the span of the run that begins at ``start``, and return the index after its end."""
         index, first = start + 1 if self._gaps[start + 1] != "-" else self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -424,7 +424,7 @@ class SpanFinder:
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the next member of a run whose last member ends at ``place``, or ``None``."""
+        """Return the next member of a run whose last member ends before ``index``, or ``None``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None

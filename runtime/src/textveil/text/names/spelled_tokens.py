@@ -1,4 +1,4 @@
-"""Merger of numbers in words and of names spelled letter by letter, before slots are found.
+"""Merger of numbers in words and of names spelled letter by letter, before spans are found.
 
 ``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``, so each becomes one
 token. The module reads classes, gaps and, of number words and letters, only which of a few element classes they belong

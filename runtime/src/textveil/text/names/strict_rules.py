@@ -19,12 +19,12 @@ _WORD_OR_NUMBER = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}+
 
 
 def hide_context_words(elements: Iterable[str | EntityMention], lexicon: Lexicon) -> Iterator[str | EntityMention]:
-    """Hide every number and every word that is not kept in all contexts, besides hidden slots.
+    """Hide every number and every word that is not kept in all contexts, besides hidden spans.
 
     The function yields the entries of a text lazily.
 
     Privacy:
-        The result is a function of the text and of public lists. Nothing that ``read`` hides is kept.
+        The result is a function of the text and of public lists. Nothing that ``NamesReader`` hides is kept.
     """
     for element in elements:
         if not isinstance(element, str):

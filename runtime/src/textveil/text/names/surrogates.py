@@ -1,6 +1,6 @@
 """Surrogate pools: numbered, equally likely surrogates for each type and layout.
 
-This module never receives the original string of a slot. The rules of the language have a template for most types of
+This module never receives the original string of a span. The rules of the language have a template for most types of
 strings. Identifiers come from ranges without an owner; in English these are phone numbers for fiction (555-0100 to
 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of social security
 numbers, and postal codes of an area XX. Card numbers fail the check of ISO/IEC 7812. Unlisted symbols become emoji of
@@ -117,8 +117,8 @@ class SurrogatePools:
         Args:
             entity_type: Type of the surrogate.
             layout: Public layout of a number, or the ending of a word.
-            index: Number of the surrogate, below ``size``.
-            case: The case pattern of the slot.
+            index: Number of the surrogate, below ``get_size``.
+            case: The case pattern of the span.
         """
         if case == JSON_NUMBER_CASE:
             return _write_json_number(self.spell_surrogate(entity_type, layout, index, LOWER))

@@ -238,7 +238,7 @@ class ChunkTokenizer:
             if not all(token.token_class == KEPT or token.flags & KEPT_AT_START for token in tokens):
                 return ()
             kept_tokens += [make_gap_token(".")] if kept_tokens else []
-            # No word of the string may begin a slot: the rest would be another string.
+            # No word of the string may begin a span: the rest would be another string.
             kept_tokens += [token._replace(token_class=KEPT, entity_type="", flags=0) for token in tokens]
         return kept_tokens
 

@@ -100,7 +100,7 @@ class EntitySpan(NamedTuple):
     """A span of tokens that is replaced by one surrogate.
 
     Attributes:
-        entity_type: Entity type; ``RUN`` for a run.
+        entity_type: Entity type; ``CAPITALIZED_RUN`` for a run.
         case: Case pattern.
         layout: Public layout of a number, or the ending of a word.
         tokens: Tokens of the span.

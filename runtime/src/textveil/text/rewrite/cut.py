@@ -27,7 +27,7 @@ from textveil.text.skeleton import (
     begins_sentence,
 )
 
-#: Roles of tokens. ``SHOWN`` tokens are kept, but printed by key and case instead of passed through unchanged.
+#: Roles of tokens. ``KEPT`` tokens are kept, but printed by key and case instead of passed through unchanged.
 UNCHANGED, REPLACED, RANDOMIZED, KEPT = range(4)
 #: Entries of segments that pass through unchanged: gaps, gaps that end a sentence, kept words.
 GAP_ENTRY, SENTENCE_END_ENTRY, KEPT_ENTRY = range(3)
@@ -219,10 +219,10 @@ class NumberedSegments(NamedTuple):
 class SegmentReader:
     """Segmentation of texts into numbers of segments.
 
-    The result is that of ``segmentation.segments``, but each distinct piece is split once.
+    The result is that of ``segmentation.split_text``, but each distinct piece is split once.
 
     A *piece* is a part of a text between single spaces that touches no string. No word contains a space, and pieces
-    split gaps at spaces: so the words are those of ``segmentation.segments``, and the gaps between them the same, in
+    split gaps at spaces: so the words are those of ``segmentation.split_text``, and the gaps between them the same, in
     several segments.
 
     Args:

@@ -88,7 +88,7 @@ class TokenArrays:
         plan, known, carried: The arguments.
         segments: Number of every segment of all texts, one text after the other.
         ends: End of each text in ``segments``.
-        roles: ``REPLACED``, ``DRAWN`` or ``SHOWN``, shape ``(tokens,)``.
+        roles: ``REPLACED``, ``RANDOMIZED`` or ``KEPT``, shape ``(tokens,)``.
         indices: Input id of a randomized token, type of a replaced one, index in ``segment_table.shown`` of a kept one.
         cases: Case of the output of each token.
         identities: A number that is common to equal tokens; -1 for a token that is equal to no other.

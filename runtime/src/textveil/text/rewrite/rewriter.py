@@ -286,7 +286,7 @@ class LongDocumentRewriter:
             that of another mention of the word than in a document in one piece.
 
     Raises:
-        DocumentTooLong: See ``draw``.
+        DocumentTooLong: See ``sample_outputs``.
     """
 
     def __init__(self, plan: SanitizingPlan, texts: Sequence[str]) -> None:
@@ -304,7 +304,7 @@ class LongDocumentRewriter:
         """Return the sanitized texts; call this once.
 
         Privacy:
-            As for ``draw``.
+            As for ``sample_outputs``.
         """
         blank = " " if self._plan.terms.sanitize_punctuation else ""
         return [join_long_text(self._iterate_parts(text), blank) for text in self._texts]

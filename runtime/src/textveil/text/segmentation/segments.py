@@ -110,7 +110,7 @@ def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = Fal
         text: Any string, including lone surrogates and control characters.
         marks_apart: Whether each mark is a segment and blanks are omitted (then the concatenation lacks the blanks).
             This is the segmentation for sanitized punctuation: the number of segments does not depend on spacing.
-        lone_clitics: See ``cut``.
+        lone_clitics: See ``split_at_strings``.
 
     Returns:
         Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.

@@ -46,7 +46,7 @@ _GROUPED = LazyPattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[.
 
 
 def classify_shape(string: str) -> str:
-    """Return the shape of a string of ``segmentation.segments``: exactly one name of ``SHAPES``."""
+    """Return the shape of a string of ``segmentation.split_text``: exactly one name of ``SHAPES``."""
     if segments.is_numeric(string):
         return _classify_numeric_shape(string)
     if string[0] in "@＠﹫":

@@ -160,7 +160,7 @@ class TemplateRule:
         """Return the tokens of one segment that is not a gap: one token, or a stem and its clitics.
 
         Args:
-            segment: A word or a string of ``segmentation.segments``.
+            segment: A word or a string of ``segmentation.split_text``.
             starts_sentence: ``begins_sentence`` of the gap before it.
         """
         if len(segment) > MAX_WORD_LENGTH:
