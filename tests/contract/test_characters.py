@@ -18,7 +18,7 @@ from textveil.bundle.character_classes import parse_character_classes
 from textveil.bundle.defaults import DEFAULT_BUNDLE, find_artifact
 from textveil.bundle.layout import CHARACTER_CLASSES, CHARACTERS
 from textveil.errors import BundleDamaged, EngineFailed
-from textveil.text.segmentation.characters import UNICODE_CLASSES
+from textveil.text.segmentation.patterns import UNICODE_CLASSES
 from textveil_export.text.contents import format_character_classes
 
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"

@@ -74,7 +74,8 @@ FAULTS: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
         "_draw_part", (
             ("entity_type, layout, size, self", "entity_type, layout, max(1, size - len(part.text) % 3), self"),)),
     "an output with the length of the original": (
-        "_rewrite_mention", (("(mention, parts)", "(mention, (*parts[:-1], parts[-1] + '.' * (len(original) % 2)))"),)),
+        "_rewrite_mention", (
+            ("drawn_parts, mention.case))", "drawn_parts, mention.case)[:-1] + ('.' * (len(original) % 2),))"),)),
 }  # fmt: skip
 
 

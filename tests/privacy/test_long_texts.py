@@ -15,7 +15,7 @@ from textveil import Sanitizer
 from textveil.errors import DocumentTooLong
 from textveil.mechanisms import entropy
 from textveil.mechanisms.staircase.slots import SlotStaircases
-from textveil.text.rewrite import draw, long_texts, read, rewriter
+from textveil.text.rewrite import read, rewriter
 from textveil.text.rewrite.read import TokenArrays
 from textveil.text.segmentation import fold_word
 from whole_texts import TEXTS, write_bundle
@@ -77,9 +77,9 @@ def told(toy: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
         drawn, of_kinds = count(), count()
         with monkeypatch.context() as patch:
             patch.setattr(SlotStaircases, "draw_symbols", draw_by_place)
-            patch.setattr(draw, "draw_uniform_below", below)
+            patch.setattr(rewriter, "draw_uniform_below", below)
             patch.setattr(rewriter, "MAX_WHOLE_CHARACTERS", 10**9 if chunk is None else 1)
-            patch.setattr(long_texts, "BLOCK_SEGMENTS", chunk)
+            patch.setattr(rewriter, "BLOCK_SEGMENTS", chunk)
             if len(texts) > 1:
                 return toy.sanitize_documents([texts], **options)
             (result,) = toy.sanitize_batch(texts, **options)
@@ -168,7 +168,7 @@ def _without(name: str) -> tuple[object, str, Any]:
     def told_less(*given: Any, **more: Any) -> read.CarriedState:
         return read.CarriedState(**{**_names(given), **more, name: getattr(read.NO_CARRIED_STATE, name)})
 
-    return long_texts, "CarriedState", told_less
+    return rewriter, "CarriedState", told_less
 
 
 def _names(given: tuple[Any, ...]) -> dict[str, Any]:
@@ -180,7 +180,7 @@ FAULTS: dict[str, tuple[object, str, Any]] = {
     "a chunk starts a text": _without("before"),
     "a part of a document ends with a chunk": _without("open"),
     "the count begins anew": (TokenArrays, "get_open_part", lambda *given: read.OpenPart(0, real_open(*given).values)),
-    "slots are those of the chunk": (long_texts, "_find_lower_case_draws", lambda *given: None),
+    "slots are those of the chunk": (rewriter, "_find_lower_case_draws", lambda *given: None),
 }
 
 

@@ -7,8 +7,7 @@ import pytest
 from names_soup import BREAKS, LISTED, around, comes_out, is_broken, kept_share_differs, law, pairs
 from planted import planted
 from textveil import Sanitizer
-from textveil.text.names import context_rules, read, rewrite, spelled_tokens, string_types, tokenizer
-from textveil.text.names.context_rules import ContextRules
+from textveil.text.names import lexicon, numbers, read, rewrite, spans, spelled_tokens, string_types, tokenizer
 from textveil.text.names.entity_types import EntityClassifier
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.plan import NamesPlanFactory
@@ -29,7 +28,7 @@ Fault = tuple[Any, str, *tuple[tuple[str, str], ...]]
 #: Faults of the reader.
 READ_FAULTS: dict[str, Fault] = {
     "a shown word before a slot is read though it is hidden": (
-        ContextRules,
+        SpanFinder,
         "_starts_sentence",
         ("not self._hidden[index - 1] and (", "("),
     ),
@@ -39,7 +38,7 @@ READ_FAULTS: dict[str, Fault] = {
         ("after < end and", "False and"),
     ),
     "a hyphenated word ends what stands together": (
-        ContextRules,
+        SpanFinder,
         "_is_joined_to_run",
         ("self._find_member_end(index, end) == after", "index + 1 == after"),
     ),
@@ -74,14 +73,14 @@ READ_FAULTS: dict[str, Fault] = {
         "_find_name_start",
         ("return index", "return 0"),
     ),
-    "a dot belongs to a run that ends in St": (ContextRules, "_joins_run", ("after - 1 == first and ", "")),
+    "a dot belongs to a run that ends in St": (SpanFinder, "_joins_run", ("after - 1 == first and ", "")),
     "a request is shown by the name behind it": (
         SpanFinder,
         "_hide_group",
         ("KEPT_AT_START and self", "KEPT_AT_START and words[indices[-1]].key < 'b' and self"),
     ),
     "an opener behind a title is shown": (
-        ContextRules,
+        SpanFinder,
         "_follows_break",
         ('entity_type == "title"', 'entity_type == "office"'),
     ),
@@ -100,28 +99,29 @@ READ_FAULTS: dict[str, Fault] = {
         "_iterate_line_elements",
         ("token.flags & OUTWARD and", "token.flags & OUTWARD and token.text < 'N' and"),
     ),
-    "two first words of a place are read apart": (ContextRules, "_find_address_end", ("after += 1", "break")),
+    "two first words of a place are read apart": (SpanFinder, "_find_address_end", ("after += 1", "break")),
     "digits beside each other are told by their values": (
-        SpanFinder,
+        numbers,
         "_joins_digits",
-        ("return not self._is_beside_month(index, start, end)", "return self._words[index].text <= '5'"),
+        ("return not _is_beside_month(words, gaps, index, start, end)", "return words[index].text <= '5'"),
     ),
     "a bracket between digits joins by their value": (
-        SpanFinder,
+        numbers,
         "_opens_area_code",
         ('if token.entity_type != "number"', 'if token.text > "4" or token.entity_type != "number"'),
     ),
     "a number of a list is kept by its value": (
-        SpanFinder,
-        "_continues_list",
-        ('number not in ("1", str(self._last_list_number + 1))', 'number not in "1234567"'),
+        numbers,
+        "find_list_number",
+        ('number not in ("1", str(last + 1))', 'number not in "1234567"'),
     ),
     "a number of a list counts on from one that is hidden": (
         SpanFinder,
-        "_continues_list",
+        "_iterate_line_elements",
         (
-            "> _MAX_LIST_DIGITS:\n        return False",
-            "> _MAX_LIST_DIGITS:\n        self._last_list_number = ord(number[0]) - ord('0')\n        return False",
+            "and token.token_class == DIGITS\n",
+            "and token.token_class == DIGITS and (token.text in ('1', str(self._last_list_number + 1))"
+            " or not setattr(self, '_last_list_number', ord(token.text[0]) - ord('0')))\n",
         ),
     ),
     "a time has its hour in the layout": (
@@ -135,7 +135,7 @@ READ_FAULTS: dict[str, Fault] = {
         ('f"p{ending', 'f"{ending[1].lower()}{ending'),
     ),
     "a range of years has its order in the layout": (
-        string_types,
+        lexicon,
         "classify_number",
         ('return "year-range", years[1]', 'return "year-range", years[1] * (1 + (string[:4] > string[-4:]))'),
     ),
@@ -198,7 +198,7 @@ READ_FAULTS: dict[str, Fault] = {
     ),
     "a letter that is spelled counts by which it is": (
         spelled_tokens,
-        "_is_letter",
+        "is_letter",
         ("return token.token_class in", 'return token.key < "n" and token.token_class in'),
     ),
     "initials that lead to a name are letters before it": (
@@ -207,7 +207,7 @@ READ_FAULTS: dict[str, Fault] = {
         ("and stop > start", "and words[index].key < 'm' and stop > start"),
     ),
     "initials lead to a name by its string": (
-        context_rules,
+        spans,
         "may_follow_initials",
         ("token.token_class == CAPITALIZED and", 'token.token_class == CAPITALIZED and token.key < "n" and'),
     ),
@@ -227,9 +227,9 @@ READ_FAULTS: dict[str, Fault] = {
         "_split_at_emoji",
         ("position = match.end()", "position = match.end() - (len(sequence) > 2)"),
     ),
-    "an account has a class of its own": (tokenizer, "make_number_token", ('"account", ', "")),
+    "an account has a class of its own": (lexicon, "make_number_token", ('"account", ', "")),
     "an account has a class by its number of digits": (
-        string_types,
+        numbers,
         "_classify_plain_number",
         ('return "account", ""', 'return "account", str(digits)'),
     ),
@@ -246,12 +246,12 @@ def test_planted_faults_of_the_reader(names: Path, fault: str, monkeypatch: pyte
 #: Faults of the draw.
 DRAW_FAULTS: dict[str, Fault] = {
     "a member that depends on what it replaces": (
-        rewrite._DocumentDraws,
+        rewrite.DocumentDraws,
         "_spell_parts",
-        ("indices[draw] if draw >= 0", "max(0, indices[draw] - len(part.text) % 2) if draw >= 0"),
+        ("indices[draw] if draw >= 0", "max(0, indices[draw] - len(mention.span.text) % 2) if draw >= 0"),
     ),
     "a deck that skips the original": (
-        rewrite._DocumentDraws,
+        rewrite.DocumentDraws,
         "_draw_part",
         (
             "number = self._plan_deal(equality_key[:2], size)\n",
@@ -259,12 +259,12 @@ DRAW_FAULTS: dict[str, Fault] = {
         ),
     ),
     "the size of a pool depends on the length": (
-        rewrite._DocumentDraws,
+        rewrite.DocumentDraws,
         "_draw_part",
         ("if not self._style", "size -= len(part.text) > 6\n    if not self._style"),
     ),
     "a tag is numbered by its string": (
-        rewrite._DocumentDraws,
+        rewrite.DocumentDraws,
         "_get_tag",
         ("self._counts.get(public_type, 0) + 1", "len(equality_key[-1][2])"),
     ),

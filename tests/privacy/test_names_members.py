@@ -15,7 +15,7 @@ from names_soup import skeleton, soup
 from textveil import Sanitizer
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, STRICT
 from textveil.bundle.rules import english_rules
-from textveil.text.names import rewrite
+from textveil.text.names import plan as plan_module
 from textveil.text.names.plan import NamesPlan, NamesPlanFactory
 from textveil.text.segmentation import fold_word, split_clitic
 
@@ -41,7 +41,7 @@ def plan(request: pytest.FixtureRequest, names: Path) -> NamesPlan:
 
 @pytest.fixture(autouse=True)
 def alike_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rewrite, "draw_uniform_below", lambda totals, _: totals // 3)
+    monkeypatch.setattr(plan_module, "draw_uniform_below", lambda totals, _: totals // 3)
 
 
 def title(member: str) -> str:

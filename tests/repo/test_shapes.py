@@ -20,10 +20,10 @@ TUPLES = {
     ("textveil/text/names/entity_types.py", "EntityMention"),
     ("textveil/text/names/entity_types.py", "MentionPart"),
     ("textveil/text/names/entity_types.py", "RewrittenElement"),
-    ("textveil/text/names/entity_spans.py", "EntitySpan"),
+    ("textveil/text/names/tokens.py", "EntitySpan"),
     ("textveil/text/names/tokens.py", "NamesToken"),
     ("textveil/text/rewrite/read.py", "DrawIndex"),
-    ("textveil/text/segmentation/characters.py", "CharacterClasses"),
+    ("textveil/text/segmentation/patterns.py", "CharacterClasses"),
     ("textveil/text/skeleton/entity_types.py", "EntityType"),
     ("textveil/text/skeleton/rule.py", "ClassifiedToken"),
 }

@@ -16,8 +16,8 @@ from textveil.lazy import load_data
 from textveil.mechanisms import integer_sampling
 from textveil.mechanisms.staircase import staircase
 from textveil.mechanisms.staircase.label_staircase import MAX_LABELS
-from textveil.text import options, reply_matcher
-from textveil.text.names import emoji, entity_spans, plan, rewrite, spans, spelled_tokens, string_types, surrogates
+from textveil.text import form_index, options
+from textveil.text.names import emoji, numbers, plan, spans, spelled_tokens, surrogates, tokens
 from textveil.text.rewrite import rewriter
 from textveil.text.segmentation import MAX_WORD_LENGTH
 from textveil.text.skeleton import SHAPES
@@ -65,16 +65,16 @@ CONSTANTS = {
     "CONSISTENT_CAP": options.CONSISTENT_CAP,
     "MAX_BATCH_CHARACTERS": rewriter.MAX_BATCH_CHARACTERS,
     "MAX_WHOLE_CHARACTERS": rewriter.MAX_WHOLE_CHARACTERS,
-    "NAMES_BATCH_CHARACTERS": rewrite._BATCH_CHARACTERS,
+    "NAMES_BATCH_CHARACTERS": plan._BATCH_CHARACTERS,
     "MAX_WORD_LENGTH": MAX_WORD_LENGTH,
     "MIN_HEADLINE_WORDS": spans._MIN_HEADLINE_WORDS,
     "MAX_CONNECTORS": spans._MAX_CONNECTORS,
-    "MIN_IDENTIFIER_DIGITS": string_types.MIN_IDENTIFIER_DIGITS,
+    "MIN_IDENTIFIER_DIGITS": numbers.MIN_IDENTIFIER_DIGITS,
     "MIN_CONSISTENT_POOL": surrogates.MIN_CONSISTENT_POOL,
     "MAX_LISTED_NUMBERS": surrogates._MAX_LISTED_NUMBERS,
     "MAX_SPELLED": spelled_tokens.MAX_SPELLED,
-    "MAX_BLANKS": reply_matcher._MAX_BLANKS,
-    "AFTER_TITLE": entity_spans.AFTER_TITLE,
+    "MAX_BLANKS": form_index._MAX_BLANKS,
+    "AFTER_TITLE": tokens.AFTER_TITLE,
     "SPELLED_NUMBER": spelled_tokens.SPELLED_NUMBER,
     "SPELLED_LETTERS": spelled_tokens.SPELLED_LETTERS,
     "EMOJI": emoji.EMOJI,

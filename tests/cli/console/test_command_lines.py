@@ -81,8 +81,6 @@ _UNUSED = (
     "textveil.mechanisms.protocol",
     "textveil.text.names.",
     "textveil.text.restore",
-    "textveil.text.segmentation.number_groups",
-    "textveil.text.rewrite.long_texts",
     "textveil_cli.files",
 )
 #: What the rung names needs of these: its lists, and what restores.

@@ -15,7 +15,7 @@ from memory_of_lines import GOLDEN, MOST, SIZES, held, load_bundles, shrink
 from signs import JOINED, WORDS, run_of
 from text_options import WRITTEN
 from textveil import Sanitizer
-from textveil.text.rewrite import long_texts
+from textveil.text.rewrite import rewriter
 from textveil_cli.files import detect_tables
 
 _GROWING = "emoji", "U+FDFA", "U+FDFA apart", "U+FDFA in long words", "all that expand"
@@ -112,7 +112,7 @@ def test_no_line_of_all_costs_more(options: tuple[str, ...], unit: str, tmp_path
 
 @pytest.mark.parametrize(
     ("module", "name", "unit"),
-    [(detect_tables, "MAX_EXAMINED_CHARACTERS", "cells"), (long_texts, "BLOCK_SEGMENTS", "short words")],
+    [(detect_tables, "MAX_EXAMINED_CHARACTERS", "cells"), (rewriter, "BLOCK_SEGMENTS", "short words")],
 )
 def test_what_holds_a_whole_line_is_seen(
     module: object, name: str, unit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -140,6 +140,6 @@ def test_words_that_folding_makes_long_are_remembered_by_their_hash(bundles: dic
 def test_a_long_text_grows_where_it_is() -> None:
     """Parts and all of them together would be twice as much."""
     for part in ("ab" * 500, "a…" * 500):
-        text, most = held(lambda part=part: long_texts.join_long_text((part for _ in range(500)), " "))
+        text, most = held(lambda part=part: rewriter.join_long_text((part for _ in range(500)), " "))
         assert most <= 1.2 * sys.getsizeof(text)
         assert text == " ".join([part] * 500)

@@ -5,7 +5,8 @@ import itertools
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from textveil.text.regions import JsonRole, Region, RegionScanner
+from textveil.text.region_state import JsonRole, Region
+from textveil.text.regions import RegionScanner
 
 LETTERS = {
     Region.CODE: "C",
@@ -113,5 +114,5 @@ def test_each_character_is_read_once_and_little_is_kept(piece: str) -> None:
     text = piece * 5_000
     scanner.feed(text)
     assert scanner.steps <= len(text)
-    kept = len(scanner._name) + sum(len(frame.destination) for frame in scanner._frames[-3:])
+    kept = len(scanner.name) + sum(len(frame.destination) for frame in scanner.frames[-3:])
     assert kept <= 2 * 64 + 3 * 2049

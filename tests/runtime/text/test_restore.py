@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from textveil import Sanitizer
 from textveil.errors import InputError, OptionError
-from textveil.text import reply_matcher
+from textveil.text import code_regions, reply_matcher
 from textveil.text.active_content import ActiveContentDetector
 from textveil.text.inflections import SurrogatePair
-from textveil.text.regions import Region, RegionScanner
+from textveil.text.region_state import Region
+from textveil.text.regions import RegionScanner
 from textveil.text.reply_chunk import ReplyChunk
 from textveil.text.restore import MAPPING_FORMAT, MAPPING_VERSION, MAX_MAPPING_BYTES, Restorer
 from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy, SkipReason
@@ -382,7 +383,7 @@ def test_what_stays_has_its_reason() -> None:
 
 
 def _no_chunk_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ReplyChunk, "add", lambda self, text: None)
+    monkeypatch.setattr(ReplyChunk, "add_text", lambda self, text: None)
 
 
 def _no_regions(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -394,7 +395,7 @@ def _no_active_content(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _all_code_is_certain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RegionScanner, "_note_hazard", lambda self, frame, character: None)
+    monkeypatch.setattr(code_regions, "_note_hazard", lambda state, frame, character: None)
 
 
 def _every_place(monkeypatch: pytest.MonkeyPatch) -> None:

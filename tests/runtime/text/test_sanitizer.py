@@ -10,7 +10,7 @@ from strange_texts import MECHANISMS, reading, strange_texts
 from textveil import Sanitizer
 from textveil.errors import InputError
 from textveil.text import Options, segmentation
-from textveil.text.rewrite import long_texts, rewriter
+from textveil.text.rewrite import rewriter
 
 
 def tokens_of(segment: str, clitics: bool = True) -> int:
@@ -192,7 +192,7 @@ def test_batches_of_any_size_give_the_same(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rewriter, "MAX_BATCH_CHARACTERS", limit)
         patch.setattr(rewriter, "MAX_WHOLE_CHARACTERS", limit)
-        patch.setattr(long_texts, "BLOCK_SEGMENTS", limit)
+        patch.setattr(rewriter, "BLOCK_SEGMENTS", limit)
         assert tiny.sanitize_batch(texts, sanitize_punctuation=strict) == whole
 
 
@@ -203,8 +203,8 @@ PARTS = [1 << 15, pytest.param(1 << 19, marks=pytest.mark.full)]
 @pytest.mark.slow
 @pytest.mark.parametrize("segments", PARTS)
 def test_a_text_of_many_parts(english: Sanitizer, segments: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert long_texts.BLOCK_SEGMENTS == 1 << 15
-    monkeypatch.setattr(long_texts, "BLOCK_SEGMENTS", segments)
+    assert rewriter.BLOCK_SEGMENTS == 1 << 15
+    monkeypatch.setattr(rewriter, "BLOCK_SEGMENTS", segments)
     times = segments // 5
     result = english.sanitize("The doctor, said zzyzx7! " * times, mechanism="random")
     assert result.tokens == 4 * times

@@ -20,8 +20,9 @@ from textveil.conversation.message_rewriter import (
 )
 from textveil.conversation.reply_view import ReplyView, find_displayed_texts
 from textveil.errors import InputError
+from textveil.text.form_index import FormIndex
 from textveil.text.inflections import SurrogatePair
-from textveil.text.reply_matcher import FormIndex, StreamRestorer
+from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore import Restorer
 from textveil.text.restore_policy import EVERYWHERE_POLICY, PROSE_POLICY, RestorePolicy
 from textveil.text.restored import ReportProperties, RestoreReport

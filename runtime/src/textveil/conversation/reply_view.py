@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from textveil.text.reply_matcher import FormIndex, StreamRestorer
+from textveil.text.form_index import FormIndex
+from textveil.text.reply_matcher import StreamRestorer
 from textveil.text.restore_policy import RestorePolicy, SkipReason
 
 #: Texts in which no markup can begin or end, next to any other text.

@@ -29,6 +29,13 @@ class LevelSummary:
         epsilon_textbook: ``2 alpha``.
         epsilon_pure_ldp: Largest loss per token at any distance; ``None`` without a certificate.
         measures: Measured effect on words; ``None`` for a bundle without statistics.
+
+    >>> level = LevelSummary(
+    ...     mechanism="santext", default=True, epsilon=20.0, epsilon_kind="textbook metric DP",
+    ...     epsilon_textbook=20.0, epsilon_pure_ldp=None, measures=None,
+    ... )
+    >>> level.epsilon_textbook
+    20.0
     """
 
     mechanism: str
@@ -78,6 +85,12 @@ def summarize_levels(bundle: TextBundle, mechanism: str | None = None) -> list[L
     Raises:
         UnknownMechanism: The mechanism is unknown or has no levels.
         BundleDamaged: The statistics of the bundle lack a number.
+
+    >>> from textveil.text import Sanitizer
+    >>> summarize_levels(Sanitizer.load().bundle)
+    Traceback (most recent call last):
+    ...
+    textveil.errors.UnknownMechanism: levels belong to the mechanisms santext and santext+
     """
     mechanism = bundle.default_table_mechanism if mechanism is None else mechanism
     if mechanism not in TABLE_MECHANISMS:

@@ -19,7 +19,11 @@ def find_epsilon_and_kind(bundle: TextBundle, level: SanTextLevel, mechanism: st
 
 
 def format_epsilon(epsilon: float) -> str:
-    """Return an epsilon with all of its digits, as a user must type it to select a level."""
+    """Return an epsilon with all of its digits, as a user must type it to select a level.
+
+    >>> format_epsilon(8.5)
+    '8.5'
+    """
     return repr(epsilon).removesuffix(".0")
 
 

@@ -44,6 +44,10 @@ class Options(TypedDict, total=False):
         case: ``"carry"`` transfers the case pattern of each word (the default), ``"drop"`` removes it.
         sanitize_punctuation: Whether punctuation is sanitized as tokens; then case is dropped, and white space becomes
             single spaces.
+
+    >>> options: Options = {"protect": "words", "epsilon": 10}
+    >>> check_options(options)
+    {'protect': 'words', 'epsilon': 10}
     """
 
     mechanism: str | None
@@ -126,7 +130,7 @@ def make_cache_key(options: Options) -> tuple[object, ...]:
     """Return a hashable key that two sets of options share only if they have the same meaning.
 
     Raises:
-        OptionError: See ``given``.
+        OptionError: See ``check_options``.
     """
     checked = check_options(options)
     sets = {

@@ -8,24 +8,20 @@ character, and, from the first surrogate of a chunk on, the chunk's at most 1,02
 
 import json
 import re
-from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterable, Mapping
-from copy import copy
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
 
 from textveil.text.active_content import ActiveContentDetector
+from textveil.text.form_index import BLANKS, NEEDS_MORE, FormIndex, FormMatch
 from textveil.text.inflections import (
     BARE_TAG,
     LOOKBEHIND_CHARACTERS,
-    SurrogateForm,
     SurrogatePair,
     find_word_before,
-    fold_text,
     inflect_original,
 )
-from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_before, is_separate_word
-from textveil.text.regions import JsonRole, Region, RegionScanner
+from textveil.text.region_state import JsonRole, Region
+from textveil.text.regions import RegionScanner
 from textveil.text.reply_chunk import ReplyChunk, is_address_like
 from textveil.text.reply_numbers import NumberFinder
 from textveil.text.restore_policy import PROSE_POLICY, RestorePolicy, SkipReason
@@ -35,10 +31,6 @@ from textveil.text.restored import NotRestored, ReportProperties, RestoreReport
 _START = re.compile(r"(?:(?<![^\W_])|(?<=\\[nrt])(?<!\\\\[nrt]))[^\W_]|[^\w\s]")
 #: Start of JSON, in a reply or in a fenced block of code; the first ``_HEAD_CHARACTERS`` characters decide.
 _JSON, _FENCE, _HEAD_CHARACTERS = re.compile(r"\s*(?:json\s+)?(?:\{\s*[\"}]|\[\s*[\[{\"])", re.IGNORECASE), "```", 80
-#: Blanks, line ends and quotation marks of Markdown between two words of a form.
-_MAX_BLANKS = 6
-_BLANKS = re.compile(r"\s[\s>]*")
-_DIGIT = re.compile("[0-9]")
 #: Characters that end a chunk: no other blank ends an address for every Markdown reader.
 _SEPARATORS = " \t\r\n"
 _SEPARATOR = re.compile(r"[ \t\r\n]")
@@ -46,60 +38,6 @@ _SEPARATOR = re.compile(r"[ \t\r\n]")
 _MATH_MARKS = frozenset("{}[]^=\\&<>")
 #: Starts of addresses: for a reader of plain text such an address continues into the next JSON strings.
 _ADDRESS_STARTS = ("//", "www.")
-_PREFIX_LENGTH = 3
-_WORD = re.compile(r"[a-zA-Z0-9]{3}")
-
-
-class FormIndex:
-    """Index of all forms of all surrogates.
-
-    Args:
-        forms: Forms by their folded text; ``None`` for a text that has several originals.
-        quoted_pairs: Pairs that apply only inside their surroundings.
-
-    Attributes:
-        forms: The argument ``forms``.
-        quotations: Index of the surroundings.
-        has_numbers: Whether some surrogates are numbers that replace other numbers.
-    """
-
-    def __init__(self, forms: Mapping[str, SurrogateForm | None], quoted_pairs: Iterable[SurrogatePair] = ()) -> None:
-        self.quotations = QuotationIndex(quoted_pairs)
-        pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
-        self.has_numbers = any(map(_replaces_number, pairs))
-        self.forms, self._sorted_forms = forms, sorted(forms)
-        prefixes = shorter = {text[:_PREFIX_LENGTH] for text in forms}
-        for end in reversed(range(1, _PREFIX_LENGTH)):  # fast: few forms differ in their first characters
-            shorter = {text[:end] for text in shorter}
-            prefixes = prefixes | shorter
-        self._prefixes = prefixes
-
-    @cached_property
-    def without_quotations(self) -> "FormIndex":
-        """The same forms without surroundings: a single letter that a reply quotes is not restored."""
-        index = copy(self)
-        index.quotations = QuotationIndex(())
-        return index
-
-    def may_begin(self, text: str, index: int) -> bool:
-        """Return whether a form may begin at position ``place`` of ``text``."""
-        prefix = text[index : index + _PREFIX_LENGTH]
-        if _WORD.fullmatch(prefix) is None:
-            return fold_text(text[index]) in self._prefixes
-        prefix = prefix.lower()  # sufficient at most positions
-        return prefix in self._prefixes or not self.quotations.short_joined.isdisjoint((prefix[:1], prefix[:2]))
-
-    def is_prefix(self, text: str) -> bool:
-        """Return whether some form begins with ``text``."""
-        if len(text) <= _PREFIX_LENGTH:  # most calls; a set of longer prefixes costs more than it saves
-            return text in self._prefixes
-        at = bisect_left(self._sorted_forms, text)
-        return at < len(self._sorted_forms) and self._sorted_forms[at].startswith(text)
-
-
-#: A matched form, the end of the part that replaces the original, and the pair whose surroundings the reply repeats.
-_FormMatch = tuple[SurrogateForm | None, int, SurrogatePair | None]
-_NEEDS_MORE: _FormMatch = None, 0, None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,8 +174,8 @@ class StreamRestorer(ReportProperties):
             if not self._index.may_begin(text, index):
                 position = index + 1
                 continue
-            match_found = self._find_longest_form(text, index, is_final)
-            if match_found is _NEEDS_MORE:
+            match_found = self._index.find_longest_form(text, index, is_final=is_final, is_cut=self._is_cut)
+            if match_found is NEEDS_MORE:
                 break
             position = index + 1
             if match_found is not None:
@@ -407,7 +345,7 @@ class StreamRestorer(ReportProperties):
         self.used_pairs.append(candidate.pair)
         return candidate.original
 
-    def _read_form(self, text: str, index: int, form_match: _FormMatch) -> None:
+    def _read_form(self, text: str, index: int, form_match: FormMatch) -> None:
         """Read a matched form: restore it, or add it to the pending chunk."""
         form, end, quoted = form_match
         pair = quoted or (None if form is None else form[0])
@@ -486,60 +424,6 @@ class StreamRestorer(ReportProperties):
             reason = None
         return first, closed[0] if closed else first, reason, roles
 
-    def _find_longest_form(self, text: str, index: int, final: bool) -> _FormMatch | None:
-        """Return the longest form that begins at ``place`` and ends at the end of a word.
-
-        Returns:
-            The form with its end; ``None`` if none matches; ``_NEEDS_MORE`` if the decision needs more of the reply.
-        """
-        begins, forms = self._index.is_prefix, self._index.forms
-        read, blanks, at, found = "", 0, index, []
-        ends = [index]
-        while at < len(text):
-            character = text[at]
-            if blanks and (character.isspace() or character == ">"):
-                blanks += 1
-                if blanks > _MAX_BLANKS:
-                    break
-                at += 1
-                ends[-1] = at
-                continue
-            blanks = int(character.isspace())
-            step = " " if blanks else fold_text(character)
-            if not begins(read + step):
-                break
-            read, at = read + step, at + 1
-            ends += [at] * len(step)
-            if read in forms:
-                found.append((forms[read], at, read))
-        else:
-            if not final:
-                return _NEEDS_MORE
-        alone: _FormMatch | None = None
-        for form, end, written in reversed(found):
-            if end + 1 >= len(text) and not final:  # the character after a mark is not available yet
-                return _NEEDS_MORE
-            is_alone = is_separate_word(text, index, end)
-            if written in self._index.quotations:
-                before = cut_before(
-                    text[max(0, index - LOOKBEHIND_CHARACTERS) : index],
-                    is_start=not self._is_cut and index <= LOOKBEHIND_CHARACTERS,
-                )
-                rest = text[end : end + LOOKAHEAD_CHARACTERS + 1]
-                quotation = self._index.quotations.find_quotation(
-                    written, before, rest, is_end=final, is_alone=is_alone
-                )
-                if quotation.needs_more:
-                    return _NEEDS_MORE
-                if quotation.pair is not None:
-                    return form, end, quotation.pair
-            if alone is None and is_alone:
-                lead = 0 if form is None else len(fold_text(form[0].output[: form[0].lead]))
-                alone = form, ends[lead] if lead else end, None
-                if form is not None and not (form[0].lead or form[0].weak):
-                    break
-        return alone
-
     def _find_code_block(self, text: str) -> str:
         """Return the start of the block of code, or of the text outside one, in which ``text`` ends."""
         if len(self._code_block) > _HEAD_CHARACTERS and "`" not in text and self._code_block[-1] != "`":
@@ -547,7 +431,7 @@ class StreamRestorer(ReportProperties):
         block = f"{self._code_block}{text}".rpartition(_FENCE)[2].lstrip("`")
         return block if len(block) <= _HEAD_CHARACTERS else f"{block[:_HEAD_CHARACTERS]}\0{block[-len(_FENCE) :]}"
 
-    def _make_original(self, text: str, index: int, form_match: _FormMatch) -> str | None:
+    def _make_original(self, text: str, index: int, form_match: FormMatch) -> str | None:
         """Return the original in the form of the surrogate, or ``None`` after recording a reason.
 
         The reasons are that the form has several originals, or that it may be a word of the reply itself.
@@ -569,8 +453,8 @@ class StreamRestorer(ReportProperties):
         ):
             self.not_restored.append(NotRestored(written, SkipReason.WORD))
             return None
-        original = inflect_original(form, _BLANKS.sub(" ", written))
-        blanks, words = _BLANKS.findall(written), original.split(" ")
+        original = inflect_original(form, BLANKS.sub(" ", written))
+        blanks, words = BLANKS.findall(written), original.split(" ")
         if ("\\" in original or '"' in original) and self._is_in_json(text, index):
             original = json.dumps(original, ensure_ascii=False)[1:-1]
             words = original.split(" ")
@@ -583,15 +467,6 @@ class StreamRestorer(ReportProperties):
         if self._region in (None, Region.CODE):
             return _JSON.match(self._find_code_block(text[len(self._behind) : index])) is not None
         return self._region is Region.JSON
-
-
-def _replaces_number(pair: SurrogatePair) -> bool:
-    """Return whether a pair replaces a number by another one.
-
-    Only ASCII digits count: they are the same in all versions of Unicode.
-    """
-    is_tag = pair.output.startswith("[")
-    return not is_tag and all(_DIGIT.search(text) is not None for text in (pair.output, pair.original))
 
 
 def _remove_last_character(destination: str | None, written: str) -> str | None:

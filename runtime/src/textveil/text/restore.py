@@ -24,7 +24,8 @@ from textveil.text.segmentation import fold_word
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 if TYPE_CHECKING:
-    from textveil.text.reply_matcher import FormIndex, StreamRestorer
+    from textveil.text.form_index import FormIndex
+    from textveil.text.reply_matcher import StreamRestorer
     from textveil.text.restored import Restored
 
 MAPPING_FORMAT, MAPPING_VERSION = "textveil-mapping", 1
@@ -152,8 +153,8 @@ class Restorer:
         If two pairs share a form, the pair with that form as its unchanged output takes precedence; otherwise the form
         is ambiguous unless both have the same original. The order of the pairs has no effect: a file keeps none.
         """
+        from textveil.text.form_index import FormIndex
         from textveil.text.quotations import fold_output
-        from textveil.text.reply_matcher import FormIndex
 
         forms_by_text: dict[str, SurrogateForm | None] = {}
         unchanged: dict[str, SurrogateForm | None] = {}

@@ -20,7 +20,11 @@ _LEADING_MARKS = "(\"'*_"
 
 
 class SkipReason(StrEnum):
-    """Reason for which a surrogate is not restored."""
+    """Reason for which a surrogate is not restored.
+
+    >>> SkipReason("code")
+    <SkipReason.CODE: 'code'>
+    """
 
     LINK = "link"
     CODE = "code"
@@ -44,6 +48,9 @@ class RestorePolicy:
     Attributes:
         places: The permitted ones of ``code``, ``json`` and ``math``; ``all`` permits every region, links too.
         hosts: Hosts in lower case, each with its port if it has one; links to exactly these are restored.
+
+    >>> RestorePolicy.parse(["code"]).permits_everything
+    False
     """
 
     places: frozenset[str] = frozenset()

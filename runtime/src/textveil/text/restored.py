@@ -16,6 +16,10 @@ class NotRestored(NamedTuple):
     Attributes:
         written: The surrogate, as written in the reply.
         reason: Why it stays.
+
+    >>> from textveil.text.restore_policy import SkipReason
+    >>> NotRestored("Gomez", SkipReason.CODE).reason.value
+    'code'
     """
 
     written: str
@@ -31,6 +35,10 @@ class RestoreReport:
         not_restored: Surrogates that stay, each with the reason.
         unknown_numbers: Numbers of the reply that are neither surrogates nor in the sanitized text, if numbers of
             the text were replaced: a model may have computed them from surrogates.
+
+    >>> from textveil.text.restore import Restorer
+    >>> Restorer([("Gomez", "Novak")]).restore("Ask Gomez.").report.restored
+    ('Gomez',)
     """
 
     restored: tuple[str, ...] = ()

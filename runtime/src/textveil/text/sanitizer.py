@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from textveil.text.token_plans import TokenPlanFactory
     from textveil.text.unicode_compat import CharacterSwap
 
-_MAX_CACHED_PLANS = 16
+#: Number of cache keys of plans; a plan may have several.
+_MAX_CACHED_PLANS = 32
+#: Types of which equal values have equal meaning.
+_PLAIN_TYPES = frozenset((str, bool, type(None)))
 
 
 class Sanitizer:
@@ -39,6 +42,10 @@ class Sanitizer:
         bundle: An opened bundle.
         detector: Additional detector for the mode ``names``: reads each output, and returns start and end of further
             spans to hide.
+
+    >>> sanitizer = Sanitizer.load()
+    >>> sanitizer.sanitize("I am Anna.", protect="names").text.startswith("I am ")
+    True
     """
 
     def __init__(self, bundle: TextBundle, detector: "SpanDetector | None" = None) -> None:
@@ -91,7 +98,7 @@ class Sanitizer:
         """
         if not isinstance(text, str):
             raise InputError("the text is not a string; sanitize_batch takes a list of texts")
-        return self.sanitize_batch([text], **options)[0]
+        return self._sanitize_texts([(text,)], options)[0]
 
     def sanitize_batch(self, texts: Iterable[str], **options: Unpack[Options]) -> list[Result]:
         """Sanitize many texts, each its own document with its own statement.
@@ -99,13 +106,7 @@ class Sanitizer:
         One batch randomizes all tokens of all texts together, many times faster than one call per text. Arguments,
         errors and privacy are those of ``sanitize``.
         """
-        terms, rows = self._rewrite(wrap_texts(texts), options)
-        return [
-            Result(
-                text=text, tokens=tokens, terms=terms, mapping=mapping, randomized_words=drawn, replaced_words=replaced
-            )
-            for (text,), tokens, mapping, drawn, replaced in rows
-        ]
+        return self._sanitize_texts(wrap_texts(texts), options)
 
     def sanitize_documents(
         self, documents: Sequence[Sequence[str]], **options: Unpack[Options]
@@ -213,10 +214,19 @@ class Sanitizer:
         """
         return self.bundle.metric.compute_distance(self._find_symbol_id(first), self._find_symbol_id(second))
 
+    def _sanitize_texts(self, documents: Sequence[tuple[str]], options: Options) -> list[Result]:
+        """Return the results of documents of one text each."""
+        terms, rows = self._rewrite(documents, options)
+        results = list[Result]()
+        for (text,), tokens, mapping, randomized, replaced in rows:
+            counts = {"randomized_words": randomized, "replaced_words": replaced}
+            results.append(Result(text=text, tokens=tokens, terms=terms, mapping=mapping, **counts))
+        return results
+
     def _rewrite(self, documents: Sequence[Sequence[str]], options: Options) -> tuple[PrivacyTerms, Iterable[Any]]:
         """Return the terms and the rows of a rewriter.
 
-        Texts are read by the bundle's character classes (see ``stand_ins``).
+        Texts are read by the bundle's character classes (see ``unicode_compat``).
         """
         plan, swap = self._get_plan(options), self._find_swap(documents, options)
         if swap is None:
@@ -236,6 +246,11 @@ class Sanitizer:
         return find_swap(self.bundle.characters_json, texts)
 
     def _get_plan(self, options: Options) -> "RandomizingPlan | NamesPlan":
+        # Options of plain values that were checked once need no further check. The types matter: 1 equals True.
+        plain_key = tuple(options.items()) if _PLAIN_TYPES.issuperset(map(type, options.values())) else None
+        plan = self._plans.get(plain_key)
+        if plan is not None:
+            return plan
         key = make_cache_key(options)
         plan = self._plans.get(key)
         if plan is None:
@@ -243,6 +258,8 @@ class Sanitizer:
             if len(self._plans) >= _MAX_CACHED_PLANS:
                 self._plans.clear()
             self._plans[key] = plan
+        if plain_key is not None:
+            self._plans[plain_key] = plan
         return plan
 
     def _find_symbol_id(self, word: str) -> int:
@@ -259,7 +276,7 @@ class PlanFactory:
 
     Args:
         bundle: The bundle.
-        detector: Additional detector for the outputs of the mode ``names_plans``.
+        detector: Additional detector for the outputs of the mode ``names``.
     """
 
     def __init__(self, bundle: TextBundle, detector: "SpanDetector | None" = None) -> None:
@@ -318,10 +335,13 @@ def _selects_names(checked: dict[str, Any]) -> bool:
 def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> RandomizingPlan:
     """Return the plan that options select in a bundle, for code that analyzes sampling.
 
-    See ``PlanFactory.make``.
+    See ``PlanFactory.make_plan``.
 
     Raises:
         OptionError: Also for the mode ``names``, which samples no symbols.
+
+    >>> make_plan(Sanitizer.load().bundle, protect="words").terms.mechanism
+    'staircase'
     """
     checked = check_options(options)
     if _selects_names(checked):

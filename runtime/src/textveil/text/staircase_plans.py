@@ -35,6 +35,10 @@ class StaircasePlanFactory:
     Raises:
         UnknownMechanism: The bundle has no staircase mechanism.
         BundleDamaged: A list of the rule is malformed.
+
+    >>> from textveil.text import Sanitizer
+    >>> StaircasePlanFactory(Sanitizer.load().bundle).make_plan({"protect": "all"}).terms.protect
+    'all'
     """
 
     def __init__(self, bundle: TextBundle) -> None:
@@ -84,7 +88,7 @@ class StaircasePlanFactory:
         return SlotStaircases(strict, Staircase.from_table(self._table, level, lower))
 
     def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
-        """Return the plan for checked options (see ``options.given``).
+        """Return the plan for checked options (see ``options.check_options``).
 
         Raises:
             UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an option; the message

@@ -91,6 +91,10 @@ class PrivacyTerms:
         case: ``"carry"`` or ``"drop"``.
         sanitize_punctuation: Whether punctuation is sanitized too, and white space is not passed through.
         bundle: Content hash of the bundle.
+
+    >>> from textveil import Sanitizer
+    >>> Sanitizer.load().terms(protect="words").mechanism
+    'staircase'
     """
 
     mechanism: str
@@ -226,6 +230,11 @@ class Result:
             and no pickle contains it.
         randomized_words: In the mode ``names``: number of words of the list that are randomized (``--randomize``).
         replaced_words: In the mode ``names``: number of replaced words that are on no list, without names and numbers.
+
+    >>> from textveil import Sanitizer
+    >>> result = Sanitizer.load().sanitize("Anna paid.", protect="names")
+    >>> result.statement.mechanism
+    'names'
     """
 
     text: str

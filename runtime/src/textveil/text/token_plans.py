@@ -53,7 +53,7 @@ class TokenPlanFactory:
         }
 
     def make_plan(self, checked: Mapping[str, Any]) -> RandomizingPlan:
-        """Return the plan for checked options (see ``options.given``).
+        """Return the plan for checked options (see ``options.check_options``).
 
         Raises:
             UnknownMechanism, UnknownLevel, OptionError: The bundle or the mechanism does not support the value of an

@@ -112,6 +112,9 @@ class WordPiece:
 
     Attributes:
         unknown_id: Id of the unknown symbol, or None where the vocabulary has none.
+
+    >>> WordPiece({"[UNK]": 0, "un": 1, "##known": 2}, lowercase=True).find_pieces("unknown")
+    [1, 2]
     """
 
     def __init__(

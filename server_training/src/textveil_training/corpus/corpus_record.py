@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from textveil.bundle import TextBundle, open_atomic_text
-from textveil_cli.errors import FileChanged, ResumeError
 from textveil.text import PrivacyTerms
+from textveil_cli.errors import FileChanged, ResumeError
 from textveil_cli.files import RunCounts, get_manifest_path
 
 from textveil_training.data.corpus_release import FINISHED, RUNNING, VERSIONS, compute_seal

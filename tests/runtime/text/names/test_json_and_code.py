@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from textveil import Conversation, Sanitizer
-from textveil.text.names.json_blocks import COPIED, split_json, write_escapes
+from textveil.text.names.read import COPIED, split_json, write_escapes
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import pytest
 from textveil import Sanitizer
-from textveil.text.names import read as module
+from textveil.text.names import lexicon as module
 from textveil.text.names.plan import NamesPlan, NamesPlanFactory
 
 TEXTS = (

@@ -5,8 +5,8 @@ import re
 import pytest
 from textveil import Sanitizer
 from textveil.text.names import entity_types, spans
+from textveil.text.names.numbers import classify_number
 from textveil.text.names.plan import NamesPlanFactory
-from textveil.text.names.string_types import classify_number
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from names_soup import skeleton
 from planted import planted
 from textveil import Conversation, Sanitizer
-from textveil.text.names import string_types
+from textveil.text.names import entity_types, lexicon, numbers, string_types
 from textveil.text.names.plan import NamesPlanFactory
 
 #: So many drafts of a text that a wrong shape, which comes out in one of 20 drafts or more, is seen.
@@ -170,7 +170,8 @@ def test_a_season_that_shows_its_years_is_found(
     sanitizer: Sanitizer, monkeypatch: pytest.MonkeyPatch, shown: str
 ) -> None:
     fault = planted(
-        string_types.classify_number, ('return "season", season[2]', f'return "season", season[2] * (1 + {shown})')
+        numbers.classify_number, ('return "season", season[2]', f'return "season", season[2] * (1 + {shown})')
     )
-    monkeypatch.setattr(string_types, "classify_number", fault)
+    for module in (entity_types, lexicon, string_types):
+        monkeypatch.setattr(module, "classify_number", fault)
     assert _seasons_differ(sanitizer)

@@ -1,7 +1,8 @@
 """Kinds of strings by their shape: HIPAA's identifiers and numbers; the layout is what the skeleton shows."""
 
 import pytest
-from textveil.text.names.string_types import classify_number, classify_string, split_unit
+from textveil.text.names.numbers import classify_number
+from textveil.text.names.string_types import classify_string, split_unit
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from textveil import Sanitizer
 from textveil.bundle.rules import Patterns
 from textveil.lazy import LazyPattern
-from textveil.text.names import string_types
+from textveil.text.names import numbers, string_types
 from textveil.text.names import tokenizer as module
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.tokenizer import ChunkTokenizer
@@ -41,7 +41,7 @@ def test_a_chunk_of_one_word_is_read_as_any_other() -> None:
         ["", '"', "((", "'", ":", "'("], [*WORDS, "a" * 1001], ["", ".", "',", ";", '")!', "…", ":)"]
     ):
         chunk = f"{lead}{word}{tail}"
-        found = chunks.tokenize_word(chunk)
+        found = chunks.lexicon.split_word(chunk)
         if found is not None:
             before, tokens, after = found
             long_way = tuple(chunks._tokenize_with_entities(chunk))
@@ -58,16 +58,16 @@ def test_a_chunk_of_one_word_is_read_as_any_other() -> None:
 def test_a_word_that_is_plainly_shown_is_read_as_any_other() -> None:
     chunks = read()
     lists = Sanitizer.load().bundle.get_names_lists()
-    plain = [word for word in (*lists.common_words, *WORDS) if chunks.find_plain_token(word)]
+    plain = [word for word in (*lists.common_words, *WORDS) if chunks.lexicon.find_plain_token(word)]
     assert all(
-        (chunks.find_plain_token(word),) == chunks._lexicon.classify_word(word) == chunks.tokenize(word)
+        (chunks.lexicon.find_plain_token(word),) == chunks.lexicon.classify_word(word) == chunks.tokenize(word)
         for word in plain
     )
     assert "nurse" not in plain
     assert len(plain) > 50_000
 
 
-def differences(patterns: Patterns = string_types.ENGLISH) -> Iterator[str]:
+def differences(patterns: Patterns = numbers.ENGLISH) -> Iterator[str]:
     """Chunks of ASCII of which a short way says another thing than the pattern whose place it takes."""
     chunks, slow = read(), replace(patterns, plain_number=LazyPattern(re.compile, "(?!)"))
     chunks._patterns = patterns
@@ -75,7 +75,7 @@ def differences(patterns: Patterns = string_types.ENGLISH) -> Iterator[str]:
     for chunk in filter(
         str.strip, [*short, "a-b-c", "a\\b\\c", "12,345", "1,234.5", "1,2345", "a--b", "a-b's", "1-2-12", "1.2.1.2"]
     ):
-        lead, tail = chunks._lexicon.gap_pattern.match(chunk), chunks._lexicon.final_gap_pattern.search(chunk)
+        lead, tail = chunks.lexicon.gap_pattern.match(chunk), chunks.lexicon.final_gap_pattern.search(chunk)
         start, end = chunks._find_core(chunk)
         begins = lead.end() if lead else 0
         if begins == len(chunk) or start == end:
@@ -101,4 +101,4 @@ def test_short_ways_say_what_the_patterns_say(monkeypatch: pytest.MonkeyPatch) -
         patch.setattr(module, "punctuation", "!\"#$%&'()*+,-./:;<=>?@[]^_`{|}~")
         assert [*differences()] != []
     wrong = LazyPattern(re.compile, "[0-9]+(?:[-./,][0-9]+)*")
-    assert [*differences(replace(string_types.ENGLISH, plain_number=wrong))] != []
+    assert [*differences(replace(numbers.ENGLISH, plain_number=wrong))] != []

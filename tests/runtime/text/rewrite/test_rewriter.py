@@ -10,8 +10,8 @@ from small_staircase import WORDS as PLAIN
 from textveil import Sanitizer
 from textveil.errors import OptionError
 from textveil.mechanisms import entropy
-from textveil.text.rewrite import long_texts, rewriter
-from textveil.text.rewrite.cut import KEPT, RANDOMIZED, REPLACED, UNCHANGED, SegmentReader, SegmentTable
+from textveil.text.rewrite import rewriter
+from textveil.text.rewrite.cut import KEPT, RANDOMIZED, REPLACED, ROW_LENGTH, UNCHANGED, SegmentReader, SegmentTable
 from textveil.text.segmentation import is_gap, split_text
 from textveil.text.skeleton import TokenRole
 
@@ -164,8 +164,8 @@ def test_what_a_call_has_met_makes_no_difference(
 
 
 def test_long_documents_alone_are_drawn_in_chunks(small: Sanitizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    long, real = [], long_texts.LongDocumentRewriter
-    monkeypatch.setattr(long_texts, "LongDocumentRewriter", lambda plan, parts: long.append(parts) or real(plan, parts))
+    long, real = [], rewriter.LongDocumentRewriter
+    monkeypatch.setattr(rewriter, "LongDocumentRewriter", lambda plan, parts: long.append(parts) or real(plan, parts))
     monkeypatch.setattr(rewriter, "MAX_WHOLE_CHARACTERS", 8)
     small.sanitize_batch(["doctor", "the doctor, nurse", "flu"])
     assert long == [("the doctor, nurse",)]
@@ -203,11 +203,12 @@ def test_plain_words_are_what_the_rule_says(small: Sanitizer, way: dict[str, Any
     words = [word for word in words if word.isascii() and word.isalpha()]
     numbers = [met.numbers[word] for word in words]
     met.add_entries()
+    rows = np.array(met.rows).reshape(-1, ROW_LENGTH)
     for word, number in zip(words, numbers, strict=True):
         for starts in (False, True):
             ((_, token),) = plan.rule.classify_token(word, starts_sentence=starts)
             entry = met.entries[number]
-            row = met.rows[entry if entry >= 0 else met.ranges[-2 * (entry + 1) + starts][0]]
+            row = rows[entry if entry >= 0 else met.ranges[-2 * (entry + 1) + starts][0]]
             if token.role is TokenRole.SHOWN:
                 assert row[0] in (UNCHANGED, KEPT)
                 continue

@@ -15,7 +15,7 @@ import pytest
 from textveil import Sanitizer
 from textveil.errors import EngineFailed
 from textveil.text import segmentation
-from textveil.text.segmentation import strings
+from textveil.text.segmentation import patterns
 
 ROOT = Path(__file__).parents[4]
 SOURCES = sorted(
@@ -115,12 +115,12 @@ class WrongEngine:
 @pytest.fixture
 def anew() -> Iterator[None]:
     """Patterns are made anew, and again after the test."""
-    made: tuple[cache, ...] = (strings._compile_ascii, strings._compile_unicode)  # type: ignore[type-arg]
-    for patterns in made:
-        patterns.cache_clear()
+    made: tuple[cache, ...] = (patterns.compile_ascii, patterns.compile_unicode)  # type: ignore[type-arg]
+    for compiled in made:
+        compiled.cache_clear()
     yield
-    for patterns in made:
-        patterns.cache_clear()
+    for compiled in made:
+        compiled.cache_clear()
 
 
 @pytest.mark.usefixtures("anew")
@@ -128,6 +128,6 @@ def anew() -> Iterator[None]:
     ("old", "new"), [("]*?", "]*"), ("(?<=", "(?<!"), ("]*+", "]*?"), ("(?!", "(?="), ("(?<!", "(?<="), ("]++", "]")]
 )
 def test_a_wrong_engine_is_refused_before_anything_is_read(old: str, new: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strings, "re", WrongEngine(old, new))
+    monkeypatch.setattr(patterns, "re", WrongEngine(old, new))
     with pytest.raises(EngineFailed, match=r"^[^\n]+$"):
         Sanitizer.load().sanitize("a text")

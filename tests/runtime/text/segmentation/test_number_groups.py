@@ -4,8 +4,8 @@ import re
 
 import pytest
 from exchanged import BRACKETS, MARKS, MEMBERS, MORE, QUOTES, TOKENS, Cut, Search, every, kind_of
-from textveil.text.segmentation import number_groups, split_text
-from textveil.text.segmentation.number_groups import _NumberJoiner
+from textveil.text.segmentation import segments, split_text
+from textveil.text.segmentation.segments import _NumberJoiner
 
 #: Parts, how many of them a text has, and how many texts are left out after each one.
 SOME = [
@@ -73,7 +73,7 @@ def test_what_was_found_is_not_found_again(text: str) -> None:
 
 # --- planted faults -------------------------------------------------------------------------------------------------
 
-real_touched, real_mark = number_groups._would_touch, _NumberJoiner._read_mark
+real_touched, real_mark = segments._would_touch, _NumberJoiner._read_mark
 
 
 def any_word_in_brackets(text: str, place: int) -> bool:
@@ -102,13 +102,13 @@ def brackets_at_the_end(text: str) -> list[str]:
 
 
 CHANGES: dict[str, tuple[object, str, object]] = {
-    "brackets join what they touch": (number_groups, "_would_touch", lambda text, place: False),
+    "brackets join what they touch": (segments, "_would_touch", lambda text, place: False),
     "marks are not looked through": (
-        number_groups,
+        segments,
         "_would_touch",
         lambda text, place: text[place : place + 1] not in (".", "_", ":") and real_touched(text, place),
     ),
-    "every word in brackets touches": (number_groups, "_would_touch", any_word_in_brackets),
+    "every word in brackets touches": (segments, "_would_touch", any_word_in_brackets),
     "only a few numbers wait": (_NumberJoiner, "_read_mark", few_wait),
 }
 

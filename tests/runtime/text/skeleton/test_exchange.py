@@ -9,8 +9,8 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from small_lists import RULES
-from textveil.text.segmentation import TITLE, UPPER, is_gap, number_groups, split_text
-from textveil.text.segmentation.strings import is_emoticon, is_string
+from textveil.text.segmentation import TITLE, UPPER, is_gap, segments, split_text
+from textveil.text.segmentation.segments import is_emoticon, is_string
 from textveil.text.skeleton import ClassifiedToken, TemplateRule, TokenRole, begins_sentence
 
 Cut = Callable[[str], list[str]]
@@ -213,7 +213,7 @@ def only_some_mouths(text: str) -> list[str]:
 def brackets_join(text: str) -> list[str]:
     """Groups of numbers take a bracket that touches a word before it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(number_groups, "_would_touch", lambda text, place: False)
+        patch.setattr(segments, "_would_touch", lambda text, place: False)
         return split_text(text)
 
 

@@ -9,8 +9,8 @@ import regex
 from small_lists import RULES
 from small_staircase import small_staircase
 from textveil import Sanitizer
-from textveil.text.segmentation import split_text, strings
-from textveil.text.segmentation.characters import ASCII_CLASSES
+from textveil.text.segmentation import segments, split_text
+from textveil.text.segmentation.patterns import ASCII_CLASSES
 from textveil.text.skeleton import TokenRole
 
 #: Texts with the clitics that are kept in them.
@@ -90,5 +90,5 @@ def test_no_hidden_word_decides_whether_a_clitic_is_kept() -> None:
 )
 def test_a_rule_that_reads_what_is_behind_is_found(monkeypatch: pytest.MonkeyPatch, behind: str) -> None:
     fault = regex.compile(rf"(?<=[{ASCII_CLASSES.blank}])'(?:s|m|d|re|ve|ll){behind}")
-    monkeypatch.setattr(strings.get_patterns("a"), "lone_clitic", fault)
+    monkeypatch.setattr(segments.get_patterns("a"), "lone_clitic", fault)
     assert [*_differing()]

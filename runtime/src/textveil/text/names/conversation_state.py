@@ -13,8 +13,9 @@ import numpy as np
 from textveil.mechanisms import entropy
 from textveil.mechanisms.integer_sampling import draw_uniform_below
 from textveil.text.names.entity_types import EntityMention, MentionPart, RewrittenElement, convert_to_given_name
+from textveil.text.names.guarantee import ReplacementStyle
 from textveil.text.names.read import ReadText
-from textveil.text.names.rewrite import ReplacementStyle, _DocumentDraws, join_surrogates, quote_json_tags
+from textveil.text.names.rewrite import DocumentDraws, join_surrogates, quote_json_tags
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.restore import escape_tags
 from textveil.text.segmentation import LOWER, fold_word
@@ -31,14 +32,14 @@ _BLOCK_ELEMENTS, _DRAWS_PER_CALL = 1 << 9, 64
 _Pool = tuple[str, str]
 
 
-class ConversationDraws(_DocumentDraws):
+class ConversationDraws(DocumentDraws):
     """Draws of a conversation so far.
 
     No spelling occurs twice while its pool has unused ones, also for types without consistent surrogates. Surrogates of
     consistent types and months are never common words.
 
     Args:
-        style: Options for the replacement of slots.
+        style: Options for the replacement of spans.
         surrogates: The surrogate pools.
         common: The words of the public list.
     """
@@ -121,14 +122,7 @@ class ConversationDraws(_DocumentDraws):
         assert drawn_parts is not None  # a conversation has no randomized list
         if isinstance(drawn_parts, str):
             return RewrittenElement(drawn_parts, original, None if drawn_parts == original else mention)
-        spell_surrogate = self._surrogates.spell_surrogate
-        parts = tuple(
-            [
-                spell_surrogate(part[0], part[1], member, mention.case)
-                for part, member in zip(mention.parts, drawn_parts, strict=True)
-            ]
-        )
-        return join_surrogates(mention, parts)
+        return join_surrogates(mention, self._surrogates.spell_surrogates(mention.parts, drawn_parts, mention.case))
 
     def _draw_part(self, part: MentionPart) -> int | None:
         """Return the surrogate index of a part; ``None`` if its pool or the cap is used up."""
@@ -214,9 +208,9 @@ class ConversationDraws(_DocumentDraws):
             self._prepared[pool][1].append(number)
 
     def _sample_below(self, pool: _Pool, limit: int) -> int:
-        """Return a number uniform below ``total`` that is used once.
+        """Return a number uniform below ``limit`` that is used once.
 
-        A number that is uniform below a larger bound is uniform below ``total``, given that it is below ``total``.
+        A number that is uniform below a larger bound is uniform below ``limit``, given that it is below ``limit``.
         """
         bound, numbers = self._prepared.get(pool, (0, []))
         while numbers and bound >= limit:

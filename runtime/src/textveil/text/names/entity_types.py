@@ -1,26 +1,32 @@
-"""Classifier of slots by entity type (pass 3 of the mode ``names``).
+"""Classifier of spans by entity type (pass 3 of the mode ``names``).
 
-It reads the string of the slot and the public template before the slot. The type is a part of the template. The lists
+It reads the string of the span and the public template before the span. The type is a part of the template. The lists
 of names therefore decide only the type of a surrogate, never whether a string is replaced.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
-from textveil.text.names.entity_spans import AFTER_TITLE, CAPITALIZED_RUN, DIGIT_GROUP, LONE_INITIAL, EntitySpan
 from textveil.text.names.lexicon import find_ending
-from textveil.text.names.string_types import MIN_CARD_DIGITS, classify_number
+from textveil.text.names.numbers import MIN_CARD_DIGITS, classify_number
 from textveil.text.names.tokens import (
+    AFTER_TITLE,
     BEGINS_DOTTED_NAME,
+    CAPITALIZED_RUN,
+    DIGIT_GROUP,
     INITIAL,
     INITIALS,
     KEPT_AT_SENTENCE,
+    LONE_INITIAL,
     RANDOMIZED,
+    EntitySpan,
     NamesToken,
+    TextElement,
     create_tuple,
 )
 from textveil.text.segmentation import UPPER, find_case_pattern, fold_word
@@ -33,7 +39,7 @@ _NAME_ENDING_LISTS = tuple((name, kind) for name, kind in _TYPES["last"])
 _MAX_ACRONYM_LENGTH = 5
 #: A common word in capitals that is shorter has the type ``acronym``, for example "WHO".
 _MIN_COMMON_WORD_LENGTH = 4
-#: List of first names that only this module reads. It affects the type of a slot, never whether a string is replaced.
+#: List of first names that only this module reads. It affects the type of a span, never whether a string is replaced.
 _FOREIGN_GIVEN_LIST = _TYPES["first_names_only"]
 #: Lists of whole names that exclude persons: a run with a word of one of them names no person.
 _NON_PERSON_LISTS = frozenset(_TYPES["no_persons"])
@@ -55,7 +61,7 @@ PUBLIC_TYPE_NAMES: dict[str, str] = _TYPES["called"]
 
 
 class MentionPart(NamedTuple):
-    """A part of a slot with a surrogate of its own.
+    """A part of a span with a surrogate of its own.
 
     ``entity_type`` is its type, ``layout`` the public part of its layout, ``folded`` its case-folded string and
     ``text`` its spelling.
@@ -68,9 +74,9 @@ class MentionPart(NamedTuple):
 
 
 class EntityMention(NamedTuple):
-    """A slot with its type.
+    """A span with its type.
 
-    The template contains the types, the case pattern and which parts are equal. ``named`` is the string of the slot
+    The template contains the types, the case pattern and which parts are equal. ``name_text`` is the string of the span
     without the common words before the name of a person.
     """
 
@@ -162,7 +168,7 @@ def make_assigned_mention(entity_type: str, text: str) -> EntityMention:
 
 
 class EntityClassifier:
-    """Classifier that assigns entity types to slots.
+    """Classifier that assigns entity types to spans.
 
     Args:
         name_lists: Members of each type, by name of the list.
@@ -210,10 +216,10 @@ class EntityClassifier:
         return kept_names - hidden
 
     def classify_span(self, span: EntitySpan, has_capitals: bool) -> EntityMention:
-        """Return the slot as a mention, with its type.
+        """Return the span as a mention, with its type.
 
         Args:
-            span: The slot.
+            span: The span.
             has_capitals: Whether the document has a capital letter. Without one, names look like other words.
         """
         provisional_type, tokens = span.entity_type, span.tokens
@@ -260,11 +266,23 @@ class EntityClassifier:
         )  # the case of an omitted word
         return EntityMention(entity_type, case, tuple(parts), span, _get_text_from(span, name_start))
 
-    def merge_kept(self, entries: Iterator[str | EntityMention]) -> Iterator[str | EntityMention]:
-        """Yield kept text and mentions in turn, with each mention that ``keep`` covers merged."""
-        if not self._kept_types:
-            yield from entries
-            return
+    def classify_elements(
+        self, blocks: Iterable[Sequence[TextElement]], has_capitals: bool
+    ) -> Iterator[str | EntityMention]:
+        """Return kept texts and mentions in turn; a mention that ``keep`` covers is a part of a kept text.
+
+        Args:
+            blocks: Kept texts and spans in turn, some at a time.
+            has_capitals: Whether the document has a capital letter.
+        """
+        classify_span = self.classify_span
+        entries = chain.from_iterable(
+            [entry if isinstance(entry, str) else classify_span(entry, has_capitals) for entry in block]
+            for block in blocks
+        )
+        return self._merge_kept(entries) if self._kept_types else entries
+
+    def _merge_kept(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         kept_texts: list[str] = []
         for entry in entries:
             if isinstance(entry, str):
@@ -420,7 +438,7 @@ def _make_part(span: EntitySpan, entity_type: str, first: int) -> MentionPart:
 
 
 def _get_text_from(span: EntitySpan, first: int) -> str:
-    """Return the spelling of a slot from one of its words to its end."""
+    """Return the spelling of a span from one of its words to its end."""
     end = 0
     for token in span.tokens[:first]:
         end = span.text.index(token.text, end) + len(token.text)

@@ -1,4 +1,4 @@
-"""Guarantees of the mode ``names``.
+"""Options of the mode ``names`` for replacements, and its guarantee under them.
 
 Replaced words reveal only the public template. Kept words have no bound.
 """
@@ -10,11 +10,39 @@ from typing import Any
 
 from textveil.lazy import STATEMENTS, load_data
 from textveil.release import UNBOUNDED_SPEND, PrivacyLoss, Spend, format_count
-from textveil.text.names.rewrite import ReplacementStyle
+from textveil.text.options import CONSISTENT_CAP
 from textveil.text.statement import PrivacyTerms
 
 _TEXTS = load_data(STATEMENTS)["names"]
 NOTION: str = _TEXTS["notion"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReplacementStyle:
+    """Options for the replacement of spans.
+
+    Attributes:
+        tags: Whether all types are written as tags, ``[city 1]``.
+        consistent: Whether equal strings of a document get equal surrogates.
+        keep: Types that are kept where a list has the string, or its shape gives the type.
+        tag: Types that are written as tags, whatever the style of other types.
+        drop: Types that are removed without a replacement.
+        cap: Largest number of distinct strings of a document with surrogates of their own. Further strings become tags.
+        linked: Whether equal strings of all documents under one key get equal surrogates.
+    """
+
+    tags: bool = False
+    consistent: bool = True
+    keep: frozenset[str] = frozenset()
+    tag: frozenset[str] = frozenset()
+    drop: frozenset[str] = frozenset()
+    cap: int = CONSISTENT_CAP
+    linked: bool = False
+
+    @property
+    def effective_cap(self) -> int | None:
+        """The cap if one applies, else ``None``."""
+        return self.cap if self.consistent and not (self.linked or self.tags) else None
 
 
 @dataclass(frozen=True)
@@ -40,7 +68,7 @@ class NamesGuarantee:
     have no bound, so a text has no finite epsilon, and statements give none.
 
     Attributes:
-        style: Options for the replacement of slots.
+        style: Options for the replacement of spans.
         allow: Whether words of the user's own list are kept.
         deny: Whether words of the user's own list are replaced.
         also: Whether an outside detector hides further parts of the output.

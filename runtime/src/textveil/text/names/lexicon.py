@@ -1,25 +1,28 @@
-"""Lexicon: the class of a single word (pass 1).
+"""Lexicon: the class of a word or a plain number, with marks around it or without (pass 1).
 
-The class is a function of the string of the word, the public lists and the options.
+The class is a function of the string, the public lists and the options. Other chunks are read by ``tokenizer``.
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any
 
 import regex
 
 from textveil.bundle.names_files import EMPHASIS, FUNCTION, OPENER, RARE, START, STRICT, NamesLists
 from textveil.bundle.rules import Rules
 from textveil.lazy import ENTITY_TYPES, load_data
+from textveil.text.names.numbers import classify_number
 from textveil.text.names.tokens import (
     BEGINS_DOTTED_NAME,
     BEGINS_PLACE,
     BEGINS_UNIT,
     CAPITALIZED,
     CLITIC,
+    DIGITS,
+    GAP,
     INITIAL,
+    INITIALS,
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
@@ -33,6 +36,7 @@ from textveil.text.names.tokens import (
     NUMBER_WORD,
     RANDOMIZED,
     REPLACED,
+    ChunkTokens,
     NamesToken,
     create_tuple,
 )
@@ -55,6 +59,13 @@ _ANY_CASE_LISTS, _LOWER_CASE_LISTS, _CAPITALIZED_LISTS = (
     tuple(load_data(ENTITY_TYPES)[name]) for name in ("any_case", "lower_case", "capitalized")
 )
 _MIN_LENGTH_WITH_ENDING = 5
+_ASCII_DIGITS = frozenset("0123456789")
+#: Marks that may follow a word, and marks that may precede it.
+PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
+#: Marks that only end the word before them, without another effect on its class.
+_PLAIN_END_MARKS = frozenset(".,:!?")
+#: Number of words of the public list, each with its case and following mark, that are cached across calls.
+_MAX_LISTED_TOKENS = 1 << 14
 
 
 class Lexicon:
@@ -68,6 +79,10 @@ class Lexicon:
 
     Attributes:
         rules: Rules of the language.
+        clitic_pieces: Letters of each clitic from the apostrophe on.
+
+    Privacy:
+        The object stores no text of the user: its cache has public words only.
     """
 
     def __init__(
@@ -80,8 +95,9 @@ class Lexicon:
         self.rules = rules = lists.rules
         self._common, self._capitals = lists.common_words, lists.kept_capitals
         self._clitic, self._negation = clitic_pattern(rules.clitics.all), rules.clitics.negation
+        self.clitic_pieces = rules.clitics.pieces
         #: Letters that are clitics after a lost blank, as in ``it' s``.
-        self._clitic_letters = frozenset(piece for piece in rules.clitics.pieces if len(piece) == 1)
+        self._clitic_letters = frozenset(piece for piece in self.clitic_pieces if len(piece) == 1)
         self._symbols, self._persons = (
             lists.kept_symbols,
             lists.members_by_type["given"] | lists.members_by_type["family"],
@@ -97,9 +113,67 @@ class Lexicon:
             self._capitals | self._allowed | self._listed_by_user | self._span_flags.keys() | rules.number_words.keys()
         )
         #: Cached tokens of public words, each with the mark after it: a function of the lists and options.
-        self.listed_tokens: dict[str, Any] = {}
+        self.listed_tokens: dict[str, ChunkTokens] = {}
 
-    def is_public(self, word: str) -> bool:
+    def tokenize_new_chunks(
+        self,
+        chunks: Iterable[str],
+        recent: dict[str, ChunkTokens],
+        older: Mapping[str, ChunkTokens],
+        tokenize_chunk: Callable[[str], ChunkTokens],
+    ) -> None:
+        """Add the tokens of those chunks to ``recent`` that it does not have.
+
+        Args:
+            chunks: Strings between single blanks.
+            recent: Tokens by chunk.
+            older: Tokens of chunks that were read before.
+            tokenize_chunk: Tokenizer of a chunk that is neither a word nor a plain number.
+        """
+        listed_tokens = self.listed_tokens
+        for chunk in chunks:
+            if chunk in recent:
+                continue
+            tokens = older.get(chunk) or listed_tokens.get(chunk)
+            if tokens is None:
+                tokens = self.find_plain_token(chunk) or self._tokenize_word(chunk) or tokenize_chunk(chunk)
+                word = chunk[:-1] if chunk[-1:] in PLAIN_MARKS else chunk
+                if len(listed_tokens) < _MAX_LISTED_TOKENS and self._is_public(word):
+                    listed_tokens[chunk] = tokens
+            recent[chunk] = tokens
+
+    def _tokenize_word(self, chunk: str) -> ChunkTokens | None:
+        """Return the tokens of a word or a plain number with marks around it; ``None`` for any other chunk."""
+        if chunk[-1:] in _PLAIN_END_MARKS and chunk and (token := self.find_plain_token(chunk[:-1])) is not None:
+            return token, "", (token.text,), (), f"{chunk[-1]} "  # usual
+        parts = self.split_word(chunk)
+        return None if parts is None else pack_tokens(*parts)
+
+    def split_word(self, chunk: str) -> tuple[str, Sequence[NamesToken], str] | None:
+        """Return the marks before a word or plain number, its tokens and the marks after it.
+
+        The result is ``None`` for any other chunk.
+        """
+        if chunk.isalpha() and len(chunk) <= MAX_WORD_LENGTH:
+            return "", self.classify_word(chunk), ""
+        if chunk[:1] in _ASCII_DIGITS:  # same result as ``ChunkTokenizer.tokenize``, without a dozen patterns
+            core = chunk.rstrip(PLAIN_MARKS)
+            if len(core) <= MAX_WORD_LENGTH and self.rules.patterns.plain_number.fullmatch(core):
+                return "", (self.classify_plain_number(core),), chunk[len(core) :]
+        lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
+        core = chunk[lead:].rstrip(PLAIN_MARKS)
+        letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").isalpha())
+        if not letters or len(core) > MAX_WORD_LENGTH or ";" in chunk:  # a semicolon may end an HTML entity
+            return None
+        return chunk[:lead], self.classify_word(core), chunk[lead + len(core) :]
+
+    def classify_plain_number(self, core: str) -> NamesToken:
+        """Return the token of ASCII digits with marks between them; an expression such as ``24/7`` is kept."""
+        if core in self.rules.kept_whole and not self.is_denied(core):
+            return create_tuple(NamesToken, (KEPT, core, core, LOWER, "", "", 0))
+        return make_number_token(core, *classify_number(core, self.rules.patterns))
+
+    def _is_public(self, word: str) -> bool:
         """Return whether a word is common and in lower case, or a function word.
 
         Any other word may be a name.
@@ -166,7 +240,9 @@ class Lexicon:
         return (self._classify_stem(word, folded),)
 
     def _classify_stem(self, word: str, folded: str) -> NamesToken:
-        case = find_case_pattern(word)
+        is_title_case = word.istitle() and len(word) > 1 and word.isascii() and word.isalpha()
+        case = TITLE if is_title_case else find_case_pattern(word)  # usual
+        spelling = word if word.isascii() else fold_apostrophes(word)
         if self._listed_by_user:
             if folded in self._randomized and case == LOWER:
                 return NamesToken(REPLACED, word, folded, LOWER, "word", RANDOMIZED)
@@ -174,14 +250,14 @@ class Lexicon:
                 self._is_denied_word(folded) or folded in self._randomized
             ):  # with a capital a randomized word may be a name
                 return self.make_unlisted_token(word, folded) if case == LOWER else _capitalized(word, folded, case)
-        if folded in self._allowed or fold_apostrophes(word) in self._capitals:
+        if folded in self._allowed or spelling in self._capitals:
             return NamesToken(KEPT, word, folded, case)
         if case == LOWER and word == word.lower():
-            return self._classify_lower(word, folded)
-        return self._classify_capitalized(word, folded, TITLE if case == LOWER else case)  # as in iPhone
+            return self._classify_lower(word, folded, spelling)
+        return self._classify_capitalized(word, folded, spelling, TITLE if case == LOWER else case)  # as in iPhone
 
-    def _classify_lower(self, word: str, folded: str) -> NamesToken:
-        marks = self._common.get(folded) if fold_apostrophes(word) == folded else None
+    def _classify_lower(self, word: str, folded: str, spelling: str) -> NamesToken:
+        marks = self._common.get(folded) if spelling == folded else None
         if marks is None:
             entity_type = self._lower_case_types.get(folded)
             token = self.make_unlisted_token(word, folded)
@@ -218,12 +294,12 @@ class Lexicon:
             return ""
         return NAME_ROLE if word in self._persons else NOUN_ROLE
 
-    def _classify_capitalized(self, word: str, folded: str, case: int) -> NamesToken:
+    def _classify_capitalized(self, word: str, folded: str, spelling: str, case: int) -> NamesToken:
         if len(word) == 1:
             flags = KEPT_AT_START if self._common.get(folded, 0) & FUNCTION else 0
             return NamesToken(INITIAL, word, folded, TITLE, flags=flags)
         marks, flags, rules = self._common.get(folded, 0), 0, self.rules
-        is_plain_spelling = marks and fold_apostrophes(word) in (folded.upper(), folded[:1].upper() + folded[1:])
+        is_plain_spelling = marks and spelling in (folded.upper(), folded[:1].upper() + folded[1:])
         if is_plain_spelling and folded not in rules.name_like:
             if marks & OPENER or (marks & START and folded in rules.requests):
                 flags |= KEPT_AT_START | NAME_AFTER_TITLE
@@ -260,3 +336,43 @@ def find_ending(folded: str, rules: Rules) -> str:
 
 def _map_entries_to_lists(lists: Mapping[str, Collection[str]], names: Sequence[str]) -> dict[str, str]:
     return {entry: name for name in reversed(names) for entry in lists[name]}
+
+
+def is_plainly_kept(token: NamesToken) -> bool:
+    """Return whether a token is kept in any context and does not affect hidden neighbors."""
+    return token.token_class == KEPT and not token.flags and token.case == LOWER
+
+
+def may_follow_initials(token: NamesToken) -> bool:
+    """Return whether initials may precede a word: it has a capital and is no function word."""
+    return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
+
+
+def is_letter(token: NamesToken) -> bool:
+    """Return whether a token is a single letter, or initials with dots."""
+    if len(token.text) > 1:
+        return token.flags & INITIALS > 0
+    return token.token_class in (KEPT, KEPT_WITH_CAPITALS, INITIAL) or token.entity_type in ("letter", "particle")
+
+
+def make_number_token(digits: str, entity_type: str, layout: str) -> NamesToken:
+    """Return the token of a number with its type and layout."""
+    joins_digits = digits.isdigit() or entity_type in ("account", "digits", "phone", "card", "ssn")
+    return NamesToken(DIGITS if joins_digits else REPLACED, digits, digits, LOWER, entity_type, layout)
+
+
+def pack_tokens(lead: str, tokens: Sequence[NamesToken], tail: str) -> ChunkTokens:
+    """Return the tokens of a chunk with gaps among them; the last gap ends in a blank."""
+    if len(tokens) == 1 and tokens[0].token_class != GAP:
+        return tokens[0], lead, (tokens[0].text,), () if is_plainly_kept(tokens[0]) else (0,), f"{tail} "
+    words, spellings, parts = list[NamesToken](), list[str](), [lead]
+    for token in tokens:
+        parts.append(token.text)  # joined once: appending to a string would copy it each time
+        if token.token_class != GAP:
+            words.append(token)
+            spellings += ("".join(parts[:-1]), token.text)
+            parts = []
+    spellings.append("".join(parts))
+    tail = f"{spellings.pop()}{tail} "
+    special_in_chunk = tuple([place for place, token in enumerate(words) if not is_plainly_kept(token)])
+    return tuple(words), spellings[0] if words else "", tuple(spellings[1:]), special_in_chunk, tail

@@ -1,41 +1,146 @@
-"""Plan of the mode ``names``, from the options of a call."""
+"""Plan of the mode ``names``, from the options of a call, and its rewriter of documents."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
+
+import numpy as np
 
 from textveil.bundle.layout import MECHANISM_FILE
 from textveil.bundle.names_files import NamesLists
 from textveil.bundle.text_bundle import TextBundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.lazy import ENTITY_TYPES, load_data
+from textveil.mechanisms import entropy
+from textveil.mechanisms.integer_sampling import draw_uniform_below
 from textveil.text import segmentation
 from textveil.text.guarantees import round_guess_gain
-from textveil.text.names.detector import SpanDetector
-from textveil.text.names.entity_types import PUBLIC_TYPE_NAMES, UNLISTED_TYPES, EntityClassifier, EntityMention
-from textveil.text.names.guarantee import NamesGuarantee, RandomizedListFigures
+from textveil.text.names.detector import SpanDetector, hide_detected_spans
+from textveil.text.names.entity_types import (
+    PUBLIC_TYPE_NAMES,
+    UNLISTED_TYPES,
+    EntityClassifier,
+    EntityMention,
+    GivenNameLinker,
+)
+from textveil.text.names.guarantee import NamesGuarantee, RandomizedListFigures, ReplacementStyle
 from textveil.text.names.lexicon import Lexicon
 from textveil.text.names.read import NamesReader
-from textveil.text.names.rewrite import NamesRewriter, ReplacementStyle
+from textveil.text.names.rewrite import DocumentDraws
 from textveil.text.names.strict_rules import hide_context_words
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokenizer import ChunkTokenizer
 from textveil.text.names.tokens import RANDOMIZED
 from textveil.text.names.word_list import WordListRandomizer
 from textveil.text.options import CONSISTENT_CAP
+from textveil.text.restore import Restorer
 from textveil.text.staircase_plans import find_staircase_level
 from textveil.text.statement import PrivacyTerms
+from textveil.work_limits import check_work
 
 STYLES = ("surrogate", "tag")
 #: Lists that the mode requires.
 REQUIRED_LISTS, REQUIRED_POOLS = (frozenset(load_data(ENTITY_TYPES)[name]) for name in ("lists", "pools"))
 #: Minimum length in bytes of the key that links equal strings of a corpus.
 MIN_KEY_BYTES = 16
+#: Number of characters up to which documents share one call of the random generator.
+_BATCH_CHARACTERS = 1 << 15
+_KEPT_COUNT, _REPLACED_WORDS = attrgetter("kept_count"), attrgetter("replaced_words")
 _WORD_OR_GAP = re.compile(r"\w+(?:['\u2019\u2018]\w+)*|\W+|_+")
 _UNSUPPORTED_OPTIONS = ("replacement_probability", "sanitize_punctuation", "split", "mechanism", "case")
+
+
+#: A document, its number of kept words, and its number of replaced unlisted words.
+_CountedDocument = tuple[DocumentDraws, int, int]
+#: The texts of a document, its number of kept words, the restorer of its surrogates (or ``None``), its number of
+#: randomized words, and its number of replaced unlisted words.
+_RewrittenDocument = tuple[list[str], int, Restorer | None, int, int]
+
+
+class NamesRewriter:
+    """Rewriter of the documents of one call.
+
+    Args:
+        reader: Reader of texts.
+        surrogates: The surrogate pools.
+        style: Options for the replacement of spans.
+        detector: Detector that hides further parts of the output.
+        key: Secret key that links equal strings of all documents, if they are linked.
+        word_list: Randomizer of the words of a public list.
+
+    Privacy:
+        The object holds the original texts. It must not outlive the call.
+    """
+
+    def __init__(
+        self,
+        reader: NamesReader,
+        surrogates: SurrogatePools,
+        style: ReplacementStyle,
+        *,
+        detector: SpanDetector | None = None,
+        key: bytes | None = None,
+        word_list: WordListRandomizer | None = None,
+    ) -> None:
+        self._reader, self._surrogates, self._style, self._detector, self._key = (
+            reader,
+            surrogates,
+            style,
+            detector,
+            key,
+        )
+        self._word_list = word_list
+
+    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[_RewrittenDocument]:
+        """Yield each rewritten document with its counts.
+
+        Privacy:
+            This is the release itself. It uses the entropy of the operating system.
+        """
+        batch: list[_CountedDocument] = []
+        characters = 0
+        for texts in documents:
+            read = self._reader.read_texts(texts)
+            replaced_words = sum(map(_REPLACED_WORDS, read))
+            if self._style.consistent:
+                names = GivenNameLinker()
+                for number, text in enumerate(read):
+                    read[number] = text._replace(elements=[*names.link_names(text.elements)])
+            document = DocumentDraws(read, self._style, self._surrogates, self._key)
+            batch.append((document, sum(map(_KEPT_COUNT, read)), replaced_words))
+            characters += sum(map(len, texts))
+            if characters > _BATCH_CHARACTERS:
+                yield from self._rewrite_batch(batch)
+                batch, characters = [], 0
+                check_work()
+        yield from self._rewrite_batch(batch)
+
+    def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[_RewrittenDocument]:
+        bounds = np.array([total for document, *_ in batch for total in document.bounds], dtype=np.int64)
+        samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
+        originals = [word for document, *_ in batch for word in document.randomized_words]
+        words = iter(
+            originals if self._word_list is None else self._word_list.randomize_words(originals, entropy.random_uint64)
+        )
+        start = 0
+        for document, kept_count, replaced_words in batch:
+            end = start + len(document.bounds)
+            texts, pairs = document.write_texts(samples[start:end], words)
+            start = end
+            if self._detector is not None:
+                texts = [hide_detected_spans(text, self._detector) for text in texts]
+            is_restorable = self._style.consistent and self._key is None
+            yield (
+                texts,
+                kept_count,
+                Restorer(pairs) if is_restorable else None,
+                len(document.randomized_words),
+                replaced_words,
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +150,7 @@ class NamesPlan:
     Attributes:
         lists: The lists of the bundle.
         surrogates: The surrogate pools.
-        style: Options for the replacement of slots.
+        style: Options for the replacement of spans.
         terms: Contents of privacy statements.
         allowed: Keys of the user's own words that are kept.
         denied: Keys of the user's own words that are replaced.
@@ -81,9 +186,13 @@ class NamesPlan:
     def _lexicon(self) -> Lexicon:
         return Lexicon(self.lists, self.allowed, self.denied, self.randomizer.ids if self.randomizer else ())
 
+    @cached_property
+    def _tokenizer(self) -> ChunkTokenizer:
+        return ChunkTokenizer(self._lexicon)
+
     def make_reader(self) -> NamesReader:
         """Return a reader for the texts of one call."""
-        return NamesReader(ChunkTokenizer(self._lexicon), self._classifier, self.lists.rules)
+        return NamesReader(self._tokenizer, self._classifier, self.lists.rules)
 
     def hide_context_words(self, entries: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
         """Yield the entries of a text that was read, with all parts hidden that only context keeps."""
@@ -154,7 +263,7 @@ class NamesPlanFactory:
         self._surrogates = SurrogatePools(self._lists.surrogate_pools, self._lists.rules)
 
     def make_plan(self, options: Mapping[str, Any]) -> NamesPlan:
-        """Return the plan for options that ``options.given`` has checked.
+        """Return the plan for options that ``options.check_options`` has checked.
 
         Raises:
             OptionError: An option does not belong to this mode, or a type does not exist.

@@ -1,4 +1,9 @@
-"""Reader of the mode ``names``: pass 1 by chunk, pass 2 by line, pass 3 by slot."""
+"""Reader of the mode ``names``: pass 1 by chunk, pass 2 by line, pass 3 by span.
+
+JSON inside a text is cut into parts that are read one by one. A string of JSON is a text of its own, without its
+escapes: pass 2 reads ``line\\nnext`` as two lines and ``Kov\\u00e1cs`` as one name. A number is replaced by a valid
+JSON number. All other JSON is copied unchanged.
+"""
 
 import re
 from array import array
@@ -7,37 +12,50 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-import regex
-
 from textveil.bundle.rules import Rules
-from textveil.text.names.context_rules import LINE_BREAKS
 from textveil.text.names.entity_types import EntityClassifier, EntityMention
-from textveil.text.names.json_blocks import COPIED, NUMBER, JsonPart, may_have_json, split_json, write_escapes
-from textveil.text.names.spans import SpanFinder
+from textveil.text.names.lexicon import is_letter
+from textveil.text.names.spans import LINE_BREAKS, SpanFinder
 from textveil.text.names.spelled_tokens import may_span_gap, merge_spelled
-from textveil.text.names.tokenizer import ChunkTokenizer, make_gap_token
-from textveil.text.names.tokens import GAP, JSON_NUMBER_CASE, RANDOMIZED, NamesToken, TokenWindow, is_plainly_kept
+from textveil.text.names.tokenizer import ChunkTokenizer
+from textveil.text.names.tokens import JSON_NUMBER_CASE, NUMBER_WORD, RANDOMIZED, ChunkTokens, NamesToken, TokenWindow
 from textveil.text.segmentation import LOWER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x85\u2028\u2029]")
-_BLANK = regex.compile(r"\p{White_Space}")
-_BLANKS_OR_CHUNK = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
-#: Marks that only end the word before them, without another effect on its class.
-_PLAIN_END_MARKS = frozenset(".,:!?")
+#: Kinds of parts: text outside JSON, or a string without its quotes; a number; copied text.
+TEXT, NUMBER, COPIED = range(3)
+_STRING = r'"[^"\\\n\r]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\n\r]*+)*"'
+_TOKEN = re.compile(
+    rf"(?P<string>{_STRING})|(?P<number>-?[0-9]++(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?(?![0-9A-Za-z_.+-]))"
+    r"|(?P<copied>[ \t\r\n]++|[{}\[\],:]|(?:true|false|null)(?![0-9A-Za-z_])|//[^\n]*+|/\*(?:[^*]|\*(?!/)){0,1000}\*/)"
+)
+#: Possible beginnings of JSON: an object with a key, an empty or nested list, or a list of strings.
+_START = re.compile(rf"\{{[ \t\r\n]*+{_STRING}[ \t\r\n]*+:|\[[ \t\r\n]*+(?=[\[{{\"])")
+#: A code point above U+FFFF is a pair of two escapes.
+_ESCAPE = re.compile(r"\\(?:u([dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|[0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 #: Number of distinct chunks between single blanks in one cache generation of a call. A full generation replaces the
 #: previous one, whose entries are then dropped.
 _MAX_CHUNKS = 1 << 12
 #: Length of the longest JSON part that is cached, since short parts repeat.
 _MAX_CACHED_LENGTH = 64
-#: Number of words of the public list, each with its case and following mark, that are cached across calls.
-_MAX_LISTED_TOKENS = 1 << 14
 #: Number of characters that are split at a time.
 _BLOCK_CHARACTERS = 1 << 13
-#: Tokens of a chunk: its words, the gap before the first, the other spellings, the indices of the words that are not
-#: plainly kept, the last gap. A chunk of one plainly kept word is the word alone, and any other single word is no list
-#: of one: this leaves fewer objects to the garbage collector.
-_ChunkTokens = NamesToken | tuple[NamesToken | Sequence[NamesToken], str, tuple[str, ...], tuple[int, ...], str]
+
+
+class JsonPart(NamedTuple):
+    """A part of a text.
+
+    Attributes:
+        kind: ``TEXT``, ``NUMBER`` or ``COPIED``.
+        text: Spelling of the part; a string of JSON has no escapes.
+        escapes: For a string, the position of each escape in ``text`` and its original spelling.
+    """
+
+    kind: int
+    text: str
+    escapes: tuple[tuple[int, str], ...] = ()
 
 
 class ReadText(NamedTuple):
@@ -53,13 +71,13 @@ class ReadText(NamedTuple):
 
     @property
     def replaced_words(self) -> int:
-        """Number of replaced unlisted words, a function of the types and layouts of the slots."""
+        """Number of replaced unlisted words, a function of the types and layouts of the spans."""
         return sum(map(_is_replaced_word, self.elements))
 
     def list_template(self) -> list[object]:
-        """Return the template without equality of slots.
+        """Return the template without equality of spans.
 
-        It has the kept text and the public part of each mention. Together with the equality of slots this is all that
+        It has the kept text and the public part of each mention. Together with the equality of spans this is all that
         the output may depend on.
         """
         return [entry if isinstance(entry, str) else entry.template_entry for entry in self.elements]
@@ -100,7 +118,7 @@ class NamesReader:
 
     Args:
         tokenizer: Reader of chunks.
-        classifier: Classifier of slots.
+        classifier: Classifier of spans.
         rules: Rules of the language.
 
     Privacy:
@@ -108,9 +126,10 @@ class NamesReader:
     """
 
     def __init__(self, tokenizer: ChunkTokenizer, classifier: EntityClassifier, rules: Rules) -> None:
-        self._tokenizer, self._classifier, self._rules = tokenizer, classifier, rules
-        self._recent_chunks: dict[str, _ChunkTokens] = {}
-        self._older_chunks: dict[str, _ChunkTokens] = {}
+        self._tokenizer, self._rules = tokenizer, rules
+        self._classify_elements = classifier.classify_elements
+        self._recent_chunks: dict[str, ChunkTokens] = {}
+        self._older_chunks: dict[str, ChunkTokens] = {}
 
     def read_texts(self, texts: Sequence[str]) -> list[ReadText]:
         """Read the texts of a document.
@@ -126,8 +145,8 @@ class NamesReader:
         has_capitals = _contains_capital(texts, windows)
         results: list[ReadText] = []
         for text, text_windows in zip(texts, windows, strict=True):
-            finder = self._places(text_windows, text, has_capitals)
-            elements = [*self._iterate_mentions(finder, has_capitals)]
+            finder = self._make_finder(text_windows, text, has_capitals)
+            elements = [*self._classify_elements(finder.iterate_blocks(), has_capitals)]
             results.append(ReadText(elements, finder.kept_count))
         return results
 
@@ -137,16 +156,18 @@ class NamesReader:
             return self._stream_json_text(text, self._has_capital(text))
         windows = [self._iterate_windows(text)]
         has_capitals = _contains_capital([text], windows)
-        finder = self._places(windows[0], text, has_capitals)
-        return ReadTextStream(finder, self._iterate_mentions(finder, has_capitals))
+        finder = self._make_finder(windows[0], text, has_capitals)
+        return ReadTextStream(finder, self._classify_elements(finder.iterate_blocks(), has_capitals))
 
-    def _places(self, windows: Iterator[TokenWindow], text: str, capitals: bool) -> SpanFinder:
+    def _make_finder(self, windows: Iterator[TokenWindow], text: str, capitals: bool) -> SpanFinder:
         return SpanFinder(windows, has_breaks=_has_line_breaks(text), has_capitals=capitals, rules=self._rules)
 
     def _has_capital(self, text: str) -> bool:
         """Return whether a word of a text with JSON has a capital letter."""
         known = set[str]()  # keys of JSON repeat
-        for part in split_json(text):
+        for number, part in enumerate(split_json(text)):
+            if not number % STEPS_PER_CHECK:
+                check_work()
             if part.kind == COPIED or part.text in known:
                 continue
             if _contains_capital([part.text], [self._iterate_windows(part.text)]):
@@ -172,8 +193,8 @@ class NamesReader:
                 continue
             cached = cached_parts.get(part.text)
             if cached is None:
-                finder = self._places(self._iterate_windows(part.text), part.text, has_capitals)
-                elements: Iterable[str | EntityMention] = self._iterate_mentions(finder, has_capitals)
+                finder = self._make_finder(self._iterate_windows(part.text), part.text, has_capitals)
+                elements: Iterable[str | EntityMention] = self._classify_elements(finder.iterate_blocks(), has_capitals)
                 if len(part.text) <= _MAX_CACHED_LENGTH and len(cached_parts) < _MAX_CHUNKS:
                     elements = tuple(elements)
                     cached_parts[part.text] = elements, finder.kept_count
@@ -198,18 +219,18 @@ class NamesReader:
         All at once need many times the memory of the text.
         """
         words, spellings, special_indices = list[NamesToken](), list[str](), array("I")
-        gap, listed_tokens, searched_to = "", self._tokenizer.listed_tokens, 0
-        may_end_window = len(text) > _BLOCK_CHARACTERS and _has_line_breaks(text)
+        gap, lexicon, searched_to = "", self._tokenizer.lexicon, 0
+        is_long = len(text) > _BLOCK_CHARACTERS  # a short text is read in less time than checks are apart
+        may_end_window = is_long and _has_line_breaks(text)
         for chunks in _iterate_chunk_lists(text):
-            check_work()
+            if is_long:
+                check_work()
             if len(self._recent_chunks) > _MAX_CHUNKS:
                 self._recent_chunks, self._older_chunks = {}, self._recent_chunks
-            recent_chunks, older_chunks = self._recent_chunks, self._older_chunks
-            for chunk, chunk_tokens in zip(chunks, map(recent_chunks.get, chunks), strict=True):
-                if chunk_tokens is None:
-                    chunk_tokens = recent_chunks[chunk] = (
-                        older_chunks.get(chunk) or listed_tokens.get(chunk) or self._tokenize_new_chunk(chunk)
-                    )
+            tokens_by_chunk = self._recent_chunks
+            lexicon.tokenize_new_chunks(chunks, tokens_by_chunk, self._older_chunks, self._tokenizer.tokenize_chunk)
+            for chunk in chunks:
+                chunk_tokens = tokens_by_chunk[chunk]
                 if type(chunk_tokens) is NamesToken:
                     words.append(chunk_tokens)
                     spellings.append(gap)
@@ -234,72 +255,17 @@ class NamesReader:
                 first = bisect_left(special_indices, end)
                 rest[2].extend(place - end + 1 for place in special_indices[first:])
                 del words[end:], spellings[2 * end + 1 :], special_indices[first:]
-                merge_spelled(words, spellings, special_indices, self._rules)
+                if _may_have_spelled(words, special_indices):
+                    merge_spelled(words, spellings, special_indices, self._rules)
                 yield TokenWindow(words, spellings, special_indices)
                 words, spellings, special_indices = rest
             searched_to = max(1, len(words) - 1)
+        if is_long:
+            check_work()
         spellings.append(gap[:-1])
-        merge_spelled(words, spellings, special_indices, self._rules)
+        if _may_have_spelled(words, special_indices):
+            merge_spelled(words, spellings, special_indices, self._rules)
         yield TokenWindow(words, spellings, special_indices)
-
-    def _tokenize_new_chunk(self, chunk: str) -> "_ChunkTokens":
-        """Return the tokens of a chunk that is new in this call.
-
-        The tokens of words of the public list are cached across calls.
-        """
-        chunk_tokens = self._tokenizer.find_plain_token(chunk) or self._tokenize_chunk(chunk)
-        if len(self._tokenizer.listed_tokens) < _MAX_LISTED_TOKENS and self._tokenizer.is_listed(chunk):
-            self._tokenizer.listed_tokens[chunk] = chunk_tokens
-        return chunk_tokens
-
-    def _tokenize_chunk(self, chunk: str) -> "_ChunkTokens":
-        """Return the tokens of a chunk between two single blanks; the last gap ends in a blank."""
-        if (
-            chunk[-1:] in _PLAIN_END_MARKS
-            and chunk
-            and (token := self._tokenizer.find_plain_token(chunk[:-1])) is not None
-        ):  # usual
-            return token, "", (token.text,), (), f"{chunk[-1]} "
-        lead, tokens, tail = self._tokenizer.tokenize_word(chunk) or ("", self._tokenize_at_blanks(chunk), "")
-        if len(tokens) == 1 and tokens[0].token_class != GAP:
-            return tokens[0], lead, (tokens[0].text,), () if is_plainly_kept(tokens[0]) else (0,), f"{tail} "
-        words, spellings, parts = list[NamesToken](), list[str](), [lead]
-        for token in tokens:
-            parts.append(token.text)  # joined once: appending to a string would copy it each time
-            if token.token_class != GAP:
-                words.append(token)
-                spellings += ("".join(parts[:-1]), token.text)
-                parts = []
-        spellings.append("".join(parts))
-        tail = f"{spellings.pop()}{tail} "
-        special_in_chunk = tuple([place for place, token in enumerate(words) if not is_plainly_kept(token)])
-        return tuple(words), spellings[0] if words else "", tuple(spellings[1:]), special_in_chunk, tail
-
-    def _tokenize_at_blanks(self, chunk: str) -> Sequence[NamesToken]:
-        """Return the tokens of a chunk that may contain blanks other than the common one."""
-        if chunk.split() == [chunk]:
-            return self._tokenizer.tokenize(chunk)
-        cached_parts: dict[str, Sequence[NamesToken]] = {}
-        all_tokens: list[NamesToken] = []
-        for number, match in enumerate(_BLANKS_OR_CHUNK.finditer(chunk)):
-            if not number % STEPS_PER_CHECK:
-                check_work()
-                cached_parts.clear()  # the cache serves parts that repeat at short distance
-            part = match[0]
-            tokens = cached_parts.get(part)
-            if tokens is None:
-                tokens = cached_parts[part] = (
-                    (make_gap_token(part),) if _BLANK.match(part) else self._tokenizer.tokenize(part)
-                )
-            all_tokens += tokens
-        return all_tokens
-
-    def _iterate_mentions(self, finder: SpanFinder, has_capitals: bool) -> Iterator[str | EntityMention]:
-        classify_span = self._classifier.classify_span
-        return self._classifier.merge_kept(
-            entry if isinstance(entry, str) else classify_span(entry, has_capitals)
-            for entry in finder.iterate_elements()
-        )
 
 
 def write_json_elements(part: JsonPart, elements: Iterable[str | EntityMention]) -> Iterator[str | EntityMention]:
@@ -330,6 +296,18 @@ def _iterate_chunk_lists(text: str) -> Iterator[list[str]]:
 
 def _has_line_breaks(text: str) -> bool:
     return not text.isprintable() and _LINE_BREAK.search(text) is not None  # no line break is printable
+
+
+def _may_have_spelled(words: Sequence[NamesToken], special_indices: Sequence[int]) -> bool:
+    """Return whether a text may have a spelled number or name: a number word, or two letters in a row."""
+    for index in special_indices:
+        token = words[index]
+        if token.flags & NUMBER_WORD or (
+            is_letter(token)
+            and ((index > 0 and is_letter(words[index - 1])) or any(map(is_letter, words[index + 1 : index + 2])))
+        ):
+            return True
+    return False
 
 
 def _find_last_line(words: Sequence[NamesToken], spellings: Sequence[str], searched_to: int, rules: Rules) -> int:
@@ -367,3 +345,87 @@ def _contains_capital(texts: Sequence[str], windows: list[Iterator[TokenWindow]]
                 return True
         windows[number] = iter(consumed)
     return False
+
+
+def may_have_json(text: str) -> bool:
+    """Return whether JSON may begin in a text."""
+    return '"' in text and _START.search(text) is not None
+
+
+def split_json(text: str) -> Iterator[JsonPart]:
+    """Yield the parts of a text; a text without JSON is one part.
+
+    JSON begins at ``{`` before a key, or at ``[`` before a string or bracket. It ends when its brackets balance, or at
+    the end of the text. The function supports comments, trailing commas and duplicate keys.
+
+    Example:
+        >>> [part.text for part in split_json(r'See {"a": "b\\nc", "n": 12}')]
+        ['See ', '{"', 'a', '": "', 'b\\nc', '", "', 'n', '": ', '12', '}', '']
+    """
+    position = at = 0
+    while (start := _START.search(text, at)) is not None:
+        is_json, end = _find_end(text, start.start())
+        if is_json:
+            yield JsonPart(TEXT, text[position : start.start()])
+            yield from _read_block(text, start.start(), end)
+            position = end
+        at = max(end, start.end())
+    yield JsonPart(TEXT, text[position:])
+
+
+def _find_end(text: str, start: int) -> tuple[bool, int]:
+    """Return whether JSON begins at an index, and the end of it or of the attempt to read it."""
+    depth, at = 0, start
+    while match := _TOKEN.match(text, at):
+        at = match.end()
+        if match["copied"] is not None and match[0] in "{}[]":
+            depth += 1 if match[0] in "{[" else -1
+            if not depth:
+                break
+    return not depth or at == len(text), at
+
+
+def _read_block(text: str, start: int, end: int) -> Iterator[JsonPart]:
+    """Yield the parts of a block of JSON."""
+    copied = start
+    for match in _TOKEN.finditer(text, start, end):
+        if match["copied"] is None:
+            quote = match["string"] is not None
+            yield JsonPart(COPIED, text[copied : match.start() + quote])
+            yield _read_string(match[0][1:-1]) if quote else JsonPart(NUMBER, match[0])
+            copied = match.end() - quote
+    yield JsonPart(COPIED, text[copied:end])
+
+
+def _read_string(written: str) -> JsonPart:
+    """Return the part of a JSON string that is given without its quotes."""
+    if "\\" not in written:
+        return JsonPart(TEXT, written)
+    pieces: list[str] = []
+    escapes: list[tuple[int, str]] = []
+    length = position = 0
+    for match in _ESCAPE.finditer(written):
+        plain = written[position : match.start()]
+        character = _decode_escape(match[1]) if match[1] else _ESCAPED.get(match[2], match[2])
+        length += len(plain)
+        escapes.append((length, match[0]))
+        pieces += (plain, character)
+        length, position = length + 1, match.end()
+    return JsonPart(TEXT, "".join([*pieces, written[position:]]), tuple(escapes))
+
+
+def _decode_escape(code: str) -> str:
+    """Return the character of an escape, or of the two escapes of a surrogate pair."""
+    if len(code) == 4:
+        return chr(int(code, 16))
+    return chr(0x10000 + ((int(code[:4], 16) & 0x3FF) << 10) + (int(code[-4:], 16) & 0x3FF))
+
+
+def write_escapes(text: str, escapes: tuple[tuple[int, str], ...], start: int) -> str:
+    """Return a substring of a string with its original escapes; ``start`` is its position."""
+    pieces, position, end = list[str](), start, start + len(text)
+    for at, written in escapes:
+        if start <= at < end:
+            pieces += (text[position - start : at - start], written)
+            position = at + 1
+    return "".join([*pieces, text[position - start :]]) if pieces else text

@@ -1,69 +1,61 @@
-"""Rewriter of the mode ``names``.
+"""Draws of the surrogates of a document, its text with them, and the pairs that restore replies.
 
-It keeps common words and writes a surrogate of the same type for each slot. The draw of a surrogate does not read the
-string of the slot. It depends only on the types, the layout and the case of the slot, and on which slots are equal
-(docs/proofs/names.md).
+The draw of a surrogate does not read the string that it replaces. It depends only on the types, the layout and the case
+of the span, and on which spans are equal (docs/proofs/names.md).
+
+A pair is a surrogate and its original. A surrogate that is too short to be distinguished from the own words of a reply
+counts only beside its neighbors (``7 chairs``), or where the reply repeats the text before and after it.
 """
 
 import hmac
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import islice
 from typing import cast
 
-import numpy as np
-
-from textveil.mechanisms import entropy
-from textveil.mechanisms.integer_sampling import draw_uniform_below
-from textveil.text.inflections import SurrogatePair
-from textveil.text.names.detector import SpanDetector, hide_detected_spans
+from textveil.bundle.rules import english_rules
+from textveil.text.inflections import SurrogatePair, find_word_before
+from textveil.text.names.emoji import KEYCAP
 from textveil.text.names.entity_types import (
     PUBLIC_TYPE_NAMES,
     EntityMention,
-    GivenNameLinker,
     MentionPart,
     RewrittenElement,
 )
-from textveil.text.names.read import NamesReader, ReadText
-from textveil.text.names.reply_pairs import write_with_pairs
+from textveil.text.names.guarantee import ReplacementStyle
+from textveil.text.names.read import ReadText
 from textveil.text.names.surrogates import SurrogatePools
 from textveil.text.names.tokens import JSON_NUMBER_CASE, RANDOMIZED
-from textveil.text.names.word_list import WordListRandomizer
-from textveil.text.options import CONSISTENT_CAP
-from textveil.text.restore import Restorer, escape_tags
+from textveil.text.quotations import cut_after, cut_before, is_separate_word, join_after, join_before
+from textveil.text.restore import escape_tags
+from textveil.work_limits import check_work
 
-#: Number of characters up to which documents share one call of the random generator.
-_BATCH_CHARACTERS = 1 << 15
 #: Size of the largest pool that is dealt without replacement although its equal strings do not become equal. In larger
 #: pools repeated surrogates are rare.
 _MAX_DEALT_POOL = 1 << 20
 
-
-@dataclass(frozen=True, kw_only=True)
-class ReplacementStyle:
-    """Options for the replacement of slots.
-
-    Attributes:
-        tags: Whether all types are written as tags, ``[city 1]``.
-        consistent: Whether equal strings of a document get equal surrogates.
-        keep: Types that are kept where a list has the string, or its shape gives the type.
-        tag: Types that are written as tags, whatever the style of other types.
-        drop: Types that are removed without a replacement.
-        cap: Largest number of distinct strings of a document with surrogates of their own. Further strings become tags.
-        linked: Whether equal strings of all documents under one key get equal surrogates.
-    """
-
-    tags: bool = False
-    consistent: bool = True
-    keep: frozenset[str] = frozenset()
-    tag: frozenset[str] = frozenset()
-    drop: frozenset[str] = frozenset()
-    cap: int = CONSISTENT_CAP
-    linked: bool = False
-
-    @property
-    def effective_cap(self) -> int | None:
-        """The cap if one applies, else ``None``."""
-        return self.cap if self.consistent and not (self.linked or self.tags) else None
+#: Types that only their surroundings distinguish from words of the reply, types that need an adjacent word, and types
+#: that are never restored.
+_QUOTED_TYPES = frozenset(("initial", "letter", "symbol", "other"))
+_WEAK_TYPES = frozenset(("title", "number-word", "unit", "office", KEYCAP))
+_UNRESTORED_TYPES = frozenset(("particle",))
+#: Types with so few surrogates that long texts reuse them for other originals.
+_REUSED_TYPES = frozenset("weekday month state the-country day age ordinal decade year time".split())
+#: Months that are also other words.
+_WORD_MONTHS = english_rules().month_words
+_DATE_TYPES = frozenset((("day", "month", "year"), ("month", "day", "year"), ("day", "month"), ("month", "day")))
+_FIRST_DATE_TYPES = frozenset(kinds[0] for kinds in _DATE_TYPES)
+_DATE_GAPS = frozenset((" ", ", ", ". "))
+_WORD_AFTER = re.compile(r"[%\u20ac]|-?\w[\w'\u2019]+| ?[^\W\d_][\w'\u2019]{3,}|\.? [^\W\d_]\w+")
+_BLANK, _END_MARKS = frozenset(("", " ", "\n")), frozenset(".,;:!?")
+_SIGNS = frozenset("$\u20ac\u00a3\u00a5#")
+#: The length up to which words are no context, and the number of characters that are read after a mention.
+_MAX_SHORT_WORD, _CONTEXT_CHARACTERS = 3, 40
+#: Number of pieces per step, and how many before and after a piece its pairs may depend on.
+_WINDOW, _ELEMENTS_BEFORE, _ELEMENTS_AFTER = 1 << 8, 24, 16
+#: The most pairs with surroundings per text, and the most surrogates whose first spelling is stored. Each needs some
+#: hundred bytes.
+_MAX_QUOTED_PAIRS, _MAX_SPELLINGS = 1 << 9, 1 << 10
 
 
 class _SurrogateDeck:
@@ -84,12 +76,12 @@ class _SurrogateDeck:
         return dealt
 
 
-class _DocumentDraws:
+class DocumentDraws:
     """Draws of one document: their bounds, and which mentions share a draw.
 
     Args:
         texts: The texts of the document, as read.
-        style: Options for the replacement of slots.
+        style: Options for the replacement of spans.
         surrogates: The surrogate pools.
         key: Secret key that links equal strings of all documents.
     """
@@ -140,7 +132,8 @@ class _DocumentDraws:
 
         Under a key the surrogate is a function of the string: the result is then negative, ``-1 - index``.
         """
-        size, is_consistent = self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
+        cached = self._surrogates.cached_sizes.get(part[:2])
+        size, is_consistent = cached or self._surrogates.get_size_and_consistency(part.entity_type, part.layout)
         if not self._style.consistent or (self._key is not None and not is_consistent):
             return self._add_draw(size, None)
         if self._key is not None:
@@ -181,8 +174,8 @@ class _DocumentDraws:
         """Return the texts with their surrogates, and the pairs that restore replies.
 
         Args:
-            samples: A number below each of ``totals``.
-            words: The randomized output of each of ``words``; more may follow.
+            samples: A number below each of ``bounds``.
+            words: The randomized output of each of ``randomized_words``; more may follow.
         """
         indices = [
             index if deck is None else deck.deal(index)
@@ -220,12 +213,8 @@ class _DocumentDraws:
                 yield join_surrogates(element, self._spell_parts(element, draw, indices))
 
     def _spell_parts(self, mention: EntityMention, draws: Sequence[int], indices: Sequence[int]) -> tuple[str, ...]:
-        return tuple(
-            self._surrogates.spell_surrogate(
-                part.entity_type, part.layout, indices[draw] if draw >= 0 else -1 - draw, mention.case
-            )
-            for part, draw in zip(mention.parts, draws, strict=True)
-        )
+        numbers = [indices[draw] if draw >= 0 else -1 - draw for draw in draws]
+        return self._surrogates.spell_surrogates(mention.parts, numbers, mention.case)
 
 
 def join_surrogates(mention: EntityMention, surrogates: tuple[str, ...]) -> RewrittenElement:
@@ -285,92 +274,6 @@ def _join_with_tags(elements: Iterable[RewrittenElement]) -> str:
     return "".join([*parts[:last], escape_tags("".join(parts[last:]))])
 
 
-#: A document, its number of kept words, and its number of replaced unlisted words.
-_CountedDocument = tuple[_DocumentDraws, int, int]
-#: The texts of a document, its number of kept words, the restorer of its surrogates (or ``None``), its number of
-#: randomized words, and its number of replaced unlisted words.
-_RewrittenDocument = tuple[list[str], int, Restorer | None, int, int]
-
-
-class NamesRewriter:
-    """Rewriter of the documents of one call.
-
-    Args:
-        reader: Reader of texts.
-        surrogates: The surrogate pools.
-        style: Options for the replacement of slots.
-        detector: Detector that hides further parts of the output.
-        key: Secret key that links equal strings of all documents, if they are linked.
-        word_list: Randomizer of the words of a public list.
-
-    Privacy:
-        The object holds the original texts. It must not outlive the call.
-    """
-
-    def __init__(
-        self,
-        reader: NamesReader,
-        surrogates: SurrogatePools,
-        style: ReplacementStyle,
-        *,
-        detector: SpanDetector | None = None,
-        key: bytes | None = None,
-        word_list: WordListRandomizer | None = None,
-    ) -> None:
-        self._reader, self._surrogates, self._style, self._detector, self._key = (
-            reader,
-            surrogates,
-            style,
-            detector,
-            key,
-        )
-        self._word_list = word_list
-
-    def rewrite(self, documents: Sequence[Sequence[str]]) -> Iterator[_RewrittenDocument]:
-        """Yield each rewritten document with its counts.
-
-        Privacy:
-            This is the release itself. It uses the entropy of the operating system.
-        """
-        batch: list[_CountedDocument] = []
-        characters = 0
-        for texts in documents:
-            read = self._reader.read_texts(texts)
-            if self._style.consistent:
-                names = GivenNameLinker()
-                read = [text._replace(elements=[*names.link_names(text.elements)]) for text in read]
-            document = _DocumentDraws(read, self._style, self._surrogates, self._key)
-            batch.append((document, sum(text.kept_count for text in read), sum(text.replaced_words for text in read)))
-            characters += sum(map(len, texts))
-            if characters > _BATCH_CHARACTERS:
-                yield from self._rewrite_batch(batch)
-                batch, characters = [], 0
-        yield from self._rewrite_batch(batch)
-
-    def _rewrite_batch(self, batch: Sequence[_CountedDocument]) -> Iterator[_RewrittenDocument]:
-        bounds = np.array([total for document, *_ in batch for total in document.bounds], dtype=np.int64)
-        samples = draw_uniform_below(bounds, entropy.random_uint64).tolist() if len(bounds) else []
-        originals = [word for document, *_ in batch for word in document.randomized_words]
-        words = iter(
-            originals if self._word_list is None else self._word_list.randomize_words(originals, entropy.random_uint64)
-        )
-        start = 0
-        for document, kept_count, replaced_words in batch:
-            end = start + len(document.bounds)
-            texts, pairs = document.write_texts(samples[start:end], words)
-            start = end
-            if self._detector is not None:
-                texts = [hide_detected_spans(text, self._detector) for text in texts]
-            is_restorable = self._style.consistent and self._key is None
-            yield (
-                texts,
-                kept_count,
-                Restorer(pairs) if is_restorable else None,
-                len(document.randomized_words),
-                replaced_words,
-            )
-
-
 def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
     """Return a keyed function of a part, to be reduced modulo the size of its pool.
 
@@ -378,3 +281,204 @@ def _compute_keyed_number(key: bytes, part: MentionPart) -> int:
     """
     message = "\0".join((part.entity_type, part.layout, part.folded)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hmac.digest(key, message, "sha256")[:16], "big")
+
+
+def write_with_pairs(elements: Iterable[RewrittenElement]) -> tuple[str, list[SurrogatePair]]:
+    """Join the parts of a text, and return the pairs that restore replies to it.
+
+    Of many equal mentions only some count. Few parts are in memory at a time: together they need many times the memory
+    of the text.
+    """
+    written: list[str] = []
+    pairs: list[SurrogatePair] = []
+    known_pairs, spellings, quoted_count = set[SurrogatePair](), dict[str, str](), 0
+    left, window, start, is_start, is_end = iter(elements), list[RewrittenElement](), 0, True, False
+    while not is_end:
+        if written:  # a first window is short work
+            check_work()
+        more = [*islice(left, _WINDOW)]
+        written.append("".join(piece.output for piece in more))
+        window += more
+        is_end = len(more) < _WINDOW
+        stop = len(window) if is_end else max(start, len(window) - _ELEMENTS_AFTER)
+        for pair in dict.fromkeys(
+            find_pairs(window, start, stop, is_start=is_start, is_end=is_end, spellings=spellings)
+        ):
+            if pair.after is not None or (pair.weak and not pair.before):
+                if pair in known_pairs or (pair.after is not None and quoted_count >= _MAX_QUOTED_PAIRS):
+                    continue
+                known_pairs.add(pair)
+                quoted_count += pair.after is not None
+            pairs.append(pair)
+        past = max(0, stop - _ELEMENTS_BEFORE)
+        window, start, is_start = window[past:], stop - past, is_start and not past
+    return "".join(written), pairs
+
+
+def find_pairs(
+    elements: Sequence[RewrittenElement],
+    start: int = 0,
+    stop: int | None = None,
+    *,
+    is_start: bool = True,
+    is_end: bool = True,
+    spellings: dict[str, str] | None = None,
+) -> Iterator[SurrogatePair]:
+    """Yield the pairs of the mentions in a range of pieces.
+
+    Args:
+        elements: Parts of the text.
+        start: The first part whose mention counts. Earlier parts are context.
+        stop: The index after the last such part; ``None`` for the end. Later parts are context.
+        is_start: Whether the text begins with the first of the parts.
+        is_end: Whether the text ends with the last of the parts.
+        spellings: Spelling of the original at the first occurrence of each surrogate. The function adds those of this
+            text.
+    """
+    spellings = {} if spellings is None else spellings
+    for index in range(start, len(elements) if stop is None else stop):
+        element = elements[index]
+        mention = element.mention
+        if mention is None or not element.output:
+            continue
+        if not element.parts:
+            yield from _find_tag_pairs(element.output, mention)
+            if _has_other_spelling(element, spellings) or mention.name_text != mention.span.text:
+                yield _make_quoted_pair(elements, index, is_start=is_start, is_end=is_end)
+            continue
+        if len(element.parts) > 1:
+            yield SurrogatePair(element.output, mention.name_text)
+        date = next(_iterate_date_pairs(elements, index), None) if mention.entity_type in _FIRST_DATE_TYPES else None
+        is_weak = False
+        is_other = _has_other_spelling(element, spellings) or mention.name_text != mention.span.text
+        for output, part in zip(element.parts, mention.parts, strict=True):
+            weak = part.entity_type in _WEAK_TYPES or (part.entity_type == "month" and output.lower() in _WORD_MONTHS)
+            if weak or (len(output) == 1 and output.isdigit()):  # 7 March is the date, not a 7 in context
+                context_pairs = _iterate_context_pairs(elements, index, output, part.text)
+                yield from (pair for pair in context_pairs if date is None or pair.output != date.output)
+                is_weak = len(element.parts) == 1
+            elif part.entity_type in _QUOTED_TYPES:
+                if len(element.parts) == 1:
+                    yield SurrogatePair(output, part.text, weak=True)
+                    is_weak = True
+            elif part.entity_type not in _UNRESTORED_TYPES:
+                yield SurrogatePair(output, part.text)
+                if part.entity_type == "year-range":
+                    yield from _iterate_year_pairs(output, part.text)
+                elif part.entity_type == "season":
+                    yield from _iterate_season_pairs(output, part.text)
+                elif part.entity_type == "account":  # a JSON number has no leading zeros
+                    yield SurrogatePair(output.lstrip("0"), part.text)
+                elif part.entity_type == "organization":
+                    yield from _iterate_organization_pairs(output.split(), part.text.split())
+                elif part.entity_type == "number" and output.endswith("0") and "." in output:
+                    yield SurrogatePair(output.rstrip("0").rstrip("."), part.text)
+        if date is not None:
+            yield date
+        is_quoted = is_weak or is_other or mention.entity_type in _REUSED_TYPES or _is_inside_word(elements, index)
+        if is_quoted and not (
+            len(elements) == 1 and mention.case == JSON_NUMBER_CASE
+        ):  # JSON values are restored as a whole
+            yield _make_quoted_pair(elements, index, is_start=is_start, is_end=is_end, weak=not is_other)
+
+
+def _has_other_spelling(element: RewrittenElement, spellings: dict[str, str]) -> bool:
+    """Return whether the surrogate alone may restore a spelling from another occurrence."""
+    output, original = element.output, element.original
+    folded_output = output.lower()
+    first = spellings.get(folded_output, original)
+    if len(spellings) < _MAX_SPELLINGS:
+        spellings.setdefault(folded_output, original)
+    shows_no_case = output[0] == "[" or any(map(str.isdigit, output))
+    return first != original or (shows_no_case and original.isupper())  # a later occurrence without capitals counts
+
+
+def _is_inside_word(elements: Sequence[RewrittenElement], index: int) -> bool:
+    """Return whether a surrogate is a part of a longer word or number."""
+    before = "".join([piece.output for piece in elements[max(0, index - 2) : index]])[-3:]
+    after = "".join([piece.output for piece in elements[index + 1 : index + 3]])[:2]
+    is_mark = after[:1] in _END_MARKS and after[1:] in _BLANK
+    if before[-1:] in _BLANK and (is_mark or after[:1] in _BLANK):  # the usual case
+        return False
+    output = elements[index].output
+    return not is_separate_word(before + output + after, len(before), len(before) + len(output))
+
+
+def _make_quoted_pair(
+    elements: Sequence[RewrittenElement], index: int, *, is_start: bool, is_end: bool, weak: bool = False
+) -> SurrogatePair:
+    """Return the pair of a whole mention with the text before and after it."""
+    first, last = max(0, index - _ELEMENTS_BEFORE), index + 1 + _ELEMENTS_AFTER
+    before = join_before([element.output for element in elements[first:index]])
+    after = join_after([piece.output for piece in elements[index + 1 : last]])
+    piece = elements[index]
+    return SurrogatePair(
+        piece.output,
+        piece.original,
+        weak=weak,
+        before=cut_before(before, is_start=is_start and first == 0),
+        after=cut_after(after, is_end=is_end and last >= len(elements)),
+    )
+
+
+def _find_tag_pairs(output: str, mention: EntityMention) -> Iterator[SurrogatePair]:
+    """Yield the pairs of a tag.
+
+    A JSON number becomes a tag in quotation marks; a reply may repeat it with or without them.
+    """
+    yield SurrogatePair(output, mention.name_text)
+    if mention.case == JSON_NUMBER_CASE:
+        yield SurrogatePair(output[1:-1], mention.name_text)
+        if output[1] == "-":
+            yield SurrogatePair(output[2:-1], mention.name_text[1:])
+
+
+def _iterate_organization_pairs(output: Sequence[str], original: Sequence[str]) -> Iterator[SurrogatePair]:
+    """Yield pairs of the first and the last words of an organization.
+
+    An unlisted person may have this type, and replies may use one of the names.
+    """
+    if len(output) > 1 and len(original) > 1:
+        yield SurrogatePair(output[0], original[0])
+        if len(output) == len(original):
+            yield SurrogatePair(output[-1], original[-1])
+
+
+def _iterate_year_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
+    """Yield a range of years with the other dash, and each year alone."""
+    years, originals = re.findall("[0-9]+", output), re.findall("[0-9]+", original)
+    yield from (SurrogatePair(mark.join(years), mark.join(originals)) for mark in "-\u2013" if mark != output[4])
+    yield from map(SurrogatePair, years, originals)
+
+
+def _iterate_season_pairs(output: str, original: str) -> Iterator[SurrogatePair]:
+    """Yield a season with the other marks, and the year in which it begins."""
+    yield from (SurrogatePair(f"{output[:4]}{mark}{output[5:]}", original) for mark in "/-\u2013" if mark != output[4])
+    yield SurrogatePair(output[:4], original[:4])
+
+
+def _iterate_context_pairs(
+    elements: Sequence[RewrittenElement], index: int, output: str, original: str
+) -> Iterator[SurrogatePair]:
+    before = find_word_before("".join(piece.output for piece in elements[max(0, index - 3) : index]))
+    after = _WORD_AFTER.match("".join(piece.output for piece in elements[index + 1 : index + 4])[:_CONTEXT_CHARACTERS])
+    yield SurrogatePair(output, original, 0, True, before if len(before) > _MAX_SHORT_WORD or before in _SIGNS else "")
+    if after is not None:
+        for follows in dict.fromkeys((after[0], after[0].lstrip("."))):
+            yield SurrogatePair(output + follows, original, len(output))
+
+
+def _iterate_date_pairs(elements: Sequence[RewrittenElement], index: int) -> Iterator[SurrogatePair]:
+    """Yield the date of several mentions that begins at an index, if there is one."""
+    for length in (5, 3):
+        date_elements = elements[index : index + length]
+        entity_types = tuple(piece.mention.entity_type for piece in date_elements[::2] if piece.mention is not None)
+        if (
+            len(date_elements) == length
+            and entity_types in _DATE_TYPES
+            and all(piece.output in _DATE_GAPS for piece in date_elements[1::2])
+        ):
+            yield SurrogatePair(
+                "".join(piece.output for piece in date_elements), "".join(piece.original for piece in date_elements)
+            )
+            return

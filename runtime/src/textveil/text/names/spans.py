@@ -1,72 +1,73 @@
-"""Finder of slots: decides which words are kept and which tokens form one slot (pass 2).
+"""Finder of spans: decides which words are kept and which tokens form one span (pass 2).
 
 It reads classes, case patterns and gaps, and of each kept word its key. It never reads a string that is replaced. Any
-string of the class of a slot may therefore replace the original, in all slots at once, without changing another
+string of the class of a span may therefore replace the original, in all spans at once, without changing another
 decision (docs/proofs/names.md).
 """
 
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import CHARACTERS, ENTITY_TYPES, load_data
-from textveil.text.names.context_rules import INITIAL_JOINS, LINE_BREAKS, RUN_JOINS, ContextRules
-from textveil.text.names.entity_spans import (
-    AFTER_TITLE,
-    CAPITALIZED_RUN,
-    DIGIT_GROUP,
-    ENDS_IN_INITIAL,
-    LONE_INITIAL,
-    EntitySpan,
-    TextElement,
-)
-from textveil.text.names.spelled_tokens import DIGIT_JOINS
+from textveil.text.names import numbers
+from textveil.text.names.lexicon import is_plainly_kept, may_follow_initials
+from textveil.text.names.spelled_tokens import APOSTROPHES, SPELLED_LETTERS
 from textveil.text.names.tokens import (
+    AFTER_TITLE,
+    BEGINS_DOTTED_NAME,
+    BEGINS_PLACE,
     BEGINS_UNIT,
     CAPITALIZED,
+    CAPITALIZED_RUN,
+    CLITIC,
+    DIGIT_GROUP,
     DIGITS,
+    ENDS_IN_INITIAL,
     INITIAL,
     INITIALS,
     INWARD,
     KEPT,
     KEPT_AT_SENTENCE,
     KEPT_AT_START,
+    KEPT_FOR_EMPHASIS,
     KEPT_WITH_CAPITALS,
     LEGAL_FORM,
     LISTED_PERSON,
+    LONE_INITIAL,
+    NAME_AFTER_TITLE,
     NAME_ROLE,
     NUMBER_WORD,
     OUTWARD,
     REPLACED,
+    EntitySpan,
     NamesToken,
+    TextElement,
     TokenWindow,
     create_tuple,
-    is_plainly_kept,
-    may_follow_initials,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 from textveil.work_limits import STEPS_PER_CHECK, check_work
 
+_GAPS = load_data(CHARACTERS)["gaps"]
+LINE_BREAKS, _ENDS_SENTENCE, _OPENING_MARKS, _RUN_JOINS, _INITIAL_JOINS, _LEGAL_FORM_JOINS = (
+    frozenset(_GAPS[name])
+    for name in ("line_breaks", "ends_sentence", "opens", "joins", "joins_initials", "joins_forms")
+)
 #: Number of words in Title case from which a line counts as a headline; a shorter line may be a title or a band.
 _MIN_HEADLINE_WORDS = 7
 #: Types of lower-case strings that do not occur in headlines.
 _NON_HEADLINE_TYPES = frozenset(load_data(ENTITY_TYPES)["headline"])
-_MAX_CONNECTORS = 3
-#: Number of strings per join.
-_JOIN_BLOCK = 1 << 14
-#: Layouts of ages and of area codes.
-_SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
-#: Gaps between digits that open or close a bracket.
-_OPENS_BRACKET, _CLOSES_BRACKET = " (", frozenset((")", ") "))
-#: Characters before the number of a list item on its line, blanks after its mark, and the most digits of such a number.
-_LIST_NUMBER_PREFIX, _MAX_LIST_DIGITS = load_data(CHARACTERS)["gaps"]["before_listed"], 2
-_BLANKS = frozenset(load_data(CHARACTERS)["gaps"]["blanks_listed"])
+_MIN_LETTERS_TO_END, _MAX_CONNECTORS = 2, 3
+#: Number of strings per join, and number of kept texts and spans per block.
+_JOIN_BLOCK, _BLOCK_ELEMENTS = 1 << 14, 1 << 8
 _TYPES_WITH_PLUS = frozenset((DIGIT_GROUP, "phone", "account"))
 
 
-class SpanFinder(ContextRules):
-    """Slots of one text. It holds the words and gaps of some lines at a time.
+class SpanFinder:
+    """Spans of one text. It holds the words and gaps of some lines at a time.
 
     Args:
         windows: Tokens of the text.
@@ -76,23 +77,26 @@ class SpanFinder(ContextRules):
         rules: Rules of the language.
 
     Attributes:
-        kept_count: Number of kept words; final after the last of ``iterate_elements``.
+        kept_count: Number of kept words; final after the last of ``iterate_blocks``.
     """
 
     def __init__(self, windows: Iterable[TokenWindow], *, has_breaks: bool, has_capitals: bool, rules: Rules) -> None:
-        super().__init__([], [], has_capitals=has_capitals, rules=rules)
-        self._windows, self._has_breaks = windows, has_breaks
+        self._windows, self._has_breaks, self._has_capitals, self._rules = windows, has_breaks, has_capitals, rules
+        self._words, self._gaps, self._hidden = list[NamesToken](), list[str](), bytearray()
+        self._plain_range = range(0)  # checked words that begin no part of an address
         self._spellings, self._special_indices = list[str](), array("I")
-        self._first_word = self._after_last_span = 0  # first word of these lines, and first word after the last slot
-        self._kept: list[str] = []  # text of earlier lines since the last slot
+        self._first_word = self._after_last_span = 0  # first word of these lines, and first word after the last span
+        self._kept: list[str] = []  # text of earlier lines since the last span
         self._last_list_number = 0  # last list number that was kept
         self.kept_count: int = 0
 
-    def iterate_elements(self) -> Iterator[TextElement]:
-        """Yield kept texts and slots in turn.
+    def iterate_blocks(self) -> Iterator[list[TextElement]]:
+        """Yield kept texts and spans in turn, some at a time: all need many times the memory of the text."""
+        remaining = self._iterate_elements()
+        while block := [*islice(remaining, _BLOCK_ELEMENTS)]:
+            yield block
 
-        They are yielded lazily: all at once need many times the memory of the text.
-        """
+    def _iterate_elements(self) -> Iterator[TextElement]:
         for window in self._windows:
             self._load_window(window)
             for start, end in self._iterate_lines():
@@ -110,7 +114,8 @@ class SpanFinder(ContextRules):
         last, hidden = self._words[-1:], self._hidden[-1:]
         if last:
             words[0], spellings[2] = last[0], self._spellings[-1]
-        self.load_words(words, spellings[::2])
+        self._words, self._gaps, self._hidden = words, spellings[::2], bytearray(len(words))
+        self._plain_range = range(0)
         self._hidden[: len(last)] = hidden
         self._spellings, self._first_word = spellings, len(last)
         self._after_last_span = self._first_word
@@ -134,12 +139,17 @@ class SpanFinder(ContextRules):
         if capitalized:
             self._hide_capitalized(capitalized, has_lower, end)
         for step, index in enumerate(special):
-            if not step % STEPS_PER_CHECK:
+            if step % STEPS_PER_CHECK == STEPS_PER_CHECK - 1:
                 check_work()
             if index < self._after_last_span:
                 continue
             token = words[index]
-            if index == start and token.token_class == DIGITS and self._continues_list(index, end):
+            if (
+                index == start
+                and token.token_class == DIGITS
+                and (number := numbers.find_list_number(words, gaps, index, end, self._last_list_number))
+            ):
+                self._last_list_number = number
                 continue
             if not self._hidden[index] if token.token_class >= CAPITALIZED else self._is_kept(index, end):
                 continue
@@ -171,18 +181,106 @@ class SpanFinder(ContextRules):
             yield from elements
 
     def _take_kept(self, index: int) -> str:
-        """Return the kept text between the last slot and the slot at ``place``."""
+        """Return the kept text between the last span and the span at ``index``."""
         text = "".join(self._spellings[2 * self._after_last_span : 2 * index + 1])
         if self._kept:
             text = "".join((*self._kept, text))
             self._kept.clear()
         return text
 
+    def _is_kept(self, index: int, end: int) -> bool:
+        """Return whether a word is kept in its context."""
+        token = self._words[index]
+        if token.token_class == KEPT:
+            return self._find_address_end(index, end) == index
+        if token.token_class == REPLACED:
+            return token.flags > 0 and self._is_common_in_context(index)
+        return (
+            self._has_capitals
+            if token.token_class == KEPT_WITH_CAPITALS
+            else token.token_class >= CAPITALIZED and not self._hidden[index]
+        )
+
+    def _has_readable_key(self, index: int, end: int) -> bool:
+        """Return whether a word is listed and kept, so that its key may be read."""
+        token = self._words[index]
+        return token.token_class == KEPT and not self._hidden[index] and self._find_address_end(index, end) == index
+
+    def _is_common_in_context(self, index: int) -> bool:
+        """Return whether a word with a type of its own is a common word in its context.
+
+        This is a title or an office without a name after it, or a clitic after a lost blank.
+        """
+        token, gap = self._words[index], self._gaps[index]
+        if token.flags & CLITIC:
+            return gap.rstrip(" ").endswith(APOSTROPHES)
+        if token.entity_type not in ("title", "office") or not self._starts_sentence(index):
+            return False
+        after = index + 1
+        return after == len(self._words) or self._gaps[after] != " " or self._words[after].token_class < CAPITALIZED
+
+    def _find_address_end(self, index: int, end: int) -> int:
+        """Return the index after the part of an address that a kept word begins.
+
+        The result is the index of the word itself if it begins none. ``suite 7``: the word is replaced. In a text
+        without a capital ``new york`` and ``port said`` are replaced, too.
+        """
+        words, after = self._words, index + 1
+        if not words[index].flags or after == end:
+            return index
+        if words[after].token_class == DIGITS and words[index].flags & BEGINS_UNIT:
+            return after if numbers.get_gap_before_digits(self._gaps, after) in _INITIAL_JOINS | {" "} else index
+        if self._has_capitals or index in self._plain_range:
+            return index
+        while words[after - 1].flags & BEGINS_PLACE and after < end and self._gaps[after] == " ":
+            if words[after].token_class == KEPT_WITH_CAPITALS or (
+                words[after].token_class == REPLACED and words[after].entity_type == "word"
+            ):
+                return after + 1
+            after += 1
+        self._plain_range = range(index, after)
+        return index
+
+    def _follows_break(self, index: int) -> bool:
+        """Return whether a mark, a line break or nothing precedes a word."""
+        if index == 0 or (_OPENING_MARKS.isdisjoint(self._gaps[index]) and " - " not in self._gaps[index]):
+            return index == 0
+        if self._words[index].flags & NAME_AFTER_TITLE and self._words[index - 1].entity_type == "title":
+            return "." not in self._gaps[index]
+        return True
+
+    def _starts_sentence(self, index: int) -> bool:
+        if index == 0:
+            return True
+        gap, before = self._gaps[index], self._words[index - 1]
+        if not gap[-1:].isspace() and gap[-1:] not in "\"'\u201c\u2018(":
+            return False
+        if _ENDS_SENTENCE.isdisjoint(gap):
+            # A paragraph, or the name of a form field.
+            return gap.count("\n") > 1 or ("\n" in gap and self._gaps[index + 1][:1] == ":")
+        if not self._hidden[index - 1] and (
+            before.token_class == KEPT or (before.token_class == KEPT_WITH_CAPITALS and self._has_capitals)
+        ):
+            return len(before.key) >= _MIN_LETTERS_TO_END and before.key not in self._rules.abbreviations
+        return "." not in gap or (
+            before.token_class != INITIAL and before.entity_type not in ("title", "letter", SPELLED_LETTERS)
+        )
+
+    def _is_lower(self, token: NamesToken) -> bool:
+        """Return whether a token is a lower-case word that does not occur in headlines."""
+        if token.case != LOWER:
+            return False
+        if token.token_class == KEPT:
+            return token.key not in self._rules.headline_words and token.key[0].isalpha()
+        return token.token_class == KEPT_WITH_CAPITALS or (
+            token.token_class == REPLACED and token.entity_type in _NON_HEADLINE_TYPES
+        )
+
     def _find_capitalized(self, special: Sequence[int], end: int) -> list[int]:
         """Return the words of a line with a capital, and the particles before them.
 
         The method changes the class of these particles to ``CAPITALIZED``. Every other particle becomes an unlisted
-        word, so a run has the same slots with a particle before it or without.
+        word, so a run has the same spans with a particle before it or without.
         """
         words, capitalized = self._words, []
         for index in reversed(special):
@@ -190,7 +288,7 @@ class SpanFinder(ContextRules):
             if token.token_class == REPLACED and token.entity_type == "particle":
                 after = index + 1
                 precedes_name = (
-                    after < end and words[after].token_class >= CAPITALIZED and self._gaps[after] in RUN_JOINS
+                    after < end and words[after].token_class >= CAPITALIZED and self._gaps[after] in _RUN_JOINS
                 )
                 token = words[index] = (
                     token._replace(token_class=CAPITALIZED) if precedes_name else token._replace(entity_type="word")
@@ -202,7 +300,7 @@ class SpanFinder(ContextRules):
         return capitalized[::-1]
 
     def _attach_full_stop(self, index: int) -> None:
-        """Add the full stop after the legal form of a firm to its slot if no sentence ends there."""
+        """Add the full stop after the legal form of a firm to its span if no sentence ends there."""
         gap, after = self._gaps[index + 1], self._words[index + 1 : index + 2]
         goes_on = gap == ". " and after and after[0].case == LOWER and after[0].token_class not in (DIGITS, CAPITALIZED)
         if goes_on or gap.startswith((".,", ".)")):
@@ -238,7 +336,7 @@ class SpanFinder(ContextRules):
             return False
         before, gap = self._words[index - 1], self._gaps[index]
         if before.flags & INITIALS or (before.token_class == INITIAL and not before.flags):
-            joins = INITIAL_JOINS | {" "} if before.flags else INITIAL_JOINS
+            joins = _INITIAL_JOINS | {" "} if before.flags else _INITIAL_JOINS
             return gap in joins and may_follow_initials(self._words[index])
         return before.entity_type == "particle" and before.token_class == CAPITALIZED
 
@@ -249,20 +347,55 @@ class SpanFinder(ContextRules):
     def _hide_group(self, indices: Sequence[int], end: int) -> None:
         """Mark the hidden words of adjacent capitalized words, in a line that is not a headline.
 
-        All hidden words of such a group form one slot. The choice of words only affects whether any word of the group
+        All hidden words of such a group form one span. The choice of words only affects whether any word of the group
         is kept.
         """
         words, first = self._words, indices[0]
         if words[first].flags & KEPT_AT_START and self._follows_break(first):
             indices = indices[1:]
         elif words[first].flags & KEPT_AT_SENTENCE and words[first].case == TITLE and self._starts_sentence(first):
-            indices = () if all(map(self._is_emphasized, indices[1:])) else indices
-        if not all(map(self._is_emphasized, indices)):
+            indices = () if all(_is_emphasized(words[at]) for at in indices[1:]) else indices
+        if not all(_is_emphasized(words[at]) for at in indices):
             for index in indices:
                 self._hide_member(index, end)
 
+    def _is_joined_to_run(self, first: int, index: int, after: int, end: int) -> bool:
+        """Return whether a blank, a hyphen, or a dot after a short form joins two capitalized words."""
+        return self._find_member_end(index, end) == after and self._joins_run(first, after)
+
+    def _joins_run(self, first: int, after: int) -> bool:
+        """Return whether the gap before a word joins it to the run that begins at ``first``.
+
+        Blanks and hyphens join words. Further marks join initials, some short forms, and legal forms of firms.
+        """
+        gap, before = self._gaps[after], self._words[after - 1]
+        if gap in _RUN_JOINS or (before.token_class == INITIAL and gap in _INITIAL_JOINS):
+            return True
+        if gap == ". " and before.flags & INITIALS and may_follow_initials(self._words[after]):
+            return True
+        follows_short_form = gap == ". " and after - 1 == first and before.flags & BEGINS_DOTTED_NAME
+        return bool(follows_short_form or (gap in _LEGAL_FORM_JOINS and self._words[after].flags & LEGAL_FORM))
+
+    def _find_member_end(self, index: int, end: int) -> int:
+        """Return the index after a member of a run, including lower-case words attached by hyphens."""
+        words, gaps = self._words, self._gaps
+        index += 1
+        while (
+            index < end
+            and gaps[index] == "-"
+            and words[index].case == LOWER
+            and words[index].token_class in (KEPT, KEPT_WITH_CAPITALS, REPLACED)
+        ):
+            token = words[index]
+            if token.token_class == KEPT and token.key in self._rules.suffixes:
+                break
+            if token.token_class == REPLACED and token.entity_type != "word":
+                break
+            index += 1
+        return index
+
     def _append_run(self, start: int, end: int, elements: list[TextElement], has_lower: bool) -> int:
-        """Append the slot of the run that begins at ``start``, and return the index after its end."""
+        """Append the span of the run that begins at ``start``, and return the index after its end."""
         index, first = start + 1 if self._gaps[start + 1] != "-" else self._find_member_end(start, end), start
         while index < end:
             after = self._find_next_member(first, index, end)
@@ -291,7 +424,7 @@ class SpanFinder(ContextRules):
         return index
 
     def _find_next_member(self, start: int, index: int, end: int) -> int | None:
-        """Return the next member of a run whose last member ends at ``place``, or ``None``."""
+        """Return the next member of a run whose last member ends before ``index``, or ``None``."""
         words, gaps, hidden = self._words, self._gaps, self._hidden
         if gaps[index] != " ":
             return index if hidden[index] and self._joins_run(start, index) else None
@@ -312,115 +445,43 @@ class SpanFinder(ContextRules):
         return after if hidden[after] else None
 
     def _append_digits(self, index: int, start: int, end: int, elements: list[TextElement]) -> int:
-        """Append the slot of the digits at ``place``, and return the index after its end."""
+        """Append the span of the digits at ``index``, and return the index after its end."""
         token = self._words[index]
-        is_short = token.entity_type == "number" and token.layout in _SHORT_NUMBER_LAYOUTS
+        is_short = token.entity_type == "number" and token.layout in numbers.SHORT_NUMBER_LAYOUTS
         if is_short and self._is_age(index, start, end):
             elements.append(self._make_span("age", LOWER, "", index, index + 1))
             return index + 1
-        if self._is_beside_month(index, start, end):
-            is_day = token.entity_type == "number" and token.layout in ("1", "2")
-            elements.append(
-                self._make_span(
-                    "day" if is_day else token.entity_type, LOWER, "" if is_day else token.layout, index, index + 1
-                )
-            )
-            return index + 1
-        last = self._find_digits_end(index, start, end)
-        span = self._make_span(
-            token.entity_type if last == index + 1 else DIGIT_GROUP, LOWER, token.layout, index, last
-        )
-        # The sign of an international number and a bracket that closes inside the number belong to its slot. This holds
-        # only if the rest of the gap joins nothing, so that a second pass over the template finds the same slots.
+        number = numbers.find_number(self._words, self._gaps, index, start, end)
+        span = self._make_span(number.entity_type, LOWER, number.layout, index, number.stop)
+        # The sign of an international number and a bracket that closes inside the number belong to its span. This holds
+        # only if the rest of the gap joins nothing, so that a second pass over the template finds the same spans.
         sign = self._gaps[index][-1:]
         includes_sign = (sign == "+" and span.entity_type in _TYPES_WITH_PLUS) or (sign == "(" and ")" in span.text)
-        if includes_sign and self._is_separate_number(index, start):
+        if includes_sign and numbers.may_have_sign(self._words, self._gaps, index, start, end):
             elements[-1] = str(elements[-1])[:-1]
             span = span._replace(text=sign + span.text)
         elements.append(span)
-        return last
+        return number.stop
 
-    def _is_separate_number(self, index: int, start: int) -> bool:
-        """Return whether the gap before digits joins nothing once the sign at its end is removed."""
-        before = self._gaps[index][:-1]
-        spaced = before[-1].isspace() if before else index == start
-        return spaced and (index == start or self._words[index - 1].token_class != DIGITS or before not in DIGIT_JOINS)
-
-    def _find_digits_end(self, index: int, start: int, end: int) -> int:
-        """Return the index after the digits that form one slot with the digits at ``place``.
-
-        A bracket opens before the first digits or after short ones (``+49 (30) 1234``), and closes before further
-        digits.
-        """
-        is_open = self._gaps[index][-1:] == "(" and self._is_separate_number(index, start)
-        last = index + 1
-        while self._joins_digits(last, start, end):
-            gap = self._gaps[last]
-            if gap == _OPENS_BRACKET:
-                if is_open or last > index + 1 or not self._opens_area_code(index, start, end):
-                    break
-                is_open = True
-            elif gap in _CLOSES_BRACKET:
-                if not is_open:
-                    break
-                is_open = False
-            last += 1
-        return last
-
-    def _opens_area_code(self, index: int, start: int, end: int) -> bool:
-        """Return whether the digits are short and a bracket follows with digits inside and after it."""
-        token = self._words[index]
-        if token.entity_type != "number" or token.layout not in _SHORT_NUMBER_LAYOUTS:
+    def _is_age(self, index: int, start: int, end: int) -> bool:
+        words, gaps = self._words, self._gaps
+        if index > start and self._has_readable_key(index - 1, end) and words[index - 1].key in self._rules.ages_before:
+            return numbers.get_gap_before_digits(self._gaps, index) == " "
+        if index + 1 >= end or not self._has_readable_key(index + 1, end) or gaps[index + 1] not in (" ", "-", ""):
             return False
-        last = index + 2
-        while self._joins_digits(last, start, end) and self._gaps[last] not in _CLOSES_BRACKET:
-            if self._gaps[last] == _OPENS_BRACKET:
-                return False
-            last += 1
-        return self._joins_digits(last, start, end)
-
-    def _joins_digits(self, index: int, start: int, end: int) -> bool:
-        """Return whether joined digits without an adjacent month are at ``place``."""
-        if index >= end or self._words[index].token_class != DIGITS or self._gaps[index] not in DIGIT_JOINS:
+        unit = words[index + 1].key
+        if unit in self._rules.ages_short:
+            return True
+        if unit not in self._rules.age_units or index + 2 >= end or gaps[index + 2] not in (" ", "-"):
             return False
-        return not self._is_beside_month(index, start, end)
-
-    def _continues_list(self, index: int, end: int) -> bool:
-        """Return whether the first word of a line is the next number of a list, or 1, and is kept.
-
-        If it is, the method stores the number.
-        """
-        number, gap = self._words[index].text, self._gaps[index + 1]
-        if number not in ("1", str(self._last_list_number + 1)) or len(number) > _MAX_LIST_DIGITS:
-            return False
-        before = self._gaps[index].rstrip(_LIST_NUMBER_PREFIX)
-        if gap[:1] not in (".", ")") or _BLANKS.isdisjoint(gap) or before[-1:] not in LINE_BREAKS | {""}:
-            return False
-        if self._find_digits_end(index, index, end) > index + 1:
-            return False
-        self._last_list_number = int(number)
-        return True
-
-    def _join_spellings(self, start: int, stop: int) -> str:
-        """Return the joined text of some strings, in small steps so that other threads can run."""
-        if stop - start <= _JOIN_BLOCK:
-            return "".join(self._spellings[start:stop])
-        parts = ["".join(self._spellings[at : min(at + _JOIN_BLOCK, stop)]) for at in range(start, stop, _JOIN_BLOCK)]
-        return "".join(parts)
+        return self._has_readable_key(index + 2, end) and words[index + 2].key in self._rules.ages_behind
 
     def _make_span(self, entity_type: str, case: int, layout: str, start: int, end: int) -> EntitySpan:
-        text = self._join_spellings(2 * start + 1, 2 * end)
+        # Joined in small steps, so that other threads can run.
+        first, stop, spellings = 2 * start + 1, 2 * end, self._spellings
+        blocks = ["".join(spellings[at : min(at + _JOIN_BLOCK, stop)]) for at in range(first, stop, _JOIN_BLOCK)]
+        text = blocks[0] if len(blocks) == 1 else "".join(blocks)
         return create_tuple(EntitySpan, (entity_type, case, layout, tuple(self._words[start:end]), text, "", 0, ""))
-
-    def _is_lower(self, token: NamesToken) -> bool:
-        """Return whether a token is a lower-case word that does not occur in headlines."""
-        if token.case != LOWER:
-            return False
-        if token.token_class == KEPT:
-            return token.key not in self._rules.headline_words and token.key[0].isalpha()
-        return token.token_class == KEPT_WITH_CAPITALS or (
-            token.token_class == REPLACED and token.entity_type in _NON_HEADLINE_TYPES
-        )
 
 
 def _may_join_name(token: NamesToken) -> bool:
@@ -430,3 +491,7 @@ def _may_join_name(token: NamesToken) -> bool:
 
 def _is_title_case(token: NamesToken) -> bool:
     return token.token_class == CAPITALIZED and token.case == TITLE
+
+
+def _is_emphasized(token: NamesToken) -> bool:
+    return token.case == UPPER and bool(token.flags & KEPT_FOR_EMPHASIS)

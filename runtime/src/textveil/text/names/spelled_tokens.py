@@ -1,4 +1,4 @@
-"""Merger of numbers in words and of names spelled letter by letter, before slots are found.
+"""Merger of numbers in words and of names spelled letter by letter, before spans are found.
 
 ``five five oh one`` and ``k-o-v-a-c-s`` carry the same information as ``5501`` and ``Kovacs``, so each becomes one
 token. The module reads classes, gaps and, of number words and letters, only which of a few element classes they belong
@@ -12,18 +12,17 @@ from itertools import chain
 
 from textveil.bundle.rules import Rules
 from textveil.lazy import CHARACTERS, load_data
+from textveil.text.names.lexicon import is_letter, may_follow_initials
+from textveil.text.names.numbers import DIGIT_JOINS
 from textveil.text.names.tokens import (
     CAPITALIZED,
     CLITIC,
     DIGITS,
     INITIAL,
-    INITIALS,
     KEPT,
-    KEPT_WITH_CAPITALS,
     NUMBER_WORD,
     REPLACED,
     NamesToken,
-    may_follow_initials,
 )
 from textveil.text.segmentation import LOWER, TITLE, UPPER
 
@@ -38,8 +37,6 @@ MIN_SPELLED, MAX_SPELLED = 3, 12
 #: Marks of which one may separate two elements: of numbers, and of letters. Blanks are allowed in addition.
 _GAPS = load_data(CHARACTERS)["gaps"]
 NUMBER_JOINS, LETTER_JOINS = frozenset(_GAPS["joins_spelled"]), frozenset(_GAPS["joins_letters"])
-#: Gaps between digits of one group, as in the search for slots.
-DIGIT_JOINS = frozenset(_GAPS["joins_digits"])
 #: Number of tokens per move.
 _MOVED_BLOCK = 1 << 10
 _BLANKS = _GAPS["blanks"]
@@ -77,7 +74,7 @@ def merge_spelled(words: list[NamesToken], spellings: list[str], special_indices
         rules: Rules of the language.
     """
     has_numbers = any(words[at].flags & NUMBER_WORD for at in special_indices)
-    has_letters = any(_is_letter(words[at]) for at in special_indices)
+    has_letters = any(is_letter(words[at]) for at in special_indices)
     if not has_numbers and not has_letters:
         return
     finder = _SpelledSpanFinder(words, spellings, rules)
@@ -111,7 +108,7 @@ def may_span_gap(words: Sequence[NamesToken], spellings: Sequence[str], index: i
 
     def may_be_of_one(token: NamesToken) -> bool:
         is_number = token.flags & NUMBER_WORD > 0 or token.token_class == DIGITS or token.key in rules.number_connectors
-        return is_number or _is_letter(token)
+        return is_number or is_letter(token)
 
     both = may_be_of_one(words[index - 1]) and may_be_of_one(words[index])
     return both and _SpelledSpanFinder(words, spellings, rules).is_joined(index, LETTER_JOINS)
@@ -170,7 +167,7 @@ class _SpelledSpanFinder:
             )
         if self._is_digits(index):
             return DIGITS_CLASS
-        return ONES if token.key in self._rules.number_letters and _is_letter(token) else ""
+        return ONES if token.key in self._rules.number_letters and is_letter(token) else ""
 
     def _is_digits(self, index: int) -> bool:
         """Return whether a token is digits without a unit after them."""
@@ -245,7 +242,7 @@ class _SpelledSpanFinder:
             return False
         inside = gap == "." or (self._spellings[2 * index + 2] == "." and index + 1 < len(self._words))
         dotted = inside and token.token_class == KEPT  # one of several words, *old.a*, but not the last one of a text
-        return _is_letter(token) and not dotted and (gap != "" or index == 0)  # 5s
+        return is_letter(token) and not dotted and (gap != "" or index == 0)  # 5s
 
     def _find_letters(self, start: int) -> tuple[_SpelledSpan | None, int]:
         """Return the letters that begin at an index, or ``None``, and the index after them.
@@ -314,10 +311,3 @@ class _SpelledSpanFinder:
         if words and all(token.case == UPPER for token in words):
             return UPPER
         return LOWER if tokens[0].case == LOWER else TITLE
-
-
-def _is_letter(token: NamesToken) -> bool:
-    """Return whether a token is a single letter, or initials with dots."""
-    if len(token.text) > 1:
-        return token.flags & INITIALS > 0
-    return token.token_class in (KEPT, KEPT_WITH_CAPITALS, INITIAL) or token.entity_type in ("letter", "particle")

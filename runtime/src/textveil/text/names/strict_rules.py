@@ -9,23 +9,22 @@ from collections.abc import Iterable, Iterator
 
 import regex
 
-from textveil.text.names.entity_spans import EntitySpan
 from textveil.text.names.entity_types import EntityMention, MentionPart
 from textveil.text.names.lexicon import Lexicon
-from textveil.text.names.string_types import classify_number
-from textveil.text.names.tokens import KEPT
+from textveil.text.names.numbers import classify_number
+from textveil.text.names.tokens import KEPT, EntitySpan
 from textveil.text.segmentation import APOSTROPHES, LOWER, find_case_pattern, fold_word
 
 _WORD_OR_NUMBER = regex.compile(r"[\p{L}\p{M}][\p{L}\p{M}'\u2019\u2018]*+|\p{N}++")
 
 
 def hide_context_words(elements: Iterable[str | EntityMention], lexicon: Lexicon) -> Iterator[str | EntityMention]:
-    """Hide every number and every word that is not kept in all contexts, besides hidden slots.
+    """Hide every number and every word that is not kept in all contexts, besides hidden spans.
 
     The function yields the entries of a text lazily.
 
     Privacy:
-        The result is a function of the text and of public lists. Nothing that ``read`` hides is kept.
+        The result is a function of the text and of public lists. Nothing that ``NamesReader`` hides is kept.
     """
     for element in elements:
         if not isinstance(element, str):

@@ -8,23 +8,15 @@ import re
 
 import regex
 
-from textveil.bundle.rules import Patterns, english_rules
+from textveil.bundle.rules import Patterns
+from textveil.text.names.numbers import ENGLISH, classify_number
 from textveil.text.names.tokens import INWARD, OUTWARD
-
-#: Number of digits from which a number without group marks is an identifier.
-MIN_IDENTIFIER_DIGITS = 7
-#: Number of digits from which several groups of digits are a card number.
-MIN_CARD_DIGITS = 13
 
 _AM_OR_PM = re.compile(r"([ap])(\.?m)", re.IGNORECASE)
 _ASCII_DIGITS = re.compile(r"[\x00-\x7f\u2010-\u2013]+")
 _WORDLIKE = regex.compile(r"[\p{L}\p{M}\p{N}_-]+")
 #: Length from which a string of letters and digits has the type of a key or a password.
 _MIN_KEY_LENGTH = 12
-#: Marks before decimals.
-_MARKS = frozenset(".,")
-#: Patterns of English.
-ENGLISH = english_rules().patterns
 
 
 def classify_string(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
@@ -66,47 +58,6 @@ def classify_string(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str
     if patterns.email.fullmatch(string):
         return "email", ""
     return _classify_identifier(string, patterns), ""
-
-
-def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
-    """Return the type and the layout of digits with marks between them.
-
-    The string may also be several groups of digits, with hyphens in place of the blanks between them.
-    """
-    if patterns.year.fullmatch(string):
-        return "year", ""
-    years = patterns.year_range.fullmatch(string)
-    if years is not None:
-        return "year-range", years[1]
-    season = patterns.season.fullmatch(string)
-    if season is not None and _is_next(season[1] or "", season[3] or ""):
-        return "season", season[2]
-    plain_number = patterns.number.fullmatch(string)
-    if plain_number is not None and (plain_number[2] or ".") in _MARKS:
-        return _classify_plain_number(plain_number[1] or "", plain_number[2], plain_number[3] or "")
-    digits = sum(map(str.isdigit, string))
-    if patterns.ssn.fullmatch(string):
-        return "ssn", ""
-    if digits >= MIN_CARD_DIGITS:
-        return "card", ""
-    if digits >= MIN_IDENTIFIER_DIGITS:
-        return "phone", ""
-    return "digits", re.sub(r"\d", "0", string)
-
-
-def _is_next(year: str, end: str) -> bool:
-    """Return whether a year ends in the digits before ``end``."""
-    digits = year + end
-    return year.isdigit() and end.isdigit() and digits.isascii() and (int(year) + 1) % 100 == int(end)
-
-
-def _classify_plain_number(whole: str, mark: str | None, decimals: str) -> tuple[str, str]:
-    digits = len(whole) - whole.count(",")
-    if digits >= MIN_IDENTIFIER_DIGITS and "," not in whole:
-        return "account", ""
-    size = str(digits) if digits < 5 else "5" if digits < 7 else "7" if digits < 10 else "10"
-    grouped = "g" if "," in whole else ""
-    return "number", size + grouped + (f"{mark}{min(3, len(decimals))}" if decimals else "")
 
 
 def make_time_layout(string: str, patterns: Patterns = ENGLISH) -> str:

@@ -1,6 +1,6 @@
 """Surrogate pools: numbered, equally likely surrogates for each type and layout.
 
-This module never receives the original string of a slot. The rules of the language have a template for most types of
+This module never receives the original string of a span. The rules of the language have a template for most types of
 strings. Identifiers come from ranges without an owner; in English these are phone numbers for fiction (555-0100 to
 555-0199, NANPA), addresses and domains for documentation (RFC 5737, RFC 7042, RFC 2606), area 000 of social security
 numbers, and postal codes of an area XX. Card numbers fail the check of ISO/IEC 7812. Unlisted symbols become emoji of
@@ -8,7 +8,7 @@ animals, food, plants and vehicles.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 
@@ -83,13 +83,13 @@ class SurrogatePools:
 
     def get_size_and_consistency(self, entity_type: str, layout: str) -> tuple[int, bool]:
         """Return the results of ``get_size`` and ``is_consistent``."""
-        cached = self._cached_sizes.get((entity_type, layout))
+        cached = self.cached_sizes.get((entity_type, layout))
         return (
             (self.get_size(entity_type, layout), self.is_consistent(entity_type, layout)) if cached is None else cached
         )
 
     @cached_property
-    def _cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
+    def cached_sizes(self) -> dict[tuple[str, str], tuple[int, bool]]:
         """Results of ``get_size_and_consistency`` for all types but those with too many layouts, such as numbers."""
         types_and_layouts = [
             (name[: name.index("-")], name[name.index("-") + 1 :]) if name.startswith(_LAYOUT_PREFIXES) else (name, "")
@@ -97,14 +97,28 @@ class SurrogatePools:
         ]
         return {kind: (self.get_size(*kind), self.is_consistent(*kind)) for kind in types_and_layouts}
 
+    def spell_surrogates(
+        self, parts: Iterable[tuple[str, str, str, str]], indices: Iterable[int], case: int
+    ) -> tuple[str, ...]:
+        """Return the spellings of the surrogates of a mention's parts, as ``spell_surrogate``.
+
+        Args:
+            parts: Type and layout of each part; the strings after them are not read.
+            indices: Number of the surrogate of each part.
+            case: The case pattern of the mention.
+        """
+        return tuple(
+            [self.spell_surrogate(part[0], part[1], index, case) for part, index in zip(parts, indices, strict=True)]
+        )
+
     def spell_surrogate(self, entity_type: str, layout: str, index: int, case: int) -> str:
         """Return the spelling of a surrogate; for a JSON number the digits of a valid JSON number.
 
         Args:
             entity_type: Type of the surrogate.
             layout: Public layout of a number, or the ending of a word.
-            index: Number of the surrogate, below ``size``.
-            case: The case pattern of the slot.
+            index: Number of the surrogate, below ``get_size``.
+            case: The case pattern of the span.
         """
         if case == JSON_NUMBER_CASE:
             return _write_json_number(self.spell_surrogate(entity_type, layout, index, LOWER))

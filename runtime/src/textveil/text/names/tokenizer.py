@@ -14,7 +14,7 @@ import regex
 from textveil.bundle.rules import Patterns
 from textveil.lazy import CHARACTERS, load_data
 from textveil.text.names.emoji import classify_sequence, find_sequences
-from textveil.text.names.lexicon import Lexicon
+from textveil.text.names.lexicon import PLAIN_MARKS, Lexicon, make_number_token, pack_tokens
 from textveil.text.names.spelled_tokens import MIN_SPELLED
 from textveil.text.names.string_types import classify_string, find_postcode_half, split_unit
 from textveil.text.names.tokens import (
@@ -26,6 +26,7 @@ from textveil.text.names.tokens import (
     KEPT_AT_START,
     NUMBER_WORD,
     REPLACED,
+    ChunkTokens,
     NamesToken,
     create_tuple,
 )
@@ -34,8 +35,8 @@ from textveil.work_limits import STEPS_PER_CHECK, check_work
 
 _PATTERNS = load_data(CHARACTERS)["patterns"]
 _EMOTICON = re.compile(_PATTERNS["emoticon"])
-_ASCII_DIGITS = frozenset("0123456789")
-_PLAIN_MARKS, _OPENING_MARKS = ".,;:!?\"')", '"('
+_BLANK = regex.compile(r"\p{White_Space}")
+_BLANKS_OR_CHUNK = regex.compile(r"\p{White_Space}++|\P{White_Space}++")
 #: HTML entities, and their remains without marks. By number only marks are kept, since other numbers spell letters.
 _HTML_ENTITY = re.compile(rf"{_PATTERNS['entity']}|\b(?:{_PATTERNS['entity_name']})")
 _NUMERIC_ENTITY = re.compile(r"#[0-9]+;")
@@ -75,61 +76,44 @@ class ChunkTokenizer:
     Args:
         lexicon: The class of each word.
 
-    Attributes:
-        find_plain_token: Function that returns the token of a plainly kept common word.
-        listed_tokens: Cached results for words of the public list, which all calls share.
-
     Privacy:
-        The object stores no text of the user: ``listed_tokens`` has public words only.
+        The object stores no text of the user.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._lexicon, self.find_plain_token, self.listed_tokens = (
-            lexicon,
-            lexicon.find_plain_token,
-            lexicon.listed_tokens,
-        )
-        rules = lexicon.rules
-        self._patterns, self._kept_whole, self._clitics = rules.patterns, rules.kept_whole, rules.clitics.pieces
+        self.lexicon, rules = lexicon, lexicon.rules
+        self._patterns, self._kept_whole, self._clitics = rules.patterns, rules.kept_whole, lexicon.clitic_pieces
         #: A clitic after a blank, as tokenizers write it (``they 're``), and the marks after it.
         after = "|".join(sorted(re.escape(clitic[1:]) for clitic in rules.clitics.after)) or "(?!)"
         self._lone_clitic = re.compile(rf"(['\u2019\u2018](?:{after}))([.,;:!?\")]*)")
 
-    def tokenize_word(self, chunk: str) -> tuple[str, Sequence[NamesToken], str] | None:
-        """Return the marks before a word or number, its tokens and the marks after it.
-
-        The result is ``None`` for any other chunk.
-        """
-        if chunk.isalpha() and len(chunk) <= MAX_WORD_LENGTH:
-            return "", self._lexicon.classify_word(chunk), ""
-        if chunk[:1] in _ASCII_DIGITS:  # same result as ``read``, without a dozen patterns
-            core = chunk.rstrip(_PLAIN_MARKS)
-            if len(core) <= MAX_WORD_LENGTH and self._patterns.plain_number.fullmatch(core):
-                return "", (self._tokenize_number(core),), chunk[len(core) :]
-        lead = len(chunk) - len(chunk.lstrip(_OPENING_MARKS))
-        core = chunk[lead:].rstrip(_PLAIN_MARKS)
-        letters = core.isalpha() or (core[:1].isalpha() and core.replace("'", "").isalpha())
-        if not letters or len(core) > MAX_WORD_LENGTH or ";" in chunk:  # a semicolon may end an HTML entity
-            return None
-        return chunk[:lead], self._lexicon.classify_word(core), chunk[lead + len(core) :]
-
-    def is_listed(self, chunk: str) -> bool:
-        """Return whether a chunk is a public word with at most one mark after it.
-
-        ``Lexicon.is_public`` defines public words.
-        """
-        return self._lexicon.is_public(chunk[:-1] if chunk[-1:] in _PLAIN_MARKS else chunk)
+    def tokenize_chunk(self, chunk: str) -> ChunkTokens:
+        """Return the tokens of a string between single blanks, which may contain other blanks."""
+        if chunk.split() == [chunk]:
+            return pack_tokens("", self.tokenize(chunk), "")
+        cached_parts: dict[str, Sequence[NamesToken]] = {}
+        all_tokens: list[NamesToken] = []
+        for number, match in enumerate(_BLANKS_OR_CHUNK.finditer(chunk)):
+            if not number % STEPS_PER_CHECK:
+                check_work()
+                cached_parts.clear()  # the cache serves parts that repeat at short distance
+            part = match[0]
+            tokens = cached_parts.get(part)
+            if tokens is None:
+                tokens = cached_parts[part] = (make_gap_token(part),) if _BLANK.match(part) else self.tokenize(part)
+            all_tokens += tokens
+        return pack_tokens("", all_tokens, "")
 
     def tokenize(self, chunk: str) -> Sequence[NamesToken]:
         """Return the tokens of a chunk. Their texts concatenate to the chunk."""
         if chunk.isalpha() and len(chunk) <= MAX_WORD_LENGTH:
-            return self._lexicon.classify_word(chunk)
+            return self.lexicon.classify_word(chunk)
         return self._tokenize_with_entities(chunk)
 
     def _tokenize_with_entities(self, chunk: str) -> Sequence[NamesToken]:
         if _EMOTICON.fullmatch(chunk):
             return (make_gap_token(chunk),)
-        if (clitic := self._lone_clitic.fullmatch(chunk)) and not self._lexicon.is_denied(clitic[1][1:]):
+        if (clitic := self._lone_clitic.fullmatch(chunk)) and not self.lexicon.is_denied(clitic[1][1:]):
             return (NamesToken(KEPT, clitic[1], fold_word(clitic[1])), *map(make_gap_token, clitic[2] and (clitic[2],)))
         if "#" in chunk and _NUMERIC_ENTITY.search(_HTML_ENTITY.sub("", chunk)):
             return (NamesToken(REPLACED, chunk, fold_word(chunk), LOWER, "key"),)
@@ -140,7 +124,7 @@ class ChunkTokenizer:
             tokens += [*self._tokenize_without_entities(chunk[position : entity.start()]), make_gap_token(entity[0])]
             position = entity.end()
         rest = chunk[position:]
-        end = len(rest.rstrip(_PLAIN_MARKS)) if position else 0
+        end = len(rest.rstrip(PLAIN_MARKS)) if position else 0
         if rest[:end].lower() in self._clitics:
             tokens.append(NamesToken(KEPT, rest[:end], rest[:end].lower()))
             rest = rest[end:]
@@ -158,10 +142,10 @@ class ChunkTokenizer:
             ]
         if ("%" in chunk or "{" in chunk) and len(chunk) <= _MAX_FORMATS_LENGTH and _FORMATS.fullmatch(chunk):
             return (make_gap_token(chunk),)
-        core = chunk.rstrip(_PLAIN_MARKS)
+        core = chunk.rstrip(PLAIN_MARKS)
         if core.isalpha() and len(core) <= MAX_WORD_LENGTH:
             start, end = 0, len(core)
-            tokens = self._lexicon.classify_word(core)
+            tokens = self.lexicon.classify_word(core)
         else:
             start, end = self._find_core(chunk)
             if start == end:
@@ -181,12 +165,12 @@ class ChunkTokenizer:
         if chunk.isascii():  # ASCII punctuation is marks, and no other ASCII is
             start, end = len(chunk) - len(chunk.lstrip(punctuation)), len(chunk.rstrip(punctuation))
             return (start - _count_prefix_marks(chunk, start), end) if end else (start, start)
-        lead = self._lexicon.gap_pattern.match(chunk)
+        lead = self.lexicon.gap_pattern.match(chunk)
         start = lead.end() if lead else 0
         if start == len(chunk):
             return start, start
         start -= _count_prefix_marks(chunk, start)
-        tail = self._lexicon.final_gap_pattern.search(chunk, start)
+        tail = self.lexicon.final_gap_pattern.search(chunk, start)
         return start, tail.start() if tail else len(chunk)
 
     def _tokenize_core(self, core: str) -> Sequence[NamesToken]:
@@ -194,11 +178,11 @@ class ChunkTokenizer:
         if len(core) > MAX_WORD_LENGTH:
             return (NamesToken(REPLACED, core, fold_word(core), LOWER, "other"),)
         if self._patterns.plain_number.fullmatch(core):
-            return (self._tokenize_number(core),)
+            return (self.lexicon.classify_plain_number(core),)
         if core.replace("'", "").isalpha() and core[0] != "'" if core.isascii() else _LETTERS.fullmatch(core):
-            return self._lexicon.classify_word(core)
+            return self.lexicon.classify_word(core)
         if core[0].isalpha() or core[0].isdigit():
-            if core.isascii() and core.lower() in self._kept_whole and not self._lexicon.is_denied(core.lower()):
+            if core.isascii() and core.lower() in self._kept_whole and not self.lexicon.is_denied(core.lower()):
                 return (NamesToken(KEPT, core, core.lower(), find_case_pattern(core)),)
             words = core.split(mark := "-" if "-" in core else "\\")
             if core.isascii() and all(map(str.isalpha, words)) and (mark == "-" or len(words) == 2):
@@ -219,19 +203,13 @@ class ChunkTokenizer:
                 return self._tokenize_joined_words(pieces)
         return (_make_string_token(core, self._patterns),)
 
-    def _tokenize_number(self, core: str) -> NamesToken:
-        """Return the token of a plain number; an expression such as ``24/7`` is kept."""
-        if core in self._kept_whole and not self._lexicon.is_denied(core):
-            return create_tuple(NamesToken, (KEPT, core, core, LOWER, "", "", 0))
-        return make_number_token(core, self._patterns)
-
     def _tokenize_joined_words(self, words_and_marks: Sequence[str]) -> Sequence[NamesToken]:
         tokens: list[NamesToken] = []
         for index, part in enumerate(words_and_marks):
             if index % 2:
                 tokens.append(make_gap_token(part))
             else:
-                tokens += self._lexicon.classify_word(part)
+                tokens += self.lexicon.classify_word(part)
         return tokens
 
     def _tokenize_separated(self, core: str) -> Sequence[NamesToken]:
@@ -252,26 +230,26 @@ class ChunkTokenizer:
         kept_tokens: list[NamesToken] = []
         words = core.split(".")
         if len(words) >= MIN_SPELLED and all(
-            token.flags & NUMBER_WORD for word in words for token in self._lexicon.classify_word(word)
+            token.flags & NUMBER_WORD for word in words for token in self.lexicon.classify_word(word)
         ):
             return self._tokenize_joined_words([piece for word in words for piece in (word, ".")][:-1])
         for word in words:
-            tokens = self._lexicon.classify_word(word)
+            tokens = self.lexicon.classify_word(word)
             if not all(token.token_class == KEPT or token.flags & KEPT_AT_START for token in tokens):
                 return ()
             kept_tokens += [make_gap_token(".")] if kept_tokens else []
-            # No word of the string may begin a slot: the rest would be another string.
+            # No word of the string may begin a span: the rest would be another string.
             kept_tokens += [token._replace(token_class=KEPT, entity_type="", flags=0) for token in tokens]
         return kept_tokens
 
     def _tokenize_with_digits(self, core: str) -> Sequence[NamesToken]:
         split = split_unit(core, self._patterns)
-        if split is not None and not self._lexicon.is_denied(split[1].lower()):
-            return make_number_token(split[0], self._patterns), NamesToken(KEPT, split[1], split[1].lower())
+        if split is not None and not self.lexicon.is_denied(split[1].lower()):
+            return self._make_number_token(split[0]), NamesToken(KEPT, split[1], split[1].lower())
         if _WITH_HYPHENS.fullmatch(core):
             parts = core.split("-")
             read = [
-                (make_number_token(part, self._patterns),) if part.isdigit() else self._lexicon.classify_word(part)
+                (self._make_number_token(part),) if part.isdigit() else self.lexicon.classify_word(part)
                 for part in parts
             ]
             spelled = all(
@@ -281,6 +259,9 @@ class ChunkTokenizer:
                 return (_make_string_token(core, self._patterns),)
             return [token for tokens in read for token in (make_gap_token("-"), *tokens)][1:]
         return (_make_string_token(core, self._patterns),)
+
+    def _make_number_token(self, digits: str) -> NamesToken:
+        return make_number_token(digits, *classify_string(digits, self._patterns))
 
 
 def _is_code(parts: Sequence[str]) -> bool:
@@ -297,17 +278,10 @@ def make_gap_token(text: str) -> NamesToken:
     return create_tuple(NamesToken, (GAP, text, text, LOWER, "", "", 0))
 
 
-def make_number_token(digits: str, patterns: Patterns) -> NamesToken:
-    """Return the token of a number."""
-    entity_type, layout = classify_string(digits, patterns)
-    joins_digits = digits.isdigit() or entity_type in ("account", "digits", "phone", "card", "ssn")
-    return NamesToken(DIGITS if joins_digits else REPLACED, digits, digits, LOWER, entity_type, layout)
-
-
 def _make_string_token(core: str, patterns: Patterns) -> NamesToken:
     entity_type, layout = classify_string(core, patterns)
     if entity_type in ("number", "year", "account", "digits", "phone", "card", "ssn"):
-        return make_number_token(core, patterns)
+        return make_number_token(core, entity_type, layout)
     return NamesToken(
         REPLACED,
         core,

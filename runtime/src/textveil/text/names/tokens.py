@@ -1,10 +1,11 @@
-"""Tokens of the mode ``names``, and their finite classes.
+"""Tokens and spans of the mode ``names``: what its three passes hand on to each other.
 
 Pass 1 classifies a token from its own string and the options. Pass 2 (``spans``) reads classes, case patterns and
 gaps, and of kept words their keys. Its decisions are therefore the same for all strings of a class.
 """
 
 from array import array
+from collections.abc import Sequence
 from typing import NamedTuple, final
 
 from textveil.text.segmentation import LOWER
@@ -66,6 +67,12 @@ class NamesToken(NamedTuple):
     flags: int = 0
 
 
+#: Tokens of a chunk: its words, the gap before the first, the other spellings, the indices of the words that are not
+#: plainly kept, the last gap. A chunk of one plainly kept word is the word alone, and any other single word is no list
+#: of one: this leaves fewer objects to the garbage collector.
+ChunkTokens = NamesToken | tuple[NamesToken | Sequence[NamesToken], str, tuple[str, ...], tuple[int, ...], str]
+
+
 class TokenWindow(NamedTuple):
     """Tokens of a text that are read together: all of it, or some of its lines.
 
@@ -81,11 +88,38 @@ class TokenWindow(NamedTuple):
     special_indices: "array[int]"
 
 
-def is_plainly_kept(token: NamesToken) -> bool:
-    """Return whether a token is kept in any context and does not affect hidden neighbors."""
-    return token.token_class == KEPT and not token.flags and token.case == LOWER
+#: Provisional types that pass 3 refines: a run of capitalized words, a single capital, groups of digits with blanks.
+CAPITALIZED_RUN, LONE_INITIAL, DIGIT_GROUP = "run", "initial", "digits-group"
+#: Value of ``EntitySpan.preceding_word`` for a run after a title.
+AFTER_TITLE = "<title>"
+#: Layout of a run whose last word is an initial.
+ENDS_IN_INITIAL = "initial"
 
 
-def may_follow_initials(token: NamesToken) -> bool:
-    """Return whether initials may precede a word: it has a capital and is no function word."""
-    return token.token_class == CAPITALIZED and token.flags & (KEPT_AT_START | NAME_AFTER_TITLE) != KEPT_AT_START
+class EntitySpan(NamedTuple):
+    """A span of tokens that is replaced by one surrogate.
+
+    Attributes:
+        entity_type: Entity type; ``CAPITALIZED_RUN`` for a run.
+        case: Case pattern.
+        layout: Public layout of a number, or the ending of a word.
+        tokens: Tokens of the span.
+        text: Spelling of the span.
+        preceding_word: For a run, the key of the kept word before it if a single blank separates them; ``AFTER_TITLE``
+            after a title.
+        escaped_text: Original spelling, if JSON escapes make it differ from ``text``; else empty.
+        title_case_words: Number of words of a run in Title case. It is public, and above 0 only in lines without a
+            lower-case word.
+    """
+
+    entity_type: str
+    case: int
+    layout: str
+    tokens: tuple[NamesToken, ...]
+    text: str
+    preceding_word: str = ""
+    title_case_words: int = 0
+    escaped_text: str = ""
+
+
+TextElement = str | EntitySpan

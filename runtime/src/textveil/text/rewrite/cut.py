@@ -17,10 +17,17 @@ from textveil.mechanisms.integer_sampling import Integers
 from textveil.text import segmentation
 from textveil.text.rewrite.plan import SanitizingPlan
 from textveil.text.segmentation import LOWER, MAX_WORD_LENGTH, apply_case, find_case_pattern, is_gap
-from textveil.text.segmentation.cut import split_at_strings, split_words_and_gaps
-from textveil.text.skeleton import RANDOMIZED_BY_KEY, ClassifiedToken, ClassifiedTokens, TokenRole, begins_sentence
+from textveil.text.segmentation.segments import split_at_strings, split_words_and_gaps
+from textveil.text.skeleton import (
+    KEPT_AS_KEY,
+    RANDOMIZED_BY_KEY,
+    ClassifiedToken,
+    ClassifiedTokens,
+    TokenRole,
+    begins_sentence,
+)
 
-#: Roles of tokens. ``SHOWN`` tokens are kept, but printed by key and case instead of passed through unchanged.
+#: Roles of tokens. ``KEPT`` tokens are kept, but printed by key and case instead of passed through unchanged.
 UNCHANGED, REPLACED, RANDOMIZED, KEPT = range(4)
 #: Entries of segments that pass through unchanged: gaps, gaps that end a sentence, kept words.
 GAP_ENTRY, SENTENCE_END_ENTRY, KEPT_ENTRY = range(3)
@@ -31,7 +38,7 @@ _BLANK, _EMPTY = 0, 1
 
 #: Role, index (an input id, an entity type, a kept word), case, identity and wholeness of one token.
 TokenRow = tuple[int, int, int, int, int]
-_COLUMNS = 5
+ROW_LENGTH = 5
 
 
 class SegmentTable:
@@ -54,6 +61,7 @@ class SegmentTable:
         kept_texts: Printed form of kept tokens that do not pass through unchanged.
         identities: Number of each identity.
         spellings: First spelling of each identity.
+        rows: The rows of all tokens, ``ROW_LENGTH`` numbers each.
 
     Privacy:
         An instance contains the user's text and must not outlive the call.
@@ -64,20 +72,15 @@ class SegmentTable:
         self._sanitizes_punctuation = plan.terms.sanitize_punctuation
         self._keeps_case = plan.keeps_case
         self._is_consistent = plan.terms.consistent
-        self._unknown = plan.bundle.symbol_count
+        self._unknown = plan.symbol_count
         self.numbers: defaultdict[str, int] = defaultdict(count(_EMPTY + 1).__next__, {" ": _BLANK, "": _EMPTY})
         self.entries: array[int] = array("q", [GAP_ENTRY, GAP_ENTRY])
-        self._rows = array("q", [UNCHANGED, 0, LOWER, -1, 0] * (KEPT_ENTRY + 1))
+        self.rows = array("q", [UNCHANGED, 0, LOWER, -1, 0] * (KEPT_ENTRY + 1))
         self.ranges: list[tuple[int, int]] = []
         self.gaps: list[bool] = []
         self.kept_texts: list[str] = []
         self.identities: dict[tuple[int, object], int] = {}
         self.spellings: list[str] = []
-
-    @property
-    def rows(self) -> Integers:
-        """The rows of all tokens, shape ``(rows, 5)``."""
-        return np.array(self._rows).reshape(-1, _COLUMNS)
 
     def add_entries(self) -> None:
         """Add the entries of new segments."""
@@ -86,7 +89,7 @@ class SegmentTable:
             self._unknown,
             self._find_identity if self._is_consistent else None,
         )
-        entries, rows, new_segments = self.entries, self._rows, [*islice(self.numbers, len(self.entries), None)]
+        entries, rows, new_segments = self.entries, self.rows, [*islice(self.numbers, len(self.entries), None)]
         are_plain = [
             segment.isascii() and segment.isalpha() and len(segment) <= MAX_WORD_LENGTH for segment in new_segments
         ]
@@ -94,12 +97,19 @@ class SegmentTable:
         keys = [*map(str.lower, words)]
         cases = [LOWER if key == word else find_case_pattern(word) for key, word in zip(keys, words, strict=True)]
         decisions = zip(keys, cases, self._plan.rule.classify_plain(keys, cases), strict=True)
+        others = [segment for segment, is_plain in zip(new_segments, are_plain, strict=True) if not is_plain]
+        are_gaps = [*map(is_gap, others)]
+        gaps, keeps_spelling = iter(are_gaps), not self._sanitizes_punctuation
+        ends = iter([*map(begins_sentence, compress(others, are_gaps))] if keeps_spelling else ())
         pending_rows: list[int] = []  # rows to add together
         for segment, is_plain in zip(new_segments, are_plain, strict=True):
             if is_plain:
                 key, case, type_index = next(decisions)
-                if type_index is not None:
-                    entries.append((len(rows) + len(pending_rows)) // _COLUMNS)
+                if type_index == KEPT_AS_KEY and key == segment and keeps_spelling:
+                    entries.append(KEPT_ENTRY)
+                    continue
+                if type_index is not None and type_index != KEPT_AS_KEY:
+                    entries.append((len(rows) + len(pending_rows)) // ROW_LENGTH)
                     role, index = (
                         (RANDOMIZED, ids.get(key, unknown))
                         if type_index == RANDOMIZED_BY_KEY
@@ -115,7 +125,12 @@ class SegmentTable:
                     continue
             rows.fromlist(pending_rows)
             pending_rows.clear()
-            entries.append(self._make_gap_entry(segment) if is_gap(segment) else self._make_entry(segment))
+            if is_plain or not next(gaps):
+                entries.append(self._make_entry(segment))
+            elif keeps_spelling:
+                entries.append(SENTENCE_END_ENTRY if next(ends) else GAP_ENTRY)
+            else:
+                entries.append(self._make_mark_entry(segment))
         rows.fromlist(pending_rows)
 
     def _make_entry(self, segment: str) -> int:
@@ -137,17 +152,15 @@ class SegmentTable:
         rows = self._make_rows(tokens)
         return self._add_rows(rows) if len(rows) == 1 else self._add_special([rows])
 
-    def _make_gap_entry(self, gap: str) -> int:
-        if not self._sanitizes_punctuation:
-            return SENTENCE_END_ENTRY if begins_sentence(gap) else GAP_ENTRY
+    def _make_mark_entry(self, gap: str) -> int:
         mark_tokens = [self._plan.rule.classify_mark(mark) for mark in gap if not mark.isspace()]
         return self._add_special([[self._make_row(mark) for mark in mark_tokens]], gap=True)
 
     def _add_rows(self, rows: list[TokenRow]) -> int:
         """Add rows and return the number of the first."""
-        first = len(self._rows) // _COLUMNS
+        first = len(self.rows) // ROW_LENGTH
         for row in rows:
-            self._rows.extend(row)
+            self.rows.extend(row)
         return first
 
     def _add_special(self, alternatives: list[list[TokenRow]], *, gap: bool = False) -> int:
@@ -206,10 +219,10 @@ class NumberedSegments(NamedTuple):
 class SegmentReader:
     """Segmentation of texts into numbers of segments.
 
-    The result is that of ``segmentation.segments``, but each distinct piece is split once.
+    The result is that of ``segmentation.split_text``, but each distinct piece is split once.
 
     A *piece* is a part of a text between single spaces that touches no string. No word contains a space, and pieces
-    split gaps at spaces: so the words are those of ``segmentation.segments``, and the gaps between them the same, in
+    split gaps at spaces: so the words are those of ``segmentation.split_text``, and the gaps between them the same, in
     several segments.
 
     Args:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,7 +50,8 @@ class PrintableWords(NamedTuple):
         printed_words = self.lower[words]
         for case in (TITLE, UPPER):
             places = np.flatnonzero(cases == case)
-            printed_words[places] = [apply_case(word, case) for word in printed_words[places].tolist()]
+            if len(places):
+                printed_words[places] = [apply_case(word, case) for word in printed_words[places].tolist()]
         return printed_words
 
 
@@ -64,6 +66,10 @@ class SanitizingPlan:
         words: The printable words.
         terms: Privacy terms, for statements.
         split: Whether a document above the cap of consistent outputs is split; otherwise it is an error.
+
+    >>> from textveil.text import Sanitizer, make_plan
+    >>> make_plan(Sanitizer.load().bundle, protect="words").preview("the doctor")
+    [('the', 'visible'), (' ', 'gap'), ('doctor', 'drawn')]
     """
 
     bundle: TextBundle
@@ -73,12 +79,17 @@ class SanitizingPlan:
     terms: PrivacyTerms
     split: bool = False
 
-    @property
+    @cached_property
     def keeps_case(self) -> bool:
         """Whether outputs get the case of their tokens."""
         return self.terms.case == "carry" and not self.terms.sanitize_punctuation
 
-    @property
+    @cached_property
+    def symbol_count(self) -> int:
+        """Number of symbols of the vocabulary, and the input id of ``<unk>``."""
+        return self.bundle.symbol_count
+
+    @cached_property
     def keeps_lone_clitics(self) -> bool:
         """Whether a clitic after a blank is kept: never where punctuation is sanitized.
 
@@ -88,11 +99,7 @@ class SanitizingPlan:
 
     def find_symbol_id(self, token: ClassifiedToken) -> int:
         """Return the input id of a randomized token."""
-        return (
-            self.bundle.symbol_count
-            if token.key is None
-            else self.bundle.symbol_ids.get(token.key, self.bundle.symbol_count)
-        )
+        return self.symbol_count if token.key is None else self.bundle.symbol_ids.get(token.key, self.symbol_count)
 
     def is_sentence_start(self, gap: str | None) -> bool:
         """Return whether a token starts a sentence, given the whole gap before it.
@@ -143,4 +150,4 @@ class SanitizingPlan:
             return "visible"
         if token.type_index is not None:
             return self.rule.entity_types[token.type_index].name
-        return "drawn" if self.find_symbol_id(token) < self.bundle.symbol_count else "unknown"
+        return "drawn" if self.find_symbol_id(token) < self.symbol_count else "unknown"

@@ -16,6 +16,7 @@ from textveil.text.rewrite.cut import (
     KEPT_ENTRY,
     RANDOMIZED,
     REPLACED,
+    ROW_LENGTH,
     SENTENCE_END_ENTRY,
     NumberedSegments,
     SegmentReader,
@@ -87,7 +88,7 @@ class TokenArrays:
         plan, known, carried: The arguments.
         segments: Number of every segment of all texts, one text after the other.
         ends: End of each text in ``segments``.
-        roles: ``REPLACED``, ``DRAWN`` or ``SHOWN``, shape ``(tokens,)``.
+        roles: ``REPLACED``, ``RANDOMIZED`` or ``KEPT``, shape ``(tokens,)``.
         indices: Input id of a randomized token, type of a replaced one, index in ``segment_table.shown`` of a kept one.
         cases: Case of the output of each token.
         identities: A number that is common to equal tokens; -1 for a token that is equal to no other.
@@ -116,7 +117,8 @@ class TokenArrays:
         self.singles: int = len(single)
         self.part_of: Integers = np.concatenate([single, several])
         self._rows = np.concatenate([self._entries[single], rows])
-        columns: list[Integers] = [column[self._rows] for column in known.rows.T[:-1]]
+        self._table_rows: Integers = np.array(known.rows).reshape(-1, ROW_LENGTH)
+        columns: list[Integers] = [column[self._rows] for column in self._table_rows.T[:-1]]
         self.roles: Integers
         self.indices: Integers
         self.identities: Integers
@@ -154,7 +156,7 @@ class TokenArrays:
     @cached_property
     def whole(self) -> NDArray[np.bool_]:
         """Whether each token is a word in one piece."""
-        return self.segment_table.rows[self._rows, -1] != 0
+        return self._table_rows[self._rows, -1] != 0
 
     @cached_property
     def in_text_order(self) -> NDArray[np.intp]:

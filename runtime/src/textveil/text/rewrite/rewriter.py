@@ -1,28 +1,34 @@
-"""Sanitizing of documents under one plan, for all mechanisms that randomize words."""
+"""Sanitizing of documents under one plan, for all mechanisms that randomize words.
 
-from collections.abc import Iterator, Sequence
+A mechanism samples the outputs of randomized tokens. A replaced token becomes a surrogate of its type, uniformly and
+independently of the token. The outputs are written between the original gaps: the output of a token is a function of
+its symbol or type, its case pattern and fresh randomness. The user's spelling is never printed, not even for a word
+that is randomized to itself.
+
+A document that is too long for arrays of all its tokens is sanitized in chunks. Each chunk gets the state of the chunks
+before it (``CarriedState``). So the output distribution and the spend are those of the document in one piece: functions
+of its template. Only the order of random words differs.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice, repeat
-from typing import TYPE_CHECKING
+from itertools import chain, islice, pairwise, repeat
+from typing import TYPE_CHECKING, NamedTuple
 
-from textveil.text.rewrite.cut import SegmentReader
-from textveil.text.rewrite.draw import sample_outputs
-from textveil.text.rewrite.output_texts import write_texts
+import numpy as np
+from numpy.typing import NDArray
+
+from textveil.mechanisms import entropy
+from textveil.mechanisms.integer_sampling import Integers, draw_uniform_below
+from textveil.text import segmentation
+from textveil.text.rewrite.cut import KEPT, RANDOMIZED, REPLACED, SegmentReader
 from textveil.text.rewrite.plan import SanitizingPlan
-from textveil.text.rewrite.read import TokenArrays
+from textveil.text.rewrite.read import CarriedState, OpenPart, TokenArrays, read_segments
+from textveil.text.segmentation import LOWER, is_gap
+from textveil.text.skeleton import begins_sentence
 
 if TYPE_CHECKING:
     from textveil.text.restore import Restorer
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class RandomizingPlan(SanitizingPlan):
-    """Plan of a mechanism that randomizes words."""
-
-    def make_rewriter(self) -> "DocumentRewriter":
-        """Return a rewriter for the documents of one call."""
-        return DocumentRewriter(self)
-
 
 #: Texts are processed in batches of about this many characters, and a longer text in chunks: this bounds memory. The
 #: split depends on hidden words, so neither outputs nor spend may depend on it, except for the order of random words.
@@ -32,6 +38,19 @@ MAX_BATCH_CHARACTERS, MAX_WHOLE_CHARACTERS = 1 << 20, 1 << 17
 #: of consistent outputs (it undoes the protection), and two counts of ``Result`` for the mode ``names`` alone:
 #: ``drawn`` and ``replaced_words``.
 RewrittenRow = tuple[Sequence[str], int, "Restorer | None", int, int]
+
+#: Number of segments of a chunk.
+BLOCK_SEGMENTS = 1 << 15
+Strings = NDArray[np.object_]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RandomizingPlan(SanitizingPlan):
+    """Plan of a mechanism that randomizes words."""
+
+    def make_rewriter(self) -> "DocumentRewriter":
+        """Return a rewriter for the documents of one call."""
+        return DocumentRewriter(self)
 
 
 class DocumentRewriter:
@@ -65,8 +84,6 @@ class DocumentRewriter:
                 yield from self._rewrite_batch(batch)
 
     def _rewrite_long(self, texts: Sequence[str]) -> RewrittenRow:
-        from textveil.text.rewrite.long_texts import LongDocumentRewriter
-
         long = LongDocumentRewriter(self._plan, texts)
         return long.rewrite(), long.tokens, long.mapping if self._plan.terms.consistent else None, 0, 0
 
@@ -104,3 +121,264 @@ def _iterate_batches(documents: Sequence[Sequence[str]]) -> Iterator[list[Sequen
 def _is_long(texts: Sequence[str]) -> bool:
     """Return whether a document is processed in chunks."""
     return sum(map(len, texts)) > MAX_WHOLE_CHARACTERS
+
+
+class DrawSlots(NamedTuple):
+    """Slots of the new draws of a reading, as ``textveil.mechanisms.protocol.Slots``.
+
+    Attributes:
+        tokens: The reading.
+        randomized: Indices of the new draws that the mechanism makes.
+        is_lower: Whether each slot is in lower case: a function of the template and of equalities.
+    """
+
+    tokens: TokenArrays
+    randomized: NDArray[np.intp]
+    is_lower: NDArray[np.bool_]
+
+    @property
+    def is_whole(self) -> NDArray[np.bool_]:
+        """Whether each token is a word in one piece (``Slots.is_whole``)."""
+        return self.tokens.whole[self.tokens.draws.first[self.randomized]]
+
+
+def sample_outputs(tokens: TokenArrays, lower: NDArray[np.bool_] | None = None) -> Integers:
+    """Return the output of every token, sampled with the operating system's entropy.
+
+    Args:
+        tokens: The tokens.
+        lower: For each new draw whether all of its slots are in lower case, where ``tokens`` contains only a part of
+            them.
+
+    Returns:
+        Indices of the plan's words, shape ``(tokens,)``.
+
+    Raises:
+        DocumentTooLong: Outputs are consistent, and a document has more words, names and numbers than the cap.
+
+    Privacy:
+        This is the release.
+    """
+    plan, draws = tokens.plan, tokens.draws
+    if lower is None:
+        lower = find_lower_case_draws(tokens.cases[draws.tokens], draws.copies)
+    role, index = tokens.roles[draws.first], tokens.indices[draws.first]
+    randomized, replaced = np.flatnonzero(role == RANDOMIZED), np.flatnonzero(role == REPLACED)
+    samples = np.zeros(len(role), dtype=np.int64)
+    samples[randomized] = plan.mechanism.draw_symbols(
+        index[randomized], DrawSlots(tokens, randomized, lower[randomized]), entropy.random_uint64
+    )
+    type_indices = index[replaced]
+    samples[replaced] = plan.words.starts[type_indices] + draw_uniform_below(
+        plan.words.counts[type_indices], entropy.random_uint64
+    )
+    outputs = np.zeros(len(tokens.roles), dtype=np.int64)
+    outputs[draws.tokens] = np.concatenate([draws.earlier_values, samples])[draws.copies]
+    return outputs
+
+
+def find_lower_case_draws(cases: Integers, copies: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return for each draw whether all of its slots are in lower case, shape ``(draws,)``.
+
+    The result is a function of the template: of the cases of mentions and of their equality, never of a word.
+
+    Args:
+        cases: Case of the output of every mention, shape ``(n,)``.
+        copies: Draw of each mention, numbered from 0 without gaps, shape ``(n,)``.
+    """
+    capitals = np.bincount(copies, weights=cases != LOWER)
+    return capitals == 0
+
+
+class RewrittenTexts(NamedTuple):
+    """Sanitized documents, or parts of one.
+
+    ``tokens`` and ``pairs`` have one entry per document.
+
+    Attributes:
+        texts: The output texts; a document of several texts has an entry for each of them.
+        tokens: Number of charged tokens: all randomized tokens, or the distinct ones where outputs are consistent.
+        pairs: Folded output and original spelling of every distinct replaced or randomized token; empty unless outputs
+            are consistent. Private.
+    """
+
+    texts: list[str]
+    tokens: list[int]
+    pairs: list[list[tuple[str, str]]]
+
+
+def write_texts(tokens: TokenArrays, outputs: Integers) -> RewrittenTexts:
+    """Return the texts with the sampled words between the original gaps.
+
+    Args:
+        tokens: The tokens.
+        outputs: Output of each token, an index of the plan's ``words``; ignored for ``KEPT`` tokens.
+    """
+    words = tokens.plan.words.print_words(outputs, tokens.cases)
+    shown = np.flatnonzero(tokens.roles == KEPT)
+    words[shown] = _make_string_array(tokens.segment_table.kept_texts)[tokens.indices[shown]]
+    parts = fill_segments(tokens, words).tolist()
+    bounds = pairwise([0, *tokens.ends.tolist()])
+    if tokens.plan.terms.sanitize_punctuation:
+        texts = [" ".join(filter(None, parts[start:end])) for start, end in bounds]
+    else:
+        texts = ["".join(parts[start:end]) for start, end in bounds]
+    pairs = _list_pairs(tokens, words) if tokens.plan.terms.consistent else []
+    return RewrittenTexts(texts, _count_charged(tokens), pairs)
+
+
+def fill_segments(tokens: TokenArrays, words: Strings) -> Strings:
+    """Return the segments, where the outputs of their tokens replace the segments with tokens."""
+    splits_marks, part_of = tokens.plan.terms.sanitize_punctuation, tokens.part_of
+    parts = _make_string_array([""] * len(tokens.segments)) if splits_marks else list_spellings(tokens)
+    first = np.ones(len(part_of), dtype=bool)
+    first[1:] = part_of[1:] != part_of[:-1]
+    parts[part_of[first]] = words[first]
+    bounds = tokens.singles + np.flatnonzero(np.append(first[tokens.singles :], True))
+    several = np.flatnonzero(np.diff(bounds) > 1)
+    shown, joined = tokens.roles == KEPT, tokens.plan.rule.join_outputs
+    for start, end in zip(bounds[several].tolist(), bounds[several + 1].tolist(), strict=True):
+        parts[part_of[start]] = joined(words[start:end].tolist(), shown[start:end].tolist(), apart=splits_marks)
+    return parts
+
+
+def list_spellings(tokens: TokenArrays) -> Strings:
+    """Return the segments in their original spelling. Private."""
+    return _make_string_array(tokens.segment_table.numbers)[tokens.segments]
+
+
+def _count_charged(tokens: TokenArrays) -> list[int]:
+    """Return the number of charged tokens of every document."""
+    first = tokens.draws.first
+    return np.bincount(tokens.document[first[tokens.roles[first] == RANDOMIZED]], minlength=tokens.documents).tolist()
+
+
+def _list_pairs(read: TokenArrays, words: Strings) -> list[list[tuple[str, str]]]:
+    """Return output and original of each distinct token of each document, from new draws only.
+
+    Outputs are folded; originals have the spelling of their first mention.
+    """
+    pairs: list[dict[tuple[str, str], None]] = [{} for _ in range(read.documents)]
+    tokens = read.draws.tokens[read.draws.copies >= len(read.draws.earlier_values)]
+    pair_tokens: list[int] = tokens[read.identities[tokens] >= 0].tolist()
+    for token in pair_tokens:
+        pair = segmentation.fold_word(words[token]), read.segment_table.spellings[read.identities[token]]
+        pairs[read.document[token]][pair] = None
+    return list(map(list, pairs))
+
+
+def _make_string_array(strings: Collection[str]) -> Strings:
+    """Return an array of strings."""
+    return np.fromiter(strings, dtype=object, count=len(strings))
+
+
+class LongDocumentRewriter:
+    """Sanitizing of one document, chunk by chunk.
+
+    Args:
+        plan: The plan.
+        texts: Texts of the document, each of which begins a sentence. Where outputs are consistent, the constructor
+            reads all texts before any sampling.
+
+    Attributes:
+        tokens: Number of tokens that are charged so far.
+        mapping: Originals of the outputs so far; empty unless outputs are consistent. The case of an original may be
+            that of another mention of the word than in a document in one piece.
+
+    Raises:
+        DocumentTooLong: See ``sample_outputs``.
+    """
+
+    def __init__(self, plan: SanitizingPlan, texts: Sequence[str]) -> None:
+        self._plan, self._texts = plan, texts
+        self._open_part, self._lower = (
+            OpenPart(),
+            _find_lower_case_draws(plan, texts) if plan.terms.consistent else None,
+        )
+        from textveil.text.restore import Restorer  # lazy: most calls restore nothing
+
+        self.tokens: int = 0
+        self.mapping: Restorer = Restorer()
+
+    def rewrite(self) -> list[str]:
+        """Return the sanitized texts; call this once.
+
+        Privacy:
+            As for ``sample_outputs``.
+        """
+        blank = " " if self._plan.terms.sanitize_punctuation else ""
+        return [join_long_text(self._iterate_parts(text), blank) for text in self._texts]
+
+    def _iterate_parts(self, text: str) -> Iterator[str]:
+        for segments, before in _iterate_blocks(self._plan, text):
+            tokens = read_segments(self._plan, segments, CarriedState(before, self._open_part))
+            new_draws = len(tokens.draws.first)
+            lower = None if self._lower is None else self._lower[:new_draws]
+            outputs = sample_outputs(tokens, lower)
+            if self._lower is not None:
+                self._lower = self._lower[new_draws:]
+                self._open_part = tokens.get_open_part(outputs[tokens.draws.tokens])
+            part = write_texts(tokens, outputs)
+            self.tokens += part.tokens[0]
+            for pairs in part.pairs:
+                self.mapping.add_pairs(pairs)
+            yield from filter(None, part.texts)
+
+
+def _find_lower_case_draws(plan: SanitizingPlan, texts: Iterable[str]) -> NDArray[np.bool_]:
+    """Return for each draw of a document whether all of its slots are in lower case."""
+    capitals, open_part = bytearray(), OpenPart()
+    for text in texts:
+        for segments, before in _iterate_blocks(plan, text):
+            tokens = read_segments(plan, segments, CarriedState(before, open_part))
+            draws = tokens.draws
+            numbers = np.concatenate([draws.earlier_values, len(capitals) + np.arange(len(draws.first))])[draws.copies]
+            capitals.extend(bytes(len(draws.first)))
+            has_capital = numbers[tokens.cases[draws.tokens] != segmentation.LOWER]
+            np.frombuffer(capitals, dtype=np.bool_)[has_capital] = True
+            open_part = tokens.get_open_part(numbers)
+    return ~np.frombuffer(capitals, dtype=np.bool_)
+
+
+def _iterate_blocks(plan: SanitizingPlan, text: str) -> Iterator[tuple[list[str], str | None]]:
+    """Yield the segments of a text in chunks, each with the state of the gap before it.
+
+    The state is ``None`` at the start of the text, else see ``_find_gap_state``.
+    """
+    segments = segmentation.iterate_split_text(
+        text, marks_apart=plan.terms.sanitize_punctuation, lone_clitics=plan.keeps_lone_clitics
+    )
+    before: str | None = None
+    while block := [*islice(segments, BLOCK_SEGMENTS)]:
+        yield block, before
+        before = _find_gap_state(block, before)
+
+
+def _find_gap_state(segments: Sequence[str], before: str | None) -> str | None:
+    """Return the state of the gap after some segments: does it end a sentence?
+
+    Args:
+        segments: The segments.
+        before: The state of the gap before them; ``None`` before the first word of the text.
+
+    Returns:
+        ``"."`` or ``""``, or ``None`` before the first word: short, because a gap may be as long as the text.
+    """
+    ended = False
+    for segment in reversed(segments):
+        if not is_gap(segment):
+            return "." if ended else ""
+        ended = ended or begins_sentence(segment)
+    return "." if ended and before is not None else before
+
+
+def join_long_text(parts: Iterable[str], blank: str = "") -> str:
+    """Return the concatenation of the parts of a long text, with ``blank`` between two parts.
+
+    ``str.join_reports`` would hold the parts and the result together. A string in a ``for`` loop to which nothing else
+    refers grows in place.
+    """
+    text = ""
+    for part in parts:
+        text += blank + part if text else part
+    return text

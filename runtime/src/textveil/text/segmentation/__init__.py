@@ -9,8 +9,8 @@ The definitions are in docs/format-staircase.md. The mode ``names`` has its own 
 - *chunk*: text between blanks.
 """
 
-from textveil.text.segmentation.cut import is_gap, is_string, iterate_split_text, split_text
-from textveil.text.segmentation.strings import MAX_WORD_LENGTH
+from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
+from textveil.text.segmentation.segments import is_gap, is_string, iterate_split_text, split_text
 from textveil.text.segmentation.words import (
     APOSTROPHES,
     AUXILIARIES,

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from textveil.bundle.layout import RULES
 from textveil.lazy import load_data
-from textveil.text.segmentation.strings import MAX_WORD_LENGTH
+from textveil.text.segmentation.patterns import MAX_WORD_LENGTH
 
 
 def clitic_pattern(clitics: Iterable[str]) -> "re.Pattern[str]":
@@ -45,6 +45,9 @@ def fold_word(word: str) -> str:
     """Return the look-up key of a word: NFKC, lower case, apostrophes as U+0027.
 
     A word of more than ``MAX_WORD_LENGTH`` characters is its own key.
+
+    >>> fold_word("Don\\u2019t")
+    "don't"
     """
     if len(word) > MAX_WORD_LENGTH:
         return word
@@ -67,6 +70,9 @@ def split_clitic(key: str, pattern: "re.Pattern[str]" = _CLITIC) -> tuple[str, s
 
     Returns:
         Stem and clitic; ``None`` if the key ends with no clitic.
+
+    >>> split_clitic("john's"), split_clitic("john")
+    (('john', "'s"), None)
     """
     match = pattern.fullmatch(key)
     return None if match is None else (match[1], match[2])

@@ -9,6 +9,7 @@ from textveil.lazy import AttributeGetter, make_lazy_getattr
 from textveil.text.skeleton.entity_types import SHAPES, EntityType, EntityTypes, parse_entity_type
 from textveil.text.skeleton.function_words import TemplateRule, collect_denied_keys, parse_function_words
 from textveil.text.skeleton.rule import (
+    KEPT_AS_KEY,
     PUNCTUATION_TYPE,
     RANDOMIZED_BY_KEY,
     ClassifiedToken,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from textveil.text.skeleton.every_word import EveryWordPieceRule, EveryWordRule
 
 __all__ = [
+    "KEPT_AS_KEY",
     "PUNCTUATION_TYPE",
     "RANDOMIZED_BY_KEY",
     "SHAPES",

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from textveil.errors import BundleDamaged
 from textveil.lazy import LazyPattern
 from textveil.text import segmentation
-from textveil.text.segmentation import LOWER, strings
+from textveil.text.segmentation import LOWER, patterns, segments
 
 #: Marks of a list entry: the entry counts in Title case and ALL CAPS only; the entry is recognized but is no surrogate.
 #: ``outputs`` recognizes the second mark by its last letter, with a tab or a comma right before its length: no other
@@ -39,25 +39,25 @@ _CHECKED_ENTRIES = 1 << 8
 
 _EMAIL = LazyPattern(re.compile, r"[^@＠﹫]+[@＠﹫][^@＠﹫]*\.[^@＠﹫.]+|.+[(\[{]at[)\]}].+", re.DOTALL)
 _PATH = LazyPattern(re.compile, r"(?:/|~[/\\]|[A-Za-z]:[/\\]|\\)", re.DOTALL)
-_TIME, _DATE = strings.make_time_pattern(), strings.make_date_pattern("-/.‐‑–")
+_TIME, _DATE = patterns.make_time_pattern(), patterns.make_date_pattern("-/.‐‑–")
 _YEARS = LazyPattern(re.compile, r"\d{4}[-/‐‑–]\d{4}")
 _PHONE = LazyPattern(re.compile, r"\+?[\d(][\d() \u00a0\u2009\u202f./‐‑–-]*\d")
 _GROUPED = LazyPattern(re.compile, r"[+() \u00a0\u2009\u202f‐‑–-]|[./].*[./]")
 
 
 def classify_shape(string: str) -> str:
-    """Return the shape of a string of ``segmentation.segments``: exactly one name of ``SHAPES``."""
-    if strings.is_numeric(string):
+    """Return the shape of a string of ``segmentation.split_text``: exactly one name of ``SHAPES``."""
+    if segments.is_numeric(string):
         return _classify_numeric_shape(string)
     if string[0] in "@＠﹫":
         return "handle"
-    if strings.is_url(string):
+    if segments.is_url(string):
         return "url"
-    if strings.is_emoticon(string):
+    if segments.is_emoticon(string):
         return "other"
     if _EMAIL.fullmatch(string):
         return "email"
-    for name, pattern in (("time", _TIME), ("ordinal-number", strings.ORDINAL)):
+    for name, pattern in (("time", _TIME), ("ordinal-number", patterns.ORDINAL)):
         if pattern.fullmatch(string):
             return name
     return "path" if _PATH.match(string) else "other"
@@ -68,7 +68,7 @@ def _classify_numeric_shape(string: str) -> str:
 
     Grouped numbers have one of these shapes alone: they join their neighbors, which no other string does.
     """
-    if strings.YEAR.fullmatch(string):
+    if patterns.YEAR.fullmatch(string):
         return "year"
     if _DATE.fullmatch(string):
         return "date"
@@ -114,6 +114,10 @@ class EntityTypes:
 
     Raises:
         BundleDamaged: Two types share a name or a shape, or some shapes are missing.
+
+    >>> color = parse_entity_type("color", None, b"red\\nblue\\n")
+    >>> EntityTypes([color]).find_word_type("blue", LOWER)
+    0
     """
 
     def __init__(self, entity_types: Sequence[EntityType]) -> None:
@@ -152,6 +156,9 @@ def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked:
     Raises:
         BundleDamaged: The file has no surrogate, repeats an entry, or has an invalid entry or an unknown mark; or the
             shape is unknown.
+
+    >>> parse_entity_type("color", None, b"red\\nblue\\tmember-only\\n").surrogates
+    ('red',)
     """
     if shape is not None and shape not in SHAPES:
         raise BundleDamaged("a kind has an unknown shape")
@@ -200,7 +207,7 @@ def _find_suspicious(entries: Sequence[str]) -> Sequence[int]:
     together = "\n".join(entries)  # A line feed is its own folded form, and combines with no character.
     if not (all(entries) and segmentation.is_folded(together)):
         return range(len(entries))
-    marks = {mark for mark in set(together) if not strings.is_letters(mark)} - {"\n"}
+    marks = {mark for mark in set(together) if not segments.is_letters(mark)} - {"\n"}
     return [n for n, entry in enumerate(entries) if not marks.isdisjoint(entry)] if marks else []
 
 
@@ -211,11 +218,11 @@ def _is_listable(entry: str) -> bool:
     """
     if not entry or segmentation.fold_word(entry) != entry:
         return False
-    if strings.is_letters(entry):
+    if segments.is_letters(entry):
         return True
     if segmentation.split_text(entry) != [entry]:
         return False
-    return not (strings.is_string(entry) or strings.is_gap(entry)) and segmentation.split_clitic(entry) is None
+    return not (segments.is_string(entry) or segments.is_gap(entry)) and segmentation.split_clitic(entry) is None
 
 
 def _is_surrogate(entry: str, shape: str) -> bool:
@@ -225,11 +232,11 @@ def _is_surrogate(entry: str, shape: str) -> bool:
     """
     if not entry or segmentation.fold_word(entry) != entry:
         return False
-    if strings.is_solid(entry):
+    if segments.is_solid(entry):
         return classify_shape(entry) == shape
     if segmentation.split_text(entry) != [entry]:
         return False
-    return strings.is_string(entry) and not strings.is_emoticon(entry) and classify_shape(entry) == shape
+    return segments.is_string(entry) and not segments.is_emoticon(entry) and classify_shape(entry) == shape
 
 
 class ListedWordIndex:

@@ -43,6 +43,7 @@ from textveil.text.segmentation import (
 )
 from textveil.text.skeleton.entity_types import EntityType, EntityTypes
 from textveil.text.skeleton.rule import (
+    KEPT_AS_KEY,
     PUNCTUATION_TYPE,
     RANDOMIZED_BY_KEY,
     ClassifiedToken,
@@ -67,6 +68,10 @@ class TemplateRule:
         listed_types: The entity types.
         keeps_function_words: Whether function words are kept; otherwise they are randomized.
         denied: Keys that count as unknown words in this call (see ``collect_denied_keys``). Private.
+
+    >>> rule = TemplateRule(function_words={"the": False}, listed_types=EntityTypes([]), keeps_function_words=True)
+    >>> [token.role.name for _, token in rule.classify_token("the", starts_sentence=False)]
+    ['SHOWN']
     """
 
     function_words: Mapping[str, bool]
@@ -87,11 +92,18 @@ class TemplateRule:
     def classify_plain(self, keys: Sequence[str], cases: Sequence[int]) -> Sequence[int | None]:
         """Return the decision for each plain word, as ``TokenRule.classify_plain``.
 
-        Such a word has no clitic, and its position in the sentence does not matter; function words and denied words get
-        ``None``.
+        Such a word has no clitic, and its position in the sentence does not matter; denied words get ``None``, and
+        function words too unless they are kept in lower case.
         """
+        function_words, denied, kept = self.function_words, self.denied, KEPT_AS_KEY if self.keeps_clitics else None
         return [
-            None if key in self.function_words or key in self.denied else RANDOMIZED_BY_KEY if kind is None else kind
+            (None if kind is not None or key in denied else kept)
+            if key in function_words
+            else None
+            if key in denied
+            else RANDOMIZED_BY_KEY
+            if kind is None
+            else kind
             for key, kind in zip(keys, self.listed_types.find_word_types(keys, cases), strict=True)
         ]
 
@@ -148,7 +160,7 @@ class TemplateRule:
         """Return the tokens of one segment that is not a gap: one token, or a stem and its clitics.
 
         Args:
-            segment: A word or a string of ``segmentation.segments``.
+            segment: A word or a string of ``segmentation.split_text``.
             starts_sentence: ``begins_sentence`` of the gap before it.
         """
         if len(segment) > MAX_WORD_LENGTH:
@@ -247,6 +259,9 @@ def parse_function_words(text: str) -> dict[str, bool]:
     Raises:
         BundleDamaged: A line is empty, repeats a word, has a word that is not folded or not one word, or an unknown
             mark.
+
+    >>> parse_function_words("the\\nwill\\tname-like\\n")
+    {'the': False, 'will': True}
     """
     is_name_like: dict[str, bool] = {}
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):

@@ -18,7 +18,11 @@ PUNCTUATION_TYPE = EntityType("punctuation mark", None, b"", tuple(_MARKS["punct
 
 
 class TokenRole(Enum):
-    """Class of a token: kept, replaced by a random surrogate of its type, or randomized."""
+    """Class of a token: kept, replaced by a random surrogate of its type, or randomized.
+
+    >>> TokenRole("drawn")
+    <TokenRole.DRAWN: 'drawn'>
+    """
 
     SHOWN = "shown"
     REPLACED = "replaced"
@@ -50,8 +54,9 @@ class ClassifiedToken(NamedTuple):
         return (self.role, self.case, self.type_index, self.key if self.role is TokenRole.SHOWN else None)
 
 
-#: Result of ``TokenRule.plain`` for a word that is randomized by its key, as a whole.
-RANDOMIZED_BY_KEY = -1
+#: Results of ``TokenRule.classify_plain`` for a word that is randomized by its key, as a whole, and for a word that is
+#: kept if its spelling is its key.
+RANDOMIZED_BY_KEY, KEPT_AS_KEY = -1, -2
 #: Tokens of a segment, each with its spelling.
 ClassifiedTokens = Sequence[tuple[str, ClassifiedToken]]
 
@@ -79,8 +84,9 @@ class TokenRule(Protocol):
             cases: Their case patterns.
 
         Returns:
-            For each word the index of its type if it is replaced, ``RANDOMIZED_BY_KEY``, or ``None`` if the caller must
-            call ``classify_token``.
+            For each word the index of its type if it is replaced, ``RANDOMIZED_BY_KEY``, ``KEPT_AS_KEY`` for a word
+            that is kept if its spelling is its key, or ``None``. For other words the caller must call
+            ``classify_token``.
         """
         ...
 

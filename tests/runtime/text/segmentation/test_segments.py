@@ -9,8 +9,8 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from textveil.text import segmentation
-from textveil.text.segmentation import strings
-from textveil.text.segmentation.cut import split_at_strings
+from textveil.text.segmentation import patterns, segments
+from textveil.text.segmentation.segments import split_at_strings
 
 WHITE_SPACE = regex.compile(r"\p{White_Space}")
 # At least one character of every class of UAX #29, several of the crowded ones, and what strings are made of.
@@ -90,8 +90,8 @@ ascii_texts = st.text(st.sampled_from(ASCII)) | st.text(st.sampled_from("aZw09_.
 @example("a:b.c'd a;b\r\n\n\r")
 @example(':) a(at)b "x y"@z a.bb /a/ %a a_b www.x :// :-D')
 def test_the_ascii_patterns_are_the_general_ones(text: str) -> None:
-    fast, general = strings._compile_ascii(), strings._compile_unicode()
-    for name in ("trigger", "emoticon", "run", "url", "segment"):
+    fast, general = patterns.compile_ascii(), patterns.compile_unicode()
+    for name in ("trigger", "emoticon", "run", "url", "word_or_gap"):
         ours, theirs = getattr(fast, name), getattr(general, name)
         spans = [match.span() for match in ours.finditer(text)]
         assert spans == [match.span() for match in theirs.finditer(text)], name
@@ -105,10 +105,10 @@ def test_the_ascii_patterns_are_the_general_ones(text: str) -> None:
 @example("@a")
 @example("a.b@c.de")
 def test_what_is_known_without_a_search_is_one_segment(text: str) -> None:
-    if strings.is_solid(text):
+    if segments.is_solid(text):
         assert segmentation.split_text(text) == [text]
         assert segmentation.is_string(text)
-    if strings.is_letters(text):
+    if segments.is_letters(text):
         assert segmentation.split_text(text) == [text]
         assert not segmentation.is_string(text)
         assert not segmentation.is_gap(text)

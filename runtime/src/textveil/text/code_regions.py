@@ -1,0 +1,216 @@
+"""Regions of code: fences and inline code, which Markdown readers end at different marks."""
+
+import re
+
+from textveil.text.harmless_tags import begins_block, consumes_text
+from textveil.text.region_state import (
+    ANGLE,
+    BLANK,
+    BLOCK_MATH,
+    CODE_INDENT,
+    FENCE,
+    FENCE_LENGTH,
+    INLINE,
+    JSON,
+    LETTERS,
+    MAX_NAME_LENGTH,
+    NESTED_INDENT,
+    OPENS_MARKUP,
+    START,
+    UNKNOWN,
+    OpenRegion,
+    Region,
+    RegionState,
+)
+
+#: Info string with which every reader treats a line as the opening of a fence.
+_INFO = re.compile(r" *[A-Za-z0-9_#.+-]* *\r?")
+
+
+def resolve_runs(state: RegionState, character: str) -> None:
+    """End a run of backticks or tildes before the first other character."""
+    if state.tildes and character != "~":
+        count, state.tildes = state.tildes, 0
+        if count >= FENCE_LENGTH:
+            if state.frames and state.frames[-1].kind == INLINE:
+                state.tainted = state.tainted or state.frames.pop().tainted
+            _open_fence(state, "~", count)
+    frame = state.frames[-1] if state.frames else None
+    if frame is None or frame.kind != INLINE or character == "`":
+        return
+    if frame.opening:
+        frame.opening = False
+        if frame.run_at_start and frame.count >= FENCE_LENGTH:
+            state.frames.pop()
+            _open_fence(state, "`", frame.count)
+        elif len(state.frames) > 1 and state.frames[-2].kind in BLOCK_MATH | {JSON}:
+            state.frames.pop()
+            state.stray = True
+    elif frame.closing:
+        count, frame.closing = frame.closing, 0
+        if frame.run_at_start and count >= FENCE_LENGTH:
+            state.frames.pop()
+            state.tainted = state.tainted or frame.tainted
+            _open_fence(state, "`", count)
+            state.frames[-1].torn = count == frame.count  # the run closes code for some readers
+        elif count == frame.count:
+            _close_code(state, frame)
+
+
+def _open_fence(state: RegionState, mark: str, count: int) -> None:
+    frame = OpenRegion(FENCE, Region.CODE)
+    frame.mark, frame.count, frame.quotes = mark, count, state.quotes
+    frame.column = state.run_column
+    frame.nested = state.marked or frame.column >= NESTED_INDENT
+    frame.exact = not (state.marked or state.quotes or frame.column)
+    frame.uncertain = not frame.exact or state.html or state.disputed or bool(state.frames)
+    frame.tainted = state.html  # an empty line ends the HTML, and with it the reading without a fence
+    state.frames.append(frame)
+
+
+def _close_code(state: RegionState, frame: OpenRegion) -> None:
+    """Close code; if a reader may treat it as text that opens a region, no later text is prose."""
+    state.pop()
+    # For a reader without fences a link or tag continues after this one.
+    goes_on = frame.kind == FENCE and (frame.depth or frame.quote or frame.tag in ("'", '"'))
+    goes_on = goes_on or (frame.kind == FENCE and frame.tag and begins_block(frame.destination))
+    if frame.shifted or frame.torn or goes_on or (frame.uncertain and (frame.hazard or frame.depth or frame.tag)):
+        state.give_up(Region.CODE)
+    elif frame.kind == FENCE and frame.tag:
+        state.push(ANGLE, Region.MARKUP).lost = True
+    elif frame.kind == FENCE and frame.uncertain:
+        state.html = True  # a reader may pair its marks with others of the paragraph
+
+
+def _close_fence(state: RegionState, frame: OpenRegion) -> None:
+    """Close a fence; Python-Markdown requires two equal lines without indentation."""
+    exact = frame.opening and frame.closing == frame.count
+    frame.torn = frame.torn or exact != frame.exact
+    _close_code(state, frame)
+
+
+def _note_hazard(state: RegionState, frame: OpenRegion, character: str) -> None:
+    """Update the hazard: markup, a command or a link in code, for a reader that sees no code.
+
+    After such an opening no code is certain.
+    """
+    last = state.last
+    if frame.tag:
+        _read_tag_in_code(state, frame, character)
+    if last == "<" and character in OPENS_MARKUP:
+        region = Region.MARKUP
+        frame.hazard = frame.hazard or character in "!?"
+        frame.tag, frame.destination = "name", character
+    elif last == "]" and character in "(:":
+        region, frame.hazard = Region.LINK, True
+    elif last == "\\" and character in LETTERS:
+        frame.escaped = True  # one letter alone is no command
+        return
+    elif frame.escaped and (character in LETTERS or character in "{[*%"):
+        region, frame.hazard, frame.escaped = Region.LINK, True, False
+    else:
+        frame.escaped = frame.escaped and character in BLANK
+        return
+    if frame.kind == INLINE or frame.uncertain:  # a run may close it, or none
+        frame.region = region
+
+
+def _read_tag_in_code(state: RegionState, frame: OpenRegion, character: str) -> None:
+    """Read a character of a tag in code; a hazard is one that readers treat in two ways."""
+    part = frame.tag
+    if character in "<`" or (character == ">" and state.phase == START):  # the mark of a quotation
+        frame.hazard = True
+    elif part in ("'", '"'):
+        frame.tag = "attributes" if character == part else part
+    elif character == ">":
+        block = frame.kind == INLINE and begins_block(frame.destination)
+        frame.hazard = frame.hazard or block or consumes_text(frame.destination)
+        frame.tag = ""
+    elif character in "'\"=":
+        frame.hazard = frame.hazard or part == "value" or (part == "=") == (character == "=")
+        frame.tag = character
+    elif character in BLANK:
+        frame.tag = part if part == "=" else "attributes"
+    elif part == "=":
+        frame.tag = "value"
+    elif part == "name":
+        frame.destination = (frame.destination + character)[:MAX_NAME_LENGTH]
+
+
+def read_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
+    """Read a character of a fenced block of code, and return its region."""
+    _note_hazard(state, frame, character)
+    if not frame.started:  # the line that opens it
+        if character == "\n":
+            frame.started = True
+            frame.exact = frame.exact and _INFO.fullmatch(frame.info) is not None
+            frame.uncertain = frame.uncertain or not frame.exact
+        elif character == "`" == frame.mark:  # then it is inline code
+            frame.kind, frame.closing, frame.run_at_start, frame.opening = INLINE, 1, False, False
+        elif len(frame.info) <= MAX_NAME_LENGTH:
+            frame.info += character
+        return frame.region
+    _follow_link_in_fence(state, frame, character, at_start)
+    if at_start:
+        column = state.column - 1
+        left_list = frame.nested and state.quotes == frame.quotes and column < frame.column
+        if state.quotes < frame.quotes or left_list:
+            state.frames = [OpenRegion(UNKNOWN, Region.CODE)]  # readers disagree on its end
+            return Region.CODE
+        deep = column >= frame.column + CODE_INDENT or state.quotes != frame.quotes or state.marked
+        frame.closing, frame.opening = 0 if deep or character != frame.mark else 1, column == 0
+        frame.shifted = column != frame.column and max(column, frame.column) >= CODE_INDENT
+    elif frame.closing and character == frame.mark and state.last == frame.mark:
+        frame.closing += 1
+    elif frame.closing and character not in BLANK:
+        frame.closing = 0
+    elif character == "\n" and frame.closing:
+        if frame.closing >= frame.count:
+            _close_fence(state, frame)
+        frame.closing = 0
+    return frame.region
+
+
+def _follow_link_in_fence(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> None:
+    """Read a link or definition that only a reader without fences sees.
+
+    ``frame.depth`` and ``frame.quote`` are set while it is open.
+    """
+    if state.last == "]" and character == "(":
+        frame.depth = 1
+    elif frame.depth and character in "()":
+        frame.depth += 1 if character == "(" else -1
+    if state.last == "]" and character == ":":
+        frame.quote = character
+    elif character not in BLANK and not frame.closing and not (at_start and character == frame.mark):
+        frame.quote = ""
+
+
+def read_inline(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> Region:
+    """Read a character of inline code, and return its region."""
+    if (at_start and character not in LETTERS and character < "\x80") or (character == ">" and state.phase == START):
+        frame.torn = frame.torn or "\n" in frame.info  # another block may begin with this line
+    if character == "\n":
+        frame.info = character
+    if character == "`":
+        if frame.opening:
+            frame.count += 1
+        else:
+            if not frame.closing:
+                frame.run_at_start = at_start
+                state.run_column = state.column - 1
+            frame.closing += 1
+    elif character == "~" and (at_start or state.tildes):
+        count_tilde(state)
+    else:
+        frame.tainted = frame.tainted or (state.last == "<" and character in OPENS_MARKUP)
+        _note_hazard(state, frame, character)
+        frame.uncertain = frame.uncertain or character in "\n|"  # another block or cell may begin there
+    return frame.region
+
+
+def count_tilde(state: RegionState) -> None:
+    """Count a tilde of a run that may open a fence."""
+    if not state.tildes:
+        state.run_column = state.column - 1
+    state.tildes += 1

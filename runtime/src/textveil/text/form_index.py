@@ -1,0 +1,134 @@
+"""Index of the forms of surrogates, and the search for the longest form at a position of a reply."""
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from copy import copy
+from functools import cached_property
+
+from textveil.text.inflections import LOOKBEHIND_CHARACTERS, SurrogateForm, SurrogatePair, fold_text
+from textveil.text.quotations import LOOKAHEAD_CHARACTERS, QuotationIndex, cut_before, is_separate_word
+
+#: Blanks, line ends and quotation marks of Markdown between two words of a form.
+_MAX_BLANKS = 6
+BLANKS = re.compile(r"\s[\s>]*")
+_DIGIT = re.compile("[0-9]")
+_PREFIX_LENGTH = 3
+_WORD = re.compile(r"[a-zA-Z0-9]{3}")
+#: A matched form, the end of the part that replaces the original, and the pair whose surroundings the reply repeats.
+FormMatch = tuple[SurrogateForm | None, int, SurrogatePair | None]
+NEEDS_MORE: FormMatch = None, 0, None
+
+
+class FormIndex:
+    """Index of all forms of all surrogates.
+
+    Args:
+        forms: Forms by their folded text; ``None`` for a text that has several originals.
+        quoted_pairs: Pairs that apply only inside their surroundings.
+
+    Attributes:
+        forms: The argument ``forms``.
+        quotations: Index of the surroundings.
+        has_numbers: Whether some surrogates are numbers that replace other numbers.
+    """
+
+    def __init__(self, forms: Mapping[str, SurrogateForm | None], quoted_pairs: Iterable[SurrogatePair] = ()) -> None:
+        self.quotations = QuotationIndex(quoted_pairs)
+        pairs = {id(form[0]): form[0] for form in forms.values() if form is not None}.values()
+        self.has_numbers = any(map(_replaces_number, pairs))
+        self.forms, self._sorted_forms = forms, sorted(forms)
+        prefixes = shorter = {text[:_PREFIX_LENGTH] for text in forms}
+        for end in reversed(range(1, _PREFIX_LENGTH)):  # fast: few forms differ in their first characters
+            shorter = {text[:end] for text in shorter}
+            prefixes = prefixes | shorter
+        self._prefixes = prefixes
+
+    @cached_property
+    def without_quotations(self) -> "FormIndex":
+        """The same forms without surroundings: a single letter that a reply quotes is not restored."""
+        index = copy(self)
+        index.quotations = QuotationIndex(())
+        return index
+
+    def may_begin(self, text: str, index: int) -> bool:
+        """Return whether a form may begin at position ``index`` of ``text``."""
+        prefix = text[index : index + _PREFIX_LENGTH]
+        if _WORD.fullmatch(prefix) is None:
+            return fold_text(text[index]) in self._prefixes
+        prefix = prefix.lower()  # sufficient at most positions
+        return prefix in self._prefixes or not self.quotations.short_joined.isdisjoint((prefix[:1], prefix[:2]))
+
+    def is_prefix(self, text: str) -> bool:
+        """Return whether some form begins with ``text``."""
+        if len(text) <= _PREFIX_LENGTH:  # most calls; a set of longer prefixes costs more than it saves
+            return text in self._prefixes
+        at = bisect_left(self._sorted_forms, text)
+        return at < len(self._sorted_forms) and self._sorted_forms[at].startswith(text)
+
+    def find_longest_form(self, text: str, index: int, *, is_final: bool, is_cut: bool) -> FormMatch | None:
+        """Return the longest form that begins at ``index`` and ends at the end of a word.
+
+        Args:
+            text: A part of the reply.
+            index: Position in it.
+            is_final: Whether the reply ends with the text.
+            is_cut: Whether the reply has characters before the text.
+
+        Returns:
+            The form with its end; ``None`` if none matches; ``NEEDS_MORE`` if the decision needs more of the reply.
+        """
+        begins, forms = self.is_prefix, self.forms
+        read, blanks, at, found = "", 0, index, []
+        ends = [index]
+        while at < len(text):
+            character = text[at]
+            if blanks and (character.isspace() or character == ">"):
+                blanks += 1
+                if blanks > _MAX_BLANKS:
+                    break
+                at += 1
+                ends[-1] = at
+                continue
+            blanks = int(character.isspace())
+            step = " " if blanks else fold_text(character)
+            if not begins(read + step):
+                break
+            read, at = read + step, at + 1
+            ends += [at] * len(step)
+            if read in forms:
+                found.append((forms[read], at, read))
+        else:
+            if not is_final:
+                return NEEDS_MORE
+        alone: FormMatch | None = None
+        for form, end, written in reversed(found):
+            if end + 1 >= len(text) and not is_final:  # the character after a mark is not available yet
+                return NEEDS_MORE
+            is_alone = is_separate_word(text, index, end)
+            if written in self.quotations:
+                before = cut_before(
+                    text[max(0, index - LOOKBEHIND_CHARACTERS) : index],
+                    is_start=not is_cut and index <= LOOKBEHIND_CHARACTERS,
+                )
+                rest = text[end : end + LOOKAHEAD_CHARACTERS + 1]
+                quotation = self.quotations.find_quotation(written, before, rest, is_end=is_final, is_alone=is_alone)
+                if quotation.needs_more:
+                    return NEEDS_MORE
+                if quotation.pair is not None:
+                    return form, end, quotation.pair
+            if alone is None and is_alone:
+                lead = 0 if form is None else len(fold_text(form[0].output[: form[0].lead]))
+                alone = form, ends[lead] if lead else end, None
+                if form is not None and not (form[0].lead or form[0].weak):
+                    break
+        return alone
+
+
+def _replaces_number(pair: SurrogatePair) -> bool:
+    """Return whether a pair replaces a number by another one.
+
+    Only ASCII digits count: they are the same in all versions of Unicode.
+    """
+    is_tag = pair.output.startswith("[")
+    return not is_tag and all(_DIGIT.search(text) is not None for text in (pair.output, pair.original))

@@ -1,0 +1,316 @@
+"""Regions of links, of TeX commands and math, and of markup: how each goes on and where it ends."""
+
+import re
+
+from textveil.text.harmless_tags import begins_block, is_harmless_tag
+from textveil.text.region_state import (
+    ANGLE,
+    ARGUMENTS,
+    BEGIN,
+    BLANK,
+    BLOCK_MATH,
+    BRACKET,
+    COMMAND,
+    COMMENT,
+    DEFINITION,
+    DOLLAR,
+    DOLLARS,
+    JSON,
+    LETTERS,
+    LINK,
+    MATH,
+    MAX_DESTINATION_LENGTH,
+    MAX_NAME_LENGTH,
+    NAME,
+    NONE,
+    OPTION,
+    PAREN,
+    SLASH,
+    START,
+    OpenRegion,
+    Region,
+    RegionState,
+)
+
+#: TeX commands whose arguments a reader displays and never fetches.
+_DISPLAYED_COMMANDS = frozenset(
+    "text textbf textit textrm textsf texttt mathrm mathbf mathit mathsf mathcal mathbb operatorname frac dfrac tfrac "
+    "sqrt boxed overline underline hat bar vec tilde".split()
+)
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,31}")
+_WORD_IN_TAG = LETTERS | frozenset("0123456789_/")
+#: Characters that open a region, or may open one, inside a possible tag.
+_REGION_OPENERS = frozenset("<`$\\[]{}~\"'=")
+#: Characters after which a blank and a word cannot belong to a link destination: all of ASCII except these.
+_NO_DESTINATION = frozenset(map(chr, range(0x80))) - frozenset(BLANK + ",.!?-_*+0123456789") - LETTERS
+#: Characters that no destination and no title of a plain inline link contains: with them readers disagree on its end.
+_UNLIKE_LINK = frozenset("<>[]{}()`|\\\"'\n\r")
+_TITLE = 2
+
+
+def read_command(state: RegionState, frame: OpenRegion | None, kind: int, character: str) -> bool:
+    """Read a character of a TeX command; return whether no other rule applies to it."""
+    slash = state.slash
+    if slash == NONE:
+        if character == "\\":
+            state.slash, state.doubled = SLASH, False
+            return kind not in (LINK, DEFINITION)
+        return False
+    if slash == SLASH:
+        state.slash = NONE
+        if character == "\\":  # a reader may treat it as an escape, another as a single backslash
+            state.slash, state.doubled = SLASH, not state.doubled
+        elif character in LETTERS:
+            state.slash, state.name = NAME, character
+        elif frame is not None and (kind, character) in ((PAREN, ")"), (BRACKET, "]")):
+            if frame.count == 1:
+                state.pop()
+        elif character in "([" and kind not in MATH | {LINK, DEFINITION, JSON}:
+            if character == "(":
+                state.push(PAREN, Region.MATH)
+            else:
+                state.push(BRACKET, Region.MATH)
+        else:
+            return character in "`${}" and not state.doubled and kind not in (LINK, DEFINITION)
+        return kind not in (LINK, DEFINITION)
+    if slash == NAME and character in LETTERS:
+        state.name = (state.name + character)[:MAX_NAME_LENGTH]
+        return False
+    if slash == NAME and state.name.endswith("def"):  # its macros may take arguments without braces
+        state.give_up(Region.LINK)
+        return True
+    if character == "\\" and slash != COMMENT:
+        state.slash, state.doubled = SLASH, False
+        return kind not in (LINK, DEFINITION)
+    if slash == COMMENT and state.odd and character in "([" and kind not in MATH | {LINK, DEFINITION, JSON}:
+        state.push(*(PAREN, Region.MATH) if character == "(" else (BRACKET, Region.MATH))  # text has no comments
+        return True
+    if slash == NAME and character == "*":
+        return False
+    if slash == COMMENT or character in BLANK + "%":
+        state.slash = COMMENT if character == "%" or (slash == COMMENT and character != "\n") else ARGUMENTS
+        return False
+    state.slash = NONE
+    if character == "{" and kind != LINK and kind != DEFINITION:
+        name, inherited = state.name, frame is not None and frame.region is Region.LINK
+        if name == "begin" and not inherited:
+            state.push(BEGIN, Region.MATH)
+        shown = name in _DISPLAYED_COMMANDS or name in ("begin", "end")
+        state.push(COMMAND, Region.MATH if shown and not inherited else Region.LINK)
+        state.name = name
+        return True
+    if character == "[" and slash == NAME and kind not in (LINK, DEFINITION, JSON):
+        state.push(OPTION, Region.LINK)
+        return True
+    return False
+
+
+def read_end(state: RegionState, frame: OpenRegion, kind: int, character: str, escaped: bool) -> bool:
+    """Read a character that may close a region; return whether no other rule applies to it."""
+    if kind in (LINK, DEFINITION):
+        return read_link(state, frame, kind, character, escaped)
+    if escaped or state.slash == SLASH:
+        return False
+    if kind in BLOCK_MATH | {DOLLAR, PAREN}:
+        frame.count += (character == "{") - (character == "}" and frame.count > 1)
+    if kind == DOLLAR and character == "$" and frame.count == 1:
+        state.pop()
+        return True
+    if kind == DOLLARS and character == "$" and frame.count == 1:
+        frame.closing += 1
+        if frame.closing == len("$$"):
+            state.pop()
+        return True
+    if kind == COMMAND and character in "{}":
+        frame.count += 1 if character == "{" else -1
+        if not frame.count:
+            _close_command(state)
+        return True
+    if kind == OPTION and character == "]":
+        name = state.name
+        state.pop()
+        state.slash, state.name = ARGUMENTS, name
+        return True
+    if kind == DOLLARS:
+        frame.closing = 0
+    return False
+
+
+def _close_command(state: RegionState) -> None:
+    name = state.name
+    state.pop()
+    if name == "end" and state.frames and state.frames[-1].kind == BEGIN:
+        state.pop()
+    state.slash, state.name = ARGUMENTS, name if name not in ("begin", "end") else ""
+
+
+def read_link(state: RegionState, frame: OpenRegion, kind: int, character: str, escaped: bool) -> bool:
+    """Read a character of a link or a definition; return whether no other rule applies to it."""
+    frame.destination = (
+        (frame.destination + character)[: MAX_DESTINATION_LENGTH + 1]
+        if (len(frame.destination) <= MAX_DESTINATION_LENGTH and (frame.destination or character not in BLANK + "<"))
+        else frame.destination
+    )
+    if (state.last == "]" and character in "(:") or (state.last == "\\" and character in LETTERS):
+        state.give_up(Region.LINK)  # no link contains this, so a reader may see another one begin
+        return True
+    if kind == LINK and not frame.nested:
+        _read_plain_link(state, frame, character)
+        return True
+    escaped, frame.escaped = escaped or (frame.escaped and character == "\n"), escaped and character == "\r"
+    if escaped or character == "\\":
+        frame.started = True
+        return False
+    if not frame.started:
+        if character in BLANK or (character == ">" and state.phase == START):  # the mark of a quotation
+            frame.hazard = frame.hazard or character == "\n"
+            return False
+        frame.started = True
+        if character == "<":
+            frame.angle = frame.hazard = True
+            return True
+    if frame.angle:
+        if character == ">" and state.phase != START:
+            frame.angle = False
+        elif character in BLANK or character in _UNLIKE_LINK or character in "~>":
+            state.give_up(Region.LINK)
+        return True
+    if kind == DEFINITION:
+        if character in "`$<":  # for a reader that sees no definition these open a region
+            state.give_up(Region.LINK)
+        return False
+    frame.count += (character == "(") - (character == ")")  # few readers treat such brackets as a link
+    if not frame.count:
+        state.pop()
+    return character in "()"
+
+
+def _read_plain_link(state: RegionState, frame: OpenRegion, character: str) -> None:
+    """Read ``(address "title")``; readers end any other form at different positions."""
+    if frame.angle:
+        frame.angle = character != ">"
+        frame.closing = 0 if frame.angle else 1
+        unlike = character in BLANK or (frame.angle and character in _UNLIKE_LINK)
+    elif frame.quote:
+        frame.closing += character == frame.quote
+        frame.quote = "" if character == frame.quote else frame.quote
+        unlike = bool(frame.quote) and character in _UNLIKE_LINK
+    elif character == ")":
+        frame.count -= 1
+        unlike = frame.count > 0 and frame.closing > 0
+        if not frame.count:
+            state.pop()
+    elif character in " \t":
+        frame.closing = max(frame.closing, int(frame.started))
+        unlike = frame.count > 1
+    elif not frame.started:
+        frame.started, frame.angle = True, character == "<"
+        unlike = not frame.angle and character in _UNLIKE_LINK
+    elif frame.closing == 1 and character in "\"'" and state.last in " \t":
+        frame.quote, unlike = character, False
+    else:
+        frame.count += character == "("
+        unlike = frame.closing > 0 or (character != "(" and character in _UNLIKE_LINK)
+    if unlike:
+        state.give_up(Region.LINK)
+
+
+def ends_definition(state: RegionState, frame: OpenRegion, character: str, at_start: bool) -> bool:
+    """Read destination and title; return whether the character cannot belong to a definition."""
+    if not frame.started or frame.angle:
+        return False
+    if frame.quote:
+        frame.quote = "" if character == frame.quote and not state.odd else frame.quote
+        return False
+    if frame.opening and not at_start:  # between two lines
+        return False
+    if not frame.opening:
+        if character in BLANK:
+            frame.closing = max(frame.closing, 1)
+        if character in BLANK or not frame.closing:
+            frame.hazard = frame.hazard or character in _NO_DESTINATION
+            return False
+    if character in "\"'(" and frame.closing < _TITLE:
+        frame.quote, frame.closing, frame.opening = ")" if character == "(" else character, _TITLE, False
+        return False
+    return frame.opening or (frame.closing == 1 and not frame.hazard and len(state.frames) == 1)
+
+
+def open_math(state: RegionState, character: str) -> bool:
+    """Open math after a dollar sign; return whether no other rule applies to the character."""
+    state.dollar = False
+    if character == "$":
+        state.push(DOLLARS, Region.MATH)
+        return True
+    if character not in BLANK and character not in "0123456789[":  # $[number 1] is an amount
+        state.push(DOLLAR, Region.MATH)
+    return False
+
+
+def open_tag(state: RegionState, frame: OpenRegion | None, character: str) -> bool:
+    """Open a possible tag after ``<``; return whether no other rule applies to the character."""
+    if frame is not None:  # a reader may see the tag instead of this region
+        state.give_up(Region.MARKUP)
+        return True
+    opened = state.push(ANGLE, Region.MARKUP)
+    opened.destination, opened.nested = character, state.angle_at_start
+    return True
+
+
+def read_angle(state: RegionState, frame: OpenRegion, character: str) -> Region:
+    """Read a character of a possible tag or address in angle brackets, and return its region."""
+    name = frame.destination
+    if frame.lost:
+        if character in _REGION_OPENERS or (character == ">" and state.phase == START):
+            _give_up_tag(state)
+        return Region.MARKUP
+    if character == ">" and state.phase == START:  # the mark of a quotation, which ends no tag
+        _give_up_tag(state)
+        return Region.MARKUP
+    if character == ">" and name.endswith(" ") and not frame.started:  # markdown2 ends no tag here
+        _give_up_tag(state)
+        return Region.MARKUP
+    if character == ">":
+        state.frames.pop()
+        if not frame.started:
+            state.html = True
+            state.disputed = state.disputed or begins_block(name)
+            if not is_harmless_tag(name):
+                state.taint()
+        return frame.region
+    if character in BLANK:
+        frame.angle, frame.quote = True, "" if character == " " and not frame.quote else "\n"
+        if frame.started:
+            _lose_tag(state, frame, character)
+        elif len(name) <= MAX_NAME_LENGTH:
+            frame.destination += " "
+        return Region.MARKUP
+    unlike = character in "<\"'=`" and (character != "=" or frame.region is not Region.LINK)
+    behind = frame.angle and (character not in _WORD_IN_TAG or (frame.quote and character != "/"))
+    if unlike or behind or (not frame.started and len(name) > MAX_NAME_LENGTH):
+        _lose_tag(state, frame, character)
+        return Region.MARKUP
+    if character == ":" and not frame.started and _SCHEME.fullmatch(name):
+        frame.started, frame.region = True, Region.LINK
+    elif character == "@" and not name.startswith(("/", "!", "?")):
+        frame.started = True
+    if len(name) <= MAX_DESTINATION_LENGTH:
+        frame.destination += character
+    return frame.region
+
+
+def _lose_tag(state: RegionState, frame: OpenRegion, character: str) -> None:
+    """Read the start of a possible tag that is no plain tag.
+
+    In the middle of a line it is a tag or text up to the end of the paragraph; elsewhere all later text is markup.
+    """
+    block = begins_block(frame.destination.split(" ")[0]) or not is_harmless_tag(frame.destination.split(" ")[0])
+    if frame.nested or state.html or state.disputed or block or character in _REGION_OPENERS:
+        _give_up_tag(state)
+    else:
+        frame.lost = True
+
+
+def _give_up_tag(state: RegionState) -> None:
+    state.frames.clear()
+    state.taint()

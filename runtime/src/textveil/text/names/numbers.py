@@ -1,0 +1,195 @@
+"""Numbers: the type and layout of a string of digits, and which digits between gaps form one number.
+
+The type is a function of the string (pass 1). Which digits belong together is a function of their classes and of the
+gaps, never of their values (pass 2). Only the number of a list item is compared with its predecessor, and then it is
+kept.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from textveil.bundle.rules import Patterns, english_rules
+from textveil.lazy import CHARACTERS, load_data
+from textveil.text.names.tokens import DIGIT_GROUP, DIGITS, NamesToken
+
+#: Number of digits from which a number without group marks is an identifier.
+MIN_IDENTIFIER_DIGITS = 7
+#: Number of digits from which several groups of digits are a card number.
+MIN_CARD_DIGITS = 13
+_GAPS = load_data(CHARACTERS)["gaps"]
+#: Gaps between digits of one group, as in the search for spelled numbers.
+DIGIT_JOINS = frozenset(_GAPS["joins_digits"])
+#: Gaps that contain a line break.
+_LINE_BREAKS = frozenset(_GAPS["line_breaks"])
+#: Layouts of ages and of area codes.
+SHORT_NUMBER_LAYOUTS = frozenset(("1", "2", "3"))
+#: Gaps between digits that open or close a bracket.
+_OPENS_BRACKET, _CLOSES_BRACKET = " (", frozenset((")", ") "))
+#: Characters before the number of a list item on its line, blanks after its mark, and the most digits of such a number.
+_LIST_NUMBER_PREFIX, _BLANKS, _MAX_LIST_DIGITS = _GAPS["before_listed"], frozenset(_GAPS["blanks_listed"]), 2
+#: Marks before decimals.
+_MARKS = frozenset(".,")
+#: Patterns of English.
+ENGLISH = english_rules().patterns
+
+
+def classify_number(string: str, patterns: Patterns = ENGLISH) -> tuple[str, str]:
+    """Return the type and the layout of digits with marks between them.
+
+    The string may also be several groups of digits, with hyphens in place of the blanks between them.
+    """
+    if patterns.year.fullmatch(string):
+        return "year", ""
+    years = patterns.year_range.fullmatch(string)
+    if years is not None:
+        return "year-range", years[1]
+    season = patterns.season.fullmatch(string)
+    if season is not None and _is_next(season[1] or "", season[3] or ""):
+        return "season", season[2]
+    plain_number = patterns.number.fullmatch(string)
+    if plain_number is not None and (plain_number[2] or ".") in _MARKS:
+        return _classify_plain_number(plain_number[1] or "", plain_number[2], plain_number[3] or "")
+    digits = sum(map(str.isdigit, string))
+    if patterns.ssn.fullmatch(string):
+        return "ssn", ""
+    if digits >= MIN_CARD_DIGITS:
+        return "card", ""
+    if digits >= MIN_IDENTIFIER_DIGITS:
+        return "phone", ""
+    return "digits", re.sub(r"\d", "0", string)
+
+
+def _is_next(year: str, end: str) -> bool:
+    """Return whether a year ends in the digits before ``end``."""
+    digits = year + end
+    return year.isdigit() and end.isdigit() and digits.isascii() and (int(year) + 1) % 100 == int(end)
+
+
+def _classify_plain_number(whole: str, mark: str | None, decimals: str) -> tuple[str, str]:
+    digits = len(whole) - whole.count(",")
+    if digits >= MIN_IDENTIFIER_DIGITS and "," not in whole:
+        return "account", ""
+    size = str(digits) if digits < 5 else "5" if digits < 7 else "7" if digits < 10 else "10"
+    grouped = "g" if "," in whole else ""
+    return "number", size + grouped + (f"{mark}{min(3, len(decimals))}" if decimals else "")
+
+
+class NumberRange(NamedTuple):
+    """Digits of a text that form one number.
+
+    Attributes:
+        entity_type: Entity type; ``DIGIT_GROUP`` for several groups.
+        layout: Public layout of the number.
+        stop: Index after the last word of the number.
+    """
+
+    entity_type: str
+    layout: str
+    stop: int
+
+
+def find_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> NumberRange:
+    """Return the number that begins at ``index`` in a line.
+
+    Args:
+        words: Words of some lines.
+        gaps: The gap before each word, and the gap at the end.
+        index: A word of the class ``DIGITS``.
+        start: Index of the first word of the line.
+        end: Index after the last word of the line.
+    """
+    token = words[index]
+    if _is_beside_month(words, gaps, index, start, end):
+        if token.entity_type == "number" and token.layout in ("1", "2"):
+            return NumberRange("day", "", index + 1)
+        return NumberRange(token.entity_type, token.layout, index + 1)
+    stop = _find_digits_end(words, gaps, index, start, end)
+    entity_type = token.entity_type if stop == index + 1 else DIGIT_GROUP
+    return NumberRange(entity_type, token.layout, stop)
+
+
+def find_list_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, end: int, last: int) -> int:
+    """Return the number of a list item at the beginning of a line; 0 if there is none.
+
+    Args:
+        words: Words of some lines.
+        gaps: The gap before each word, and the gap at the end.
+        index: The first word of the line, of the class ``DIGITS``.
+        end: Index after the last word of the line.
+        last: The last number of a list that was kept. A list goes on with the next number, or begins with 1.
+    """
+    number, gap = words[index].text, gaps[index + 1]
+    if number not in ("1", str(last + 1)) or len(number) > _MAX_LIST_DIGITS:
+        return 0
+    before = gaps[index].rstrip(_LIST_NUMBER_PREFIX)
+    if gap[:1] not in (".", ")") or _BLANKS.isdisjoint(gap) or before[-1:] not in _LINE_BREAKS | {""}:
+        return 0
+    if _find_digits_end(words, gaps, index, index, end) > index + 1:
+        return 0
+    return int(number)
+
+
+def get_gap_before_digits(gaps: Sequence[str], index: int) -> str:
+    """Return the gap before digits, without the signs that may be replaced with them."""
+    return gaps[index].rstrip("+(")
+
+
+def may_have_sign(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
+    """Return whether a sign or an opening bracket before the number at ``index`` may belong to it."""
+    return not _is_beside_month(words, gaps, index, start, end) and _is_separate_number(words, gaps, index, start)
+
+
+def _is_beside_month(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
+    if index > start and words[index - 1].entity_type == "month" and get_gap_before_digits(gaps, index) in (" ", ". "):
+        return True
+    return index + 1 < end and words[index + 1].entity_type == "month" and gaps[index + 1] == " "
+
+
+def _is_separate_number(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int) -> bool:
+    """Return whether the gap before digits joins nothing without the sign or bracket at its end."""
+    before = gaps[index][:-1]
+    spaced = before[-1].isspace() if before else index == start
+    return spaced and (index == start or words[index - 1].token_class != DIGITS or before not in DIGIT_JOINS)
+
+
+def _find_digits_end(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> int:
+    """Return the index after the digits that form one number with the digits at ``index``.
+
+    A bracket opens before the first digits or after short ones (``+49 (30) 1234``), and closes before further
+    digits.
+    """
+    is_open = gaps[index][-1:] == "(" and _is_separate_number(words, gaps, index, start)
+    last = index + 1
+    while _joins_digits(words, gaps, last, start, end):
+        gap = gaps[last]
+        if gap == _OPENS_BRACKET:
+            if is_open or last > index + 1 or not _opens_area_code(words, gaps, index, start, end):
+                break
+            is_open = True
+        elif gap in _CLOSES_BRACKET:
+            if not is_open:
+                break
+            is_open = False
+        last += 1
+    return last
+
+
+def _opens_area_code(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
+    """Return whether the digits are short and a bracket follows with digits inside and after it."""
+    token = words[index]
+    if token.entity_type != "number" or token.layout not in SHORT_NUMBER_LAYOUTS:
+        return False
+    last = index + 2
+    while _joins_digits(words, gaps, last, start, end) and gaps[last] not in _CLOSES_BRACKET:
+        if gaps[last] == _OPENS_BRACKET:
+            return False
+        last += 1
+    return _joins_digits(words, gaps, last, start, end)
+
+
+def _joins_digits(words: Sequence[NamesToken], gaps: Sequence[str], index: int, start: int, end: int) -> bool:
+    """Return whether the digits at ``index`` are joined to those before, without an adjacent month."""
+    if index >= end or words[index].token_class != DIGITS or gaps[index] not in DIGIT_JOINS:
+        return False
+    return not _is_beside_month(words, gaps, index, start, end)

@@ -1,0 +1,160 @@
+"""State of the scanner of regions: the open regions of a reply, and what it needs of the text before."""
+
+from enum import StrEnum
+from typing import Protocol
+
+from textveil.text.harmless_tags import MAX_TAG_LENGTH
+
+
+class Region(StrEnum):
+    """Kind of region that contains a character."""
+
+    PROSE = "prose"
+    CODE = "code"
+    MATH = "math"
+    JSON = "json"
+    LINK = "link"
+    MARKUP = "markup"
+
+
+class JsonRole(StrEnum):
+    """Role of a character of JSON in the text of a string."""
+
+    TEXT = "text"
+    #: Ends a chunk: punctuation of JSON outside strings, and ``\\n``, ``\\r``, ``\\t`` inside.
+    SEPARATOR = "separator"
+    #: Ignored: the backslash of an escape, and an escaped quote.
+    IGNORED = "ignored"
+    #: Spoils its chunk: other escapes, and JSON in a string of JSON.
+    SPOILER = "spoiler"
+
+
+MAX_NAME_LENGTH, MAX_DESTINATION_LENGTH = MAX_TAG_LENGTH, 2048
+BLANK = " \t\r\n"
+LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+OPENS_MARKUP = LETTERS | frozenset("/!?")
+MAX_ESCAPE_DIGITS, MAX_DEPTH = 4, 64
+#: Marks at the start of a line whose rest some readers treat as a class name.
+_CLASS_MARKS = frozenset("!?:")
+FENCE_LENGTH, NESTED_INDENT, CODE_INDENT, TAB = 3, 2, 4, 4
+#: Progress through the marks at the start of a line: quotation marks and blanks, digits, a list mark, the text.
+START, DIGITS, MARK, BODY = range(4)
+#: Progress of a TeX command: none, after the backslash, in its name, after its name or an argument, in a comment there.
+NONE, SLASH, NAME, ARGUMENTS, COMMENT = range(5)
+FENCE, INLINE, DOLLAR, DOLLARS, PAREN, BRACKET, BEGIN, COMMAND, OPTION = range(9)
+JSON, LINK, DEFINITION, ANGLE, UNKNOWN = range(9, 14)
+BLOCK_MATH = frozenset((DOLLARS, BRACKET, BEGIN))
+MATH = BLOCK_MATH | {DOLLAR, PAREN, COMMAND, OPTION}
+
+
+class InnerScanner(Protocol):
+    """Scanner of the text of a string of JSON."""
+
+    region: Region
+
+    @property
+    def enclosure(self) -> Region | None:
+        """Region that open brackets or braces imply."""
+        ...
+
+    @property
+    def destination(self) -> str | None:
+        """Destination of the open link so far."""
+        ...
+
+    def read_character(self, character: str) -> Region:
+        """Read one character and return its region."""
+        ...
+
+
+class OpenRegion:
+    """Open region, with the state of the text read in it so far."""
+
+    __slots__ = (
+        "angle", "closing", "column", "count", "depth", "destination", "escaped", "exact", "hazard", "info", "inner",
+        "kind", "lost", "mark", "nested", "opening", "quote", "quotes", "region", "run_at_start", "shifted", "started",
+        "string", "tag", "tainted", "torn", "uncertain", "unicode",
+    )  # fmt: skip
+
+    def __init__(self, kind: int, region: Region) -> None:
+        self.kind, self.region = kind, region
+        self.count = 1  # depth of brackets, or length of a fence
+        self.opening, self.closing, self.run_at_start, self.tainted = False, 0, False, False
+        #: Code that some readers treat as text; something in it that would open a region there; a last line with an
+        #: unusual indentation. A link is uncertain (``hazard``) if a line ends before its destination.
+        self.uncertain, self.hazard, self.shifted = False, False, False
+        self.depth = 0  # of brackets and braces in code
+        #: Current part of a tag in code, empty outside tags; whether all readers recognize the fence.
+        self.tag, self.exact, self.info = "", True, ""
+        self.lost = False  # a tag if a reader finds its end in the paragraph, else text
+        self.torn = False  # by an empty line, of a fence that begins as HTML for some readers
+        self.mark, self.quotes, self.column, self.nested = "`", 0, 0, False
+        self.started, self.angle, self.quote, self.escaped = False, False, "", False
+        self.destination, self.string, self.unicode = "", False, ""
+        self.inner: InnerScanner | None = None
+
+
+class RegionState:
+    """Open regions of a text that arrives in parts, and what later characters depend on.
+
+    Attributes:
+        region: Region of the last character.
+        role: Role of the last character in JSON; ``JsonRole.TEXT`` elsewhere.
+    """
+
+    def __init__(self, *, is_inside_string: bool = False) -> None:
+        self.inside_string = is_inside_string
+        self.region, self.role = Region.PROSE, JsonRole.TEXT
+        self.frames: list[OpenRegion] = []
+        self.tainted, self.html = False, False
+        #: Readers disagree up to the end of the reply on code or on HTML.
+        self.disputed, self.angle_at_start, self.abbreviation = False, False, False
+        self.tag, self.after_tag, self.tag_colon = False, False, False
+        #: Text from a bracket directly after a tag on, while nobody knows whether the tag is replaced; else empty.
+        self.tag_link = ""
+        self.phase, self.quotes, self.column, self.marked, self.empty = START, 0, 0, False, True
+        self.last, self.line_label = "", False
+        self.slash, self.name, self.doubled, self.odd = NONE, "", False, False
+        self.opener, self.dollar, self.tildes, self.run_column = "", False, 0, 0
+        self.brackets, self.braces, self.address, self.stray = 0, 0, False, False
+        #: A bracket ended just before, followed by blanks only; an open bracket at the end of a paragraph.
+        self.bracket_closed, self.open_label, self.image = False, False, False
+        self.class_mark, self.class_marks = "", 0
+        #: Whether the open braces contain a line end, and whether they contain a sign of attributes.
+        self.braces_went_on, self.in_attributes = False, False
+
+    def push(self, kind: int, region: Region) -> OpenRegion:
+        """Open and return a region inside the present one."""
+        frame = OpenRegion(kind, region)
+        if len(self.frames) < MAX_DEPTH:
+            self.frames.append(frame)
+        else:  # the cost of a blank line grows with the depth
+            self.frames = [OpenRegion(UNKNOWN, Region.MARKUP)]
+        self.slash, self.opener, self.dollar = NONE, "", False
+        return frame
+
+    def pop(self) -> None:
+        """Close the innermost region."""
+        self.frames.pop()
+        self.slash, self.opener, self.dollar = NONE, "", False
+
+    def give_up(self, region: Region) -> None:
+        """Treat all following text as one region."""
+        self.frames = [OpenRegion(UNKNOWN, region)]
+        self.slash, self.opener, self.dollar = NONE, "", False
+
+    def taint(self) -> None:
+        """Treat all text after the open regions as markup."""
+        self.tainted = True
+
+    def count_class_marks(self, character: str, at_start: bool) -> None:
+        """Count the marks of a line that begins with three marks, as ``!!! note``: a class name."""
+        if at_start and character in _CLASS_MARKS:
+            self.class_mark, self.class_marks = character, 1
+        elif character == "\n":
+            self.class_mark, self.class_marks = "", 0
+        elif self.class_mark and character == self.class_mark:
+            self.class_marks += 1
+        else:
+            self.class_mark = ""
+            self.class_marks = self.class_marks if self.class_marks >= FENCE_LENGTH else 0

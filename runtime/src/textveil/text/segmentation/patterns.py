@@ -1,0 +1,199 @@
+"""Sets of characters and regular expressions of the tokenizer.
+
+The definitions are in docs/format-staircase.md, "Segments". Each pattern has two forms: for ASCII texts with ``re``,
+and for other texts with ``regex``.
+"""
+
+import re
+from functools import cache
+from typing import Any, NamedTuple
+
+import regex
+
+from textveil.bundle.layout import RULES
+from textveil.errors import EngineFailed
+from textveil.lazy import CHARACTERS, LazyPattern, load_data
+
+_MARKS = load_data(CHARACTERS)["marks"]
+HARD_BREAKS = _MARKS["hard"]  # a URL ends at these marks and at white space
+SOFT_BREAKS = _MARKS["soft"].replace("[", r"\[").replace("]", r"\]")
+TRIM_PATTERN = TRIMMED_MARKS = _MARKS["trimmed"]
+TRIMMED_URL_MARKS = TRIMMED_MARKS + _MARKS["soft"]
+#: Characters that may separate two numbers of a group.
+NUMBER_SEPARATORS = load_data(CHARACTERS)["gaps"]["between_numbers"]
+#: Start and end of a part of a text.
+TextSpan = tuple[int, int]
+
+
+class CharacterClasses(NamedTuple):
+    """Sets of characters, as the inside of brackets in a pattern, for one of the two engines."""
+
+    blank: str  # White_Space
+    mark: str  # general category P
+    letter: str  # letters of ordinary words
+    attached: str  # may follow a letter; empty in ASCII
+    connector: str  # underscores
+    inner: str  # marks that may be between two letters of one word
+    first: str  # first characters of a trigger
+
+
+UNICODE_CLASSES = CharacterClasses(
+    r"\p{White_Space}",
+    r"\p{P}",
+    r"[\p{L}&&\p{WB=ALetter}]",
+    r"[[\p{WB=Extend}\p{WB=Format}\p{WB=ZWJ}]--\p{S}]",
+    r"\p{Pc}",
+    r"\p{WB=MidLetter}\p{WB=MidNumLet}'",
+    r"^\p{White_Space}[\p{L}&&\p{WB=ALetter}][\p{P}--[@＠﹫\\.:;%/(\[{\p{Pc}]]",
+)
+ASCII_CLASSES = CharacterClasses(
+    r" \t-\r", r"!-#%-*,-/:;?@\[-\]_{}", "A-Za-z", "", "_", ".:'", r"^ \t-\rA-Za-z!\"#&')*,\-?\]}"
+)
+
+
+def make_two_letter_pattern(c: CharacterClasses) -> str:
+    """Return the pattern of two letters, the first with its attached characters."""
+    return f"[{c.letter}]" + (f"[{c.attached}]*+" if c.attached else "") + f"[{c.letter}]"
+
+
+def make_word_pattern(c: CharacterClasses) -> str:
+    """Return the pattern of an ordinary word: letters, with single marks between two letters.
+
+    The rules are WB4 to WB7 of UAX #29. Dots of a domain name are none of these marks. The first alternative is a word
+    without marks, the most frequent case. The second advances one character at a time to the first position where a
+    word may end, and repeats no group: a repeated group needs memory for each repetition, and CPython 3.11.0 to 3.11.4
+    match a possessive one incorrectly.
+    """
+    solid = f"{c.letter}{c.attached}"
+    goes_on = rf"(?!(?!\.{make_two_letter_pattern(c)}|(?<=[wW]{{3}})\.)[{c.inner}][{c.letter}])"
+    letters = f"[{c.letter}][{solid}]*+{goes_on}"
+    marked = f"(?>[{c.letter}][{solid}{c.inner}]*?(?<=[{solid}])(?![{solid}]){goes_on})"
+    return f"(?:{letters}|{marked})"
+
+
+#: Searches backward for the last break before a position.
+BREAK_BEFORE = LazyPattern(regex.compile, rf"(?r)[\p{{White_Space}}{HARD_BREAKS}{SOFT_BREAKS}]")
+#: Years, and ordinals in digits.
+_ENGLISH = load_data(RULES)
+YEAR = LazyPattern(re.compile, _ENGLISH["patterns"]["year"]["text"])
+ORDINAL = LazyPattern(re.compile, r"\d+(?:,\d{3})*(?:st|nd|rd|th)", re.IGNORECASE)
+#: Longer words count as strings of no type: folding one may produce eighteen times its characters.
+MAX_WORD_LENGTH = 1000
+#: Domains that make a dotted name a URL. No common English word is among them: texts often lack the space after a full
+#: stop.
+DOMAINS = "|".join(_ENGLISH["domains"]["all"] + _ENGLISH["domains"]["words"])
+_LONE_CLITICS = "|".join(sorted(clitic[1:] for clitic in _ENGLISH["clitics"]["after"]))
+
+
+def _make_bracketed_pattern(c: CharacterClasses) -> str:
+    """Return the pattern, after an opening bracket, of a bracketed word as in ``name(at)host``.
+
+    No blank may be on either side of the brackets.
+    """
+    solid = rf"[^{c.blank}{HARD_BREAKS}{SOFT_BREAKS}{TRIM_PATTERN}]"
+    return rf"(?<={solid}[(\[{{]){make_word_pattern(c)}[)\]}}](?={solid})"
+
+
+def _make_emoticon_pattern(c: CharacterClasses) -> str:
+    """Return the pattern of the mouth of an emoticon, after its eyes: marks or any word.
+
+    A blank or the end of the text must follow, after sentence marks if any. The mouth may be any word: if ``:D`` were a
+    string and ``:Cat`` not, the gap would reveal something about the word.
+    """
+    mouth = rf"(?:'?-?(?:[)(\]\[{{}}]++|[/\\*])|-?{make_word_pattern(c)}:?)"
+    return rf"(?<=[:;])(?<![^{c.blank}][:;]){mouth}(?=[.,!?]*+(?:[{c.blank}]|\Z))"
+
+
+def _make_trigger_pattern(c: CharacterClasses) -> str:
+    """Return the pattern of a trigger: a possible first character, then its condition.
+
+    The search is fast because most characters fail the first test.
+    """
+    letter, solid = f"[{c.letter}]", f"[{c.letter}{c.attached}]"
+    odd = f"^{c.blank}{c.mark}{c.letter}{c.attached}"
+    alternatives = [
+        f"(?<=[{odd}])",
+        r"(?<=[@＠﹫\\])",
+        rf"(?<={solid}\.)(?={make_two_letter_pattern(c)})|(?<=[wW]{{3}}\.)(?={letter})",
+        rf"(?<=:)//|(?<=%)(?={letter})",
+        f"(?<={solid}[{c.connector}])[{c.connector}]*+(?={letter})",
+        rf"(?<=/)(?<![^{c.blank}{HARD_BREAKS}{SOFT_BREAKS}{TRIM_PATTERN}]/)[^/{c.blank}{HARD_BREAKS}{SOFT_BREAKS}]++/",
+        _make_bracketed_pattern(c),
+        f"(?P<emoticon>{_make_emoticon_pattern(c)})",
+    ]
+    if c.attached:
+        alternatives.append(f"(?<=[{c.attached}])(?<!{solid}[{c.attached}])")
+    return f"[{c.first}](?:{'|'.join(alternatives)})"
+
+
+class StringPatterns:
+    """Compiled patterns for one regular expression engine."""
+
+    def __init__(self, compile: Any, c: CharacterClasses) -> None:
+        self.trigger: Any = compile(_make_trigger_pattern(c))
+        self.emoticon: Any = LazyPattern(compile, f"[:;]{_make_emoticon_pattern(c)}")
+        # A part of a run: plain characters, then a bracketed word if one follows.
+        self.run: Any = compile(rf"[^{c.blank}{HARD_BREAKS}{SOFT_BREAKS}]*+(?:[(\[{{]{_make_bracketed_pattern(c)}|)")
+        self.url: Any = compile(f"[^{c.blank}{HARD_BREAKS}]*+")
+        #: Words, and the text between them. No gap of several marks begins like an emoticon.
+        self.word_or_gap: Any = compile(f"{make_word_pattern(c)}|[^{c.letter}:;]++|[:;]")
+        #: A clitic after a blank, if only sentence marks are between it and the next blank or the end.
+        self.lone_clitic: Any = LazyPattern(
+            compile, rf"(?<=[{c.blank}])['’](?:{_LONE_CLITICS})(?=[.,;:!?\")]*+(?:[{c.blank}]|\Z))"
+        )
+        #: Words, and each mark between them.
+        self.word_or_mark: Any = LazyPattern(compile, f"{make_word_pattern(c)}|[^{c.letter}{c.blank}]")
+
+
+#: Self-test: texts, their segments if there were no strings, and the string at each trigger. Some versions of Python
+#: match these patterns incorrectly.
+_SELF_TEST = (
+    ("Dr. O'Neil's..o'e e-mail 'w.w'", "Dr|. |O'Neil's|..|o'e| |e|-|mail| '|w.w|'", ""),
+    ("to a.b@c.de, 1(x)2 ", "to| |a.b|@|c|.|de|, 1(|x|)2 ", "@c.de,|@c.de,|.de,|.de,|1(x)|1(x)2|(x)|(x)2|2|2"),
+    ('"q r"@z.', '"|q| |r|"@|z|.', "@z.|@z."),
+    (" a.com/(b);c :)", " |a|.|com|/(|b|)|;|c| |:|)", ".com/|.com/(b);c|:|:)"),
+)
+_SELF_TEST_NON_ASCII = (("l’été “é'é”: 中(x)1", "l’été| “|é'é|”|:| 中(|x|)1", "中(x)|中(x)1|(x)|(x)1|1|1"),)
+
+
+@cache
+def compile_ascii() -> StringPatterns:
+    """Return the patterns for ASCII texts, several times faster than those for other texts."""
+    return _check_patterns(StringPatterns(re.compile, ASCII_CLASSES), _SELF_TEST)
+
+
+@cache
+def compile_unicode() -> StringPatterns:
+    """Return the patterns for any text."""
+    compiled = StringPatterns(lambda pattern, _=0: regex.compile(pattern, regex.V1), UNICODE_CLASSES)
+    return _check_patterns(compiled, _SELF_TEST + _SELF_TEST_NON_ASCII)
+
+
+def _check_patterns(compiled: StringPatterns, known: tuple[tuple[str, str, str], ...]) -> StringPatterns:
+    """Return ``compiled`` after a self-test on known texts of a few characters.
+
+    Raises:
+        EngineFailed: The engine matches a known text incorrectly.
+    """
+    for text, segments, strings in known:
+        places = [match.start() for match in compiled.trigger.finditer(text)]
+        matches = [
+            text[at : pattern.match(text, at).end()] for at in places for pattern in (compiled.run, compiled.url)
+        ]
+        if "|".join(compiled.word_or_gap.findall(text)) != segments or "|".join(matches) != strings:
+            raise EngineFailed("the regular expressions of this Python misread a known text: update Python or regex")
+    return compiled
+
+
+def make_date_pattern(marks: str) -> LazyPattern:
+    """Return the pattern of a date: three numbers, separated twice by the same one of ``marks``.
+
+    Args:
+        marks: Inside of a character class of separators; a hyphen must be the first.
+    """
+    return LazyPattern(re.compile, rf"\d\d?([{marks}])\d\d?\1(?:\d\d|\d{{4}})|\d{{4}}([{marks}])\d\d?\2\d\d?")
+
+
+def make_time_pattern() -> LazyPattern:
+    """Return the pattern of a time: hours with a colon and minutes, or with ``am`` or ``pm``."""
+    return LazyPattern(re.compile, r"\d{1,2}:\d\d(?::\d\d)?(?:[ap]\.?m)?|\d{1,2}[ap]\.?m", re.IGNORECASE)

@@ -1,0 +1,401 @@
+r"""Segmentation of text into gaps, words and strings.
+
+Gaps pass through the sanitizer unchanged; words and strings never do.
+
+A *gap* is white space or punctuation (Unicode White_Space or general category P). A *word* consists of ordinary letters
+between default word boundaries of UAX #29; a *string* is a token that is more than that. No two words or strings touch,
+and the segments always concatenate to the text (docs/format-staircase.md, "Segments").
+
+A *run* is the text between two breaks, without the marks at its ends. It is a string if it contains a *trigger*: a
+digit, a symbol, an emoji, an at sign, a letter of a script without blanks, a domain name and so on. Each string is one
+segment. Three kinds of strings continue across breaks: URLs, numbers written in groups, and words in brackets as in
+``name(at)host``. Quotation marks always end a string: if ``"Mary Smith"@host`` were one string, the marks in it would
+pair with others of its line.
+
+Numbers join if only single blanks or round brackets are between them. Grammar: ``D = E (" "? E)*``,
+``E = number | "(" D ")"``. A string is a D up to its last number outside of brackets; a bracketed part after that
+number is read separately. So every string of numbers ends in a number, whatever it looks like, and the text after it
+does not depend on which string it is. A string that begins with a bracket never touches the text before it.
+
+Privacy:
+    Each rule here keeps strings exchangeable (docs/format-staircase.md): whether text is a string depends on the breaks
+    and marks around it, never on which string of its shape it is. So all strings but URLs end at the same breaks, all
+    numbers join their neighbors, and no trigger depends on the letters of one word alone while the next word decides
+    too. All strings but emoticons end like an ordinary run, and strings that begin with a bracket touch no run before
+    them.
+"""
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from heapq import merge
+from typing import Any
+
+import regex
+
+from textveil.lazy import LazyPattern
+from textveil.text.segmentation.patterns import (
+    BREAK_BEFORE,
+    DOMAINS,
+    HARD_BREAKS,
+    MAX_WORD_LENGTH,
+    NUMBER_SEPARATORS,
+    SOFT_BREAKS,
+    TRIM_PATTERN,
+    TRIMMED_MARKS,
+    TRIMMED_URL_MARKS,
+    UNICODE_CLASSES,
+    StringPatterns,
+    TextSpan,
+    compile_ascii,
+    compile_unicode,
+    make_word_pattern,
+)
+
+_GAP = regex.compile(r"[\p{White_Space}\p{P}]+")
+_URL = LazyPattern(regex.compile, r"://|(?i:www)\.[\p{L}\p{N}]")
+_ALNUM = r"[\p{L}\p{M}\p{N}]"
+_DOMAIN = LazyPattern(regex.compile, rf"(?<={_ALNUM})\.(?:\p{{L}}{{2,24}}[/?#:]|(?i:{DOMAINS})(?!{_ALNUM}))")
+_NO_DOMAIN = frozenset("@＠﹫([{")
+_IN_NUMBERS = r"\p{Nd}\p{Sc}+\-‐‑–−.,/%#"
+_NUMERIC = LazyPattern(regex.compile, rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}]++")
+_GROUPED = LazyPattern(regex.compile, rf"(?=[^\p{{Nd}}]*+\p{{Nd}})[{_IN_NUMBERS}{NUMBER_SEPARATORS}]++")
+_LETTERS = LazyPattern(regex.compile, f"[{UNICODE_CLASSES.letter}]++", regex.V1)
+_SOLID_STRING = LazyPattern(re.compile, r"(?=[^0-9@]*[0-9@])@?[a-z0-9](?:[a-z0-9@/.:,+%#$_~&=?-]*[a-z0-9])?")
+_SEPARATORS = LazyPattern(re.compile, f"[{NUMBER_SEPARATORS}]+")
+_SOLID = LazyPattern(regex.compile, rf"[^\p{{White_Space}}{HARD_BREAKS}{SOFT_BREAKS}{TRIM_PATTERN}]")
+_BRACKETED = LazyPattern(regex.compile, rf"[(\[{{]{make_word_pattern(UNICODE_CLASSES)}[)\]}}]", regex.V1)
+
+
+def split_at_strings(text: str, *, lone_clitics: bool = False) -> Iterable[tuple[int, int, bool]]:
+    """Split a text into its strings and the parts between them, the first segmentation step.
+
+    Args:
+        text: Any string.
+        lone_clitics: Whether a clitic after a blank, as in ``they 're``, is one segment with its apostrophe.
+
+    Returns:
+        Start and end of each part, in order, and whether it is one segment: a string, or a lone clitic. An empty text
+        has one part.
+    """
+    single_spans: Iterable[TextSpan] = find_strings(text)
+    if lone_clitics and ("'" in text or "\u2019" in text):
+        # No string contains a part of a lone clitic: around it are only blanks, and marks that begin no string.
+        clitics = (match.span() for match in get_patterns(text).lone_clitic.finditer(text))
+        single_spans = merge(single_spans, clitics)
+    return _iterate_parts(text, single_spans) if single_spans else ((0, len(text), False),)
+
+
+def _iterate_parts(text: str, strings: Iterable[TextSpan]) -> Iterator[tuple[int, int, bool]]:
+    position = 0
+    for start, end in strings:
+        if start > position:
+            yield position, start, False
+        yield start, end, True
+        position = end
+    if position < len(text):
+        yield position, len(text), False
+
+
+def split_words_and_gaps(part: str, *, marks_apart: bool) -> list[str]:
+    """Split a part between strings into words and gaps."""
+    return _get_pattern(part, marks_apart).findall(part)
+
+
+def split_text(text: str, *, marks_apart: bool = False, lone_clitics: bool = False) -> list[str]:
+    """Split ``text`` into segments whose concatenation is ``text``.
+
+    Args:
+        text: Any string, including lone surrogates and control characters.
+        marks_apart: Whether each mark is a segment and blanks are omitted (then the concatenation lacks the blanks).
+            This is the segmentation for sanitized punctuation: the number of segments does not depend on spacing.
+        lone_clitics: See ``split_at_strings``.
+
+    Returns:
+        Gaps, words and strings in order; a segment is wholly a gap (``is_gap``), or no part of it is.
+
+    >>> split_text("Order 4-711, please.")
+    ['Order', ' ', '4-711', ', ', 'please', '.']
+    """
+    words = _get_pattern(text, marks_apart).findall
+    tokens_and_gaps: list[str] = []
+    for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
+        part = text[start:end]
+        tokens_and_gaps += [part] if is_one else words(part)
+    return tokens_and_gaps
+
+
+def iterate_split_text(text: str, *, marks_apart: bool, lone_clitics: bool = False) -> Iterator[str]:
+    """Yield the segments one by one, for texts whose list of segments would not fit in memory."""
+    words = _get_pattern(text, marks_apart).finditer
+    for start, end, is_one in split_at_strings(text, lone_clitics=lone_clitics):
+        if is_one:
+            yield text[start:end]
+        else:
+            yield from (match.group() for match in words(text, start, end))
+
+
+def _get_pattern(text: str, marks_apart: bool) -> Any:
+    found = get_patterns(text)
+    return found.word_or_mark if marks_apart else found.word_or_gap
+
+
+def get_patterns(text: str) -> StringPatterns:
+    """Return the patterns for ``text``, compiled at first use.
+
+    The patterns for ASCII are several times faster.
+    """
+    return compile_ascii() if text.isascii() else compile_unicode()
+
+
+def is_string(segment: str) -> bool:
+    """Return whether a segment is a string; a string is an unknown word in every vocabulary.
+
+    >>> is_string("a@b.org"), is_string("word")
+    (True, False)
+    """
+    if not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None:
+        return is_emoticon(segment)
+    if len(segment) > MAX_WORD_LENGTH:
+        return True
+    return get_patterns(segment).trigger.search(segment) is not None
+
+
+def is_letters(text: str) -> bool:
+    """Return whether a text consists of ordinary letters only, and so is one word and no string."""
+    return _LETTERS.fullmatch(text) is not None
+
+
+def is_solid(text: str) -> bool:
+    """Return whether a text is evidently one string, without a full search.
+
+    Such a text contains a digit or an at sign, no break, and no mark at its ends. ``False`` decides nothing: other
+    texts may be one string too.
+    """
+    return _SOLID_STRING.fullmatch(text) is not None
+
+
+def is_emoticon(segment: str) -> bool:
+    """Return whether a segment is an emoticon, which is a string even if it is only punctuation."""
+    return segment[:1] in (":", ";") and get_patterns(segment).emoticon.fullmatch(segment) is not None
+
+
+def is_gap(segment: str) -> bool:
+    """Return whether a segment is only white space and punctuation, and no emoticon.
+
+    >>> is_gap(", "), is_gap("word"), is_gap(":-)")
+    (True, False, False)
+    """
+    return not segment[:1].isalnum() and _GAP.fullmatch(segment) is not None and not is_emoticon(segment)
+
+
+def is_numeric(string: str) -> bool:
+    """Return whether a string is a number, or numbers in groups.
+
+    Its characters are digits, signs, currency symbols, joiners, spaces and round brackets.
+    """
+    return _GROUPED.fullmatch(string) is not None
+
+
+def is_url(string: str) -> bool:
+    """Return whether a string is a URL or a domain name.
+
+    Such a string may contain brackets, and continues to the next blank or quotation mark.
+    """
+    if "." not in string and "://" not in string:  # fast path: most strings have neither
+        return False
+    end = _find_run_end(get_patterns(string).run, string, 0)
+    return _contains_host(string[:end].strip(TRIMMED_MARKS))
+
+
+def _contains_host(run: str) -> bool:
+    if run[:1] in ("@", "＠", "﹫") or _GAP.fullmatch(run) is not None:
+        return False
+    if _URL.search(run) is not None:
+        return True
+    return _NO_DOMAIN.isdisjoint(run) and _DOMAIN.search(run) is not None
+
+
+def find_strings(text: str) -> Iterable[TextSpan]:
+    """Return start and end of every string of ``text``, in order; no two of them touch."""
+    compiled = get_patterns(text)
+    first = compiled.trigger.search(text)
+    return () if first is None else _iterate_strings(text, compiled, first)
+
+
+def _iterate_strings(text: str, compiled: StringPatterns, first: Any) -> Iterator[TextSpan]:
+    after, group = 0, None
+    for start, end in _iterate_single_strings(text, compiled, first):
+        is_numeric = not text[end - 1].isalpha() and _NUMERIC.fullmatch(text, start, end) is not None
+        if group is not None:
+            if is_numeric and group.accepts_number_at(start):
+                yield from group.add_number((start, end))
+                continue
+            yield from group.close_group()
+            after, group = group.end, None
+        if is_numeric:
+            group = NumberGroup(text, after, (start, end))
+        else:
+            yield start, end
+            after = end
+    if group is not None:
+        yield from group.close_group()
+
+
+def _iterate_single_strings(text: str, compiled: StringPatterns, match: Any) -> Iterator[TextSpan]:
+    """Yield the strings before adjacent numbers are joined."""
+    position = 0
+    while match is not None:
+        trigger = match.start()
+        if match["emoticon"] is not None:
+            yield match.span()
+            position = match.end()
+        else:
+            before = BREAK_BEFORE.search(text, position, trigger)
+            start = position if before is None else before.end()
+            position = _find_run_end(compiled.run, text, trigger)
+            start, end = _trim_marks(text, start, position, TRIMMED_MARKS)
+            part = text[start:end]
+            if ("." in part or "://" in part) and _contains_host(part):
+                position = compiled.url.match(text, position).end()
+                start, end = _trim_marks(text, start, position, TRIMMED_URL_MARKS)
+                yield start, end
+                position = end
+            elif _contains_trigger(compiled, match, text, start, end):
+                yield start, end
+                position = end
+        match = compiled.trigger.search(text, position)
+
+
+def _find_run_end(part: Any, text: str, position: int) -> int:
+    """Return the end of a run: the end of the last of the consecutive matches of ``part``."""
+    while (end := part.match(text, position).end()) > position:
+        position = end
+    return position
+
+
+def _contains_trigger(compiled: StringPatterns, match: Any, text: str, start: int, end: int) -> bool:
+    """Return whether a run without the marks at its ends is a string; punctuation alone is none."""
+    if text[match.start()] in "@＠﹫\\:/" and _GAP.fullmatch(text, start, end) is not None:
+        return False
+    inside = start <= match.start() and match.end() <= end
+    return inside or (start < end and compiled.trigger.search(text[start:end]) is not None)
+
+
+def _trim_marks(text: str, start: int, end: int, marks: str) -> TextSpan:
+    """Return a span without ``marks`` at its end and without ``TRIMMED_MARKS`` marks at its start."""
+    while start < end and text[start] in TRIMMED_MARKS:
+        start += 1
+    while end > start and text[end - 1] in marks:
+        end -= 1
+    return start, end
+
+
+class NumberGroup:
+    """Numbers with only blanks and brackets between them, and the strings that they form.
+
+    Args:
+        text: The whole text.
+        after: End of the string before the numbers.
+        first: The first number.
+
+    Attributes:
+        end: End of the last number.
+    """
+
+    def __init__(self, text: str, after: int, first: TextSpan) -> None:
+        self._text, self._after, self._first = text, after, first
+        self._joiner: _NumberJoiner | None = None  # created at the second number
+        self.end: int = first[1]
+
+    def accepts_number_at(self, start: int) -> bool:
+        """Return whether a number that begins at ``start`` belongs to this group."""
+        return _SEPARATORS.fullmatch(self._text, self.end, start) is not None
+
+    def add_number(self, number: TextSpan) -> Iterator[TextSpan]:
+        """Add the next number and yield the strings that are now complete."""
+        self.end = number[1]
+        if self._joiner is None:
+            index = self._first[0]
+            while index > self._after and self._text[index - 1] == "(":
+                index -= 1
+            self._joiner = _NumberJoiner(self._text, index)
+            yield from self._joiner.read_number(self._first)
+        yield from self._joiner.read_number(number)
+
+    def close_group(self) -> Iterable[TextSpan]:
+        """Return the remaining strings, after the last number."""
+        return (self._first,) if self._joiner is None else self._joiner.release_pending()
+
+
+class _NumberJoiner:
+    """Reader of several numbers and the characters between them, from the left.
+
+    It stores positions only, in arrays: an open bracket or an incomplete string needs a few bytes.
+    """
+
+    def __init__(self, text: str, index: int) -> None:
+        self._text, self._position = text, index
+        self._number = "I" if len(text) < 1 << 32 else "Q"  # four bytes, or eight
+        self._outer_start = index  # start of the outermost D
+        self._clear_pending()
+
+    def read_number(self, number: TextSpan) -> Iterator[TextSpan]:
+        """Read up to the end of a number and yield the strings that are now complete."""
+        for index in range(self._position, number[0]):
+            yield from self._read_mark(index)
+        if not self._open and not self._starts:
+            self._outer_start = number[0]
+        # Together with the part of its D before it, the number is one string.
+        start = self._open[-1] + 1 if self._open else self._outer_start
+        first = bisect_left(self._starts, start)
+        del self._starts[first:], self._ends[first:]
+        self._starts.append(start)
+        self._ends.append(number[1])
+        self._position, self._blank = number[1], False
+
+    def release_pending(self) -> Iterable[TextSpan]:
+        """Return the pending strings, which no later number can join."""
+        found = zip(self._starts, self._ends, strict=True)
+        self._clear_pending()
+        return found
+
+    def _clear_pending(self) -> None:
+        self._open = array(self._number)  # positions of open brackets
+        self._starts, self._ends = array(self._number), array(self._number)  # the pending strings
+        self._blank = False  # whether the last character was a blank
+
+    def _read_mark(self, index: int) -> Iterable[TextSpan]:
+        """Read a bracket or a blank and return the strings that it completes."""
+        mark = self._text[index]
+        waits = not self._blank and len(self._starts) > 0 and (not self._open or self._starts[-1] > self._open[-1])
+        if mark == "(":
+            if not self._open and not self._starts:
+                if _would_touch(self._text, index - 1):
+                    return ()  # the text before the bracket would touch the number
+                self._outer_start = index
+            self._open.append(index)
+            self._blank = False
+        elif not waits or (mark == ")" and not self._open):
+            return self.release_pending()
+        elif mark == ")":
+            self._open.pop()
+        else:
+            self._blank = True
+        return ()
+
+
+def _would_touch(text: str, index: int) -> bool:
+    """Return whether the text up to ``index`` would touch a number after it.
+
+    It would if it ends in a run, in marks after a run, or in a bracketed word after a run.
+    """
+    if index >= 0 and text[index] in ")]}":
+        before = BREAK_BEFORE.search(text, 0, index)
+        if before is None or not _BRACKETED.fullmatch(text, before.start(), index + 1):
+            return False
+        return before.start() > 0 and _SOLID.match(text, before.start() - 1) is not None
+    while index >= 0 and text[index] in TRIMMED_MARKS:
+        index -= 1
+    return index >= 0 and _SOLID.match(text, index) is not None
