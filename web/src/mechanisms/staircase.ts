@@ -54,6 +54,7 @@ function countAtMost(ascending: Float64Array, value: number): number {
   return position + 1;
 }
 
+/** Staircase mechanism: pure local differential privacy for each randomized word. */
 export class Staircase {
   readonly #base: Float64Array;
   readonly #sums: Float64Array;
