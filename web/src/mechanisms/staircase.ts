@@ -28,8 +28,6 @@ export interface StaircaseTable {
   readonly defaultMode: "words" | "all";
 }
 
-/** A bundle for text, opened and checked. */
-
 /** Budget of one input, prepared for sampling. */
 interface StaircaseRow {
   readonly firstNeighbor: number;
