@@ -1,6 +1,6 @@
 /**
  * Prints how long a bundle takes to open in Node and in Chromium, in turn in one run: a new process and a new browser
- * profile each time, medians. The first text of a rung, which reads its lists, is told beside it.
+ * profile each time, medians. The first text of a mode, which reads its lists, is told beside it.
  *
  *     npm run build && node bench/load.mjs [ROUNDS]
  */

@@ -26,7 +26,7 @@ def texts() -> list[str]:
 
 
 def of_python(given: list[str]) -> dict[str, float]:
-    """Returns words a second, in processor time, by rung and mode."""
+    """Returns words a second, in processor time, by mode and setting."""
     start = time.process_time()
     sanitizer = Sanitizer.load(BUNDLE)
     found = {"load (s)": time.process_time() - start}

@@ -1,7 +1,7 @@
 // What goes wrong is one line on the page, never with the text in it, and no output stands there that was not drawn.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { browser, open, rung, served, settled, skip, write } from "./harness.mjs";
+import { browser, mode, open, served, settled, skip, write } from "./harness.mjs";
 
 const SECRET = "Qwyzzle";
 
@@ -30,7 +30,7 @@ test("a bundle cut short or edited is refused in one line, and not kept", { skip
     const page = await open(context, address);
     assert.equal(await page.getAttribute("#state", "data-state"), "failed");
     await failed(page);
-    assert.equal((await rung(page, "names")).out, "");
+    assert.equal((await mode(page, "names")).out, "");
     damaged = false;
     await page.reload();
     await page.waitForSelector("#state[data-state=offline]");
@@ -78,11 +78,11 @@ test("random bytes that fail are refused, and nothing is drawn", { skip }, async
     await write(page, `My name is ${SECRET} Novak.`);
     await failed(page);
     for (const name of ["names", "words", "all"]) {
-      const shown = await rung(page, name);
+      const shown = await mode(page, name);
       assert.equal(shown.out, "");
       assert.match(shown.marked, /Novak/);
     }
-    assert.ok(await page.isDisabled("[data-rung=names] button"));
+    assert.ok(await page.isDisabled("[data-mode=names] button"));
     await page.close();
   }
 });
@@ -98,7 +98,7 @@ test("a full storage: the page works and says that it needs a network", { skip }
   assert.equal(await page.getAttribute("#state", "data-state"), "online");
   assert.match(await page.textContent("#state"), /did not keep the page/);
   await write(page, "Anna Novak paid.");
-  assert.notEqual((await rung(page, "names")).out, "");
+  assert.notEqual((await mode(page, "names")).out, "");
 });
 
 test("a worker that is ended in the middle is started again", { skip }, async () => {
@@ -127,11 +127,11 @@ test("a worker that is ended in the middle is started again", { skip }, async ()
   await page.waitForSelector("#busy:not([hidden])");
   await page.evaluate(() => window.endWorker());
   assert.match(await failed(page), /ended from outside/);
-  assert.equal((await rung(page, "all")).out, "");
+  assert.equal((await mode(page, "all")).out, "");
   await page.click("#clear");
   await write(page, "Anna Novak paid.");
   assert.equal(await problem(page), "");
-  assert.notEqual((await rung(page, "all")).out, "");
+  assert.notEqual((await mode(page, "all")).out, "");
 });
 
 test("a text that is written while an older one takes long is waited for", { skip }, async () => {
@@ -147,7 +147,7 @@ test("a text that is written while an older one takes long is waited for", { ski
   const page = await open(context, address);
   await page.waitForTimeout(2000);
   await write(page, "Anna Novak paid.");
-  assert.match((await rung(page, "names")).out, /paid/);
+  assert.match((await mode(page, "names")).out, /paid/);
 });
 
 test("a line of 10 MB leaves the page alive, and can be stopped", { skip, timeout: 300_000 }, async () => {
@@ -168,10 +168,10 @@ test("a line of 10 MB leaves the page alive, and can be stopped", { skip, timeou
   await page.click("#stop");
   await page.waitForSelector("#busy", { state: "hidden" });
   assert.equal(await page.textContent("#said"), "Stopped.");
-  assert.deepEqual(await rung(page, "all"), { promise: "", out: "", counts: "", marked: "" });
+  assert.deepEqual(await mode(page, "all"), { promise: "", out: "", counts: "", marked: "" });
   await page.click("#clear");
   await write(page, "Anna Novak paid.");
-  assert.doesNotMatch((await rung(page, "names")).out, /Novak/);
+  assert.doesNotMatch((await mode(page, "names")).out, /Novak/);
 });
 
 test("lone surrogates, NUL, marks of direction and nothing at all are texts", { skip }, async () => {
@@ -190,7 +190,7 @@ test("lone surrogates, NUL, marks of direction and nothing at all are texts", { 
   ]) {
     await write(page, text);
     assert.equal(await problem(page), "", JSON.stringify(text.slice(0, 20)));
-    assert.equal((await rung(page, "names")).marked.includes("Novak"), text.includes("Novak"));
-    assert.ok(!(await rung(page, "names")).out.includes("Novak"));
+    assert.equal((await mode(page, "names")).marked.includes("Novak"), text.includes("Novak"));
+    assert.ok(!(await mode(page, "names")).out.includes("Novak"));
   }
 });

@@ -63,7 +63,7 @@ async function firefox(t) {
   return { run, until, open: (url) => ask("browsingContext.navigate", { context, url, wait: "complete" }) };
 }
 
-const SETTLED = "return document.querySelectorAll('[data-rung]:not([aria-busy])').length === 3";
+const SETTLED = "return document.querySelectorAll('[data-mode]:not([aria-busy])').length === 3";
 
 test("the page rewrites in Firefox, keeps itself, and may connect to nothing", { skip }, async (t) => {
   const { seen, address } = await served();
@@ -74,7 +74,7 @@ test("the page rewrites in Firefox, keeps itself, and may connect to nothing", {
   );
   assert.equal(state, "offline");
   assert.ok(await until(SETTLED));
-  const out = await run("return document.querySelector('[data-rung=names] .out').textContent");
+  const out = await run("return document.querySelector('[data-mode=names] .out').textContent");
   assert.match(out, /my name is/);
   assert.doesNotMatch(out, /Novak|Boston/);
   const before = seen.length;

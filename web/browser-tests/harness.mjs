@@ -82,9 +82,9 @@ export async function open(context, address) {
   return page;
 }
 
-/** Waits until every rung shows the draw of the text as it is. */
+/** Waits until every mode shows the draw of the text as it is. */
 export async function settled(page) {
-  await page.waitForFunction(() => document.querySelectorAll("[data-rung]:not([aria-busy])").length === 3);
+  await page.waitForFunction(() => document.querySelectorAll("[data-mode]:not([aria-busy])").length === 3);
 }
 
 /** Writes a text in place of what is in the field, and waits for its draws. */
@@ -97,10 +97,10 @@ export async function write(page, text) {
   await settled(page);
 }
 
-/** What a rung shows. */
-export async function rung(page, name) {
+/** What a mode shows. */
+export async function mode(page, name) {
   return page.evaluate((which) => {
-    const card = document.querySelector(`[data-rung=${which}]`);
+    const card = document.querySelector(`[data-mode=${which}]`);
     const of = (selector) => card.querySelector(selector).textContent;
     return { promise: of(".promise"), out: of(".out"), counts: of(".counts"), marked: of(".marked") };
   }, name);

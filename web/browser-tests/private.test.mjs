@@ -89,7 +89,7 @@ test("typing, drawing, copying and restoring make no request", { skip }, async (
   await page.fill("#deny", "kettle");
   await page.click("#again");
   await settled(page);
-  await page.click("[data-rung=names] button");
+  await page.click("[data-mode=names] button");
   await page.click("#example");
   await page.waitForFunction(() => document.getElementById("restored").textContent !== "");
   await page.click("#sample");

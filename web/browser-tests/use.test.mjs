@@ -1,4 +1,4 @@
-// The page does what it says: rungs, promises, marks, restoring, without a network, with the keys, for those who hear it.
+// The page does what it says: modes, promises, marks, restoring, without a network, with the keys, for those who hear it.
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -7,7 +7,7 @@ import { Sanitizer } from "textveil";
 import { page as build } from "../demo/build.mjs";
 import { packed } from "../demo/bundle.mjs";
 import { serving } from "../demo/serve.mjs";
-import { browser, folder, open, rung, served, server, settled, skip, write } from "./harness.mjs";
+import { browser, folder, mode, open, served, server, settled, skip, write } from "./harness.mjs";
 
 /** A script as another build of the page has it. */
 const another = (bytes) => `${bytes}`.replace(/build [0-9a-f]{16}/g, "build 1111111111111111");
@@ -15,7 +15,7 @@ const another = (bytes) => `${bytes}`.replace(/build [0-9a-f]{16}/g, "build 1111
 const TEXT =
   "Anna Novak paid the invoice in Boston, but my doctor in Boston did not see the zorbix. Call 617-555-0143.";
 
-test("each rung has the promise of the library, word for word, and its marks", { skip }, async () => {
+test("each mode has the promise of the library, word for word, and its marks", { skip }, async () => {
   const context = await browser();
   const { address } = await served();
   const page = await open(context, address);
@@ -23,7 +23,7 @@ test("each rung has the promise of the library, word for word, and its marks", {
   const sanitizer = await Sanitizer.load(bytes, { expectId: identity });
   await write(page, TEXT);
   for (const protect of ["names", "words", "all"]) {
-    const shown = await rung(page, protect);
+    const shown = await mode(page, protect);
     assert.equal(shown.promise, sanitizer.sanitize(TEXT, { protect }).statement.formatLine());
     const what = sanitizer.preview(TEXT, { protect }).map(([, found]) => found);
     const stay = what.filter((found) => found === "visible").length;
@@ -32,7 +32,7 @@ test("each rung has the promise of the library, word for word, and its marks", {
     assert.equal(shown.counts, `${stay} stay, ${replaced} replaced, ${drawn} drawn`);
     assert.ok(!shown.out.includes("Novak") && shown.out !== "");
   }
-  assert.match((await rung(page, "names")).out, /paid the invoice in/);
+  assert.match((await mode(page, "names")).out, /paid the invoice in/);
 });
 
 test("draw again draws anew; options hold for the next draw", { skip }, async () => {
@@ -40,20 +40,20 @@ test("draw again draws anew; options hold for the next draw", { skip }, async ()
   const { address } = await served();
   const page = await open(context, address);
   await write(page, TEXT.repeat(3));
-  const first = (await rung(page, "all")).out;
+  const first = (await mode(page, "all")).out;
   await page.click("#again");
   await settled(page);
-  assert.notEqual((await rung(page, "all")).out, first);
+  assert.notEqual((await mode(page, "all")).out, first);
   await page.selectOption("#style", "tag");
   await settled(page);
-  assert.match((await rung(page, "names")).out, /\[city 1\]/);
+  assert.match((await mode(page, "names")).out, /\[city 1\]/);
   await page.selectOption("#epsilon", "4");
   await settled(page);
-  assert.match((await rung(page, "words")).promise, /at 4 nats/);
+  assert.match((await mode(page, "words")).promise, /at 4 nats/);
   await page.fill("#deny", "invoice, doctor");
-  await page.waitForFunction(() => !document.querySelector("[data-rung=names] .out").textContent.includes("invoice"));
+  await page.waitForFunction(() => !document.querySelector("[data-mode=names] .out").textContent.includes("invoice"));
   await settled(page);
-  assert.doesNotMatch((await rung(page, "names")).out, /invoice|doctor/);
+  assert.doesNotMatch((await mode(page, "names")).out, /invoice|doctor/);
 });
 
 test("a reply gets the user's words back, of the text that was copied", { skip }, async () => {
@@ -62,9 +62,9 @@ test("a reply gets the user's words back, of the text that was copied", { skip }
   const { address } = await served();
   const page = await open(context, address);
   await write(page, TEXT);
-  await page.click("[data-rung=names] button");
+  await page.click("[data-mode=names] button");
   const copied = await page.evaluate(() => navigator.clipboard.readText());
-  assert.equal(copied, (await rung(page, "names")).out);
+  assert.equal(copied, (await mode(page, "names")).out);
   await write(page, "Something else of Peter Smith.");
   await page.fill("#reply", `They wrote: ${copied}`);
   await page.waitForFunction(() => document.getElementById("restored").textContent !== "");
@@ -81,7 +81,7 @@ test("after the first load it starts and works without a network", { skip }, asy
   const later = await open(context, address);
   assert.equal(await later.getAttribute("#state", "data-state"), "offline");
   await write(later, TEXT);
-  assert.notEqual((await rung(later, "words")).out, "");
+  assert.notEqual((await mode(later, "words")).out, "");
 });
 
 test("a new build takes over, keeps the bundle of the old one, and works without a network", { skip }, async () => {
@@ -166,7 +166,7 @@ test("everything is reached with the keys, in the order of the page", { skip }, 
     await page.keyboard.press("Tab");
     const at = await page.evaluate(() => {
       const { id, tagName, textContent } = document.activeElement;
-      const of = document.activeElement.closest("[data-rung]")?.dataset.rung;
+      const of = document.activeElement.closest("[data-mode]")?.dataset.mode;
       return tagName === "BODY" ? "" : id || `${of}: ${document.activeElement.ariaLabel ?? textContent}`;
     });
     if (at === "" || reached.includes(at)) break;

@@ -54,7 +54,7 @@ async function webkit(t) {
   return { run, until, open: (url) => ask("POST", `/session/${sessionId}/url`, { url }) };
 }
 
-const SETTLED = "return document.querySelectorAll('[data-rung]:not([aria-busy])').length === 3";
+const SETTLED = "return document.querySelectorAll('[data-mode]:not([aria-busy])').length === 3";
 
 test("the page rewrites in WebKit, keeps itself, and may connect to nothing", { skip }, async (t) => {
   const { seen, address } = await served();
@@ -71,7 +71,7 @@ test("the page rewrites in WebKit, keeps itself, and may connect to nothing", { 
     text,
   );
   assert.ok(await until(SETTLED));
-  const out = await run("return document.querySelector('[data-rung=names] .out').textContent");
+  const out = await run("return document.querySelector('[data-mode=names] .out').textContent");
   assert.match(out, /paid the invoice in/);
   assert.doesNotMatch(out, /Novak|Boston/);
   const before = seen.length;

@@ -82,7 +82,7 @@ def digest(pieces: Sequence[object]) -> str:
 
 
 def skeleton(sanitizer: Sanitizer, document: list[str], options: dict[str, Any]) -> list[list[list[str]]]:
-    """Returns the skeleton of each text on the rung names, as text."""
+    """Returns the skeleton of each text in the mode `names`, as text."""
     words = [*options.get("deny", ()), *options.get("allow", ())]
     found, swap = [], find_swap(sanitizer.bundle.characters_json, document + words) or NO_SWAP
     for text in (

@@ -64,7 +64,7 @@ def of_words() -> Iterator[dict[str, Any]]:
 
 
 def of_names() -> Iterator[dict[str, Any]]:
-    """Yields every set of options of the rung names."""
+    """Yields every set of options of the mode names."""
     kinds = (
         {},
         {"keep": ["city", "number", "organization"]},

@@ -3,7 +3,7 @@
  *
  *     node scripts/pack.mjs FOLDER OUTPUT [--names]
  *
- * With --names it is another bundle: the lists of the rung names alone, with an identity of its own, which is printed.
+ * With --names it is another bundle: the lists of the mode names alone, with an identity of its own, which is printed.
  */
 
 import { createHash } from "node:crypto";
@@ -29,7 +29,7 @@ function listed(found) {
   return new Map(["manifest.json", ...Object.keys(manifest.files)].map((name) => [name, found.get(name)]));
 }
 
-/** The bundle that has the lists of the rung names, and what text is cut by, alone. */
+/** The bundle that has the lists of the mode names, and what text is cut by, alone. */
 function namesAlone(found) {
   const law = JSON.parse(found.get("law.json").toString("utf8"));
   const manifest = JSON.parse(found.get("manifest.json").toString("utf8"));
@@ -52,7 +52,7 @@ function namesAlone(found) {
     format: manifest.format,
     format_version: manifest.format_version,
     kind: "text",
-    name: `${name}: the lists of the rung names`,
+    name: `${name}: the lists of the mode names`,
     label: manifest.label,
     licence,
     attribution,

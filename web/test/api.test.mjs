@@ -14,7 +14,7 @@ const refusedAs = (code) => (error) => {
   return true;
 };
 
-test("all rungs sanitize, each with a statement that adds up", () => {
+test("all modes sanitize, each with a statement that adds up", () => {
   assert.deepEqual(sanitizer.modes, ["names", "words", "all"]);
   for (const protect of sanitizer.modes) {
     const { text: out, statement } = sanitizer.sanitize(text, { protect });
@@ -52,7 +52,7 @@ test("what is logged of a result has no original", () => {
   assert.throws(() => structuredClone(result).restore(""), TypeError);
 });
 
-test("options that are none of a rung, or have no such value, are refused without a word of the text", async () => {
+test("options that are none of a mode, or have no such value, are refused without a word of the text", async () => {
   const bad = [
     { protect: SECRET },
     { fluent: true },

@@ -1,4 +1,4 @@
-/** The golden vectors: the staircase, the rung names, and an index. */
+/** The golden vectors: the staircase, the mode names, and an index. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -47,7 +47,7 @@ test("the golden vectors of the staircase", async (t) => {
   t.diagnostic(`${compared} cases of ${texts.length} texts`);
 });
 
-test("the golden vectors of the rung names", async (t) => {
+test("the golden vectors of the mode names", async (t) => {
   const bundle = await TextBundle.load(`${golden}names`);
   const { documents, cases } = vectors("names");
   for (const expected of cases) {

@@ -1,8 +1,8 @@
 // What the page and its workers say to each other.
 
-/** A rung of the page: its options, and what it is called there. */
-export type RungName = "names" | "words" | "all";
-export const RUNGS: readonly RungName[] = ["names", "words", "all"];
+/** A mode of the page: its options, and what it is called there. */
+export type ModeName = "names" | "words" | "all";
+export const MODES: readonly ModeName[] = ["names", "words", "all"];
 
 /** What the loading worker brings: it never gets a message, so it never sees a text. */
 export type Loaded = { code: ArrayBuffer; bundle: ArrayBuffer; kept: boolean } | { error: string };
@@ -24,7 +24,7 @@ export type Ask =
 /** A piece of the text and what becomes of it. */
 export type Piece = [text: string, what: string];
 
-/** What a rung does to the words of a text; pieces are those of its beginning. */
+/** What a mode does to the words of a text; pieces are those of its beginning. */
 export interface Look {
   pieces: Piece[];
   stay: number;
@@ -41,8 +41,8 @@ export interface Drawn {
 
 export type Answer =
   | { id: number; opened: { identity: string; epsilons: string[]; epsilon: string } }
-  | { id: number; rung: RungName; look: Look }
-  | { id: number; rung: RungName; drawn: Drawn }
+  | { id: number; mode: ModeName; look: Look }
+  | { id: number; mode: ModeName; drawn: Drawn }
   | { id: number; restored: string }
   | { id: number; error: string }
   | { id: number; done: true };

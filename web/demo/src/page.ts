@@ -2,7 +2,7 @@ import { CACHE } from "./cache.js";
 import { Latest } from "./latest.js";
 import { keep, LoadFailed, load } from "./load.js";
 import { lock } from "./lock.js";
-import type { Choice, RungName } from "./messages.js";
+import type { Choice, ModeName } from "./messages.js";
 import { Refused, Rewriter, Stopped } from "./rewriter.js";
 import { SAMPLE } from "./sample.js";
 import { cards } from "./view.js";
@@ -39,7 +39,7 @@ let running = 0;
 let changes = 0;
 
 const shown = cards(copy);
-the("rungs").append(...[...shown.values()].map(({ element }) => element));
+the("modes").append(...[...shown.values()].map(({ element }) => element));
 
 const state = (name: string, says: string) => {
   the("state").dataset.state = name;
@@ -81,7 +81,7 @@ async function attempt(job: () => Promise<void>): Promise<boolean> {
 const look = new Latest(async () => {
   const done = await attempt(() =>
     rewriter.ask({ ask: "look", text: written(), choice: choice() }, (answer) => {
-      if ("look" in answer) shown.get(answer.rung)?.look(answer.look);
+      if ("look" in answer) shown.get(answer.mode)?.look(answer.look);
     }),
   );
   if (!done) for (const card of shown.values()) card.unmark();
@@ -92,8 +92,8 @@ const draw = new Latest(async () => {
   const done = await attempt(() =>
     rewriter.ask({ ask: "draw", text: of, choice: choice() }, (answer) => {
       if (!("drawn" in answer)) return;
-      if (answer.rung === "names") names = answer.drawn.text;
-      if (of === written()) shown.get(answer.rung)?.draw(answer.drawn);
+      if (answer.mode === "names") names = answer.drawn.text;
+      if (of === written()) shown.get(answer.mode)?.draw(answer.drawn);
       example.disabled = names === "";
     }),
   );
@@ -126,10 +126,10 @@ function stop(): void {
   rewriter.stop().catch(() => problem("The worker could not be started again. Load the page again."));
 }
 
-async function copy(rung: RungName, full: string): Promise<void> {
+async function copy(mode: ModeName, full: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(full);
-    if (rung === "names") await rewriter.ask({ ask: "keep" });
+    if (mode === "names") await rewriter.ask({ ask: "keep" });
     announce("Copied.");
   } catch {
     problem("The browser did not allow copying. Select the text and copy it.");
@@ -166,7 +166,7 @@ function listen(): void {
   });
   again.addEventListener("click", () => {
     changed(0);
-    announce("Drawn again on every rung.");
+    announce("Sampled again in every mode.");
   });
   the("stop").addEventListener("click", () => {
     stop();

@@ -1,6 +1,6 @@
-import { type Drawn, type Look, type Piece, RUNGS, type RungName, SHOWN } from "./messages.js";
+import { type Drawn, type Look, MODES, type ModeName, type Piece, SHOWN } from "./messages.js";
 
-const ABOUT: Record<RungName, [title: string, about: string]> = {
+const ABOUT: Record<ModeName, [title: string, about: string]> = {
   names: ["Names", "For a reader, such as a model or a colleague: names, numbers and rare words go."],
   words: ["Words", "For learning from texts, or sorting them: most words are drawn by chance."],
   all: ["All", "The same, and words such as “the” and “not” are drawn too."],
@@ -14,9 +14,9 @@ function made<K extends keyof HTMLElementTagNameMap>(tag: K, name = "", text = "
   return element;
 }
 
-/** One rung: what it does to the user's words, and what would leave. */
+/** One mode: what it does to the user's words, and what would leave. */
 export class Card {
-  readonly element = made("article", "rung");
+  readonly element = made("article", "mode");
   readonly #promise = made("p", "promise");
   readonly #counts = made("p", "counts");
   readonly #marked = made("div", "text marked");
@@ -27,14 +27,14 @@ export class Card {
   #full = "";
 
   constructor(
-    readonly rung: RungName,
-    copied: (rung: RungName, text: string) => void,
+    readonly mode: ModeName,
+    copied: (mode: ModeName, text: string) => void,
   ) {
-    const [title, about] = ABOUT[rung];
+    const [title, about] = ABOUT[mode];
     const heading = made("h3", "", title);
-    heading.id = `rung-${rung}`;
+    heading.id = `mode-${mode}`;
     this.element.setAttribute("aria-labelledby", heading.id);
-    this.element.dataset.rung = rung;
+    this.element.dataset.mode = mode;
     const top = made("div", "top");
     top.append(heading, made("p", "about", about), this.#promise);
     const yours = made("div", "block");
@@ -42,8 +42,8 @@ export class Card {
     const leaves = made("div", "block leaves");
     const bar = made("div", "row");
     this.#copy.type = "button";
-    this.#copy.setAttribute("aria-label", `Copy what leaves on the rung ${title}`);
-    this.#copy.addEventListener("click", () => copied(rung, this.#full));
+    this.#copy.setAttribute("aria-label", `Copy what leaves in the mode ${title}`);
+    this.#copy.addEventListener("click", () => copied(mode, this.#full));
     bar.append(made("h4", "", "What leaves"), this.#copy);
     leaves.append(bar, this.#out);
     const more = made("details");
@@ -117,6 +117,6 @@ function mark([piece, what]: Piece): Node {
 }
 
 /** The cards, in the order of the ladder. */
-export function cards(copied: (rung: RungName, text: string) => void): Map<RungName, Card> {
-  return new Map(RUNGS.map((rung) => [rung, new Card(rung, copied)]));
+export function cards(copied: (mode: ModeName, text: string) => void): Map<ModeName, Card> {
+  return new Map(MODES.map((mode) => [mode, new Card(mode, copied)]));
 }

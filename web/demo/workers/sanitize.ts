@@ -5,9 +5,9 @@ import {
   type Ask,
   type Choice,
   type Look,
+  MODES,
+  type ModeName,
   type Piece,
-  RUNGS,
-  type RungName,
   SHOWN,
 } from "../src/messages.js";
 
@@ -20,8 +20,8 @@ let copied: Result | undefined;
 
 const say = (answer: Answer) => self.postMessage(answer);
 
-function options(rung: RungName, { style, epsilon, deny }: Choice): Options {
-  return rung === "names" ? { protect: rung, style, deny } : { protect: rung, epsilon, deny };
+function options(mode: ModeName, { style, epsilon, deny }: Choice): Options {
+  return mode === "names" ? { protect: mode, style, deny } : { protect: mode, epsilon, deny };
 }
 
 function look(text: string, chosen: Options, opened: Sanitizer): Look {
@@ -51,14 +51,14 @@ async function answer(asked: Ask): Promise<void> {
   }
   if (asked.ask === "keep") copied = shown;
   else {
-    for (const rung of RUNGS) {
-      const chosen = options(rung, asked.choice);
+    for (const mode of MODES) {
+      const chosen = options(mode, asked.choice);
       if (asked.ask === "look") {
-        say({ id: asked.id, rung, look: look(asked.text, chosen, sanitizer) });
+        say({ id: asked.id, mode, look: look(asked.text, chosen, sanitizer) });
         continue;
       }
       const result = sanitizer.sanitize(asked.text, chosen);
-      if (rung === "names") shown = result;
+      if (mode === "names") shown = result;
       const { statement } = result;
       const drawn = {
         text: result.text,
@@ -66,7 +66,7 @@ async function answer(asked: Ask): Promise<void> {
         summary: statement.summary(),
         notProtected: [...statement.notProtected],
       };
-      say({ id: asked.id, rung, drawn });
+      say({ id: asked.id, mode, drawn });
     }
   }
   say({ id: asked.id, done: true });

@@ -8,7 +8,9 @@ export class Fraction {
   constructor(readonly value: number) {}
 }
 
+/** A parsed JSON value. */
 export type Json = null | boolean | number | bigint | string | Fraction | Json[] | JsonObject;
+/** A parsed JSON object, by key. */
 export type JsonObject = Map<string, Json>;
 
 /** Characters that a terminal executes instead of printing. */
@@ -30,6 +32,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const MAX_DEPTH = 500;
 const STRUCTURE = new Set([..."[{,:"].map((sign) => sign.charCodeAt(0)));
 
+/** Return whether a text has no control characters and no marks that change its direction. */
 export function isPrintable(text: string): boolean {
   return !UNPRINTABLE.test(text) || !UNPRINTABLE_ALONE.test(text);
 }
@@ -180,11 +183,13 @@ export function parseRecord(value: Json | undefined, keys: readonly string[], wh
   return entries;
 }
 
+/** Return an object with any keys. */
 export function parseObject(value: Json | undefined, where: string): JsonObject {
   if (!(value instanceof Map)) throw new BundleDamaged(`${where}: something is not an object`);
   return value;
 }
 
+/** Return an array of at most `maxValues` values. */
 export function parseArray(value: Json | undefined, where: string, maxValues = MAX_JSON_VALUES): Json[] {
   if (!Array.isArray(value)) throw new BundleDamaged(`${where}: something is not an array`);
   if (value.length > maxValues) {
@@ -193,6 +198,7 @@ export function parseArray(value: Json | undefined, where: string, maxValues = M
   return value;
 }
 
+/** Return an integer from `minimum` to `maximum`. */
 export function parseInteger(value: Json | undefined, minimum: number, maximum: number, where: string): number {
   if (typeof value !== "number" || value < minimum || value > maximum) {
     throw new BundleDamaged(`${where}: a number is not an integer, or out of range`);
@@ -200,6 +206,7 @@ export function parseInteger(value: Json | undefined, minimum: number, maximum: 
   return value;
 }
 
+/** Return a string; with `pattern`, it must match. */
 export function parseText(value: Json | undefined, where: string, pattern?: RegExp): string {
   if (typeof value !== "string" || (pattern !== undefined && !pattern.test(value))) {
     throw new BundleDamaged(`${where}: something is not a text of the kind that belongs there`);
@@ -207,6 +214,7 @@ export function parseText(value: Json | undefined, where: string, pattern?: RegE
   return value;
 }
 
+/** Return a string that is one of `allowed`. */
 export function parseChoice(value: Json | undefined, allowed: readonly string[], where: string): string {
   const choice = parseText(value, where);
   if (!allowed.includes(choice)) throw new BundleDamaged(`${where}: a value is not supported`);

@@ -22,7 +22,7 @@ const SHA256 = /^[0-9a-f]{64}$/;
 const WRONG_BUNDLE_MESSAGES = new Map([
   ["text", "this is a bundle for text (Sanitizer.load), and releases no vectors and no index"],
   ["vectors", "this bundle releases vectors, which this package does not, and no text and no index"],
-  ["index", "this bundle releases an index (IndexEncoder.load), and no text and no vectors"],
+  ["index", "this bundle releases an index (TextLabelEncoder.load), and no text and no vectors"],
 ]);
 
 /** Requirements on a bundle; a bundle that does not meet them is refused. All are optional. */

@@ -52,6 +52,8 @@ const LAST_CODE_POINT = 0x10ffff;
 const MAX_ROLE = 63;
 const MAX_NARROW_SYMBOLS = 65_536;
 const MAX_TOTAL = 1n << 62n;
+
+/** An opened text bundle with the data of its mechanisms. */
 export class TextBundle {
   readonly contentHash: string;
   readonly segmenter: Segmenter;

@@ -97,6 +97,7 @@ export function parseFlagged(
   return { entries, flags };
 }
 
+/** Return the error of a line of a list. */
 export function makeLineError(name: string, index: number, problem: string): BundleDamaged {
   return new BundleDamaged(`${name}: line ${index + 1} ${problem}`);
 }
@@ -124,6 +125,7 @@ export function checkFolded(name: string, entries: readonly string[]): void {
   checkTrimmed(name, entries);
 }
 
+/** Check that entries are not empty, without blanks at their ends. */
 export function checkTrimmed(name: string, entries: readonly string[]): void {
   const invalid = entries.findIndex((entry) => entry === "" || entry.startsWith(" ") || entry.endsWith(" "));
   if (invalid >= 0) throw makeLineError(name, invalid, "is empty, or holds what cannot be printed");

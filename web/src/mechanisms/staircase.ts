@@ -28,8 +28,6 @@ export interface StaircaseTable {
   readonly defaultMode: "words" | "all";
 }
 
-/** A bundle for text, opened and checked. */
-
 /** Budget of one input, prepared for sampling. */
 interface StaircaseRow {
   readonly firstNeighbor: number;
@@ -54,6 +52,7 @@ function countAtMost(ascending: Float64Array, value: number): number {
   return position + 1;
 }
 
+/** Staircase mechanism: pure local differential privacy for each randomized word. */
 export class Staircase {
   readonly #base: Float64Array;
   readonly #sums: Float64Array;

@@ -2,6 +2,7 @@
 
 import type { RegionScanner } from "./regions.js";
 
+/** Region of a character of a reply. */
 export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
 /**
  * Role of a character of JSON: a separator ends a chunk, an ignored character has no effect, a spoiler spoils its
@@ -9,8 +10,10 @@ export type Region = "prose" | "code" | "math" | "json" | "link" | "markup";
  */
 export type JsonRole = "text" | "separator" | "ignored" | "spoiler";
 
+/** Return the set of words of a text with single spaces. */
 export const splitWords = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 
+/** Syntax that opens a region. */
 export type RegionKind =
   | "fence"
   | "inline"

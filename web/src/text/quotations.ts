@@ -67,6 +67,7 @@ export function cutAfter(text: string, isEnd: boolean): string {
 }
 
 const removeBlanks = (text: string): string => text.replaceAll(" ", "");
+/** Return the folded form of a surrogate that the index uses as a key. */
 export const foldOutput = (output: string): string => foldText(output).replace(OUTER_BLANKS, "").replace(BLANKS, " ");
 
 interface Surroundings {

@@ -34,6 +34,7 @@ export function findLastIndex(text: string, count: number): number {
   return at;
 }
 
+/** Return whether a text is ASCII. */
 export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
@@ -62,10 +63,12 @@ export function isLower(text: string): boolean {
   return HAS_LOWER.test(text) && !NOT_LOWER.test(text);
 }
 
+/** Return whether all cased characters of a text, at least one, are in upper case. */
 export function isUpper(text: string): boolean {
   return HAS_UPPER.test(text) && !NOT_UPPER.test(text);
 }
 
+/** Return the case pattern of a word: `LOWER`, `TITLE` or `UPPER`. */
 export function findCasePattern(word: string): number {
   if (SMALL.test(word)) return LOWER;
   if (CAPITAL.test(word)) return TITLE;
