@@ -225,7 +225,7 @@ def test_sanitizing_opens_no_socket_and_writes_no_file() -> None:
         one.sanitize("The doctor’s note: 17, doctor@boston.com 😀", **options)
         one.sanitize_batch(["the", "", "nurse"] * 100, **options)
     str(sanitizer.sanitize("the").statement)
-    sanitizer.distribution("doctor").likeliest()
+    sanitizer.distribution("doctor").list_likeliest()
     tables.distance("doctor", "nurse")
     for call in (lambda: sanitizer.sanitize("the", epsilon="x"), lambda: textveil.Sanitizer.load("nowhere")):
         try:
