@@ -218,13 +218,19 @@ def test_the_options_of_the_command(up: Upstream, tmp_path: Path) -> None:
         ("--restore-places links", "--restore-places takes code, json, math or all; repeat it for several"),
         (
             "--restore-hosts https://a.b",
-            "--restore-hosts takes a bare host, with its port if the link has one, such as",
+            "--restore-hosts takes a host name, with a port if links have one, such as",
         ),
         ("--tool-guesses 5 2", "--tool-guesses takes two whole numbers, the first no larger than the second, such as"),
         ("--tool-guesses -1 2", "--tool-guesses takes two whole numbers, the first no larger than the second, such as"),
-        ("--protect words --restore-places code", "--restore-places: only with --protect names: with words nothing is"),
-        ("--protect all --restore-tools f --tool-guesses 0 1", "--restore-tools, --tool-guesses: only with --protect"),
-        ("--protect words --restore-hosts a.b", "--restore-hosts: only with --protect names: with words nothing is"),
+        (
+            "--protect words --restore-places code",
+            "--restore-places needs --protect names: the mode words restores nothing",
+        ),
+        ("--protect all --restore-tools f --tool-guesses 0 1", "--restore-tools, --tool-guesses need --protect names"),
+        (
+            "--protect words --restore-hosts a.b",
+            "--restore-hosts needs --protect names: the mode words restores nothing",
+        ),
     ],
 )
 def test_options_that_are_wrong(here: Callable[..., Any], options: str, message: str) -> None:
@@ -250,7 +256,7 @@ def test_every_place_is_warned_of(up: Upstream, tmp_path: Path) -> None:
         found = server.ask("POST", CHAT, asked(CHAT, f"![](https://e.example/?{NAME})"), KEY)[1]
         server.stop()
     assert NAME in text_of(CHAT, found)
-    assert "--restore-places all: " in server.said
+    assert "--restore-places all puts " in server.said
 
 
 def test_a_kept_conversation_is_restored_as_its_gateway_says(up: Upstream, tmp_path: Path) -> None:

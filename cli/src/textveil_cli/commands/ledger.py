@@ -67,8 +67,8 @@ def export(file: LedgerArgument, output: PrivateOutput = None, ledger_key: Ledge
 def rotate(file: LedgerArgument, yes: YesOption = False, ledger_key: LedgerKey = None) -> None:
     """Start an empty ledger under a new key.
 
-    All spending, budgets and stored outputs are deleted. Neither the old key nor, if its key exists, the ledger is
-    needed.
+    All spending, budgets and stored outputs are deleted. The old key is not needed, and the ledger may be missing if
+    its key exists.
     """
     _require_file(file, ledger_key)
     if not yes:

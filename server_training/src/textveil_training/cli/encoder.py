@@ -256,7 +256,7 @@ def _read_task(texts: LabeledTextOptions, seed: int, skipped: SkippedRows | None
         except (MissingText, MissingLabel) as error:
             raise type(error)(f"{error.reason} (--skip-empty leaves such rows out)", error.location) from None
         except (InvalidJson, InvalidUtf8, WrongColumnCount) as error:
-            raise type(error)(f"{error.reason} (--rejected-rows FILE leaves bad rows out)", error.location) from None
+            raise type(error)(f"{error.reason} (--rejected-rows FILE skips rejected rows)", error.location) from None
 
     rows = read(texts.file)
     if texts.label is None:

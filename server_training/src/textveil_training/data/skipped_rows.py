@@ -25,7 +25,7 @@ class SkippedRows:
 
     def __init__(self, rejected_rows: Path | None = None, *, empty_alone: bool = True) -> None:
         if rejected_rows is not None and rejected_rows.exists():
-            raise DataOptionError("--rejected-rows: there is a file already")
+            raise DataOptionError("--rejected-rows: the file exists: choose another name")
         self._rejected_rows, self.empty_alone = rejected_rows, empty_alone
         self._rows: list[tuple[str, RejectedRow]] = []
         self.reasons: Counter[str] = Counter()
