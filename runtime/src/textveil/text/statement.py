@@ -156,6 +156,12 @@ class PrivacyStatement(ReleaseStatement):
         terms: Mechanism, epsilons and options.
         tokens: Charged tokens of the document: all randomized tokens; the distinct ones where outputs are consistent.
         randomized_words: In the mode ``names``, the number of words of the list that are randomized.
+
+    Example:
+        >>> from textveil import Sanitizer
+        >>> statement = Sanitizer.load().sanitize("Anna moved to Lyon.", epsilon=10).statement
+        >>> statement.mechanism, statement.tokens, str(statement.terms.epsilon)
+        ('staircase', 1, '10')
     """
 
     terms: PrivacyTerms
