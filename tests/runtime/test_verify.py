@@ -187,7 +187,7 @@ def test_a_draw_from_other_rows_is_seen(bundle: TextBundle, monkeypatch: pytest.
 def test_the_command(bundle: TextBundle, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli.app, "textveil", ["verify", str(bundle.path), "--pairs", "5000"]) == 0
     assert "all within the stated epsilon" in capsys.readouterr().out
-    (bundle.path / "law.json").write_bytes(b"{}")
+    (bundle.path / "mechanism.json").write_bytes(b"{}")
     assert run(cli.app, "textveil", ["verify", str(bundle.path)]) == 1
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -212,7 +212,9 @@ def test_outputs_that_are_wrong_are_seen(tmp_path: Path, word: str, role: int) -
     words, roles = (CASED_WORDS, CASED_ROLES) if word == "mark" or role > 2 else (WORDS, ROLES)
     index = words.index(word)
     folder = small_staircase(tmp_path, words=words, roles=put(roles, (index,), int(roles[index]) | role))
-    with pytest.raises(BundleDamaged, match=f"^staircase.safetensors: symbol {index} may not come out under its rule$"):
+    with pytest.raises(
+        BundleDamaged, match=f"^staircase.safetensors: symbol {index} is an output that its mode forbids$"
+    ):
         verify_text(open_bundle(folder, TextBundle))
 
 

@@ -3,7 +3,7 @@
  *
  *     node scripts/pack.mjs FOLDER OUTPUT [--names]
  *
- * With --names it is another bundle: the lists of the rung names alone, with an identity of its own, which is printed.
+ * With --names it is another bundle: the lists of the mode names alone, with an identity of its own, which is printed.
  */
 
 import { createHash } from "node:crypto";
@@ -29,32 +29,32 @@ function listed(found) {
   return new Map(["manifest.json", ...Object.keys(manifest.files)].map((name) => [name, found.get(name)]));
 }
 
-/** The bundle that has the lists of the rung names, and what text is cut by, alone. */
+/** The bundle that has the lists of the mode names, and what text is cut by, alone. */
 function namesAlone(found) {
-  const law = JSON.parse(found.get("law.json").toString("utf8"));
+  const law = JSON.parse(found.get("mechanism.json").toString("utf8"));
   const manifest = JSON.parse(found.get("manifest.json").toString("utf8"));
-  const kept = Object.keys(law.files).filter((name) => /^(?:names\.|common-|shown-|symbols|characters)/.test(name));
+  const kept = Object.keys(law.files).filter((name) => /^(?:names\.|common-|kept-|characters)/.test(name));
   const lawAlone = {
-    tokens: "word",
-    symbols: 0,
+    token_type: "word",
+    vocabulary_size: 0,
     santext: null,
     staircase: null,
-    skeleton: null,
+    template: null,
     names: law.names,
     defaults: { mechanism: null },
     files: Object.fromEntries(kept.map((name) => [name, law.files[name]])),
   };
   const contents = new Map(kept.map((name) => [name, found.get(name)]));
-  contents.set("law.json", Buffer.from(`${JSON.stringify(lawAlone, null, 2)}\n`));
-  const { name, licence, attribution, provenance } = manifest;
+  contents.set("mechanism.json", Buffer.from(`${JSON.stringify(lawAlone, null, 2)}\n`));
+  const { name, license, attribution, provenance } = manifest;
   const entries = [...contents].map(([file, content]) => [file, { sha256: sha256(content), bytes: content.length }]);
   const manifestAlone = {
     format: manifest.format,
     format_version: manifest.format_version,
-    kind: "text",
-    name: `${name}: the lists of the rung names`,
-    label: manifest.label,
-    licence,
+    bundle_type: "text",
+    name: `${name}: the lists of the mode names`,
+    epsilon_notion: manifest.epsilon_notion,
+    license,
     attribution,
     levels: {},
     provenance,

@@ -85,11 +85,11 @@ export class IndexStatement extends Statement {
 
   override toJSON(): Facts {
     return {
-      ...(this.sentences > 0 ? { sentences: this.sentences, kind_of_text: this.kindOfText } : {}),
-      channel: this.channel,
-      indices: this.#codes,
-      epsilon_whole_text: Number(this.epsilon),
-      delta_whole_text: 0,
+      ...(this.sentences > 0 ? { sentences: this.sentences, sentence_description: this.kindOfText } : {}),
+      randomizer: this.channel,
+      label_count: this.#codes,
+      epsilon_text: Number(this.epsilon),
+      delta_text: 0,
       guess_gain: this.#gain,
       bundle: this.bundle,
       not_protected: [...this.notProtected],
@@ -119,7 +119,7 @@ export class IndexRelease {
 
   toJSON(): Facts {
     const sentence = this.sentence === undefined ? {} : { sentence: this.sentence };
-    return { index: this.index, ...sentence, line: this.line, statement: this.statement.toJSON() };
+    return { label_id: this.index, ...sentence, line: this.line, statement: this.statement.toJSON() };
   }
 }
 

@@ -157,9 +157,9 @@ export class Rewriter {
   }
 
   #becomes(token: Token): string {
-    if (token.role === VISIBLE) return "visible";
+    if (token.role === VISIBLE) return "kept";
     if (token.role === MEMBER) return this.plan.rule.nameOf(token.kind);
-    return this.#symbol(token) < this.plan.bundle.symbols ? "drawn" : "unknown";
+    return this.#symbol(token) < this.plan.bundle.symbols ? "randomized" : "unknown";
   }
 
   #symbol(token: Token): number {

@@ -95,7 +95,7 @@ class BundleVersion(BundleError, code="bundle-version"):
     """The bundle has a format version that this release does not read."""
 
 
-class WrongBundle(BundleError, code="bundle-kind"):
+class WrongBundle(BundleError, code="bundle-type"):
     """The bundle has another type than necessary: text, vectors or class labels."""
 
 
@@ -103,15 +103,15 @@ class ModelRefused(BundleError, code="model-refused"):
     """The model of an encoder bundle needs a feature that this package does not run."""
 
 
-class ModelNotExpected(BundleError, code="model-not-pinned"):
+class ModelNotExpected(BundleError, code="model-not-expected"):
     """A bundle runs a model, and the user gave neither its content hash nor its signer."""
 
 
-class ContentHashMismatch(BundleError, code="bundle-identity"):
+class ContentHashMismatch(BundleError, code="bundle-content-hash"):
     """The bundle is valid, but it is not the expected bundle of the caller."""
 
 
-class WrongSigner(BundleError, code="bundle-maker"):
+class WrongSigner(BundleError, code="bundle-signer"):
     """The bundle has no signature of the signer whose key the caller gave."""
 
 
@@ -123,7 +123,7 @@ class UnknownMechanism(OptionError, code="unknown-mechanism"):
     """No mechanism has this name."""
 
 
-class UnknownLevel(OptionError, code="unknown-level"):
+class UnknownLevel(OptionError, code="unknown-epsilon"):
     """The bundle has no such privacy level (epsilon)."""
 
     @classmethod

@@ -40,7 +40,7 @@ def test_info_as_json(here: Callable, english: Sanitizer) -> None:
     facts = json.loads(here("info", "--json", "--bundle", SANTEXT).text)
     assert facts["symbols"] == len(english.bundle.vocabulary)
     assert (facts["default_mechanism"], facts["default_table_mechanism"]) == ("santext+", "santext+")
-    assert facts["licence"]
+    assert facts["license"]
     (default,) = (level for level in facts["levels"] if level["default"])
     assert default["santext+"]["epsilon"] == 10
     epsilons = [level["santext+"]["epsilon"] for level in facts["levels"]]
@@ -59,7 +59,7 @@ def test_the_identity_that_info_prints_is_the_one_to_expect(here: Callable, tiny
         assert here(*arguments, "--bundle", tiny_path, "--expect-id", identity).code == 0
         ran = here(*arguments, "--bundle", tiny_path, "--expect-id", identity.replace(identity[0], "x"))
         assert ran.code == 1
-        assert ran.message == f"textveil: bundle-identity: the bundle has another identity: {identity}\n"
+        assert ran.message == f"textveil: bundle-content-hash: the bundle has another content hash: {identity}\n"
         assert here(*arguments, "--expect-id", identity).code == 1  # the built-in one is another
 
 

@@ -23,8 +23,8 @@ import { UNIT } from "./text.js";
 
 const [ROWS, CODES, CHANNELS, WORDS, SENTENCES] = [
   "rows.safetensors",
-  "codes.safetensors",
-  "channels.safetensors",
+  "label-classifier.safetensors",
+  "randomizers.safetensors",
   "words.txt",
   "sentences.txt",
 ];
@@ -51,22 +51,22 @@ export class IndexStaircase {
     readonly dealt: BigInt64Array,
   ) {
     const codes = base.length;
-    const damaged = (what: string): BundleDamaged => new BundleDamaged(`a channel: ${what}`);
+    const damaged = (what: string): BundleDamaged => new BundleDamaged(`a randomizer: ${what}`);
     this.epsilon = Decimal.parse(spelled) as Decimal;
     if (this.epsilon.units < 1n || this.epsilon.toNumber() > MAX_EPSILON) throw damaged("epsilon is out of range");
     this.#mass = base.reduce((sum, weight) => sum + weight, 0n);
     if (base.some((weight) => weight < 0n) || this.#mass < 1n) throw damaged("the base is negative, zero or too large");
     if (dealt.some((share, place) => share < 0n || share > (base[place % codes] ?? 0n))) {
-      throw damaged("an index is dealt more than its base");
+      throw damaged("a budget exceeds its base");
     }
     const budgets = Array.from({ length: codes }, (_, code) => this.#row(code).reduce((sum, share) => sum + share, 0n));
     this.#budget = budgets[0] ?? 0n;
     if (budgets.some((budget) => budget !== this.#budget) || this.#budget < 1n) {
-      throw damaged("rows deal different budgets, or none");
+      throw damaged("rows have different budgets, or none");
     }
     this.#factor = factorOf(this.epsilon, UNIT);
     this.total = UNIT * this.#mass + this.#factor * this.#budget;
-    if (this.total >= MAX_TOTAL) throw damaged("claims less than it loses, or its numbers are too large");
+    if (this.total >= MAX_TOTAL) throw damaged("its numbers are too large");
   }
 
   get codes(): number {
@@ -121,27 +121,27 @@ export class IndexBundle {
   readonly #default: IndexStaircase;
 
   static async load(source: Source, pins?: Pins): Promise<IndexBundle> {
-    return new IndexBundle(await openBundle(source, "index", pins));
+    return new IndexBundle(await openBundle(source, "labels", pins));
   }
 
   private constructor(opened: Opened) {
     this.identity = opened.identity;
     const release = record(
       opened.manifest.get("release"),
-      ["kind", "codes", "extractor", "channels", "default"],
+      ["label_type", "label_count", "extractor", "randomizers", "default"],
       MANIFEST,
     );
-    oneOf(release.get("kind"), ["decision", "codebook"], MANIFEST);
-    const codes = integer(release.get("codes"), 2, MAX_CODES, MANIFEST);
+    oneOf(release.get("label_type"), ["class", "cluster"], MANIFEST);
+    const codes = integer(release.get("label_count"), 2, MAX_CODES, MANIFEST);
     this.labels = anArray(opened.manifest.get("labels"), MANIFEST).map((label) => aText(label, MANIFEST));
     if (this.labels.length !== codes || new Set(this.labels).size < codes) {
-      throw new BundleDamaged(`${MANIFEST}: labels are not one text for each code`);
+      throw new BundleDamaged(`${MANIFEST}: each label needs a name`);
     }
     const extractor = anObject(release.get("extractor"), MANIFEST);
-    if (oneOf(extractor.get("kind"), ["static", "onnx"], MANIFEST) === "onnx") {
+    if (oneOf(extractor.get("extractor_type"), ["static", "onnx"], MANIFEST) === "onnx") {
       throw new EncoderUnavailable("this bundle runs a model, which this package does not: take a static one");
     }
-    record(extractor, ["kind", "dimension", "pairs", "max_characters"], MANIFEST);
+    record(extractor, ["extractor_type", "dimension", "pairs", "max_characters"], MANIFEST);
     this.dimension = integer(extractor.get("dimension"), 1, MAX_DIMENSION, MANIFEST);
     this.pairs = integer(extractor.get("pairs"), 0, MAX_PAIRS, MANIFEST);
     this.maxCharacters = integer(extractor.get("max_characters"), 1, MAX_CHARACTERS, MANIFEST);
@@ -159,12 +159,12 @@ export class IndexBundle {
     for (const numbers of [this.scales, this.weight, this.bias]) {
       if (!numbers.every(Number.isFinite)) throw new BundleDamaged(`${CODES}: a number is not finite`);
     }
-    this.channels = readChannels(opened, release.get("channels"), codes);
+    this.channels = readChannels(opened, release.get("randomizers"), codes);
     this.sentences = opened.hashes.has(SENTENCES as string) ? readSentences(opened, codes) : [];
-    const given = record(release.get("default"), ["channel", "epsilon"], MANIFEST);
-    const named = this.channels.get(oneOf(given.get("channel"), [...this.channels.keys()], MANIFEST)) ?? [];
+    const given = record(release.get("default"), ["randomizer", "epsilon"], MANIFEST);
+    const named = this.channels.get(oneOf(given.get("randomizer"), [...this.channels.keys()], MANIFEST)) ?? [];
     const level = named.find((one) => one.spelled === given.get("epsilon"));
-    if (level === undefined) throw new BundleDamaged(`${MANIFEST}: the default level is not one of its channel`);
+    if (level === undefined) throw new BundleDamaged(`${MANIFEST}: the default epsilon is missing`);
     this.#default = level;
   }
 
@@ -172,13 +172,13 @@ export class IndexBundle {
   level(channel: string | undefined, epsilon: string | number | undefined): IndexStaircase {
     const levels = this.channels.get(channel ?? this.#default.channel);
     if (levels === undefined) {
-      throw new UnknownLevel(`no such channel; this bundle has ${[...this.channels.keys()].join(", ")}`);
+      throw new UnknownLevel(`no such randomizer; this bundle has ${[...this.channels.keys()].join(", ")}`);
     }
     const wanted = Decimal.parse(String(epsilon ?? this.#default.spelled));
     const level = levels.find((one) => wanted !== undefined && one.epsilon.equals(wanted));
     if (level === undefined) {
       const spelled = levels.map((one) => one.spelled).join(", ");
-      throw new UnknownLevel(`no such level; this channel has the levels (epsilon of the whole text) ${spelled}`);
+      throw new UnknownLevel(`no such epsilon; this randomizer has (per text) ${spelled}`);
     }
     return level;
   }
@@ -200,13 +200,13 @@ function readChannels(opened: Opened, listed: Json | undefined, codes: number): 
     const exact = epsilons.map((epsilon) => Decimal.parse(epsilon) as Decimal);
     const ascending = exact.every((one, place) => place === 0 || one.isAbove(exact[place - 1] as Decimal));
     if (epsilons.length === 0 || !ascending) {
-      throw new BundleDamaged(`${MANIFEST}: levels of a channel are out of order, or there is none`);
+      throw new BundleDamaged(`${MANIFEST}: epsilons of a randomizer are missing or out of order`);
     }
     return [aText(channel, MANIFEST, CHANNEL), epsilons];
   });
-  if (levels.length === 0) throw new BundleDamaged(`${name}: does not have the channels that the manifest lists`);
+  if (levels.length === 0) throw new BundleDamaged(`${name}: lacks a randomizer`);
   const names = levels.flatMap(([channel, epsilons]) =>
-    epsilons.flatMap((epsilon) => [`${channel}.${epsilon}.base`, `${channel}.${epsilon}.dealt`]),
+    epsilons.flatMap((epsilon) => [`${channel}.${epsilon}.base`, `${channel}.${epsilon}.budget`]),
   );
   const found = tensors(opened, name, ["I64"], names);
   return new Map(
@@ -214,7 +214,7 @@ function readChannels(opened: Opened, listed: Json | undefined, codes: number): 
       channel,
       epsilons.map((epsilon) => {
         const base = found.get(`${channel}.${epsilon}.base`, "I64", [codes]);
-        const dealt = found.get(`${channel}.${epsilon}.dealt`, "I64", [codes, codes]);
+        const dealt = found.get(`${channel}.${epsilon}.budget`, "I64", [codes, codes]);
         return new IndexStaircase(channel, epsilon, base, dealt);
       }),
     ]),
@@ -234,12 +234,12 @@ function readSentences(opened: Opened, codes: number): string[][] {
   const sentences = [...idsOf(opened, name).keys()];
   const each = sentences.length / codes;
   if (!Number.isInteger(each)) {
-    throw new BundleDamaged(`${name}: does not have as many sentences of one code as of another`);
+    throw new BundleDamaged(`${name}: labels need equal numbers of sentences`);
   }
   const unfit = (sentence: string): boolean =>
     size(sentence) > MAX_SENTENCE || sentence.startsWith("#") || OUTER_WHITE.test(sentence) || DECIMALS.test(sentence);
   if (sentences.some((sentence) => unfit(sentence) || sentence.normalize("NFC") !== sentence)) {
-    throw new BundleDamaged(`${name}: a sentence is too long, a number, not in NFC, or begins or ends as it may not`);
+    throw new BundleDamaged(`${name}: a sentence is malformed`);
   }
   return Array.from({ length: codes }, (_, code) => sentences.slice(code * each, (code + 1) * each));
 }

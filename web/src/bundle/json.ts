@@ -179,12 +179,12 @@ export function record(value: Json | undefined, keys: readonly string[], where: 
 }
 
 export function anObject(value: Json | undefined, where: string): JsonObject {
-  if (!(value instanceof Map)) throw new BundleDamaged(`${where}: something is not an object`);
+  if (!(value instanceof Map)) throw new BundleDamaged(`${where}: a value is not an object`);
   return value;
 }
 
 export function anArray(value: Json | undefined, where: string, most = MAX_JSON_VALUES): Json[] {
-  if (!Array.isArray(value)) throw new BundleDamaged(`${where}: something is not an array`);
+  if (!Array.isArray(value)) throw new BundleDamaged(`${where}: a value is not an array`);
   if (value.length > most) {
     throw new BundleDamaged(`${where}: an array has more than ${most.toLocaleString("en")} values`);
   }
@@ -200,7 +200,7 @@ export function integer(value: Json | undefined, least: number, most: number, wh
 
 export function aText(value: Json | undefined, where: string, pattern?: RegExp): string {
   if (typeof value !== "string" || (pattern !== undefined && !pattern.test(value))) {
-    throw new BundleDamaged(`${where}: something is not a text of the kind that belongs there`);
+    throw new BundleDamaged(`${where}: a value is not a string, or has the wrong form`);
   }
   return value;
 }

@@ -11,10 +11,10 @@ import type { Opened } from "./open.js";
 import { RULES, readRules } from "./rules.js";
 
 const COMMON = "common-words.txt";
-const CAPITALS = "shown-capitals.txt";
-const SYMBOLS = "symbols.txt";
-const kindFile = (kind: string): string => `names.kind.${kind}.txt`;
-const poolFile = (kind: string): string => `names.pool.${kind}.txt`;
+const CAPITALS = "kept-capitals.txt";
+const SYMBOLS = "kept-symbols.txt";
+const kindFile = (kind: string): string => `names.entity.${kind}.txt`;
+const poolFile = (kind: string): string => `names.surrogates.${kind}.txt`;
 const NO_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
 
 const mark = (name: (typeof NAMES_MARKS)[number]): number => 1 << NAMES_MARKS.indexOf(name);
@@ -25,9 +25,17 @@ export const RARE = mark("rare");
 export const OPENER = mark("opener");
 export const FUNCTION = mark("function");
 
-/** The files that `names` in `law.json` stands for. */
-export function namesFiles(entry: { kinds: readonly string[]; pools: readonly string[] }): string[] {
-  return [COMMON, CAPITALS, SYMBOLS, ...entry.kinds.map(kindFile), ...entry.pools.map(poolFile)];
+/** Entity types with listed words, entity types with surrogates, and names of optional lists, which are not used. */
+export interface NamesEntry {
+  readonly kinds: readonly string[];
+  readonly pools: readonly string[];
+  readonly facts: readonly string[];
+}
+
+/** The files that `names` in `mechanism.json` implies. */
+export function namesFiles({ kinds, pools, facts }: NamesEntry): string[] {
+  const factFiles = facts.map((name) => `names.facts.${name}.txt`);
+  return [COMMON, CAPITALS, SYMBOLS, ...kinds.map(kindFile), ...pools.map(poolFile), ...factFiles];
 }
 
 /** All lists. */
@@ -43,7 +51,7 @@ export class NamesLists {
 
   constructor(
     opened: Opened,
-    entry: { kinds: readonly string[]; pools: readonly string[] },
+    entry: NamesEntry,
     readonly cutter: Cutter,
   ) {
     this.rules = opened.hashes.has(RULES) ? readRules(opened.file(RULES)) : ENGLISH;
@@ -73,7 +81,7 @@ export class NamesLists {
       entry.pools.map((kind) => {
         const lines = linesOf(opened, poolFile(kind), false);
         requireTrimmed(poolFile(kind), lines);
-        if (new Set(lines).size < lines.length) throw new BundleDamaged(`${poolFile(kind)}: an entry is there twice`);
+        if (new Set(lines).size < lines.length) throw new BundleDamaged(`${poolFile(kind)}: an entry occurs twice`);
         return [kind, lines];
       }),
     );
@@ -82,7 +90,7 @@ export class NamesLists {
       [[...types.pools, ...this.rules.data.endings.kept.map((ending) => `word-${ending}`)].sort(), this.pools],
     ] as const) {
       const missing = needed.find((kind) => !there.has(kind));
-      if (missing !== undefined) throw new BundleDamaged(`law.json: the rung names lacks the list ${missing}`);
+      if (missing !== undefined) throw new BundleDamaged(`mechanism.json: the mode names lacks the list ${missing}`);
     }
   }
 

@@ -20,11 +20,10 @@ export const MANIFEST = "manifest.json";
 const FILE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const PURPOSES = new Map([
-  ["text", "this is a bundle for text (Sanitizer.load), and releases no vectors and no index"],
-  ["vectors", "this bundle releases vectors, which this package does not, and no text and no index"],
-  ["index", "this bundle releases an index (IndexEncoder.load), and no text and no vectors"],
+  ["text", "this bundle sanitizes text: Sanitizer.load"],
+  ["vectors", "this bundle releases vectors: this package cannot"],
+  ["labels", "this bundle releases class labels: IndexEncoder.load"],
 ]);
-
 /** What a bundle must be, or it is refused. What is left out is not demanded. */
 export interface Pins {
   /** The identity that it must have: 64 hexadecimal digits. */
@@ -45,14 +44,14 @@ export interface Opened {
 }
 
 /** @internal Opens a bundle of one kind. */
-export async function openBundle(source: Source, kind: "text" | "index", pins: Pins = {}): Promise<Opened> {
+export async function openBundle(source: Source, kind: "text" | "labels", pins: Pins = {}): Promise<Opened> {
   const known = (name: string): boolean => name === "expectId" || name === "maxBytes";
   if (typeof pins !== "object" || pins === null || !Object.keys(pins).every(known)) {
-    throw new OptionError("a pin of a bundle is expectId, maxBytes");
+    throw new OptionError("expected properties of a bundle are expectId, maxBytes");
   }
   const { expectId, maxBytes = MAX_BUNDLE_BYTES } = pins;
   if (expectId !== undefined && typeof expectId !== "string") {
-    throw new OptionError("an expected identity is text: 64 hexadecimal digits");
+    throw new OptionError("an expected content hash is a string of 64 hexadecimal digits");
   }
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
     throw new OptionError("maxBytes is a whole number of bytes, at least 1");
@@ -68,15 +67,15 @@ export async function openBundle(source: Source, kind: "text" | "index", pins: P
     throw new BundleDamaged(`${MANIFEST}: not that of a bundle`);
   }
   if (format !== FORMAT || manifest.get("format_version") !== FORMAT_VERSION) {
-    throw new BundleVersion(`${MANIFEST}: this release reads bundles of format version ${FORMAT_VERSION} only`);
+    throw new BundleVersion(`${MANIFEST}: ${explainVersion(manifest)}`);
   }
-  const found = manifest.get("kind");
+  const found = manifest.get("bundle_type");
   const purpose = typeof found === "string" ? PURPOSES.get(found) : undefined;
-  if (purpose === undefined) throw new BundleDamaged(`${MANIFEST}: of no kind that there is (text, vectors, index)`);
+  if (purpose === undefined) throw new BundleDamaged(`${MANIFEST}: bundle_type is not one of text, vectors, labels`);
   if (found !== kind) throw new WrongBundle(purpose);
   const identity = await sha256(content);
   if (expectId !== undefined && expectId.trim().toLowerCase() !== identity) {
-    throw new IdentityMismatch(`the bundle has another identity: ${identity}`);
+    throw new IdentityMismatch(`the bundle has another content hash: ${identity}`);
   }
   const listed = anObject(manifest.get("files"), MANIFEST);
   const entries = [...listed].map(([name, value]) => {
@@ -120,6 +119,13 @@ export async function openBundle(source: Source, kind: "text" | "index", pins: P
       return file;
     },
   };
+}
+
+/** Returns a message for a manifest of another format version: the command that rebuilds an older bundle. */
+function explainVersion(manifest: JsonObject): string {
+  const reads = `this release reads format version ${FORMAT_VERSION}`;
+  if (!(Number(manifest.get("format_version")) < FORMAT_VERSION)) return `${reads} only`;
+  return `${reads}: rebuild the bundle with textveil-${manifest.get("kind") === "index" ? "train encoder" : "export"}`;
 }
 
 const otherSize = (name: string): string => `${name}: has another size than the manifest says`;

@@ -29,7 +29,10 @@ const damaged = (what: string): BundleDamaged => new BundleDamaged(`${RULES}: ${
 
 /** Reads and checks rules: the keys and types of those of English. */
 export function readRules(content: Uint8Array): Rules {
-  const found = shaped(parseJson(content, RULES, true, MAX_RULES_BYTES), english, []) as RulesData;
+  const parsed = parseJson(content, RULES, true, MAX_RULES_BYTES);
+  if (parsed.has("optional")) anObject(parsed.get("optional"), RULES);
+  parsed.delete("optional"); // rules of later releases; without them fewer words are kept
+  const found = shaped(parsed, english, []) as RulesData;
   for (const name of Object.keys(found.patterns)) checkPattern(found.patterns, name as PatternName);
   checkWords(found);
   checkSurrogates(found);
@@ -62,7 +65,7 @@ function shaped(value: Json | undefined, like: unknown, path: readonly string[])
   }
   if (typeof like === "number") return integer(value, 1, 12, RULES);
   if (typeof like === "boolean") {
-    if (typeof value !== "boolean") throw damaged("something is neither true nor false");
+    if (typeof value !== "boolean") throw damaged("a value is not a boolean");
     return value;
   }
   const text = aText(value, RULES);

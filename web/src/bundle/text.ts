@@ -9,19 +9,19 @@ import { Cutter, GAP, STRING, WORD } from "../segments.js";
 import { shapeOf } from "../shapes.js";
 import { Lists } from "../skeleton.js";
 import { isAscii, keyOf } from "../words.js";
-import { anArray, aText, integer, type Json, type JsonObject, oneOf, parseJson, record } from "./json.js";
+import { anArray, anObject, aText, integer, type Json, type JsonObject, oneOf, parseJson, record } from "./json.js";
 import { countLists, lineDamaged, linesOf, marked } from "./lists.js";
-import { NamesLists, namesFiles } from "./names.js";
+import { type NamesEntry, NamesLists, namesFiles } from "./names.js";
 import { MANIFEST, type Opened, openBundle, type Pins } from "./open.js";
 import { RULES } from "./rules.js";
 import { Tensors } from "./safetensors.js";
 import type { Source } from "./source.js";
 
-const LAW = "law.json";
+const LAW = "mechanism.json";
 const VOCABULARY = "vocabulary.tsv";
 const CHARACTERS = "characters.json";
 const STAIRCASE = "staircase.safetensors";
-const KEYS = ["tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"];
+const KEYS = ["token_type", "vocabulary_size", "santext", "staircase", "template", "defaults", "files"];
 const DECIMAL = /^[0-9]{1,3}(\.[0-9]{1,9})?$/;
 const RATIO = /^[0-9]{1,9}(\/[1-9][0-9]{0,8})?$/;
 export const NAME = /^[a-z]+(-[a-z]+)*$/;
@@ -63,7 +63,7 @@ export class TextBundle {
   readonly ids: ReadonlyMap<string, number>;
   readonly #table: Table | undefined;
   readonly #opened: Opened;
-  readonly #namesEntry: { kinds: string[]; pools: string[] } | undefined;
+  readonly #namesEntry: NamesEntry | undefined;
   readonly #hasSanText: boolean;
   readonly #skeleton: Json | undefined;
   #lists: Lists | undefined;
@@ -78,15 +78,15 @@ export class TextBundle {
     this.identity = opened.identity;
     const found = parseJson(opened.file(LAW), LAW);
     const law = record(found, found.has("names") ? [...KEYS, "names"] : KEYS, LAW);
-    oneOf(law.get("tokens"), ["word", "wordpiece"], LAW);
+    oneOf(law.get("token_type"), ["word", "wordpiece"], LAW);
     const hasStaircase = law.get("staircase") !== null;
     const hasSanText = law.get("santext") !== null;
     const hasSymbols = hasStaircase || hasSanText;
-    if (hasStaircase && law.get("tokens") !== "word") throw new BundleDamaged(`${LAW}: the staircase is for words`);
+    if (hasStaircase && law.get("token_type") !== "word") throw new BundleDamaged(`${LAW}: the staircase is for words`);
     const names = law.has("names") ? namesOf(law.get("names")) : undefined;
-    const lists = hasStaircase ? [VOCABULARY, ...listFiles(law.get("skeleton"))] : hasSanText ? [VOCABULARY] : [];
-    if (!hasStaircase && law.get("skeleton") !== null)
-      throw new BundleDamaged(`${LAW}: a skeleton without a staircase`);
+    const lists = hasStaircase ? [VOCABULARY, ...listFiles(law.get("template"))] : hasSanText ? [VOCABULARY] : [];
+    if (!hasStaircase && law.get("template") !== null)
+      throw new BundleDamaged(`${LAW}: a template without a staircase`);
     if (!hasSymbols && names === undefined) {
       throw new BundleDamaged(`${LAW}: neither a mechanism nor the lists of the rung names`);
     }
@@ -109,11 +109,11 @@ export class TextBundle {
     this.#namesEntry = names;
     this.cutter = new Cutter(readCharacters(opened.file(CHARACTERS)));
     [this.vocabulary, this.ids] = hasSymbols ? readVocabulary(opened) : [[], new Map()];
-    if (integer(law.get("symbols"), 0, MAX_SYMBOLS, LAW) !== this.vocabulary.length) {
+    if (integer(law.get("vocabulary_size"), 0, MAX_SYMBOLS, LAW) !== this.vocabulary.length) {
       throw new BundleDamaged(`${LAW}: does not fit the vocabulary`);
     }
     this.#hasSanText = hasSanText;
-    this.#skeleton = law.get("skeleton");
+    this.#skeleton = law.get("template");
     if (hasStaircase) this.#table = readTable(opened, law, this.vocabulary.length);
   }
 
@@ -153,20 +153,22 @@ export class TextBundle {
   }
 }
 
-function namesOf(entry: Json | undefined): { kinds: string[]; pools: string[] } {
-  const named = record(entry, ["kinds", "pools"], LAW);
-  const [kinds = [], pools = []] = ["kinds", "pools"].map((key) =>
-    anArray(named.get(key), LAW, MAX_KINDS).map((kind) => aText(kind, LAW, NAME)),
-  );
-  if (new Set(kinds).size < kinds.length || new Set(pools).size < pools.length) {
-    throw new BundleDamaged(`${LAW}: a kind of names occurs twice`);
-  }
-  return { kinds, pools };
+function namesOf(entry: Json | undefined): NamesEntry {
+  const keys = ["entity_types", "surrogate_pools", "facts"];
+  const named = record(new Map([["facts", []], ...anObject(entry, LAW)]), keys, LAW);
+  const [kinds = [], pools = [], facts = []] = keys.map((key) => {
+    const names = anArray(named.get(key), LAW, MAX_KINDS).map((name) => aText(name, LAW, NAME));
+    if (new Set(names).size < names.length) throw new BundleDamaged(`${LAW}: an entity type occurs twice`);
+    return names;
+  });
+  return { kinds, pools, facts };
 }
 
 function listFiles(skeleton: Json | undefined): string[] {
-  const entry = record(skeleton, ["function_words", "kinds"], LAW);
-  const kinds = anArray(entry.get("kinds"), LAW, MAX_KINDS).map((kind) => record(kind, ["name", "shape", "file"], LAW));
+  const entry = record(skeleton, ["function_words", "entity_types"], LAW);
+  const kinds = anArray(entry.get("entity_types"), LAW, MAX_KINDS).map((kind) =>
+    record(kind, ["name", "shape", "file"], LAW),
+  );
   return [entry.get("function_words"), ...kinds.map((kind) => kind.get("file"))].map((name) => aText(name, LAW));
 }
 
@@ -220,12 +222,12 @@ function readVocabulary(opened: Opened): [string[], Map<string, number>] {
 
 function readTable(opened: Opened, law: JsonObject, symbols: number): Table {
   const tensors = new Tensors(opened.file(STAIRCASE), STAIRCASE, ["U8", "I8", "U16", "U32", "I64"]);
-  const neighbors = tensors.get("neighbours", symbols > WIDE ? "U32" : "U16", [symbols, -1]) as
+  const neighbors = tensors.get("neighbors", symbols > WIDE ? "U32" : "U16", [symbols, -1]) as
     | Uint16Array
     | Uint32Array;
   const base = tensors.get("base", "U32", [symbols]);
   const roles = tensors.get("roles", "U8", [symbols]);
-  const width = tensors.shape("neighbours")[1] ?? 0;
+  const width = tensors.shape("neighbors")[1] ?? 0;
   const broken = (what: string): BundleDamaged => new BundleDamaged(`${STAIRCASE}: ${what}`);
   if (width < 1) throw broken("shapes or types do not fit the vocabulary");
   const seen = new Uint32Array(symbols);
@@ -244,8 +246,8 @@ function readTable(opened: Opened, law: JsonObject, symbols: number): Table {
     sum += BigInt(base[y] ?? 0);
   }
   const levels = readLevels(law.get("staircase"), sum);
-  const defaults = record((law.get("defaults") as JsonObject).get("staircase"), ["level", "visible"], LAW);
-  const visible = oneOf(defaults.get("visible"), ["function-words", "none"], LAW);
+  const defaults = record((law.get("defaults") as JsonObject).get("staircase"), ["level", "mode"], LAW);
+  const mode = oneOf(defaults.get("mode"), ["words", "all"], LAW);
   return {
     neighbors,
     width,
@@ -257,7 +259,7 @@ function readTable(opened: Opened, law: JsonObject, symbols: number): Table {
       levels.map((level) => level.name),
       LAW,
     ),
-    defaultProtect: visible === "none" ? "all" : "words",
+    defaultProtect: mode === "all" ? "all" : "words",
   };
 }
 
@@ -300,7 +302,7 @@ function readLists(opened: Opened, skeleton: JsonObject, cutter: Cutter): Lists 
       throw lineDamaged(name, place, "is not a word");
     }
   });
-  const kinds = (skeleton.get("kinds") as JsonObject[]).map((entry) => {
+  const kinds = (skeleton.get("entity_types") as JsonObject[]).map((entry) => {
     const file = entry.get("file") as string;
     const shape = entry.get("shape") === null ? null : aText(entry.get("shape"), LAW, NAME);
     if (shape !== null && !(SHAPES as readonly string[]).includes(shape)) {

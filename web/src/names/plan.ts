@@ -395,7 +395,7 @@ export class NamesPlan {
         found.push([entry.slot.source ?? entry.slot.text, called(entry.kind)]);
         continue;
       }
-      for (const [piece] of entry.matchAll(PIECES)) found.push([piece, BEGINS_WORD.test(piece) ? "visible" : "gap"]);
+      for (const [piece] of entry.matchAll(PIECES)) found.push([piece, BEGINS_WORD.test(piece) ? "kept" : "gap"]);
     }
     return found;
   }

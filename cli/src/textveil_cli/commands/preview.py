@@ -20,7 +20,7 @@ from textveil_cli.options import (
 )
 
 #: Terminal colors of kept tokens, types, randomized words and unknown words.
-_COLORS = {"visible": "\x1b[1m", "kind": "\x1b[36m", "drawn": "\x1b[33m", "unknown": "\x1b[35m"}
+_COLORS = {"kept": "\x1b[1m", "kind": "\x1b[36m", "randomized": "\x1b[33m", "unknown": "\x1b[35m"}
 _END = "\x1b[0m"
 _MAX_LISTED = 30
 
@@ -51,9 +51,9 @@ def preview(
         uses_color = sys.stdout.isatty() if color is None else color
         for document in texts:
             for token, label in sanitizer.preview(document, **options):
-                role = label if label in ("gap", "visible", "drawn", "unknown") else "kind"
+                role = label if label in ("gap", "kept", "randomized", "unknown") else "kind"
                 counts[role] += 1
-                if role == "visible":
+                if role == "kept":
                     words[token.lower()] += 1
                 elif role == "kind":
                     entity_types[label] += 1
@@ -86,8 +86,8 @@ def _format_token(token: str, label: str, role: str, uses_color: bool) -> str:
         return token
     if role == "kind":
         token = f"<{label}>"
-    elif not uses_color and role != "visible":
-        token = "_" * len(token) if role == "drawn" else "?" * len(token)
+    elif not uses_color and role != "kept":
+        token = "_" * len(token) if role == "randomized" else "?" * len(token)
     return f"{_COLORS[role]}{token}{_END}" if uses_color else token
 
 
@@ -99,13 +99,13 @@ def _format_summary(
     *,
     is_names_mode: bool,
 ) -> str:
-    randomized = counts["drawn"] + counts["unknown"]
+    randomized = counts["randomized"] + counts["unknown"]
     tokens = sum(count for role, count in counts.items() if role != "gap")
     listed_separately = ("function words", "kinds of names and numbers")  # the summary has separate lines for these
     other_parts = [part for part in kept_parts if part not in listed_separately]
     unknown_part = "" if is_names_mode else f" ({counts['unknown']:,} of them unknown)"
     lines = [
-        f"{format_count(tokens, 'token')}: {_format_count(counts['visible'], 'stay')} visible, "
+        f"{format_count(tokens, 'token')}: {_format_count(counts['kept'], 'stay')} visible, "
         f"{_format_count(counts['kind'], 'show')} {'its' if counts['kind'] == 1 else 'their'} kind"
         + (
             f", {randomized:,} {'is' if randomized == 1 else 'are'} drawn{unknown_part}"

@@ -17,7 +17,7 @@ def describe_encoder_bundle(bundle: VectorBundle, *, as_json: bool = False) -> s
     facts: dict[str, Any] = {
         "name": manifest.get("name"),
         "identity": bundle.content_hash,
-        "licence": manifest.get("licence"),
+        "license": manifest.get("license"),
         "provenance": manifest.get("provenance"),
         "labels": manifest.get("labels"),
         "mode": default.mode,
@@ -27,7 +27,7 @@ def describe_encoder_bundle(bundle: VectorBundle, *, as_json: bool = False) -> s
         "pieces": len(parts.vocabulary),
         "model_bytes": bundle.model_counts.byte_size,
         "operators": bundle.model_counts.operators,
-        "measured": manifest.get("measured"),
+        "measured": manifest.get("measurements"),
         "levels": levels,
     }
     if as_json:
@@ -36,7 +36,7 @@ def describe_encoder_bundle(bundle: VectorBundle, *, as_json: bool = False) -> s
     lines = [
         f"{facts['name']}: an encoder, {default.mode}, vectors of length {default.dimension}",
         f"identity   {bundle.content_hash}",
-        f"license    {facts['licence']}",
+        f"license    {facts['license']}",
         f"model      {bundle.model_counts.byte_size / 1e6:.1f} MB; {facts['pieces']:,} pieces; at most "
         f"{parts.max_tokens} tokens",
         *([f"labels     {', '.join(map(str, labels))}"] if isinstance(labels, list) else []),

@@ -36,14 +36,14 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
     facts: dict[str, Any] = {
         "name": manifest.get("name"),
         "identity": bundle.content_hash,
-        "licence": manifest.get("licence"),
+        "license": manifest.get("license"),
         "attribution": manifest.get("attribution"),
         "tokens": bundle.token_type,
         "symbols": bundle.symbol_count,
         "default_mechanism": bundle.default_mechanism or None,
         "staircase": None if bundle.staircase_table is None else describe_staircase(bundle),
         "names": None if bundle.names_files is None else describe_names_lists(bundle),
-        "neighbours": bundle.table.neighbors.shape[1] if bundle.santext_levels else None,
+        "neighbors": bundle.table.neighbors.shape[1] if bundle.santext_levels else None,
         "default_table_mechanism": bundle.default_table_mechanism,
         "replacement_probability": bundle.default_replacement_probability,
         "levels": levels,
@@ -54,7 +54,7 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
     lines = [
         f"{facts['name']}: {tables if bundle.mechanisms else 'lists of the rung names'}",
         f"identity   {facts['identity']}",
-        f"license    {facts['licence']}. {facts['attribution']}",
+        f"license    {facts['license']}. {facts['attribution']}",
     ]
     if bundle.mechanisms:
         lines += ["", format_levels_table(bundle)]
