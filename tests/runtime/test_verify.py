@@ -100,7 +100,7 @@ def test_the_default_bundle_holds() -> None:
 def test_a_small_bundle_holds(bundle: TextBundle) -> None:
     lines = verify_text(bundle, pairs=12_000).splitlines()
     assert lines[1:3] == [
-        "no certificate: textbook bounds",
+        "no certificate: textbook epsilons",
         "all 488 stored distances recomputed from the rows: equal, no nearer word missing",
     ]
     pairs = int(lines[3].partition(" ")[0].replace(",", ""))
@@ -197,7 +197,9 @@ def test_the_command(bundle: TextBundle, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_sound_staircase_passes(tmp_path: Path) -> None:
     found = verify_text(open_bundle(small_staircase(tmp_path), TextBundle)).splitlines()[1]
-    assert found.startswith("staircase: 15 rows of 4 distinct neighbors, one base, one budget; at most 6, 8.5 nats ")
+    assert found.startswith(
+        "staircase: 15 rows of 4 distinct neighbors, one base, one budget; at most 6, 8.5 per word "
+    )
 
 
 @pytest.mark.parametrize(

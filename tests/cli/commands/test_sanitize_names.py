@@ -89,7 +89,7 @@ def test_statements(rewrite: Here) -> None:
     assert statement["epsilon_text"] is None
     assert statement["epsilon_notion"] == "none on shown words"
     assert (statement["protect"], statement["keep"], statement["kept_words"]) == ("names", ["city"], 3)
-    assert not {"epsilon", "epsilon_text", "tokens"} & statement.keys()
+    assert not {"epsilon", "epsilon_per_word", "tokens"} & statement.keys()
     line = rewrite("--keep", "city", "--keep", "number", "--text", TEXT).message
     assert "Shown: common words from a public list, the kinds city, number. All others: replaced by random ones" in line
     assert "No number of nats bounds what is shown (3 shown words)." in rewrite("--statement", "--text", TEXT).message
@@ -127,7 +127,7 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
     pytest.importorskip("cryptography")
     receipt = tmp_path / "receipt.json"
     rewrite("-q", "--receipt", receipt, "--receipt-key", tmp_path / "key", "--text", TEXT)
-    assert "names: 1 document, no finite bound" in here("verify", "--receipt", receipt).text
+    assert "names: 1 document, no finite epsilon" in here("verify", "--receipt", receipt).text
     key = tmp_path / "elsewhere"
     key.mkdir()
     kept: list[bytes] = []

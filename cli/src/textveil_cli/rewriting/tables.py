@@ -206,7 +206,7 @@ class _TableRun:
             "left_out": "all others" if self.selection.only else list(self.selection.without),
             "document": self.selection.document,
             **asdict(result.counts),
-            "kept_share": self.count_kept_words(result.counts).share,
+            "kept_word_share": self.count_kept_words(result.counts).share,
             "files": {name: asdict(counts) for name, counts in result.files.items()},
             "statement": self.terms.statement(result.counts.tokens, result.counts.drawn).to_dict(),
         }
