@@ -1,4 +1,4 @@
-"""Puts the lists of the rung names beside the staircase of english-v4, and what changes with them into the pages.
+"""Puts the lists of the mode names beside the staircase of english-v4, and what changes with them into the pages.
 
     .venv/bin/python artifacts/put_names.py LISTS
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from textveil.bundle import TextBundle, open_bundle
 from textveil.verify import verify_text
 from textveil_cli.console import run
-from textveil_cli.reports.text import information
+from textveil_cli.reports.text import describe_text_bundle
 from textveil_export import cli
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -36,9 +36,9 @@ def main() -> int:
     if failed := run(cli.app, "textveil-export", arguments):
         return failed
     bundle = open_bundle(BUNDLE, TextBundle)
-    info, verified = information(bundle) + "\n", verify_text(bundle) + "\n"
+    info, verified = describe_text_bundle(bundle) + "\n", verify_text(bundle) + "\n"
     for path in _known(pinned[1]):
-        path.write_text(path.read_text("utf-8").replace(pinned[1], bundle.identity), "utf-8")
+        path.write_text(path.read_text("utf-8").replace(pinned[1], bundle.content_hash), "utf-8")
     for path in _known("files with the right size and hash", "*.md"):
         text = _INFO.sub(lambda _: info, path.read_text("utf-8"))
         path.write_text(_VERIFY.sub(lambda _: verified, text), "utf-8")

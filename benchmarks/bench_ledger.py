@@ -37,7 +37,7 @@ def filled(folder: Path, releases: int) -> Path:
             "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta) "
             "SELECT day, scope, randomblob(32), mechanism, epsilon, delta FROM n, releases ORDER BY n"
         )
-        connection.execute("UPDATE scopes SET epsilon = ?", (releases + 1,))
+        connection.execute("UPDATE privacy_units SET epsilon = ?", (releases + 1,))
     connection.close()
     return path
 

@@ -10,7 +10,7 @@ class RequireDefaultBundle(BuildHookInterface):
     """Runs before every wheel and source distribution; not for editable installs, which read the folder in place."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        law = Path(self.root, "src/textveil/bundle/builtin/english-v4/law.json")
+        law = Path(self.root, "src/textveil/bundle/builtin/english-v4/mechanism.json")
         if not law.is_file():
             raise FileNotFoundError(
                 "src/textveil/bundle/builtin/english-v4 must be the bundle in artifacts/, a symbolic link or a copy; "

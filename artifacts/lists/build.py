@@ -3,7 +3,7 @@
     pip install -r artifacts/lists/requirements.txt
     python artifacts/lists/build.py
 
-writes `function-words.txt` and `kind.NAME.txt` beside this script. The same sources give the same bytes on every
+writes `function-words.txt` and `template.NAME.txt` beside this script. The same sources give the same bytes on every
 machine, and a source of another version is refused. README.md beside this script names the sources and their licenses.
 
 **Common words.** A word is common if english-3 has it, a spelling dictionary has it without a capital, and it is not in
@@ -238,7 +238,9 @@ def files() -> dict[str, str]:
     check_versions(HERE)
     functions = {entry: "name-like" if entry in NAME_LIKE else "" for entry in by_hand("function-words")[0]}
     kinds = Builder().build() | {name: dict.fromkeys(entries, "") for name, entries in shapes().items()}
-    return {"function-words.txt": _text(functions)} | {f"kind.{name}.txt": _text(kinds[name]) for name in sorted(kinds)}
+    return {"function-words.txt": _text(functions)} | {
+        f"template.{name}.txt": _text(kinds[name]) for name in sorted(kinds)
+    }
 
 
 def _text(entries: Marks) -> str:

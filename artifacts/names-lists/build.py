@@ -21,7 +21,7 @@ import sources as src
 #: Where Debian's package `scowl` puts its files.
 SCOWL = Path("/usr/share/dict/scowl")
 #: The overlap of common words and names, which is no part of the bundle and lies beside this script.
-SHOWN_NAMES = "shown-names.txt"
+SHOWN_NAMES = "kept-names.txt"
 #: Pools whose words are hidden wherever they have a capital, also where a sentence starts.
 CAPITALIZED = (
     "given",
@@ -47,7 +47,7 @@ def files(scowl: Path) -> dict[str, str]:
     drawn = pools.pools(common, by_list) | for_words
     of_kinds = by_list | kinds.classes(common.words)
     of_kinds["given-abroad"] = abroad.choose_first_names(set(common.words), of_kinds)
-    capitals = src.hand("shown-capitals")[0]
+    capitals = src.hand("kept-capitals")[0]
     parts = {src.fold(part) for kind in CAPITALIZED for name in drawn[kind] for part in name.split()}
     parts -= set(src.hand("first-word")[0])  # a class of their own, shown by what follows
     marks = common.marks(parts)
@@ -55,16 +55,16 @@ def files(scowl: Path) -> dict[str, str]:
     return {
         "common-words.txt": _text(marks),
         SHOWN_NAMES: _text(shown),
-        "shown-capitals.txt": _text(dict.fromkeys(capitals, "")),
-        "symbols.txt": _text(dict.fromkeys(symbols(), "")),
-        **{f"kind.{kind}.txt": _text(entries) for kind, entries in of_kinds.items()},
-        **{f"pool.{kind}.txt": "".join(f"{name}\n" for name in pool) for kind, pool in drawn.items()},
+        "kept-capitals.txt": _text(dict.fromkeys(capitals, "")),
+        "kept-symbols.txt": _text(dict.fromkeys(symbols(), "")),
+        **{f"entity.{kind}.txt": _text(entries) for kind, entries in of_kinds.items()},
+        **{f"surrogates.{kind}.txt": "".join(f"{name}\n" for name in pool) for kind, pool in drawn.items()},
     }
 
 
 def symbols() -> list[str]:
     """Returns the symbols that are shown: single code points, no persons, flags, tones or parts of sequences."""
-    lines = (src.HERE / "by_hand" / "symbols.txt").read_text("utf-8").splitlines()
+    lines = (src.HERE / "by_hand" / "kept-symbols.txt").read_text("utf-8").splitlines()
     return sorted({symbol for line in lines if line[:1] != "#" for symbol in line.split()})
 
 

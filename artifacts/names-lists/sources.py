@@ -111,7 +111,7 @@ def phrases(name: str) -> tuple[list[str], list[str]]:
 
 def marked(kind: str) -> dict[str, str]:
     """Returns the entries of a list of `artifacts/lists`, each with its marks."""
-    lines = (LISTS / f"kind.{kind}.txt").read_text("utf-8").splitlines()
+    lines = (LISTS / f"template.{kind}.txt").read_text("utf-8").splitlines()
     return {line.partition("\t")[0]: line.partition("\t")[2] for line in lines}
 
 

@@ -96,7 +96,7 @@ class Releases:
         found = []
         for pieces in cut:
             out = [not hides for piece, what in self.staircase.preview("".join(pieces), **self._names(row))
-                   for hides in [what not in ("visible", "gap")] * len(piece)]  # fmt: skip
+                   for hides in [what not in ("kept", "gap")] * len(piece)]  # fmt: skip
             ends = np.cumsum([0, *map(len, pieces)]).tolist()
             found.append([all(out[start:end]) for start, end in pairwise(ends)])
         return found
@@ -246,7 +246,7 @@ def _staircase_source(bundle: TextBundle, *, kinds: bool, drawn: bool) -> str:
     named = [
         name
         for name in law["files"]
-        if name == law["skeleton"]["function_words"] or (kinds and name.startswith("kind."))
+        if name == law["template"]["function_words"] or (kinds and name.startswith("template."))
     ]
     decided = [[law["files"][name] for name in (layout.VOCABULARY, *named)], law["staircase"]]
     digest = hashlib.sha256(json.dumps(decided, sort_keys=True).encode())

@@ -223,7 +223,7 @@ def personal(rows: Sequence[Row], peers: Sequence[str]) -> dict[str, Any]:
     for row in rows:
         at, places = 0, []
         for piece, what in sanitizer.preview(row.text, protect="names"):
-            places += [(at, at + len(piece))] if what not in ("visible", "gap") else []
+            places += [(at, at + len(piece))] if what not in ("kept", "gap") else []
             at += len(piece)
         found[_READ].append(places)
         found[_DRAWN].append(hidden(row.text, Conversation(sanitizer).outgoing_text(row.text)))

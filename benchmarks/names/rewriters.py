@@ -70,7 +70,7 @@ def presidio(texts: Texts) -> Texts:
 
 def _hidden_as(texts: Texts, mark: str) -> Texts:
     """Returns the texts with a mark, or nothing, for all but function words and punctuation."""
-    shown = ("visible", "gap")
+    shown = ("kept", "gap")
     parts = ([piece if what in shown else mark for piece, what in _sanitizer().preview(text)] for text in texts)
     return [" ".join("".join(pieces).split()) for pieces in parts]
 

@@ -32,7 +32,7 @@ _WRITTEN = {
     **dict.fromkeys(("organization", "acronym", "word"), "body"),
     **dict.fromkeys(("city", "country", "state", "place", "street"), "place"),
 }
-_KEPT = ("visible", "gap", "kept", "whitespace", "punctuation")
+_KEPT = ("gap", "kept", "whitespace", "punctuation")
 
 
 def find_stretches(sanitizer: Sanitizer, text: str) -> Iterator[tuple[int, int, str]]:

@@ -64,7 +64,7 @@ class Pieces:
         self,
         name: str,
         preview: Callable[[str], Iterable[tuple[str, str]]],
-        shown: frozenset[str] = frozenset(("gap", "visible")),
+        shown: frozenset[str] = frozenset(("gap", "kept")),
     ) -> None:
         self.name, self._preview, self._shown = name, preview, shown
 

@@ -27,7 +27,7 @@ def entries(path: Path) -> frozenset[str]:
 _CONTRACTIONS = "aren't couldn't didn't doesn't don't hadn't hasn't haven't isn't mightn't mustn't needn't shouldn't"
 _CONTRACTIONS += " wasn't weren't wouldn't"
 FUNCTION_WORDS = entries(ROOT / "artifacts" / "lists" / "function-words.txt") | frozenset(WORD.findall(_CONTRACTIONS))
-NUMBER_WORDS = entries(ROOT / "artifacts" / "lists" / "kind.number-word.txt")
+NUMBER_WORDS = entries(ROOT / "artifacts" / "lists" / "template.number-word.txt")
 
 
 def is_content(word: str) -> bool:

@@ -10,7 +10,7 @@ Files = dict[str, bytes]
 _VALUES: list[Any] = [
     *(None, True, False, 0, 1, -1, 2, 255, 65_536, 2**31, 2**62, 2**63, 10**30, 10**400, 0.5, -0.0, 1e308, 5e-324),
     *("", "0", "1", "16", "17", "1/3", "9" * 40, "0.000000001", "1e9"),
-    *("staircase", "santext", "../law.json", "\x1b[2J"),
+    *("staircase", "santext", "../mechanism.json", "\x1b[2J"),
     *([], {}, [[]], [{}], {"": {}}, ["1", "2"], "words.txt", "manifest.json", "x" * 5000, "\ud800", "é"),
 ]
 _NUMBERS = [0, 1, 2, 3, 127, 128, 255, 256, 32_767, 65_535, 2**31 - 1, 2**32 - 1, 2**62, 2**63 - 1, 2**63, 2**64 - 1]
@@ -108,11 +108,11 @@ def rehash(files: Files) -> None:
     def digest(name: str) -> str:
         return hashlib.sha256(files[name]).hexdigest()
 
-    for law in ("law.json", "certificate.json", "statistics.json", "manifest.json"):
+    for law in ("mechanism.json", "certificate.json", "statistics.json", "manifest.json"):
         try:
             told = json.loads(files.get(law, b""))
             if law in ("certificate.json", "statistics.json"):
-                told["identity"] = digest("law.json")
+                told["identity"] = digest("mechanism.json")
             entries = told.get("files", {})
             for name in entries:
                 if name in files:

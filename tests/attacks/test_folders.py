@@ -149,7 +149,7 @@ def test_thousands_of_levels(tmp_path: Path) -> None:
     level = {"share": "1/4", "own_share": "1"}
     levels = [{**level, "name": f"l{number}", "epsilon": f"{1 + number / 10_000:.4f}"} for number in range(20_000)]
     folder = small_staircase(tmp_path / "bundle", levels=levels)
-    assert "law.json: has more than" in refused(folder, BundleTooLarge)
+    assert "mechanism.json: has more than" in refused(folder, BundleTooLarge)
     folder = small_staircase(tmp_path / "fewer", levels=levels[:65])
     assert "more than 64 values" in refused(folder)
     assert len(open_bundle(small_staircase(tmp_path / "few", levels=levels[:64]), TextBundle).staircase_levels) == 64

@@ -28,7 +28,7 @@ SMALL_ORDER = [
 @pytest.mark.parametrize(
     "change",
     [
-        "CREATE TRIGGER t AFTER UPDATE ON scopes BEGIN UPDATE scopes SET epsilon = 0; END",
+        "CREATE TRIGGER t AFTER UPDATE ON privacy_units BEGIN UPDATE privacy_units SET epsilon = 0; END",
         "CREATE TRIGGER t AFTER INSERT ON releases BEGIN DELETE FROM releases; END",
         "CREATE TABLE notes (note)",
         "CREATE VIEW more AS SELECT * FROM releases",
@@ -63,7 +63,7 @@ def content(**changes: Any) -> dict[str, Any]:
     """What a receipt says."""
     said = {
         "bundle": "0" * 64, "mechanism": "staircase", "options": {"level": "weak"}, "documents": 1, "tokens": 2,
-        "nats": "20", "delta": "0", "output_sha256": "0" * 64, "note": NOTE,
+        "epsilon": "20", "delta": "0", "output_sha256": "0" * 64, "note": NOTE,
     }  # fmt: skip
     return {"format": FORMAT, "format_version": VERSION, **said, **changes}
 
@@ -85,7 +85,8 @@ def test_a_receipt_is_not_signed_by_nobody(key: str) -> None:
     "changes",
     [
         {"documents": -1}, {"tokens": -1}, {"documents": 10**30}, {"documents": True}, {"documents": 1.0},
-        {"nats": "-20"}, {"nats": "1e99"}, {"nats": 20}, {"delta": "\u0661"}, {"options": []}, {"bundle": "\x1b[2J"},
+        {"epsilon": "-20"}, {"epsilon": "1e99"}, {"epsilon": 20}, {"delta": "\u0661"}, {"options": []},
+        {"bundle": "\x1b[2J"},
         {"mechanism": "a" * 200}, {"options": {"level": "\u202e"}},
     ],
     ids=str,

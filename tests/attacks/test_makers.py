@@ -62,7 +62,7 @@ def test_what_changes_a_bundle_makes_its_signature_void(tmp_path: Path, write: A
     folder = write(tmp_path / "bundle")
     signer = sign_bundle(folder, key_file(tmp_path / "key.pem"))
     manifest = json.loads((folder / "manifest.json").read_text())
-    (folder / "manifest.json").write_text(json.dumps({**manifest, "licence": "another"}))
+    (folder / "manifest.json").write_text(json.dumps({**manifest, "license": "another"}))
     assert load(folder)
     with pytest.raises(WrongSigner, match="changed since"):
         load(folder, signer=signer)

@@ -57,8 +57,8 @@ def test_a_promise_that_is_broken_is_seen() -> None:
 
 
 def test_a_channel_that_breaks_its_promise_is_seen() -> None:
-    arrays = tensors_of()["channels.safetensors"]
-    base, dealt = arrays["counts.4.base"], arrays["counts.4.dealt"]
+    arrays = tensors_of()["randomizers.safetensors"]
+    base, dealt = arrays["counts.4.base"], arrays["counts.4.budget"]
     channel = LabelStaircase.from_integers("counts", Decimal(4), base, dealt)
     promises.check_staircase(channel, Decimal(4))
     with pytest.raises(AssertionError, match="loses more"):
@@ -93,9 +93,9 @@ def test_a_check_that_is_left_out_is_seen(small: dict[str, Path], monkeypatch: p
 
 
 def _unchecked(cls, tensors, symbols):  # type: ignore[no-untyped-def]
-    if tensors["neighbours"].ndim != 2 or tensors["base"].shape != (symbols,):
+    if tensors["neighbors"].ndim != 2 or tensors["base"].shape != (symbols,):
         raise BundleDamaged("another shape")
-    return cls(tensors["neighbours"], tensors["base"], tensors["roles"])
+    return cls(tensors["neighbors"], tensors["base"], tensors["roles"])
 
 
 def test_files_are_read_in_one_place() -> None:

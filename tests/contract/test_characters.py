@@ -119,7 +119,7 @@ def test_nothing_is_read_where_nothing_can_stand_in(tmp_path: Path) -> None:
     copytree(GOLDEN / "staircase", tmp_path, dirs_exist_ok=True)
     move_classes(tmp_path, {"\ue004": "\u00a0"})
     sanitizer = Sanitizer.load(tmp_path)
-    assert [what for _, what in sanitizer.preview("a\ue004b")] == ["visible", "gap", "unknown"]
+    assert [what for _, what in sanitizer.preview("a\ue004b")] == ["kept", "gap", "unknown"]
     with pytest.raises(EngineFailed):
         sanitizer.sanitize("a\ue004b\u1680")  # the one blank that could
 

@@ -87,7 +87,7 @@ def test_a_release_by_the_document(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, delta: str | None
 ) -> None:
     grid, dimension, epsilon, mu = 16, 3, 4, Fraction(3, 10)
-    folder = write_encoder(tmp_path / mode, mode=mode, delta=delta, grid=grid, dimension=dimension)
+    folder = write_encoder(tmp_path / mode, noise_mode=mode, delta=delta, grid=grid, dimension=dimension)
     encoder = load_encoder(folder)
     counts, margin = table_of(mode, dimension, grid, epsilon, encoder)
     low = 0 if mode == "box" else -grid

@@ -27,7 +27,14 @@ from textveil import Sanitizer
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
 CASES = json.loads((GOLDEN / "vectors.json").read_text(encoding="utf-8"))
 BUNDLES = ("words", "wordpieces")
-FILES = ("law.json", "characters.json", "vocabulary.tsv", "table.safetensors", "embeddings.safetensors", "README.md")
+FILES = (
+    "mechanism.json",
+    "characters.json",
+    "vocabulary.tsv",
+    "table.safetensors",
+    "embeddings.safetensors",
+    "README.md",
+)
 
 
 @lru_cache
@@ -99,7 +106,7 @@ def no_weight_past_the_end(bundle: Any, mechanism: str, options: dict[str, Any])
     law = FIND_LAW(bundle, mechanism, options)
     if law.weight is None:
         return law
-    names = {law["weights"] for level in bundle.law["levels"] for law in level["laws"].values()}
+    names = {law["weights"] for level in bundle.law["levels"] for law in level["parameters"].values()}
     shortest = min(len(bundle.arrays[name].values) for name in names)
     past = lambda x, y: reader.score(bundle, x, y) >= shortest  # noqa: E731
     return replace(law, weight=lambda x, y: 1 if past(x, y) else law.weight(x, y))
@@ -108,7 +115,7 @@ def no_weight_past_the_end(bundle: Any, mechanism: str, options: dict[str, Any])
 def no_base_measure(bundle: Any, mechanism: str, options: dict[str, Any]) -> Any:
     described = deepcopy(bundle.law)
     for level in described["levels"]:
-        for law in level["laws"].values():
+        for law in level["parameters"].values():
             law["base"] = None
     return FIND_LAW(replace(bundle, law=described), mechanism, options)
 
@@ -143,7 +150,7 @@ def test_the_golden_vectors_see_a_fault(fault: str, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", BUNDLES)
 def test_the_table_follows_from_the_embeddings(name: str) -> None:
     bundle = reader_bundle(name)
-    stored = zip(bundle.arrays["neighbours"].rows(), bundle.arrays["scores"].rows(), strict=True)
+    stored = zip(bundle.arrays["neighbors"].rows(), bundle.arrays["scores"].rows(), strict=True)
     for x, (neighbors, scores) in enumerate(stored):
         assert reader.recompute_row(bundle, x) == list(zip(neighbors, scores, strict=True))
 

@@ -62,7 +62,7 @@ def test_counts_by_the_document(tmp_path: Path) -> None:
     server, reader = IndexServer.load(folder), IndexReader(folder)
     lines = [f"{y}\t{reader.identity[:12]}\t4\tcounts" for y, count in enumerate((5, 9, 2)) for _ in range(count)]
     found = server.count_texts(server.parse_line(line, 1) for line in lines).by_class_label.counts
-    base, budget = reader.channels["counts.4.base"][0], sum(reader.channels["counts.4.dealt"][:3])
+    base, budget = reader.channels["counts.4.base"][0], sum(reader.channels["counts.4.budget"][:3])
     with localcontext(prec=80):
         factor = math.floor((Decimal(4).exp() - 1) * G)
     total = 3 * G * base + factor * budget
@@ -107,7 +107,7 @@ def test_texts_of_fewer_labels_than_codes_by_the_document(tmp_path: Path, channe
     """Least squares, and a channel that never releases one of the indices."""
 
     def manifest(told: dict[str, Any]) -> None:
-        told["release"]["kind"] = "codebook"
+        told["release"]["label_type"] = "cluster"
 
     table = held_out_of(labels=["yes", "no"], texts=200, decisions=[[60, 30, 10], [5, 25, 70]])
     folder = write_index(

@@ -23,7 +23,7 @@ def read(name: str, folder: Path = LISTS) -> dict[str, set[str]]:
 
 
 def pool(kind: str) -> list[str]:
-    return (LISTS / f"names.pool.{kind}.txt").read_text("utf-8").splitlines()
+    return (LISTS / f"names.surrogates.{kind}.txt").read_text("utf-8").splitlines()
 
 
 def fold(text: str) -> str:
@@ -31,11 +31,13 @@ def fold(text: str) -> str:
 
 
 COMMON = read("common-words")
-KINDS = {file.name[11:-4]: read(file.name[:-4]) for file in sorted(LISTS.glob("names.kind.*.txt"))}
-POOLS = sorted(file.name[11:-4] for file in LISTS.glob("names.pool.*.txt"))
+KINDS = {
+    file.stem.removeprefix("names.entity."): read(file.name[:-4]) for file in sorted(LISTS.glob("names.entity.*.txt"))
+}
+POOLS = sorted(file.stem.removeprefix("names.surrogates.") for file in LISTS.glob("names.surrogates.*.txt"))
 
 
-@pytest.mark.parametrize("name", ["common-words", *(f"names.kind.{kind}" for kind in KINDS)])
+@pytest.mark.parametrize("name", ["common-words", *(f"names.entity.{kind}" for kind in KINDS)])
 def test_entries_are_folded_and_in_order(name: str) -> None:
     entries = [line.partition("\t")[0] for line in (LISTS / f"{name}.txt").read_text("utf-8").splitlines()]
     assert entries == sorted(set(entries))
@@ -53,7 +55,7 @@ def test_common_words_have_known_marks() -> None:
 
 
 def test_the_overlap_is_published() -> None:
-    shown = list(read("shown-names", ROOT / "artifacts" / "names-lists"))
+    shown = list(read("kept-names", ROOT / "artifacts" / "names-lists"))
     assert shown == sorted(word for word, marks in COMMON.items() if "name" in marks)
 
 
@@ -98,7 +100,7 @@ def test_pools_hold_enough_and_nothing_obscene(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", SENTENCE)
 def test_outputs_with_a_capital_are_hidden_again(kind: str) -> None:
-    capitals = set((LISTS / "shown-capitals.txt").read_text("utf-8").splitlines())
+    capitals = set((LISTS / "kept-capitals.txt").read_text("utf-8").splitlines())
     first = set(KINDS["first-word"]) | set(KINDS["particle"])
     for member in pool(kind):
         for part in member.split():
@@ -120,7 +122,7 @@ def test_outputs_of_no_kind_are_on_no_list() -> None:
 
 
 def test_symbols_are_single_code_points_of_no_sequence() -> None:
-    symbols = (LISTS / "symbols.txt").read_text("utf-8").splitlines()
+    symbols = (LISTS / "kept-symbols.txt").read_text("utf-8").splitlines()
     assert symbols == sorted(set(symbols))
     assert all(len(symbol) == 1 for symbol in symbols)
     assert not [s for s in symbols if regex.fullmatch(r"[\p{L}\p{N}\p{M}\p{Sc}\p{Cf}]", s)]

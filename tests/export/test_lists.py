@@ -29,7 +29,7 @@ SHAPES = {
 DESIGNATIONS = "street-word unit-word place-word institution-word organization-word".split()
 BY_LIST += DESIGNATIONS
 CLOSED = {"weekday", "month", "number-word", "ordinal", *DESIGNATIONS}
-NAMES = ["function-words", *(f"kind.{kind}" for kind in (*SHAPES, *BY_LIST))]
+NAMES = ["function-words", *(f"template.{kind}" for kind in (*SHAPES, *BY_LIST))]
 
 #: Entries at least, and outputs at least.
 SIZES = {
@@ -60,7 +60,9 @@ def read(name: str) -> list[tuple[str, str]]:
 
 
 FILES = {name: read(name) for name in NAMES}
-KINDS = {name.removeprefix("kind."): dict(entries) for name, entries in FILES.items() if name.startswith("kind.")}
+KINDS = {
+    name.removeprefix("template."): dict(entries) for name, entries in FILES.items() if name.startswith("template.")
+}
 FUNCTION_WORDS = dict(FILES["function-words"])
 README = (LISTS / "README.md").read_text("utf-8")
 
@@ -90,7 +92,7 @@ def test_entries_are_in_order(name: str):
     """That each is folded, a word or of its shape, and there once, is what every reader of a list asks for."""
     entries = [entry for entry, _ in FILES[name]]
     assert entries == sorted(entries)
-    assert min(map(len, entries)) > (name.removeprefix("kind.") in BY_LIST)
+    assert min(map(len, entries)) > (name.removeprefix("template.") in BY_LIST)
 
 
 def test_the_lists_are_those_of_the_exporter():
@@ -102,7 +104,9 @@ def test_the_lists_are_those_of_the_exporter():
 @pytest.mark.parametrize("name", NAMES)
 def test_lists_have_known_flags_only(name: str):
     allowed = {"", "name-like"} if name == "function-words" else {"", "member-only", "capitalized,member-only"}
-    if name.removeprefix("kind.") in DESIGNATIONS:  # no member has a lower-case slot, so outputs may be common words
+    if (
+        name.removeprefix("template.") in DESIGNATIONS
+    ):  # no member has a lower-case slot, so outputs may be common words
         allowed = {"capitalized", "capitalized,member-only"}
     assert {marks for _, marks in FILES[name]} <= allowed
 
@@ -222,7 +226,7 @@ def test_the_readme_names_size_source_and_license(name: str):
     assert row is not None
     assert int(row[1].replace(",", "")) == len(FILES[name])
     if name != "function-words":
-        assert int(row[2].replace(",", "")) == len(outputs(name.removeprefix("kind.")))
+        assert int(row[2].replace(",", "")) == len(outputs(name.removeprefix("template.")))
 
 
 def test_every_source_is_credited():

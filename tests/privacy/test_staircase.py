@@ -34,7 +34,7 @@ def table(seed: int, k: int = 4, symbols: int = SYMBOLS) -> StaircaseTable:
 
 
 def tensors(neighbors: Any, base: Any) -> dict[str, Any]:
-    return {"neighbours": neighbors, "base": base, "roles": np.full(len(base), 15, np.uint8)}
+    return {"neighbors": neighbors, "base": base, "roles": np.full(len(base), 15, np.uint8)}
 
 
 def level(epsilon: str = "2", share: Fraction = Fraction(1, 2), own: Fraction = Fraction(1)) -> StaircaseLevel:

@@ -28,8 +28,8 @@ from textveil_training.corpus.on_ray import sanitize_corpus_on_ray
 from textveil_training.token_randomizer import TokenRandomizer
 
 WRONG = {
-    "bundle-identity": ("expect-id", "0" * 64),
-    "bundle-maker": ("signer", "0" * 64),
+    "bundle-content-hash": ("expect-id", "0" * 64),
+    "bundle-signer": ("signer", "0" * 64),
     "bundle-too-large": ("max-bundle-bytes", "100"),
 }
 #: Every command that opens a bundle, with what else it needs before it does; {} is a bundle and [] an encoder.

@@ -108,8 +108,8 @@ def test_the_wheel_holds_the_bundle_once(dist: Callable[[str], Path], names: lis
     artifact = ROOT / "artifacts" / "english-v4"
     expected = sorted(f"{BUNDLE}/{path.name}" for path in artifact.iterdir())
     assert sorted(name for name in names if name.startswith("textveil/bundle/builtin/")) == expected
-    parts = ("manifest.json", "law.json", "characters.json", "vocabulary.tsv")
-    for part in (*parts, "staircase.safetensors", "function-words.txt", "kind.given-name.txt"):
+    parts = ("manifest.json", "mechanism.json", "characters.json", "vocabulary.tsv")
+    for part in (*parts, "staircase.safetensors", "function-words.txt", "template.given-name.txt"):
         assert sum(name.endswith(part) for name in names) == 1
     with zipfile.ZipFile(dist("wheel")) as wheel:
         for name in expected:
@@ -137,7 +137,7 @@ def test_the_wheel_holds_its_license_and_what_it_needs(dist: Callable[[str], Pat
     with zipfile.ZipFile(dist("command")) as wheel:
         entries = wheel.read(f"textveil_cli-{__version__}.dist-info/entry_points.txt").decode()
     assert "textveil = textveil_cli.__main__:main" in entries
-    assert f"\nLicense-Expression: {bundle['licence']}\n" in metadata
+    assert f"\nLicense-Expression: {bundle['license']}\n" in metadata
     assert "\nAuthor: textveil developers\n" in metadata
     assert "\nRequires-Python: >=3.11\n" in metadata
     needed = {line.split(":")[1].strip() for line in metadata.splitlines() if line.startswith("Requires-Dist")}

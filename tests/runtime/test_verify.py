@@ -100,7 +100,7 @@ def test_the_default_bundle_holds() -> None:
 def test_a_small_bundle_holds(bundle: TextBundle) -> None:
     lines = verify_text(bundle, pairs=12_000).splitlines()
     assert lines[1:3] == [
-        "no certificate: textbook bounds",
+        "no certificate: textbook epsilons",
         "all 488 stored distances recomputed from the rows: equal, no nearer word missing",
     ]
     pairs = int(lines[3].partition(" ")[0].replace(",", ""))
@@ -187,7 +187,7 @@ def test_a_draw_from_other_rows_is_seen(bundle: TextBundle, monkeypatch: pytest.
 def test_the_command(bundle: TextBundle, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(cli.app, "textveil", ["verify", str(bundle.path), "--audit-pairs", "5000"]) == 0
     assert "all within the stated epsilon" in capsys.readouterr().out
-    (bundle.path / "law.json").write_bytes(b"{}")
+    (bundle.path / "mechanism.json").write_bytes(b"{}")
     assert run(cli.app, "textveil", ["verify", str(bundle.path)]) == 1
     assert capsys.readouterr().err.count("\n") == 1
 
@@ -197,7 +197,9 @@ def test_the_command(bundle: TextBundle, capsys: pytest.CaptureFixture[str]) -> 
 
 def test_a_sound_staircase_passes(tmp_path: Path) -> None:
     found = verify_text(open_bundle(small_staircase(tmp_path), TextBundle)).splitlines()[1]
-    assert found.startswith("staircase: 15 rows of 4 distinct neighbors, one base, one budget; at most 6, 8.5 nats ")
+    assert found.startswith(
+        "staircase: 15 rows of 4 distinct neighbors, one base, one budget; at most 6, 8.5 per word "
+    )
 
 
 @pytest.mark.parametrize(
@@ -212,7 +214,9 @@ def test_outputs_that_are_wrong_are_seen(tmp_path: Path, word: str, role: int) -
     words, roles = (CASED_WORDS, CASED_ROLES) if word == "mark" or role > 2 else (WORDS, ROLES)
     index = words.index(word)
     folder = small_staircase(tmp_path, words=words, roles=put(roles, (index,), int(roles[index]) | role))
-    with pytest.raises(BundleDamaged, match=f"^staircase.safetensors: symbol {index} may not come out under its rule$"):
+    with pytest.raises(
+        BundleDamaged, match=f"^staircase.safetensors: symbol {index} is an output that its mode forbids$"
+    ):
         verify_text(open_bundle(folder, TextBundle))
 
 

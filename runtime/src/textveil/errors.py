@@ -155,7 +155,7 @@ class BundleVersion(BundleError, code="bundle-version"):
     """
 
 
-class WrongBundle(BundleError, code="bundle-kind"):
+class WrongBundle(BundleError, code="bundle-type"):
     """The bundle has another type than necessary: text, vectors or class labels.
 
     >>> from textveil import Encoder
@@ -174,7 +174,7 @@ class ModelRefused(BundleError, code="model-refused"):
     """
 
 
-class ModelNotExpected(BundleError, code="model-not-pinned"):
+class ModelNotExpected(BundleError, code="model-not-expected"):
     """A bundle runs a model, and the user gave neither its content hash nor its signer.
 
     >>> from textveil import TextLabelEncoder
@@ -185,7 +185,7 @@ class ModelNotExpected(BundleError, code="model-not-pinned"):
     """
 
 
-class ContentHashMismatch(BundleError, code="bundle-identity"):
+class ContentHashMismatch(BundleError, code="bundle-content-hash"):
     """The bundle is valid, but it is not the expected bundle of the caller.
 
     >>> from textveil import Sanitizer
@@ -195,11 +195,11 @@ class ContentHashMismatch(BundleError, code="bundle-identity"):
     """
 
 
-class WrongSigner(BundleError, code="bundle-maker"):
+class WrongSigner(BundleError, code="bundle-signer"):
     """The bundle has no signature of the signer whose key the caller gave.
 
     >>> issubclass(WrongSigner, BundleError), WrongSigner.code
-    (True, 'bundle-maker')
+    (True, 'bundle-signer')
     """
 
 
@@ -223,7 +223,7 @@ class UnknownMechanism(OptionError, code="unknown-mechanism"):
     """
 
 
-class UnknownLevel(OptionError, code="unknown-level"):
+class UnknownLevel(OptionError, code="unknown-epsilon"):
     """The bundle has no such privacy level (epsilon).
 
     >>> from textveil import Sanitizer

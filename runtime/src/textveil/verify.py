@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from textveil.bundle.components import SanTextLevel
 from textveil.bundle.files import read_bundle_files
 from textveil.bundle.label_bundle import LabelBundle
-from textveil.bundle.layout import MODE_BY_KEPT_WORDS
+from textveil.bundle.layout import STAIRCASE_MODES
 from textveil.bundle.text_bundle import TextBundle
 from textveil.bundle.vector_bundle import VectorBundle
 from textveil.errors import BundleDamaged, OptionError
@@ -111,7 +111,7 @@ def verify_encoder(bundle: VectorBundle) -> str:
         except OptionError as error:
             raise BundleDamaged(f"level {level.epsilon}: {error}") from error
         if not sound:
-            raise BundleDamaged(f"level {level.epsilon}: the noise loses more than the stated epsilon")
+            raise BundleDamaged(f"epsilon {level.epsilon}: the noise loses more than the stated epsilon")
     files, model = len(bundle.manifest["files"]), bundle.model_counts
     levels, tensors = format_count(len(bundle.levels), "level"), format_count(model.tensors, "tensor")
     operators = format_count(sum(model.operators.values()), "operator")
@@ -139,7 +139,7 @@ def verify_labels(bundle: LabelBundle) -> str:
     certificate = bundle.manifest.get("certificate")
     entries: list[Any] = certificate if isinstance(certificate, list) else []
     stated = [
-        tuple(entry.get(key) for key in ("channel", "epsilon", "base_sum", "budget", "factor"))
+        tuple(entry.get(key) for key in ("randomizer", "epsilon", "base_sum", "budget", "factor"))
         for entry in entries
         if isinstance(entry, dict)
     ]
@@ -151,15 +151,15 @@ def verify_labels(bundle: LabelBundle) -> str:
                 make_staircase_randomizer(staircase).compute_exact_row(code) for code in range(staircase.label_count)
             ]
             if exceeds_epsilon(rows, staircase.level.epsilon):
-                raise BundleDamaged(f"channel {name}, level {epsilon}: loses more than the stated epsilon")
+                raise BundleDamaged(f"randomizer {name}, epsilon {epsilon}: loses more than the stated epsilon")
             computed.append((name, epsilon, staircase.base_sum, staircase.budget, staircase.factor))
     if certificate is not None and stated != computed:
-        raise BundleDamaged("the certificate in the manifest is not that of these channels")
+        raise BundleDamaged("the certificate in the manifest does not match the randomizers")
     return "\n".join(
         [
             f"{format_count(len(bundle.manifest['files']), 'file')} with the right size and hash, structure sound",
-            "no certificate" if certificate is None else "certificate for these very channels",
-            f"{format_count(len(computed), 'level')} of {format_count(len(bundle.randomizers), 'channel')} computed "
+            "no certificate" if certificate is None else "the certificate matches the randomizers",
+            f"{format_count(len(computed), 'level')} of {format_count(len(bundle.randomizers), 'randomizer')} computed "
             "in exact "
             "rationals: all within the stated epsilon",
         ]
@@ -209,7 +209,7 @@ def _verify_santext(bundle: TextBundle, pairs: int) -> list[str]:
     _check_scores(table, metric)
     audited = len(laws) * len(inputs) * (len(inputs) - 1)
     return [
-        "no certificate: textbook bounds" if bundle.certificate is None else "certificate for this very table",
+        "no certificate: textbook epsilons" if bundle.certificate is None else "the certificate matches the table",
         f"all {table.scores.size:,} stored distances recomputed from the rows: equal, no nearer word missing",
         f"{format_count(audited, 'random pair')} of words audited at all levels: all within the stated epsilon",
     ]
@@ -260,12 +260,12 @@ def _verify_staircase(bundle: TextBundle) -> str:
     plans = StaircasePlanFactory(bundle)
     assert bundle.staircase_table is not None
     inputs = np.unique(_draw_below(bundle.symbol_count + 1, _STAIRCASE_INPUTS))
-    for protect in MODE_BY_KEPT_WORDS.values():
+    for protect in STAIRCASE_MODES:
         rule = plans.make_rule(protect=protect)
         for lower in (False, True):
             for symbol in np.flatnonzero(plans.get_output_mask(protect=protect, lower=lower)).tolist():
                 if not rule.is_output_allowed(bundle.vocabulary[symbol], lower=lower):
-                    raise BundleDamaged(f"staircase.safetensors: symbol {symbol} may not come out under its rule")
+                    raise BundleDamaged(f"staircase.safetensors: symbol {symbol} is an output that its mode forbids")
         for level in bundle.staircase_levels:
             slots = plans.make_slot_staircase(level, protect=protect)
             for staircase in {slots.any_case, slots.lower_case}:
@@ -281,7 +281,7 @@ def _verify_staircase(bundle: TextBundle) -> str:
     its_levels = format_count(len(bundle.staircase_levels), "level")
     return (
         f"staircase: {rows:,} rows of {format_count(k, 'distinct neighbor')}, one base, one budget; at most "
-        f"{levels} nats at its {its_levels}, on both rungs"
+        f"{levels} per word at its {its_levels}, in both modes"
     )
 
 

@@ -32,7 +32,7 @@ def bundle(tmp_path: Path) -> Path:
 
 
 def line(folder: Path, first: float = 0.5, **statement: object) -> str:
-    said = {"bundle": VectorClassifier.load(folder).bundle.content_hash, "epsilon_whole_text": "4"} | statement
+    said = {"bundle": VectorClassifier.load(folder).bundle.content_hash, "epsilon_text": "4"} | statement
     return json.dumps({"vector": [first] + [0.0] * (small_encoders.DIMENSION - 1), "statement": said})
 
 
@@ -86,12 +86,12 @@ def test_the_classifier_is_the_one_that_was_trained(bundle: Path) -> None:
         ('{"vector": [0.5]}', "is not a released vector"),
         (lambda b: line(b).replace('{"vector"', '{"vector": [], "vector"', 1), "is not a released vector"),
         (lambda b: line(b, bundle="0" * 64), "with another bundle"),
-        (lambda b: line(b, epsilon_whole_text="3"), "not a level of the bundle"),
-        (lambda b: line(b, epsilon_whole_text="CANARY"), "is not a released vector"),
+        (lambda b: line(b, epsilon_text="3"), "not a level of the bundle"),
+        (lambda b: line(b, epsilon_text="CANARY"), "is not a released vector"),
         (lambda b: line(b, float("nan")), "finite numbers"),
         (lambda b: line(b).replace("0.5", "1" + "0" * 400), "finite numbers"),
         (lambda b: line(b, 1e300), "finite numbers"),
-        (lambda b: line(b, epsilon_whole_text="sNaN"), "not a level of the bundle"),
+        (lambda b: line(b, epsilon_text="sNaN"), "not a level of the bundle"),
         (lambda b: line(b).replace("0.5", '"CANARY"'), "finite numbers"),
         (lambda b: line(b).replace("0.5", "true"), "finite numbers"),
         (lambda b: line(b).replace("[0.5, ", "["), "finite numbers"),

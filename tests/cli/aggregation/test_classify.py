@@ -86,7 +86,7 @@ def test_what_cannot_be_counted_is_said_and_has_no_number(run: Callable, tmp_pat
 
 def test_codes_that_are_not_labels_have_a_table_of_their_own(run: Callable, tmp_path: Path) -> None:
     def manifest(told: dict[str, Any]) -> None:
-        told["release"]["kind"], told["labels"] = "codebook", ["0", "1", "2"]
+        told["release"]["label_type"], told["labels"] = "cluster", ["0", "1", "2"]
 
     of_two = held_out_of(labels=["yes", "no"], texts=200, decisions=[[60, 30, 10], [5, 25, 70]])
     bundle = write_index(

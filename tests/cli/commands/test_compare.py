@@ -54,10 +54,10 @@ def test_what_is_named_must_be_what_is_pinned(here: Here, names: Path, index_bun
         found = rungs(here(*compare, "-b", names, "--expect-id", one).text)
         assert [*found] == ["names", "names as tags", "class label"]
     for more, code in (
-        (["--expect-id", "0" * 64], "bundle-identity"),
-        (["-b", names, "--expect-id", "0" * 64], "bundle-identity"),
+        (["--expect-id", "0" * 64], "bundle-content-hash"),
+        (["-b", names, "--expect-id", "0" * 64], "bundle-content-hash"),
         (["-b", index_bundle], "option"),
-        (["-b", tiny_encoder], "bundle-kind"),
+        (["-b", tiny_encoder], "bundle-type"),
     ):
         ran = here(*compare, *more)
         assert (ran.code, ran.out, ran.message.count("\n")) == (1, b"", 1)

@@ -41,7 +41,7 @@ def test_files_and_json(encode: Callable, note: Path) -> None:
         assert document.keys() == {"vector", "integers", "statement"}
         assert [number / 64 for number in document["integers"]] == document["vector"]
         assert len(document["vector"]) == DIMENSION
-        assert document["statement"]["epsilon_whole_text"] == 8
+        assert document["statement"]["epsilon_text"] == 8
         assert document["statement"]["word_dropout"] == "0.3"
         assert document["statement"] == documents[0]["statement"]
     assert [line.split(";")[0] for line in ran.message.splitlines()] == [
@@ -69,9 +69,9 @@ def test_an_empty_file(encode: Callable, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (["--epsilon", "5"], "unknown-level", "has the levels (epsilon of the whole text) 1, 4, 8"),
+        (["--epsilon", "5"], "unknown-epsilon", "has the levels (epsilon of the whole text) 1, 4, 8"),
         (["--word-dropout", "1"], "option", "word dropout"),
-        (["--expect-id", "x"], "bundle-identity", "another identity"),
+        (["--expect-id", "x"], "bundle-content-hash", "another content hash"),
         (["--text", "x", "file"], "option", "use either"),
     ],
 )
@@ -84,17 +84,17 @@ def test_named_errors(encode: Callable, arguments: list[str], code: str, expecte
 
 def test_options_are_checked_before_a_file_is_touched(encode: Callable, tmp_path: Path) -> None:
     ran = encode("--epsilon", "5", "-o", tmp_path / "out", tmp_path / "missing")
-    assert "unknown-level" in ran.message
+    assert "unknown-epsilon" in ran.message
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_bundle_of_the_other_kind(here: Callable, tiny_path: Path, tiny_encoder: Path) -> None:
     ran = here("encode", "--bundle", tiny_path, "--text", "x")
-    assert ran.message.startswith("textveil: bundle-kind: this is a bundle for text")
+    assert ran.message.startswith("textveil: bundle-type: this bundle sanitizes text")
     for arguments in (["sanitize", "--text", "x"], ["inspect", "x"], ["levels"]):
         ran = here(*arguments, "--bundle", tiny_encoder)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.startswith("textveil: bundle-kind: this bundle releases vectors")
+        assert ran.message.startswith("textveil: bundle-type: this bundle releases vectors")
 
 
 @pytest.mark.slow

@@ -22,8 +22,8 @@ def test_the_whole_statement_and_json(run: Callable, index_bundle: Path) -> None
     assert "Zorblax" not in err
     code, out, _ = run("encode", "-b", index_bundle, "--json", "--text", "goal")
     found = json.loads(out)
-    assert found["statement"]["epsilon_whole_text"] == 4
-    assert found["line"].startswith(str(found["index"]))
+    assert found["statement"]["epsilon_text"] == 4
+    assert found["line"].startswith(str(found["label_id"]))
 
 
 HEADING = "# one of 6 public sentences, not the author's words"
@@ -65,8 +65,8 @@ def test_sentences_of_tables_and_json(run: Callable, speaking: Path, tmp_path: P
     assert (code, out.splitlines()[0], len(out.splitlines())) == (0, HEADING, 4)
     code, out, _ = run("encode", "-b", speaking, "--as-text", "--json", "--text", "")
     found = json.loads(out)
-    assert found["sentence"] in SENTENCES[2 * found["index"] : 2 * found["index"] + 2]
-    assert found["statement"]["kind_of_text"] == HEADING.removeprefix("# ")
+    assert found["sentence"] in SENTENCES[2 * found["label_id"] : 2 * found["label_id"] + 2]
+    assert found["statement"]["sentence_description"] == HEADING.removeprefix("# ")
     code, out, _ = run("encode", "-b", speaking, "--text", "goal")
     assert out.split("\t")[0] in ("0", "1", "2")
 

@@ -37,7 +37,7 @@ def test_info(here: Callable, tiny_encoder: Path) -> None:
 def test_info_as_json(here: Callable, tiny_encoder: Path) -> None:
     told = json.loads(here("info", "--json", "--bundle", tiny_encoder).text)
     assert (told["noise_mode"], told["dimension"], told["max_tokens"], told["vocabulary_size"]) == ("l1", 4, 16, 22)
-    assert [(level["epsilon_whole_text"], level["default"]) for level in told["epsilons"]] == [
+    assert [(level["epsilon_text"], level["default"]) for level in told["epsilons"]] == [
         (1, False),
         (4, True),
         (8, False),
@@ -47,7 +47,7 @@ def test_info_as_json(here: Callable, tiny_encoder: Path) -> None:
 
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])
 def test_info_and_verify_of_every_mode(here: Callable, tmp_path: Path, mode: str, delta: str | None) -> None:
-    folder = write_encoder(tmp_path / mode, mode=mode, delta=delta)
+    folder = write_encoder(tmp_path / mode, noise_mode=mode, delta=delta)
     assert here("info", "--bundle", folder).code == 0
     ran = here("verify", folder)
     assert ran.code == 0
@@ -58,9 +58,9 @@ def test_info_and_verify_of_every_mode(here: Callable, tmp_path: Path, mode: str
 def test_a_manifest_with_odd_words(here: Callable, tiny_encoder: Path, tmp_path: Path) -> None:
     folder = write_encoder(tmp_path / "odd")
     for odd in (
-        {"labels": None, "measured": None},
-        {"labels": {"a": 1}, "measured": [1]},
-        {"name": 7, "measured": "x"},
+        {"labels": None, "measurements": None},
+        {"labels": {"a": 1}, "measurements": [1]},
+        {"name": 7, "measurements": "x"},
     ):
         assert here("info", "--bundle", sign_encoder(folder, odd)).code == 0
 
@@ -69,7 +69,7 @@ def test_verify_refuses_noise_that_is_too_small(
     here: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A planted fault: a table for a scale 1 % smaller."""
-    folder = write_encoder(tmp_path / "encoder", levels=["3"], default_level="3")
+    folder = write_encoder(tmp_path / "encoder", epsilons=["3"], default_epsilon="3")
     assert here("verify", folder).code == 0
     sound = representation.build_noise
 
@@ -85,7 +85,7 @@ def test_verify_refuses_noise_that_is_too_small(
     finally:
         accounting.compute_realized_loss.cache_clear()
     assert ran.code == 1
-    assert ran.message == "textveil: bundle-damaged: level 3: the noise loses more than the stated epsilon\n"
+    assert ran.message == "textveil: bundle-damaged: epsilon 3: the noise loses more than the stated epsilon\n"
 
 
 def test_verify_of_an_encoder_takes_no_number_of_pairs(here: Callable, tiny_encoder: Path) -> None:

@@ -55,9 +55,9 @@ def test_levels_and_statements(rewrite: Here, listed: Path) -> None:
     said = rewrite("-q", "--json", "--randomize", listed, "--epsilon", "6", "--text", TEXT).text
     statement = json.loads(said)["statement"]
     assert statement["level"] == "6"
-    assert statement["nats"] is None
-    assert (statement["draw"]["words"], statement["draw"]["nats"]) == (120, 6.0)
-    assert statement["drawn_words"] == 2
+    assert statement["epsilon_text"] is None
+    assert (statement["randomize"]["words"], statement["randomize"]["epsilon_per_word"]) == (120, 6.0)
+    assert statement["randomized_words"] == 2
     said = rewrite("--randomize", listed, "--epsilon", "4", "--text", TEXT).message
     assert "2 words of a public list of 120 drawn at 4 nats each" in said
 
@@ -80,9 +80,14 @@ def test_receipts_and_ledgers_say_so(rewrite: Here, here: Here, listed: Path, tm
         "1 document spent epsilon, total of this privacy unit: 0 nats, and 1 release without a finite bound"
         in ran.message
     )
-    options = json.loads(receipt.read_text())["options"]
-    assert (options["draw"]["words"], options["draw"]["nats"], options["nats"]) == (120, 10.0, None)
-    assert "names, level 10: 1 document, no finite bound" in here("verify", "--receipt", receipt).text
+    content = json.loads(receipt.read_text())
+    options = content["options"]
+    assert (options["randomize"]["words"], options["randomize"]["epsilon_per_word"], content["epsilon"]) == (
+        120,
+        10.0,
+        None,
+    )
+    assert "names, level 10: 1 document, no finite epsilon" in here("verify", "--receipt", receipt).text
 
 
 def test_words_that_the_vocabulary_lacks_are_said_of(rewrite: Here, listed: Path) -> None:

@@ -44,7 +44,7 @@ def test_a_text_is_rewritten(here: Callable[..., Any], bundle: Path, file: Path)
     ran = here("sanitize", "-b", bundle, "--protect", "all", "--json", "-q", file)
     statement = json.loads(ran.text)["statement"]
     assert ran.err == b""
-    assert "function words" not in statement["visible"]
+    assert "function words" not in statement["revealed_parts"]
     assert statement["protect"] == "all"
     assert statement["summary"].startswith("8.5 nats per drawn word: ")
 
@@ -136,7 +136,7 @@ def test_documents_are_lines_or_files(here: Callable[..., Any], bundle: Path, tm
     assert words[0] == words[1]
     assert words[2] == words[3]
     lines = here("sanitize", "-b", bundle, "--consistent", "--document", "line", "--json", "-q", path)
-    assert [json.loads(line)["statement"]["mentions"] for line in lines.text.splitlines()] == [1, 1]
+    assert [json.loads(line)["statement"]["randomized_words"] for line in lines.text.splitlines()] == [1, 1]
 
 
 def test_a_document_above_the_cap(here: Callable[..., Any], bundle: Path) -> None:

@@ -86,10 +86,10 @@ def test_equal_names_are_equal_unless_that_is_refused(rewrite: Here) -> None:
 
 def test_statements(rewrite: Here) -> None:
     statement = json.loads(rewrite("-q", "--json", "--keep", "city", "--text", TEXT).text)["statement"]
-    assert statement["nats"] is None
-    assert statement["promise"] == "none on shown words"
-    assert (statement["protect"], statement["keep"], statement["shown_words"]) == ("names", ["city"], 3)
-    assert not {"epsilon", "epsilon_document", "tokens"} & statement.keys()
+    assert statement["epsilon_text"] is None
+    assert statement["epsilon_notion"] == "none on shown words"
+    assert (statement["protect"], statement["keep"], statement["kept_words"]) == ("names", ["city"], 3)
+    assert not {"epsilon", "epsilon_per_word", "tokens"} & statement.keys()
     line = rewrite("--keep", "city", "--keep", "number", "--text", TEXT).message
     assert "Shown: common words from a public list, the kinds city, number. All others: replaced by random ones" in line
     assert "No number of nats bounds what is shown (3 shown words)." in rewrite("--statement", "--text", TEXT).message
@@ -127,7 +127,7 @@ def test_ledgers_receipts_and_memos(rewrite: Here, here: Here, tmp_path: Path) -
     pytest.importorskip("cryptography")
     receipt = tmp_path / "receipt.json"
     rewrite("-q", "--receipt", receipt, "--receipt-key", tmp_path / "key", "--text", TEXT)
-    assert "names: 1 document, no finite bound" in here("verify", "--receipt", receipt).text
+    assert "names: 1 document, no finite epsilon" in here("verify", "--receipt", receipt).text
     key = tmp_path / "elsewhere"
     key.mkdir()
     kept: list[bytes] = []
@@ -240,12 +240,12 @@ def test_few_foreign_texts_among_many_are_counted_and_not_warned_of(rewrite: Her
         assert len(WARNED.findall(ran.message)) == warned
         told = json.loads(ran.text)
         assert told["mostly_replaced_documents"] == foreign
-        assert 0.7 < told["kept_share"] < 1
+        assert 0.7 < told["kept_word_share"] < 1
 
 
 def test_json_has_the_kept_share(rewrite: Here) -> None:
-    assert json.loads(rewrite("--json", "--text", FOREIGN).text)["kept_share"] == 0.25
-    assert json.loads(rewrite("--json", "--text", "Anna Novak").text)["kept_share"] is None
+    assert json.loads(rewrite("--json", "--text", FOREIGN).text)["kept_word_share"] == 0.25
+    assert json.loads(rewrite("--json", "--text", "Anna Novak").text)["kept_word_share"] is None
 
 
 def test_a_folder_is_gone_on_with_under_the_same_kinds(rewrite: Here, tmp_path: Path) -> None:

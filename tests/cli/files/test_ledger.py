@@ -76,9 +76,9 @@ def test_scopes_of_json_lines_and_parquet(here: Callable, bundle: Path, path: Pa
     assert parquet.read_table(tmp_path / "out").column("who").to_pylist() == [1]
     reasons = [json.loads(line) for line in (tmp_path / "kept").read_text().splitlines()]
     assert [(one["row"], one["reason"].split(":")[0]) for one in reasons] == [
-        (2, "this release does not fit the budget of its scope"),
+        (2, "this release exceeds the budget of its privacy unit"),
         (3, "the --privacy-unit-column is empty"),
-        (4, "this release does not fit the budget of its scope"),
+        (4, "this release exceeds the budget of its privacy unit"),
     ]
     assert json.loads(reasons[0]["raw"]) == {"who": 2, "note": "flu flu"}
     said = here("sanitize", "-b", bundle, "--ledger", path, *options, "-o", tmp_path / "out").message
@@ -97,7 +97,7 @@ def test_a_budget_that_is_spent_ends_the_run_and_nothing_is_charged(
         ran = tables(people, "--privacy-unit-column", "who", "--budget", "20", *to)
         assert (ran.code, ran.out, out.exists()) == (1, b"", False)
         assert ran.message.endswith(
-            "textveil: budget: people.csv, row 3 (line 4): this release does not fit the budget of its scope: "
+            "textveil: budget: people.csv, row 3 (line 4): this release exceeds the budget of its privacy unit: "
             "0 of 20 nats are spent, and it needs at least 25.5 nats (--rejected-rows FILE skips rejected rows)\n"
         )
         assert charged() == [(0, 0), (0, 0)]
@@ -124,7 +124,7 @@ def test_rows_that_a_budget_refuses_go_to_the_quarantine(
     assert [json.loads(line)["row"] for line in kept.read_text().splitlines()] == [3, 5]
     assert spent(path, "anna", "bob") == [1, 2]
     assert tables(people, "--privacy-unit-column", "who", "--budget", "18").message.startswith(
-        "textveil: budget: people.csv, row 1 (line 2): this scope has a smaller budget"
+        "textveil: budget: people.csv, row 1 (line 2): this privacy unit has a smaller budget"
     )
 
 

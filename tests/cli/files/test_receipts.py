@@ -16,7 +16,8 @@ def test_receipts_of_tables(here: Callable, bundle: Path, people: Path, tmp_path
         assert here(*run, receipt, "-o", output).code == 0
         ran = here("verify", "--receipt", receipt, "--output", output)
         assert ran.text.startswith(
-            "staircase, level 8.5: 4 documents, 6 drawn words, 51 nats; of a table only note: all else is copied"
+            "staircase, level 8.5: 4 documents, 6 randomized words, 51 nats; "
+            "of a table only note: all other columns are copied"
         )
         assert "the receipt matches this output" in ran.text
     assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).startswith(b"id,who,note\n1,anna,")
@@ -24,7 +25,7 @@ def test_receipts_of_tables(here: Callable, bundle: Path, people: Path, tmp_path
     for content, code in ((ran.out + b"6,anna,nurse\n", 1), (ran.out, 0)):
         out.write_bytes(content)
         assert here("verify", "--receipt", receipt, "--output", out).code == code
-    assert json.loads(receipt.read_text())["options"]["table"] == {"format": "csv", "rewritten": ["note"]}
+    assert json.loads(receipt.read_text())["options"]["table"] == {"format": "csv", "rewritten_columns": ["note"]}
     assert "--receipt is also an input" in here(*run, people, "-o", out).message
     (tmp_path / "folder").mkdir()
     assert "--receipt needs a single output, not a folder" in here(*run, receipt, "-o", tmp_path / "folder").message

@@ -59,7 +59,7 @@ def test_a_copy_from_a_pickle_is_the_same_and_holds_no_text(rewriter: Configured
 def test_another_bundle_in_that_folder_is_refused(tmp_path: Path) -> None:
     folder = small_staircase(tmp_path / "bundle")
     pickled = pickle.dumps(ConfiguredSanitizer(folder))
-    small_staircase(folder, visible="none")
+    small_staircase(folder, mode="all")
     with pytest.raises(ContentHashMismatch):
         pickle.loads(pickled)
 

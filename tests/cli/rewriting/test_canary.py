@@ -169,7 +169,7 @@ def test_bad_bytes_after_the_secret(confined: Confined, tiny_path: Path, broken:
 def test_a_damaged_bundle_does_not_tell(confined: Confined, tiny_path: Path) -> None:
     bundle = confined.inputs / SECRET
     shutil.copytree(tiny_path, bundle)
-    (bundle / "law.json").write_bytes(b"{" + SECRET.encode())
+    (bundle / "mechanism.json").write_bytes(b"{" + SECRET.encode())
     code, said = confined.run("sanitize", "--bundle", bundle, "--text", SECRET)
     assert code == 1
     assert "bundle-damaged" in said

@@ -45,9 +45,9 @@ def test_a_budget_refuses_and_nothing_comes_out(sanitize: HERE, tmp_path: Path) 
     for options in ([], ["--budget", "30"], ["-o", output]):
         ran = sanitize(*options)
         assert (ran.code, ran.out) == (1, b"")
-        assert ran.message.startswith("textveil: budget: this release does not fit the budget of its scope")
+        assert ran.message.startswith("textveil: budget: this release exceeds the budget of its privacy unit")
     assert not output.exists()
-    assert sanitize("--budget", "31").message.startswith("textveil: budget: this scope has a smaller budget")
+    assert sanitize("--budget", "31").message.startswith("textveil: budget: this privacy unit has a smaller budget")
 
 
 def test_lines_are_documents_of_one_scope(here: HERE, bundle: Path, path: Path, tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_what_a_ledger_holds_is_shown(here: HERE, sanitize: HERE, path: Path) ->
         ["1", "25.5", "1,000", "0", "0"],
     ]
     assert len(here("ledger", "show", path, "--privacy-unit", "a").text.splitlines()) == 2
-    assert json.loads(here("ledger", "show", path, "--privacy-unit", "b", "--json").text)[0]["nats"] == "25.5"
+    assert json.loads(here("ledger", "show", path, "--privacy-unit", "b", "--json").text)[0]["epsilon"] == "25.5"
     assert here("ledger", "show", path, "--privacy-unit", "secret").message == (
         "textveil: option: the ledger has no privacy unit of that name (see textveil ledger show --help)\n"
     )
@@ -190,10 +190,10 @@ def test_a_receipt_goes_with_an_output(here: HERE, bundle: Path, tmp_path: Path)
     assert ", the expected key\nno output was checked (--output)\n" in ran.text
     output.write_text("another")
     for options, message in [
-        (["--output", output], "receipt: the receipt is of another output"),
+        (["--output", output], "receipt: the receipt is for another output"),
         (["--output", tmp_path / "none"], "input: --output: cannot read the file: No such file or directory"),
         (["--signed-by", "0" * 64], "receipt: the receipt is signed with another key"),
-        (["--expect-id", "0" * 64], "bundle-identity: the receipt is for another bundle"),
+        (["--expect-id", "0" * 64], "bundle-content-hash: the receipt is of another bundle"),
     ]:
         ran = here("verify", "--receipt", receipt, *options)
         assert (ran.code, ran.out) == (1, b"")

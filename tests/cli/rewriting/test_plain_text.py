@@ -124,7 +124,7 @@ def test_json_lines(cli: Callable, tmp_path: Path, tiny: Sanitizer) -> None:
         statement = document["statement"]
         expected = tiny.terms().statement(statement["tokens"]).to_dict()
         assert statement == expected
-        assert statement["epsilon_document"] == statement["tokens"] * statement["epsilon"]
+        assert statement["epsilon_text"] == statement["tokens"] * statement["epsilon"]
 
 
 def test_json_of_a_text(cli: Callable) -> None:
@@ -133,7 +133,7 @@ def test_json_of_a_text(cli: Callable) -> None:
     assert document["text"].count("\n") == 1
     statement = document["statement"]
     assert (statement["mechanism"], statement["level"], statement["epsilon"]) == ("krr", None, 3.5)
-    assert (statement["epsilon_kind"], statement["case"], statement["tokens"]) == ("pure local DP", "drop", 2)
+    assert (statement["epsilon_notion"], statement["case"], statement["tokens"]) == ("pure local DP", "drop", 2)
 
 
 # --- options -------------------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ def test_options_reach_the_library(cli: Callable, tmp_path: Path, tiny: Sanitize
 @pytest.mark.parametrize(
     ("arguments", "code", "expected"),
     [
-        (["--epsilon", "17"], "unknown-level", "santext+ has the epsilons 4, 16"),
+        (["--epsilon", "17"], "unknown-epsilon", "santext+ has the epsilons 4, 16"),
         (["-p", "canary"], "option", "not a number"),
         (["-p", "0"], "option", "above 0 and at most 1"),
         (["--mechanism", "santext", "-p", "0.3"], "option", "santext+ alone"),
@@ -189,5 +189,5 @@ def test_errors_come_before_input_is_read(cli: Callable, note: Path, tmp_path: P
     for path in (note, empty):
         ran = cli(path, "-o", target, "--epsilon", "5")
         assert ran.code == 1
-        assert "unknown-level" in ran.message
+        assert "unknown-epsilon" in ran.message
         assert not target.exists()

@@ -31,12 +31,12 @@ def leaves(folder: Path) -> list[Path]:
 def test_texts_are_released_and_nothing_stays(tmp_path: Path) -> None:
     with served(tmp_path, *START, "--bundle", SMALL, "--epsilon", "4") as server:
         promise = server.ask("GET", "/info")[1]["sanitize"]
-        assert (promise["level"], promise["epsilon"]) == ("4", 4)
+        assert (promise["level"], promise["epsilon_per_word"]) == ("4", 4)
         status, said, _ = server.ask("POST", "/sanitize", {"text": f"The {SECRET} said: no."})
         assert status == 200
         assert said["text"].startswith("The ")
         assert said["text"].endswith(": no.")
-        assert said["statement"]["epsilon"] == 4
+        assert said["statement"]["epsilon_per_word"] == 4
         texts = [f"the {canary} and" for canary in CANARIES if canary.isprintable()]
         status, several, _ = server.ask("POST", "/sanitize", {"texts": texts})
         assert status == 200
@@ -71,7 +71,7 @@ def test_sentences_are_released(tmp_path: Path) -> None:
         for text in (SECRET, ""):
             status, said, _ = server.ask("POST", "/encode", {"text": text})
             assert (status, said["sentence"] in SENTENCES) == (200, True)
-            assert said["statement"]["kind_of_text"] == "one of 6 public sentences, not the author's words"
+            assert said["statement"]["sentence_description"] == "one of 6 public sentences, not the author's words"
             assert "Zorblax" not in json.dumps(said) + server.said
 
 
@@ -127,10 +127,10 @@ def test_names_are_replaced(tmp_path: Path) -> None:
     allowed.write_text("Anna\n")
     rung = ("--protect", "names", "--tag", "person", "--keep", "city", "--allow", allowed)
     with served(tmp_path, *START, "--bundle", SMALL, *rung) as server:
-        assert server.ask("GET", "/info")[1]["sanitize"]["nats"] is None
+        assert server.ask("GET", "/info")[1]["sanitize"]["epsilon_text"] is None
         status, said, _ = server.ask("POST", "/sanitize", {"text": "The doctor called Olga in Boston."})
         assert (status, said["text"]) == (200, "The doctor called [person 1] in Boston.")
-        assert (said["statement"]["nats"], said["statement"]["shown_words"]) == (None, 4)
+        assert (said["statement"]["epsilon_text"], said["statement"]["kept_words"]) == (None, 4)
         assert server.stop() == 0
         assert "entries of --allow: 1 names of persons (kept there too)" in server.said
         assert "Anna" not in server.said
@@ -180,7 +180,7 @@ def test_without_the_option_no_request_names_a_privacy_unit(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--epsilon", "7"], 1, "textveil: unknown-level: "),
+        (["--epsilon", "7"], 1, "textveil: unknown-epsilon: "),
         (["--protect", "names", "--epsilon", "6"], 1, "textveil: option: --protect names does not take --epsilon "),
         (["--protect", "names", "--keep", SECRET], 1, "textveil: option: no such kind; there are account"),
         (["--privacy-unit-per-request"], 1, "textveil: option: --privacy-unit-per-request needs --ledger FILE"),

@@ -47,12 +47,12 @@ def find_law(bundle: Bundle, mechanism: str, options: dict[str, Any]) -> Law:
     called = [name for (of, name), label in bundle.labels.items() if of == mechanism and label == epsilon]
     check(called or epsilon is None, "no level has this label")
     named = called[0] if called else bundle.defaults["level"]
-    laws = [level["laws"][mechanism] for level in bundle.law["levels"] if level["name"] == named]
+    laws = [level["parameters"][mechanism] for level in bundle.law["levels"] if level["name"] == named]
     check(laws, "no such level")
     if laws[0]["base"] is not None:
         base = [stored * output for stored, output in zip(bundle.arrays[laws[0]["base"]].values, base, strict=True)]
     weights = bundle.arrays[laws[0]["weights"]].values
-    neighbors, scores = bundle.arrays["neighbours"].rows(), bundle.arrays["scores"].rows()
+    neighbors, scores = bundle.arrays["neighbors"].rows(), bundle.arrays["scores"].rows()
 
     def row(x: int) -> tuple[int, list[tuple[int, int]]]:
         last = weights[scores[x][-1]]
@@ -153,7 +153,7 @@ def write_text(bundle: Bundle, items: list[str | Unit], outputs: list[int], stri
             written, after_unit = written + item, False
             continue
         spellings = [bundle.spellings[i][0] for i in itertools.islice(ids, len(item.ids))]
-        if bundle.law["tokens"] == "wordpiece":
+        if bundle.law["token_type"] == "wordpiece":
             spellings = [spelling.removeprefix("##") for spelling in spellings]
         printed = "".join(spellings)
         if item.case != "lower":

@@ -42,7 +42,8 @@ class IndexReader:
         self.sentences = said.read_text("utf-8").split("\n")[:-1] if said.exists() else []
         self.words = (folder / "words.txt").read_text("utf-8").split("\n")[:-1]
         self.rows, self.codes, self.channels = (
-            tensors((folder / f"{name}.safetensors").read_bytes()) for name in ("rows", "codes", "channels")
+            tensors((folder / f"{name}.safetensors").read_bytes())
+            for name in ("rows", "label-classifier", "randomizers")
         )
 
     def ids(self, text: str) -> list[int]:
@@ -81,7 +82,7 @@ class IndexReader:
 
     def index(self, code: int, channel: str, epsilon: str, entropy: Iterator[int]) -> int:
         base = self.channels[f"{channel}.{epsilon}.base"]
-        dealt = self.channels[f"{channel}.{epsilon}.dealt"][code * len(base) : (code + 1) * len(base)]
+        dealt = self.channels[f"{channel}.{epsilon}.budget"][code * len(base) : (code + 1) * len(base)]
         with localcontext(prec=80):
             factor = math.floor((Decimal(epsilon).exp() - 1) * G)
         total, budget = sum(base), sum(dealt)
@@ -101,7 +102,7 @@ class IndexReader:
 
     def channel(self, name: str, epsilon: str) -> list[list[Fraction]]:
         """``P``: a row for each code."""
-        base, dealt = (self.channels[f"{name}.{epsilon}.{part}"] for part in ("base", "dealt"))
+        base, dealt = (self.channels[f"{name}.{epsilon}.{part}"] for part in ("base", "budget"))
         with localcontext(prec=80):
             factor = math.floor((Decimal(epsilon).exp() - 1) * G)
         rows = [dealt[start : start + len(base)] for start in range(0, len(dealt), len(base))]

@@ -95,7 +95,7 @@ def longest_matches(bundle: Bundle, part: str) -> list[int]:
 
 def read_text(bundle: Bundle, text: str, drop_case: bool, strict: bool) -> list[str | Unit]:
     """A text as gaps (plain strings) and units."""
-    read = read_word if bundle.law["tokens"] == "word" else read_wordpieces
+    read = read_word if bundle.law["token_type"] == "word" else read_wordpieces
     items: list[str | Unit] = []
     for kind, part in find_segments(text):
         if kind == "gap" and strict:

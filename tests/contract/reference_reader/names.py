@@ -14,31 +14,34 @@ NO_SYMBOL = regex.compile(r"[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\U0001F1E6-\U
 
 
 def names_files(entry: dict[str, Any]) -> list[str]:
-    """The files that `names` in `law.json` stands for."""
-    check(set(entry) == {"kinds", "pools"}, "law.json: names")
+    """The files that `names` in `mechanism.json` stands for."""
+    check(set(entry) - {"facts"} == {"entity_types", "surrogate_pools"}, "mechanism.json: names")
     for kinds in entry.values():
-        check(isinstance(kinds, list) and len(set(kinds)) == len(kinds), "law.json: a kind twice")
-        check(all(regex.fullmatch("[a-z]+(-[a-z]+)*", kind) for kind in kinds), "law.json: the name of a kind")
-    files = ["common-words.txt", "shown-capitals.txt", "symbols.txt"]
-    files += [f"names.kind.{kind}.txt" for kind in entry["kinds"]]
-    return files + [f"names.pool.{kind}.txt" for kind in entry["pools"]]
+        check(isinstance(kinds, list) and len(set(kinds)) == len(kinds), "mechanism.json: a kind twice")
+        check(all(regex.fullmatch("[a-z]+(-[a-z]+)*", kind) for kind in kinds), "mechanism.json: the name of a kind")
+    files = ["common-words.txt", "kept-capitals.txt", "kept-symbols.txt"]
+    files += [f"names.entity.{kind}.txt" for kind in entry["entity_types"]]
+    files += [f"names.surrogates.{kind}.txt" for kind in entry["surrogate_pools"]]
+    return files + [f"names.facts.{name}.txt" for name in entry.get("facts", [])]
 
 
 def read_names(entry: dict[str, Any], data: dict[str, bytes]) -> dict[str, Any]:
     """The lists, checked: common words with their marks, capitals, symbols, kinds with marks, pools."""
     common = marked(data, "common-words.txt", MARKS)
-    kinds = {kind: marked(data, f"names.kind.{kind}.txt", {"capitalized", "common"}) for kind in entry["kinds"]}
+    kinds = {
+        kind: marked(data, f"names.entity.{kind}.txt", {"capitalized", "common"}) for kind in entry["entity_types"]
+    }
     for kind in CLOSED:
         for member, marks in kinds.get(kind, {}).items():
             check(marks or member not in common, "a common word of a closed kind")
-    symbols = in_order(entries(data, "symbols.txt"))
+    symbols = in_order(entries(data, "kept-symbols.txt"))
     check(all(len(symbol) == 1 and not NO_SYMBOL.match(symbol) for symbol in symbols), "a symbol")
     return {
         "common": common,
-        "capitals": in_order(entries(data, "shown-capitals.txt")),
+        "capitals": in_order(entries(data, "kept-capitals.txt")),
         "symbols": symbols,
         "kinds": kinds,
-        "pools": {kind: entries(data, f"names.pool.{kind}.txt") for kind in entry["pools"]},
+        "pools": {kind: entries(data, f"names.surrogates.{kind}.txt") for kind in entry["surrogate_pools"]},
     }
 
 

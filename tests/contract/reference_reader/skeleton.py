@@ -44,7 +44,7 @@ class Skeleton:
     def __init__(self, bundle: Bundle, options: dict[str, Any]) -> None:
         check(bundle.staircase is not None, "a bundle without a staircase")
         self.bundle, self.lists = bundle, bundle.staircase
-        default = {"function-words": "words", "none": "all"}[self.lists.defaults["visible"]]
+        default = self.lists.defaults["mode"]
         self.visible = options.get("protect", default) == "words"
         self.bare = options.get("sanitize_punctuation", False)
         self.drop_case = self.bare or options.get("case") == "drop"

@@ -18,7 +18,7 @@ UNIT = 2**20  # G
 
 @dataclass(frozen=True)
 class Staircase:
-    """The staircase of a bundle: levels as law.json has them, and what is drawn from."""
+    """The staircase of a bundle: levels as mechanism.json has them, and what is drawn from."""
 
     levels: list[dict[str, str]]
     defaults: dict[str, str]
@@ -43,8 +43,8 @@ def read_list(data: bytes, marks: set[str]) -> dict[str, tuple[str, ...]]:
 
 def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     """The staircase and its lists; refused unless the conditions of the theorem hold."""
-    arrays, symbols = parse_safetensors(data["staircase.safetensors"]), law["symbols"]
-    neighbors, base, roles = arrays["neighbours"], arrays["base"], arrays["roles"]
+    arrays, symbols = parse_safetensors(data["staircase.safetensors"]), law["vocabulary_size"]
+    neighbors, base, roles = arrays["neighbors"], arrays["base"], arrays["roles"]
     check(neighbors.dtype == ("U16" if symbols <= 65536 else "U32"), "stored ids: type")
     check(len(neighbors.shape) == 2 and neighbors.shape[0] == symbols and neighbors.shape[1] >= 1, "stored ids: shape")
     check((base.dtype, base.shape, roles.dtype, roles.shape) == ("U32", [symbols], "U8", [symbols]), "base or roles")
@@ -64,9 +64,9 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     strict = [Decimal(level["epsilon"]) for level in levels]
     check(levels and all(a < b for a, b in itertools.pairwise(strict)), "levels are out of order")
     names = [level["name"] for level in levels]
-    check(len(set(names)) == len(names) and set(defaults) == {"level", "visible"}, "levels: names")
-    check(defaults["level"] in names and defaults["visible"] in ("function-words", "none"), "staircase: defaults")
-    described = law["skeleton"]["kinds"]
+    check(len(set(names)) == len(names) and set(defaults) == {"level", "mode"}, "levels: names")
+    check(defaults["level"] in names and defaults["mode"] in ("words", "all"), "staircase: defaults")
+    described = law["template"]["entity_types"]
     for kind in described:
         for text in (kind["name"], *([] if kind["shape"] is None else [kind["shape"]])):
             check(regex.fullmatch(r"[a-z]+(-[a-z]+)*", text), "a kind: name or shape")
@@ -75,7 +75,7 @@ def read_staircase(law: dict[str, Any], data: dict[str, bytes]) -> Staircase:
     marks = {"capitalized", "member-only"}
     kinds = {kind["name"]: (kind["shape"], read_list(data[kind["file"]], marks)) for kind in described}
     check(len(kinds) == len(described), "a kind is repeated")
-    words = read_list(data[law["skeleton"]["function_words"]], {"name-like"})
+    words = read_list(data[law["template"]["function_words"]], {"name-like"})
     return Staircase(levels, defaults, neighbors.rows(), base.values, roles.values, words, kinds)
 
 

@@ -42,8 +42,9 @@ class TestCertificateInABundle:
         with pytest.raises(ContentHashMismatch):
             Sanitizer.load(bundle.path, expect_id=bundle.content_hash)
         certified = Sanitizer.load(bundle.path)
-        assert certified.bundle.mechanism_hash == bundle.mechanism_hash == certified.bundle.certificate["identity"]
-        assert certified.bundle.certificate["format_version"] == 2
+        assert certified.bundle.mechanism_hash == bundle.mechanism_hash
+        assert certified.bundle.certificate["mechanism_hash"] == bundle.mechanism_hash
+        assert certified.bundle.certificate["format_version"] == 3
         proven = certified.bundle.certificate["levels"]["l1"]["santext"]
         terms = certified.terms(mechanism="santext", epsilon=proven["epsilon_certified"])
         assert terms.epsilon == proven["epsilon_certified"] < proven["epsilon_textbook"] == 12

@@ -39,9 +39,9 @@ def set_at(name, place, value):
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
-        (set_at("neighbours", (7, 2), 7), "row 7: the ids"),
-        (set_at("neighbours", (7, 0), 9), "row 7: the ids"),
-        (set_at("neighbours", (79, 7), 80), "row 79: the ids"),
+        (set_at("neighbors", (7, 2), 7), "row 7: the ids"),
+        (set_at("neighbors", (7, 0), 9), "row 7: the ids"),
+        (set_at("neighbors", (79, 7), 80), "row 79: the ids"),
     ],
 )
 def test_the_error_identifies_a_faulty_row(tensors, fault, message):
@@ -51,7 +51,7 @@ def test_the_error_identifies_a_faulty_row(tensors, fault, message):
 
 
 def test_the_error_identifies_a_level_beyond_the_bound(tensors):
-    with pytest.raises(CertificationError, match=r"level 6: law\.json"):
+    with pytest.raises(CertificationError, match=r"level 6: mechanism\.json"):
         certify_staircase(tensors, [replace(LEVELS[1], epsilon=Decimal(17))])
 
 

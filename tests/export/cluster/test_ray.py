@@ -68,7 +68,7 @@ def test_csv_json_lines_and_parquet_on_two_nodes(two_nodes: str, tmp_path: Path)
     run = json.loads((out / "_records" / "run.json").read_bytes())
     assert len(run["parts"]) == 4
     assert run["rows"] == sum(part["rows"] for part in run["parts"]) == 8000
-    assert run["statement"]["mentions"] == run["tokens"] == sum(part["tokens"] for part in run["parts"])
+    assert run["statement"]["randomized_words"] == run["tokens"] == sum(part["tokens"] for part in run["parts"])
     texts = [line for part in out.rglob("*.csv") for line in part.read_text("utf-8").splitlines()[1:]]
     assert CANARY not in "".join(texts)
     assert len({line.partition(",")[2] for line in texts}) > 7000  # no two workers share a stream

@@ -40,8 +40,8 @@ def test_a_checkpoint_becomes_a_bundle(
     assert encoder.bundle.default_level.epsilon == "2"
     assert encoder.bundle.default_level.grid == 256
     manifest = encoder.bundle.manifest
-    assert (manifest["name"], manifest["licence"], tuple(manifest["labels"])) == ("Tiny one", "MIT", LABELS)
-    figures = manifest["measured"]
+    assert (manifest["name"], manifest["license"], tuple(manifest["labels"])) == ("Tiny one", "MIT", LABELS)
+    figures = manifest["measurements"]
     assert figures["texts"] == 300
     assert figures["accuracy_without_noise"]["float32"] > 0.85
     assert figures["accuracy_by_epsilon"]["2"]["int8"] < figures["accuracy_by_epsilon"]["8"]["int8"]

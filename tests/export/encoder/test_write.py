@@ -21,7 +21,7 @@ def contents(encoder_bundle: Path, monkeypatch: pytest.MonkeyPatch) -> EncoderCo
     names = ("model.onnx", "vocabulary.txt", "classifier.safetensors", "int8_recipes.json")
     files = {name: (encoder_bundle / name).read_bytes() for name in names}
     manifest = json.loads((encoder_bundle / "manifest.json").read_text("utf-8"))
-    monkeypatch.setattr(encoder_writer, "measure_memory", lambda *_: manifest["measured"]["device"])
+    monkeypatch.setattr(encoder_writer, "measure_memory", lambda *_: manifest["measurements"]["device"])
     return EncoderContents(files, manifest.pop("release"), manifest)
 
 

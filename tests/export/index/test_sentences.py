@@ -43,7 +43,7 @@ def test_the_command_does_not_change_the_randomizers(plain: IndexContents, tmp_p
         assert path.name in ("manifest.json", "README.md") or path.read_bytes() == (after / path.name).read_bytes()
     assert json.loads((after / "manifest.json").read_text("utf-8"))["provenance"]["sentences"] == "ours"
     card = " ".join((after / "README.md").read_text("utf-8").split())
-    assert "prints one of 3 public sentences (`sentences.txt`) instead of an index" in card
+    assert "prints one of 3 public sentences (`sentences.txt`) instead of a label" in card
     assert "None is a paraphrase" in card
     assert "- sentences: ours" in card
     assert read_index_contents(after).sentences == found.sentences

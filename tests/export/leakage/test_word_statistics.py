@@ -148,7 +148,7 @@ class TestStatisticsInABundle:
         assert again.content_hash != bundle.content_hash
         assert written.statistics == again.statistics
         assert again.statistics["levels"] == measured[1]["levels"]
-        assert again.statistics["identity"] == bundle.mechanism_hash
+        assert again.statistics["mechanism_hash"] == bundle.mechanism_hash
         assert again.manifest["levels"] == labels
         assert again.certificate == bundle.certificate is not None
 
@@ -170,9 +170,9 @@ class TestStatisticsInABundle:
     @pytest.mark.parametrize(
         ("key", "value", "error"),
         [
-            ("identity", "0" * 64, BundleDamaged),
+            ("mechanism_hash", "0" * 64, BundleDamaged),
             ("format", "other", BundleVersion),
-            ("format_version", 2, BundleVersion),
+            ("format_version", 1, BundleVersion),
             ("levels", {}, BundleDamaged),
             ("levels", {"l0": {"santext": 1}}, BundleDamaged),
         ],

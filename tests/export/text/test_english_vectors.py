@@ -93,7 +93,7 @@ def test_the_nearest_words_of_a_word_fit_its_place():
         frequent, read_frequencies(WORDS / "english-3-frequencies.tsv"), StaircaseSettings(12)
     )
     near = {
-        word: {frequent.words[i] for i in row} for word, row in zip(frequent.words, arrays["neighbours"], strict=True)
+        word: {frequent.words[i] for i in row} for word, row in zip(frequent.words, arrays["neighbors"], strict=True)
     }
     assert near["cancer"] >= {"diabetes", "disease"}
     assert near["london"] >= {"paris", "sydney"}

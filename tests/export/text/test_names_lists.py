@@ -11,7 +11,7 @@ from textveil_cli.console import run
 from textveil_export import cli
 
 GOLDEN = Path(__file__).parents[3] / "docs" / "golden"
-OF_THE_BUNDLE = {"law.json", "manifest.json", "README.md"}
+OF_THE_BUNDLE = {"mechanism.json", "manifest.json", "README.md"}
 
 
 def export(*arguments: object) -> int:
@@ -27,11 +27,11 @@ def test_the_command_builds_a_bundle_of_lists(lists: Path, tmp_path: Path) -> No
     assert export("names", lists, "--license", "MIT", "-o", tmp_path / "new") == 0
     bundle = open_bundle(tmp_path / "new", TextBundle)
     assert bundle.get_names_lists() == open_bundle(write_names(tmp_path / "other"), TextBundle).get_names_lists()
-    assert (bundle.mechanisms, bundle.manifest["name"], bundle.manifest["licence"]) == ((), "new", "MIT")
+    assert (bundle.mechanisms, bundle.manifest["name"], bundle.manifest["license"]) == ((), "new", "MIT")
     assert sum(file.stat().st_size for file in bundle.path.iterdir()) < 80_000
     card = (tmp_path / "new" / "README.md").read_text("utf-8")
     shown = sum("name" in marks.split(",") for marks in COMMON.values())
-    assert f"{len(COMMON)} common words may be shown; {shown} of them are names" in card
+    assert f"{len(COMMON)} common words can be kept; {shown} of them are also names" in card
     assert f"| given | {KINDS['given'].count('|') + 1} | {POOLS['given'].count('|') + 1} |" in card
     assert "| first-word | 8 | - |" in card
     assert card.endswith("## Sources of the lists of the mode names\n\nMade up for tests.\n")
@@ -65,7 +65,7 @@ def test_the_command_adds_lists_to_a_copy_of_a_staircase(lists: Path, tmp_path: 
     for name in set(kept) - OF_THE_BUNDLE:
         assert (bundle.path / name).read_bytes() == (before.path / name).read_bytes()
     assert bundle.manifest["name"] == before.manifest["name"]
-    assert bundle.manifest["licence"] == before.manifest["licence"]
+    assert bundle.manifest["license"] == before.manifest["license"]
     assert Sanitizer(bundle).distribution("doctor") == Sanitizer(before).distribution("doctor")
     assert set(bundle.get_names_lists().common_words) == set(COMMON)
     card = (bundle.path / "README.md").read_text("utf-8")
@@ -75,20 +75,20 @@ def test_the_command_adds_lists_to_a_copy_of_a_staircase(lists: Path, tmp_path: 
 
 def test_other_lists_take_their_place(lists: Path, tmp_path: Path) -> None:
     """Lists that are gone leave no file behind, and what was made twice is the same bytes."""
-    more = write_lists(tmp_path / "more", {"kind.planet.txt": "mars\nvenus\n"})
+    more = write_lists(tmp_path / "more", {"entity.planet.txt": "mars\nvenus\n"})
     for number, (folder, beside) in enumerate(
         [(more, DEFAULT_BUNDLE), (lists, tmp_path / "0"), (lists, tmp_path / "1")]
     ):
         assert export("names", folder, "--beside", beside, "--name", "words", "-o", tmp_path / str(number)) == 0
     kinds = [open_bundle(tmp_path / name, TextBundle).get_names_lists().members_by_type.keys() for name in "012"]
     assert kinds == [KINDS.keys() | {"planet"}, KINDS.keys(), KINDS.keys()]
-    assert not (tmp_path / "1" / "names.kind.planet.txt").exists()
+    assert not (tmp_path / "1" / "names.entity.planet.txt").exists()
     assert (tmp_path / "1" / "manifest.json").read_bytes() == (tmp_path / "2" / "manifest.json").read_bytes()
 
 
 def test_the_command_adds_lists_to_a_new_staircase(lists: Path, tmp_path: Path) -> None:
     words = json.loads((GOLDEN / "words" / "manifest.json").read_text("utf-8"))
-    assert words["kind"] == "text"
+    assert words["bundle_type"] == "text"
     vectors = tmp_path / "vectors"
     vocabulary = (GOLDEN / "words" / "vocabulary.tsv").read_text("utf-8").splitlines()
     rows = [
@@ -109,7 +109,7 @@ def test_the_command_adds_lists_to_a_new_staircase(lists: Path, tmp_path: Path) 
     ("changed", "message"),
     [
         ({"common-words.txt": "b\na\n"}, "common-words.txt: line 2 is there twice, or out of order"),
-        ({"pool.city.txt": ""}, "names.pool.city.txt: is empty"),
+        ({"surrogates.city.txt": ""}, "names.surrogates.city.txt: is empty"),
         ({"common-words.txt": "friday\n"}, "common-words.txt: line 1 is a weekday, which is never shown"),
         ({"README.md": "Free.\n"}, "README.md: add a section"),
     ],
@@ -132,7 +132,7 @@ def test_options_and_bundles_that_do_not_fit_are_refused(
     assert "common-words.txt: cannot be read" in capfd.readouterr().err
     for name in names_lists():
         (tmp_path / name).write_text("a\n", "utf-8")
-    for name in [name for name in names_lists() if name.startswith("pool.")]:
+    for name in [name for name in names_lists() if name.startswith("surrogates.")]:
         (tmp_path / name).unlink()
     assert export("names", tmp_path, "-o", tmp_path / "new") == 1
     assert "a surrogate pool is missing" in capfd.readouterr().err

@@ -74,7 +74,7 @@ def test_a_bundle_of_another_language(files: dict[str, Path], tmp_path: Path) ->
     verify_text(bundle)
     sanitizer = Sanitizer(bundle)
     assert [what for _, what in sanitizer.preview("The doctor of London, john reading Reading")[::2]] == [
-        "visible", "drawn", "visible", "city", "name", "unknown", "city",
+        "kept", "randomized", "kept", "city", "name", "unknown", "city",
     ]  # fmt: skip
     outputs = {protect: set(sanitizer.distribution("qwyx", protect=protect).words) for protect in ("words", "all")}
     drawn = {"doctor", "nurse", "clinic", "hospital", "flu", "cancer", "clean", "dirty", "monday"}
@@ -157,7 +157,7 @@ def test_every_word_needs_a_vector_of_its_own() -> None:
     both = build_staircase(
         source.select_entries([0, 1]), StaircaseRecipe(lists=read_english_template(), vectors=vectors)
     )
-    assert both.tensors["neighbours"].tolist() == [[0, 1], [1, 0]]
+    assert both.tensors["neighbors"].tolist() == [[0, 1], [1, 0]]
     assert json.dumps(both.law)
 
 
@@ -178,7 +178,7 @@ def test_the_words_stay_and_the_lists_are_others(files: dict[str, Path], finishe
     assert (new / "vocabulary.tsv").read_bytes() == (finished / "vocabulary.tsv").read_bytes()
     assert (bundle.mechanisms, bundle.default_mechanism, bundle.certificate) == (("staircase",), "staircase", None)
     assert (bundle.manifest["name"], bundle.manifest["attribution"]) == ("new", "Words by us.")
-    assert bundle.manifest["licence"] == open_bundle(finished).manifest["licence"]
+    assert bundle.manifest["license"] == open_bundle(finished).manifest["license"]
     assert bundle.staircase_table is not None
     assert bundle.staircase_table.neighbors.shape == (len(WORDS), 6)
     assert bundle.template is not None
@@ -195,7 +195,7 @@ def test_a_staircase_is_that_of_a_bundle_with_both(vectors: Path, finished: Path
     assert export("staircase", tmp_path / "one", *options, "--attribution", "By us.", "-o", tmp_path / "again") == 0
     made = [tmp_path / folder for folder in ("both", "one", "again")]
     assert len({(folder / "staircase.safetensors").read_bytes() for folder in made}) == 1
-    laws = [json.loads((folder / "law.json").read_bytes()) for folder in made]
+    laws = [json.loads((folder / "mechanism.json").read_bytes()) for folder in made]
     assert laws[0] == laws[1] == laws[2]
     credits = [open_bundle(tmp_path / folder).manifest["attribution"] for folder in ("one", "again")]
     assert credits[0].startswith("Words by us. The lists of names")

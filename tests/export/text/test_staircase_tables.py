@@ -38,7 +38,7 @@ def source(words=60, dimension=12, seed=3):
 @given(st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(0, 4))
 def test_a_row_starts_with_its_word_and_has_distinct_words_only(seed, k, favor):
     arrays = make_staircase_arrays(source(30, 4, seed), settings=StaircaseSettings(k, favor=Fraction(favor, 50)))
-    near, base = arrays["neighbours"], arrays["base"]
+    near, base = arrays["neighbors"], arrays["base"]
     assert near.dtype == np.uint16
     assert near.shape == (33, k)
     assert near[:, 0].tolist() == list(range(33))
@@ -58,7 +58,7 @@ def test_length_of_a_vector_does_not_matter():
         provenance={},
     )
     settings = StaircaseSettings(10)
-    first, second = (make_staircase_arrays(s, settings=settings)["neighbours"] for s in (given_source, longer))
+    first, second = (make_staircase_arrays(s, settings=settings)["neighbors"] for s in (given_source, longer))
     assert np.array_equal(first, second)
 
 
@@ -67,7 +67,7 @@ def test_a_row_of_zeros_is_near_to_nothing_and_breaks_nothing():
     vectors[5] = 0
     near = make_staircase_arrays(
         WordVectors(words=source().words, vectors=vectors, tokens="word", provenance={}), settings=StaircaseSettings(59)
-    )["neighbours"]
+    )["neighbors"]
     assert near[5, 0] == 5
     assert len(set(near[5].tolist())) == 59
     others = [row[1:] for symbol, row in enumerate(near.tolist()) if symbol != 5]
@@ -84,7 +84,7 @@ def test_a_frequent_word_comes_earlier():
             WordVectors(words=words, vectors=vectors, tokens="word", provenance={}),
             often,
             StaircaseSettings(favor=worth),
-        )["neighbours"][0].tolist()
+        )["neighbors"][0].tolist()
         for worth in (Fraction(0), Fraction(1, 50))
     ]
     assert rows == [[0, 1, 2], [0, 2, 1]]
@@ -100,8 +100,8 @@ def test_opposites_and_alarming_words_are_not_neighbors(tmp_path):
     often = dict.fromkeys(given_source.words, 1)
     before = make_staircase_arrays(given_source, often, StaircaseSettings(40))
     after = make_staircase_arrays(given_source, often, StaircaseSettings(40), misleading=misleading)
-    rows = after["neighbours"].tolist()
-    assert after["neighbours"].shape[1] == 40
+    rows = after["neighbors"].tolist()
+    assert after["neighbors"].shape[1] == 40
     assert not {11, 12} & set(rows[10])
     assert all(10 not in row for row in rows[11:13])
     assert all(row[0] == index and len(set(row)) == 40 for index, row in enumerate(rows))
@@ -112,7 +112,7 @@ def test_opposites_and_alarming_words_are_not_neighbors(tmp_path):
     assert divided == [weight // ALARMING_DIVISOR for weight in of_list]
     assert (np.delete(after["base"], sorted(alarming)) == np.delete(before["base"], sorted(alarming))).all()
     # The others keep their order.
-    kept = [[word for word in row if word not in alarming | {10, 11, 12}][:20] for row in before["neighbours"].tolist()]
+    kept = [[word for word in row if word not in alarming | {10, 11, 12}][:20] for row in before["neighbors"].tolist()]
     assert all(
         row[0] in alarming | {10, 11, 12} or [w for w in row if w in first] == first
         for row, first in zip(rows, kept, strict=True)
@@ -135,7 +135,7 @@ def test_a_word_with_many_opposites_has_a_smaller_base(tmp_path):
 def test_lists_become_shorter_where_there_are_too_few_words(tmp_path):
     (tmp_path / "alarming").write_text("\n".join(source(20).words[5:10]), "utf-8")
     near = make_staircase_arrays(source(20), misleading=MisleadingWords.read_lists(None, tmp_path / "alarming"))[
-        "neighbours"
+        "neighbors"
     ]
     assert near.shape[1] == 15
 
@@ -204,9 +204,9 @@ def test_unusable_frequencies_and_settings_are_refused(make):
 
 
 def test_ids_beyond_uint16_are_uint32(monkeypatch):
-    assert make_staircase_arrays(source())["neighbours"].dtype == np.uint16
+    assert make_staircase_arrays(source())["neighbors"].dtype == np.uint16
     monkeypatch.setattr(staircase_tables, "_UINT16_SYMBOLS", 62)
-    assert make_staircase_arrays(source())["neighbours"].dtype == np.uint32
+    assert make_staircase_arrays(source())["neighbors"].dtype == np.uint32
 
 
 def test_a_vocabulary_that_is_too_large_is_refused(monkeypatch):

@@ -67,7 +67,7 @@ def test_there_is_no_bundle(tmp_path: Path, tiny_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("canary")
     for name in ("", "none", "x" * 5000, "notes.txt", "\0", "x\0y"):
         refused(tmp_path / name, BundleNotFound)
-    refused(tiny_path / "law.json", BundleNotFound)
+    refused(tiny_path / "mechanism.json", BundleNotFound)
     for path in ("", "nowhere", str(tmp_path)):
         with pytest.raises(BundleNotFound):
             Sanitizer.load(path)
@@ -83,35 +83,58 @@ def test_there_is_no_bundle(tmp_path: Path, tiny_path: Path) -> None:
     ],
     ids=lambda content: content[:16].decode("latin-1") or "empty",
 )  # fmt: skip
-@pytest.mark.parametrize("name", ["manifest.json", "law.json"])
+@pytest.mark.parametrize("name", ["manifest.json", "mechanism.json"])
 def test_json_that_is_no_bundle(copy: Path, name: str, content: bytes) -> None:
     (copy / name).write_bytes(content)
-    if name == "law.json":
+    if name == "mechanism.json":
         sign_manifest(copy, read_json(copy / "manifest.json"))
     refused(copy)
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "law.json"])
+@pytest.mark.parametrize("name", ["manifest.json", "mechanism.json"])
 def test_a_key_that_occurs_twice(copy: Path, name: str) -> None:
     """Two readers would read two bundles out of it."""
     text = (copy / name).read_text("utf-8")
-    first = {"manifest.json": '{"format_version": 4, ', "law.json": '{"symbols": 40, '}[name]
+    first = {"manifest.json": '{"format_version": 5, ', "mechanism.json": '{"vocabulary_size": 40, '}[name]
     (copy / name).write_text(first + text.lstrip()[1:], "utf-8")
-    if name == "law.json":
+    if name == "mechanism.json":
         sign_manifest(copy, read_json(copy / "manifest.json"))
     refused(copy)
 
 
-@pytest.mark.parametrize("version", [0, 1, 2, 3, 5, -1, 4.5, 4.0, "4", True, None, [4], {}, 10**30])
+@pytest.mark.parametrize("version", [0, -1, 5.5, 5.0, "5", True, None, [5], {}, 10**30])
 def test_another_version(copy: Path, version: object) -> None:
     """It is named before anything else is looked at: of a version yet to come, nothing is known."""
     manifest = {**read_json(copy / "manifest.json"), "format_version": version}
     (copy / "manifest.json").write_text(json.dumps(manifest))
-    (copy / "law.json").unlink()
-    assert refused(copy, BundleVersion) == "manifest.json: this release reads bundles of format version 4 only"
+    (copy / "mechanism.json").unlink()
+    assert refused(copy, BundleVersion) == "manifest.json: this release reads bundles of format version 5 only"
     del manifest["format_version"]
     (copy / "manifest.json").write_text(json.dumps({**manifest, "format": "textveil-encoder", "format_version": 1}))
     refused(copy, BundleVersion)
+
+
+@pytest.mark.parametrize(
+    ("version", "files", "advice"),
+    [
+        (4, ["staircase.safetensors", "common-words.txt"], "rebuild the bundle with textveil-export staircase"),
+        (4, ["table.safetensors", "staircase.safetensors"], "rebuild the bundle with textveil-export table"),
+        (3, ["common-words.txt"], "rebuild the bundle with textveil-export names"),
+        (4, ["codes.safetensors", "model.onnx"], "rebuild the bundle with textveil-train encoder"),
+        (4, ["model.onnx"], "rebuild the bundle with textveil-export encoder"),
+        (1, [], "rebuild the bundle with textveil-export"),
+        (4, None, "rebuild the bundle with textveil-export"),
+        (6, ["table.safetensors"], "update textveil"),
+    ],
+)
+def test_error_for_another_version_names_a_command(
+    copy: Path, version: int, files: list[str] | None, advice: str
+) -> None:
+    listed = {"files": None if files is None else dict.fromkeys(files)}
+    manifest = {**read_json(copy / "manifest.json"), **listed, "format_version": version}
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    reason = f"format version {version}, but this release reads version 5"
+    assert refused(copy, BundleVersion) == f"manifest.json: {reason}: {advice}"
 
 
 @pytest.mark.parametrize("key", ["files", "levels"])
@@ -188,7 +211,7 @@ def test_entries_of_the_manifest(copy: Path, entry: object) -> None:
     refused(copy)
 
 
-@pytest.mark.parametrize("name", ["law.json", "vocabulary.tsv", "table.safetensors"])
+@pytest.mark.parametrize("name", ["mechanism.json", "vocabulary.tsv", "table.safetensors"])
 def test_what_a_manifest_must_list(copy: Path, name: str) -> None:
     change_json(copy / "manifest.json", lambda manifest: manifest["files"].pop(name))
     assert name in refused(copy)

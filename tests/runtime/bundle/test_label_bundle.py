@@ -34,33 +34,36 @@ EXTRACTOR = ("release", "extractor")
 MANIFESTS = {
     "no release": (set_in("release", value=KeyError), "not an object"),
     "a key that nobody knows": (set_in("release", "more", value=1), "unknown or missing"),
-    "another kind": (set_in("release", "kind", value="secret"), "not supported"),
-    "true codes": (set_in("release", "codes", value=True), "out of range"),
-    "one code": (set_in("release", "codes", value=1), "out of range"),
-    "too many codes": (set_in("release", "codes", value=257), "out of range"),
+    "another kind": (set_in("release", "label_type", value="secret"), "not supported"),
+    "true codes": (set_in("release", "label_count", value=True), "out of range"),
+    "one code": (set_in("release", "label_count", value=1), "out of range"),
+    "too many codes": (set_in("release", "label_count", value=257), "out of range"),
     "labels for other codes": (set_in("labels", value=["a", "b"]), "labels"),
-    "labels that are none": (set_in("labels", value=["a", "b", 3]), "not a text"),
+    "labels that are none": (set_in("labels", value=["a", "b", 3]), "not a string"),
     "a label twice": (set_in("labels", value=["a", "b", "a"]), "twice"),
     "no labels": (set_in("labels", value=None), "not an array"),
-    "another extractor": (set_in(*EXTRACTOR, "kind", value="pickle"), "not supported"),
+    "another extractor": (set_in(*EXTRACTOR, "extractor_type", value="pickle"), "not supported"),
     "an extractor as a list": (set_in(*EXTRACTOR, value=[]), "not an object"),
     "a dimension of 0": (set_in(*EXTRACTOR, "dimension", value=0), "out of range"),
     "a number of pairs that is not a power of two": (set_in(*EXTRACTOR, "pairs", value=6), "power of two"),
     "too many pairs": (set_in(*EXTRACTOR, "pairs", value=1 << 40), "out of range"),
     "text without an end": (set_in(*EXTRACTOR, "max_characters", value=10**9), "out of range"),
     "another dimension": (set_in(*EXTRACTOR, "dimension", value=2), "shapes"),
-    "a channel that is not there": (set_in("release", "channels", "more", value=["1"]), "channels that the manifest"),
-    "a channel that is not listed": (
-        set_in("release", "channels", "counts", value=["1"]),
+    "a channel that is not there": (
+        set_in("release", "randomizers", "more", value=["1"]),
         "channels that the manifest",
     ),
-    "no channel": (set_in("release", "channels", value={}), "channels that the manifest"),
-    "levels as a text": (set_in("release", "channels", "accuracy", value="1"), "not an array"),
-    "levels out of order": (set_in("release", "channels", "counts", value=["4", "1"]), "order"),
-    "a level twice": (set_in("release", "channels", "accuracy", value=["1", "1"]), "order"),
+    "a channel that is not listed": (
+        set_in("release", "randomizers", "counts", value=["1"]),
+        "channels that the manifest",
+    ),
+    "no channel": (set_in("release", "randomizers", value={}), "channels that the manifest"),
+    "levels as a text": (set_in("release", "randomizers", "accuracy", value="1"), "not an array"),
+    "levels out of order": (set_in("release", "randomizers", "counts", value=["4", "1"]), "order"),
+    "a level twice": (set_in("release", "randomizers", "accuracy", value=["1", "1"]), "order"),
     "a default that is none": (set_in("release", "default", "epsilon", value="2"), "not one of its channel"),
-    "a default of no channel": (set_in("release", "default", "channel", value="more"), "not supported"),
-    "a file outside": (set_in("files", "../codes.safetensors", value={"sha256": "", "bytes": 1}), "outside"),
+    "a default of no channel": (set_in("release", "default", "randomizer", value="more"), "not supported"),
+    "a file outside": (set_in("files", "../label-classifier.safetensors", value={"sha256": "", "bytes": 1}), "outside"),
     "files as a number": (set_in("files", value=3), "not an object"),
 }
 
@@ -83,7 +86,7 @@ def put(file: str, name: str, change: Any) -> Any:
     return changed
 
 
-ROWS, CODES, CHANNELS = "rows.safetensors", "codes.safetensors", "channels.safetensors"
+ROWS, CODES, CHANNELS = "rows.safetensors", "label-classifier.safetensors", "randomizers.safetensors"
 TENSORS = {
     "no rows": put(ROWS, "words", None),
     "rows of floats": put(ROWS, "words", lambda a: a.astype(np.float32)),
@@ -95,8 +98,8 @@ TENSORS = {
     "a weight that is not a number": put(CODES, "weight", lambda a: a + np.float32(np.inf)),
     "no bias": put(CODES, "bias", None),
     "a bias of another shape": put(CODES, "bias", lambda a: a[:2]),
-    "a row that deals one less": put(CHANNELS, "counts.4.dealt", lambda a: a - (np.arange(9).reshape(3, 3) == 0)),
-    "more than the base": put(CHANNELS, "counts.1.dealt", lambda a: a + 1),
+    "a row that deals one less": put(CHANNELS, "counts.4.budget", lambda a: a - (np.arange(9).reshape(3, 3) == 0)),
+    "more than the base": put(CHANNELS, "counts.1.budget", lambda a: a + 1),
     "a negative base": put(CHANNELS, "counts.1.base", lambda a: -a),
     "a channel of floats": put(CHANNELS, "counts.1.base", lambda a: a.astype(np.float32)),
     "a channel of small integers": put(CHANNELS, "counts.1.base", lambda a: a.astype(np.int8)),
@@ -150,7 +153,7 @@ def test_held_out_decisions_are_read(tmp_path: Path) -> None:
         (held_out_of(more=1), "unknown or missing"),
         (b'{"labels": [], "texts": 1}', "unknown or missing"),
         (held_out_of(labels=["business", "sport", "sport"]), "twice"),
-        (held_out_of(labels=["business", "sport", 3]), "not a text"),
+        (held_out_of(labels=["business", "sport", 3]), "not a string"),
         (held_out_of(labels="abc"), "not an array"),
         (held_out_of(labels=["business", "health", "sport"]), "not those of the bundle"),
         (held_out_of(labels=["business"], decisions=HELD_OUT[:1]), "not those of the bundle"),
@@ -223,7 +226,7 @@ def test_sentences_that_were_changed_later_are_refused(tmp_path: Path) -> None:
 def test_a_codebook_names_its_own_labels(tmp_path: Path) -> None:
     of_two = held_out_of(labels=["a", "b"], texts=52, decisions=HELD_OUT[:2])
     folder = write_index(
-        tmp_path / "bundle", files=held_out(of_two), manifest=set_in("release", "kind", value="codebook")
+        tmp_path / "bundle", files=held_out(of_two), manifest=set_in("release", "label_type", value="cluster")
     )
     found = open_bundle(folder, LabelBundle).held_out
     assert found is not None
@@ -241,7 +244,7 @@ def test_a_bundle_with_a_model(tmp_path: Path) -> None:
             contents[name] = (source / name).read_bytes()
         del contents["words.txt"], contents["rows.safetensors"]
 
-    entry = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
+    entry = {"extractor_type": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
     folder = write_index(tmp_path / "bundle", files=files, manifest=set_in(*EXTRACTOR, value=entry))
     with pytest.raises(ModelNotExpected):
         TextLabelEncoder.load(folder)
@@ -258,7 +261,7 @@ def test_a_bundle_with_a_model(tmp_path: Path) -> None:
 
 def test_a_bundle_of_another_extractor_is_refused(tmp_path: Path) -> None:
     """Files of words where the manifest says a model."""
-    entry = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
+    entry = {"extractor_type": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
     words = write_index(tmp_path / "words", manifest=set_in(*EXTRACTOR, value=entry))
     assert "does not list 'vocabulary.txt'" in refused(words)
 
@@ -283,10 +286,10 @@ def test_verify_computes_every_channel_and_its_certificate(tmp_path: Path) -> No
     from textveil_export.index import make_certificate
 
     plain = open_bundle(write_index(tmp_path / "plain"), LabelBundle)
-    assert "3 levels of 2 channels" in verify_labels(plain)
+    assert "3 levels of 2 randomizers" in verify_labels(plain)
     entries = make_certificate(plain.randomizers)
     told = open_bundle(write_index(tmp_path / "told", manifest=set_in("certificate", value=entries)), LabelBundle)
-    assert "certificate for these very channels" in verify_labels(told)
+    assert "the certificate matches the randomizers" in verify_labels(told)
     for number, wrong in enumerate((entries[:-1], [{**entries[0], "budget": 1}, *entries[1:]], "x", [3])):
         folder = write_index(tmp_path / str(number), manifest=set_in("certificate", value=wrong))
         with pytest.raises(BundleDamaged, match="certificate"):
@@ -299,7 +302,9 @@ def test_labels_that_are_no_probabilities_are_refused_by_the_server(tmp_path: Pa
     for number, table in enumerate((np.zeros((2, 3), np.float32), np.full((3, 3), -1, np.float32))):
         folder = write_index(
             tmp_path / str(number),
-            files=lambda files, table=table: files.update({"labels.safetensors": save({"counts.4": table})}),
+            files=lambda files, table=table: files.update(
+                {"label-probabilities.safetensors": save({"counts.4": table})}
+            ),
         )
         with pytest.raises(BundleDamaged, match="probabilities"):
             IndexServer.load(folder)

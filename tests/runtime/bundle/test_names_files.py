@@ -67,15 +67,15 @@ def test_a_bundle_without_them(tmp_path: Path) -> None:
 def beside_a_staircase(folder: Path) -> Path:
     """A bundle with both parts: the law of one with the files of the other."""
     staircase, names = small_staircase(folder), write_names(folder.parent / "names")
-    law = json.loads((staircase / "law.json").read_text("utf-8"))
+    law = json.loads((staircase / "mechanism.json").read_text("utf-8"))
     manifest = json.loads((staircase / "manifest.json").read_text("utf-8"))
-    of_names = json.loads((names / "law.json").read_text("utf-8"))
+    of_names = json.loads((names / "mechanism.json").read_text("utf-8"))
     for name in of_names["files"]:
         (staircase / name).write_bytes((names / name).read_bytes())
     law["names"] = of_names["names"]
     law["files"] |= of_names["files"]
     manifest["files"] |= dict.fromkeys(of_names["files"])
-    (staircase / "law.json").write_text(json.dumps(law), "utf-8")
+    (staircase / "mechanism.json").write_text(json.dumps(law), "utf-8")
     (staircase / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     sign(staircase)
     return staircase
@@ -90,12 +90,12 @@ def test_beside_a_staircase_they_change_nothing_of_it(tmp_path: Path) -> None:
 
 
 def test_opening_hashes_the_lists_and_reads_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = write_names(tmp_path / "b", changed={"names.kind.city.txt": "Boston\n"})
+    folder = write_names(tmp_path / "b", changed={"names.entity.city.txt": "Boston\n"})
     bundle = opened(folder)  # what is malformed is found when the rung is first used
     with pytest.raises(BundleDamaged):
         bundle.get_names_lists()
-    (folder / "names.kind.city.txt").write_text("boston\n", "utf-8")
-    assert refused(folder) == "names.kind.city.txt: does not match its hash"
+    (folder / "names.entity.city.txt").write_text("boston\n", "utf-8")
+    assert refused(folder) == "names.entity.city.txt: does not match its hash"
 
     def parsed(*_: object) -> None:
         raise AssertionError("a list was read")
@@ -104,23 +104,42 @@ def test_opening_hashes_the_lists_and_reads_none(tmp_path: Path, monkeypatch: py
     assert opened(write_names(tmp_path / "c")).names_files is not None
 
 
+def test_optional_lists_of_facts_are_hashed_and_change_no_output(tmp_path: Path) -> None:
+    plain = opened(write_names(tmp_path / "plain"))
+    folder = write_names(
+        tmp_path / "facts",
+        changed={"names.facts.units.txt": "km\n"},
+        law=lambda law: law["names"].update(facts=["units"]),
+    )
+    bundle = opened(folder)
+    assert (bundle.get_names_lists().common_words, "km" in bundle.get_names_lists().common_words) == (
+        plain.get_names_lists().common_words,
+        False,
+    )
+    (folder / "names.facts.units.txt").write_text("mi\n", "utf-8")
+    assert refused(folder) == "names.facts.units.txt: does not match its hash"
+
+
 # --- malformed parts -----------------------------------------------------------------------------------------------
 
 LAWS: dict[str, Callable[[JSON], object]] = {
     "null": lambda law: law.update(names=None),
     "another key": lambda law: law["names"].update(closed=[]),
-    "a key less": lambda law: law["names"].pop("pools"),
-    "no array": lambda law: law["names"].update(kinds="city"),
-    "a name that is none": lambda law: law["names"]["kinds"].__setitem__(0, "../city"),
-    "a kind twice": lambda law: law["names"]["kinds"].append("city"),
-    "a pool twice": lambda law: law["names"]["pools"].append("city"),
-    "a file more": lambda law: law["names"]["kinds"].pop(),
-    "a file less": lambda law: law["files"].pop("symbols.txt"),
-    "another hash": lambda law: law["files"].update({"symbols.txt": "0" * 64}),
-    "symbols without a vocabulary": lambda law: law.update(symbols=5),
+    "a key less": lambda law: law["names"].pop("surrogate_pools"),
+    "no array": lambda law: law["names"].update(entity_types="city"),
+    "a name that is none": lambda law: law["names"]["entity_types"].__setitem__(0, "../city"),
+    "a kind twice": lambda law: law["names"]["entity_types"].append("city"),
+    "a pool twice": lambda law: law["names"]["surrogate_pools"].append("city"),
+    "a list of facts twice": lambda law: law["names"].update(facts=["units", "units"]),
+    "a list of facts without a file": lambda law: law["names"].update(facts=["units"]),
+    "facts as a text": lambda law: law["names"].update(facts="units"),
+    "a file more": lambda law: law["names"]["entity_types"].pop(),
+    "a file less": lambda law: law["files"].pop("kept-symbols.txt"),
+    "another hash": lambda law: law["files"].update({"kept-symbols.txt": "0" * 64}),
+    "symbols without a vocabulary": lambda law: law.update(vocabulary_size=5),
     "a default mechanism": lambda law: law.update(defaults={"mechanism": "staircase"}),
     "no default": lambda law: law.update(defaults={}),
-    "a skeleton": lambda law: law.update(skeleton={"function_words": "symbols.txt", "kinds": []}),
+    "a skeleton": lambda law: law.update(template={"function_words": "kept-symbols.txt", "entity_types": []}),
     "no part at all": lambda law: law.pop("names"),
 }
 
@@ -130,13 +149,15 @@ def test_a_law_that_is_none(tmp_path: Path, change: Callable[[JSON], object]) ->
     refused(write_names(tmp_path / "b", law=change))
 
 
-@pytest.mark.parametrize("name", ["common-words.txt", "symbols.txt", "names.kind.city.txt", "names.pool.city.txt"])
+@pytest.mark.parametrize(
+    "name", ["common-words.txt", "kept-symbols.txt", "names.entity.city.txt", "names.surrogates.city.txt"]
+)
 def test_a_file_that_is_not_listed(tmp_path: Path, name: str) -> None:
     folder = write_names(tmp_path / "b", manifest=lambda manifest: manifest["files"].pop(name))
     assert refused(folder) == f"manifest.json: does not list '{name}'"
 
 
-CITY, POOL = "names.kind.city.txt", "names.pool.city.txt"
+CITY, POOL = "names.entity.city.txt", "names.surrogates.city.txt"
 LISTS = {
     # file, its content, the line that is named, and what is said of it
     "common: double": ("common-words.txt", "a\nbed\nbed\n", 3, "there twice, or out of order"),
@@ -148,15 +169,15 @@ LISTS = {
     "common: not folded": ("common-words.txt", "Bed\n", 1, "lower case"),
     "common: another apostrophe": ("common-words.txt", "a\ndon\u2019t\n", 2, "lower case"),
     "common: compatibility": ("common-words.txt", "a\n\ufb01sh\n", 2, "lower case"),
-    "capitals: double": ("shown-capitals.txt", "OK\nOK\n", 2, "there twice, or out of order"),
-    "capitals: unsorted": ("shown-capitals.txt", "TV\nOK\n", 2, "there twice, or out of order"),
-    "symbols: a letter": ("symbols.txt", "+\na\n", 2, "not a single symbol"),
-    "symbols: two": ("symbols.txt", "+\n++\n", 2, "not a single symbol"),
-    "symbols: a joiner": ("symbols.txt", "\u200d\n", 1, "not a single symbol"),
-    "symbols: a selector": ("symbols.txt", "\ufe0f\n", 1, "not a single symbol"),
-    "symbols: a letter of a flag": ("symbols.txt", "\U0001f1e6\n", 1, "not a single symbol"),
-    "symbols: a tone of skin": ("symbols.txt", "\U0001f3fb\n", 1, "not a single symbol"),
-    "symbols: a tag": ("symbols.txt", "\U000e0061\n", 1, "not a single symbol"),
+    "capitals: double": ("kept-capitals.txt", "OK\nOK\n", 2, "there twice, or out of order"),
+    "capitals: unsorted": ("kept-capitals.txt", "TV\nOK\n", 2, "there twice, or out of order"),
+    "symbols: a letter": ("kept-symbols.txt", "+\na\n", 2, "not a single symbol"),
+    "symbols: two": ("kept-symbols.txt", "+\n++\n", 2, "not a single symbol"),
+    "symbols: a joiner": ("kept-symbols.txt", "\u200d\n", 1, "not a single symbol"),
+    "symbols: a selector": ("kept-symbols.txt", "\ufe0f\n", 1, "not a single symbol"),
+    "symbols: a letter of a flag": ("kept-symbols.txt", "\U0001f1e6\n", 1, "not a single symbol"),
+    "symbols: a tone of skin": ("kept-symbols.txt", "\U0001f3fb\n", 1, "not a single symbol"),
+    "symbols: a tag": ("kept-symbols.txt", "\U000e0061\n", 1, "not a single symbol"),
     "members: double": (CITY, "boston\nboston\n", 2, "there twice, or out of order"),
     "members: unsorted": (CITY, "london\nboston\n", 2, "there twice, or out of order"),
     "members: not folded": (CITY, "boston\nnew York\n", 2, "lower case"),
@@ -191,7 +212,7 @@ def test_a_list_that_is_none(tmp_path: Path, name: str, content: str, line: int,
         verify_text(bundle)
 
 
-@pytest.mark.parametrize("name", ["common-words.txt", "shown-capitals.txt", "symbols.txt", CITY, POOL])
+@pytest.mark.parametrize("name", ["common-words.txt", "kept-capitals.txt", "kept-symbols.txt", CITY, POOL])
 @pytest.mark.parametrize("content", ["", "oslo"])
 def test_a_list_without_a_whole_line(tmp_path: Path, name: str, content: str) -> None:
     with pytest.raises(BundleDamaged, match=rf"^{name}: is empty, or the last line is incomplete$"):
@@ -227,7 +248,7 @@ def test_a_member_of_a_closed_kind_with_a_capital_only(tmp_path: Path) -> None:
     common, months = names_lists()["common-words.txt"].splitlines(), KINDS["month"].split("|")
     changed = {"common-words.txt": listed([*common, "march\tname,strict"])}
     for mark, sound in (("\tcapitalized", True), ("\tcommon", True), ("", False)):
-        changed["names.kind.month.txt"] = listed([*months, f"march{mark}"])
+        changed["names.entity.month.txt"] = listed([*months, f"march{mark}"])
         bundle = opened(write_names(tmp_path / "b", changed=changed))
         if sound:
             lists = bundle.get_names_lists()

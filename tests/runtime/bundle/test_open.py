@@ -33,7 +33,7 @@ def test_a_sound_bundle_opens(tiny_path: Path, copy: Path) -> None:
     bundle = open_bundle(copy, TextBundle)
     assert same(bundle, open_bundle(tiny_path, TextBundle))
     assert bundle.content_hash == hashlib.sha256((copy / "manifest.json").read_bytes()).hexdigest()
-    assert bundle.mechanism_hash == hashlib.sha256((copy / "law.json").read_bytes()).hexdigest()
+    assert bundle.mechanism_hash == hashlib.sha256((copy / "mechanism.json").read_bytes()).hexdigest()
     assert bundle.mechanisms == ("santext", "santext+")
     assert (bundle.token_type, len(bundle.vocabulary), len(bundle.symbol_ids)) == ("word", 40, 41)
     assert bundle.metric is not None
@@ -53,7 +53,7 @@ def test_arrays_are_mapped_and_read_only(tiny_path: Path) -> None:
 KINDS: dict[str, tuple[Callable[[Path], Path], type[BundleBase]]] = {
     "text": (small_staircase, TextBundle),
     "vectors": (write_encoder, VectorBundle),
-    "index": (write_index, LabelBundle),
+    "labels": (write_index, LabelBundle),
 }
 CLASSES = [found for _, found in KINDS.values()]
 
@@ -70,7 +70,7 @@ def test_the_door_gives_the_class_of_the_kind(kind: str, tmp_path: Path) -> None
     assert open_bundle(folder, **bundle.expected_bundle).is_expected
     others = [other for other in CLASSES if other is not found]
     for other in (others[:1], others[1:], others):
-        with pytest.raises(WrongBundle, match=r"^this (is a bundle for text|bundle releases (vectors|an index)) \("):
+        with pytest.raises(WrongBundle, match=r"^this bundle (sanitizes text|releases (vectors|class labels)) \("):
             open_bundle(folder, *other)
 
 
@@ -96,10 +96,10 @@ def test_an_expected_identity_covers_the_manifest(kind: str, tmp_path: Path) -> 
     for spelled in (identity, identity.upper(), f" {identity}\n"):
         assert open_bundle(folder, expect_id=spelled).content_hash == identity
     for other in ("", "0" * 64, identity[:-1], identity + "0", "canary"):
-        with pytest.raises(ContentHashMismatch, match=f"^the bundle has another identity: {identity}$"):
+        with pytest.raises(ContentHashMismatch, match=f"^the bundle has another content hash: {identity}$"):
             open_bundle(folder, expect_id=other)
     manifest = read_json(folder / "manifest.json")
-    for key in ("name", "licence", "attribution", "label", "provenance", "later"):
+    for key in ("name", "license", "attribution", "epsilon_notion", "provenance", "later"):
         (folder / "manifest.json").write_text(
             json.dumps({**manifest, key: {"by": 1} if key == "provenance" else "another"})
         )
@@ -109,8 +109,8 @@ def test_an_expected_identity_covers_the_manifest(kind: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("kind", ["", None, 4, "texts", ["text"], {"text": 1}])
 def test_a_kind_that_there_is_not(copy: Path, kind: object) -> None:
-    (copy / "manifest.json").write_text(json.dumps({**read_json(copy / "manifest.json"), "kind": kind}))
-    assert refused(copy) == "manifest.json: of no kind that there is (text, vectors, index)"
+    (copy / "manifest.json").write_text(json.dumps({**read_json(copy / "manifest.json"), "bundle_type": kind}))
+    assert refused(copy) == "manifest.json: bundle_type is not one of text, vectors, labels"
 
 
 # --- whole bundles written by the exporter -------------------------------------------------------------------------
@@ -134,8 +134,8 @@ def folders(tmp_path: Path) -> Iterator[Path]:
 
 @settings(reading, max_examples=100)
 @given(st.dictionaries(st.text(max_size=5), st.none() | st.integers() | st.text(max_size=3), max_size=4))
-@example({"format": "textveil-bundle", "format_version": 4, "kind": "text", "files": 5})
-@example({"format": "textveil-bundle", "format_version": 4, "kind": ["text"], "files": {}})
+@example({"format": "textveil-bundle", "format_version": 5, "bundle_type": "text", "files": 5})
+@example({"format": "textveil-bundle", "format_version": 5, "bundle_type": ["text"], "files": {}})
 def test_any_manifest_is_read_or_refused(folders: Path, manifest: JSON) -> None:
     (folders / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(REFUSED):

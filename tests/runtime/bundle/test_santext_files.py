@@ -25,9 +25,9 @@ def weights_of(folder: Path, name: str) -> "np.ndarray[tuple[int], np.dtype[np.i
 
 
 def test_santext_needs_the_rows(copy: Path) -> None:
-    manifest, law = read_json(copy / "manifest.json"), read_json(copy / "law.json")
+    manifest, law = read_json(copy / "manifest.json"), read_json(copy / "mechanism.json")
     del manifest["files"]["embeddings.safetensors"], law["files"]["embeddings.safetensors"]
-    (copy / "law.json").write_text(json.dumps(law))
+    (copy / "mechanism.json").write_text(json.dumps(law))
     sign_manifest(copy, manifest)
     assert refused(copy) == "manifest.json: does not list 'embeddings.safetensors'"
 

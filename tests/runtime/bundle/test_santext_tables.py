@@ -43,26 +43,26 @@ def filled(name: str, values: list[int]) -> Callable[[Arrays], object]:
 
 
 TABLE_CHANGES: dict[str, Callable[[Arrays], object]] = {
-    "no neighbors": lambda arrays: arrays.pop("neighbours"),
+    "no neighbors": lambda arrays: arrays.pop("neighbors"),
     "no scores": lambda arrays: arrays.pop("scores"),
     "no roles": lambda arrays: arrays.pop("roles"),
     "no weights": lambda arrays: arrays.pop(HIGH),
     "other arrays": lambda arrays: (arrays.clear(), arrays.update(x=np.zeros(3, np.uint8))),
     "no arrays": lambda arrays: arrays.clear(),
-    "an id out of range": put("neighbours", (3, 2), 40),
-    "an id of the unknown row": put("neighbours", (40, 7), 40),
-    "the largest id": put("neighbours", (0, 0), 65535),
-    "a neighbor twice": lambda arrays: put("neighbours", (20, 1), arrays["neighbours"][20, 0])(arrays),
+    "an id out of range": put("neighbors", (3, 2), 40),
+    "an id of the unknown row": put("neighbors", (40, 7), 40),
+    "the largest id": put("neighbors", (0, 0), 65535),
+    "a neighbor twice": lambda arrays: put("neighbors", (20, 1), arrays["neighbors"][20, 0])(arrays),
     "decreasing scores": lambda arrays: put("scores", (5, 7), arrays["scores"][5, 6] - 1)(arrays),
     "decreasing scores of the unknown": put("scores", (40, 0), 65535),
     "a score beyond the weights": put("scores", (7, 7), 65535),
-    "a row less": lambda arrays: arrays.update(neighbours=arrays["neighbours"][:-1].copy()),
+    "a row less": lambda arrays: arrays.update(neighbors=arrays["neighbors"][:-1].copy()),
     "a column less": lambda arrays: arrays.update(scores=arrays["scores"][:, :-1].copy()),
     "a role less": lambda arrays: arrays.update(roles=arrays["roles"][:-1].copy()),
-    "transposed": lambda arrays: arrays.update(neighbours=np.ascontiguousarray(arrays["neighbours"].T)),
+    "transposed": lambda arrays: arrays.update(neighbors=np.ascontiguousarray(arrays["neighbors"].T)),
     "flat": lambda arrays: arrays.update(scores=arrays["scores"].ravel().copy()),
-    "neighbors of 8 bits": cast("neighbours", np.uint8),
-    "neighbors of 64 bits": cast("neighbours", np.int64),
+    "neighbors of 8 bits": cast("neighbors", np.uint8),
+    "neighbors of 64 bits": cast("neighbors", np.int64),
     "scores of 32 bits": cast("scores", np.uint32),
     "signed roles": cast("roles", np.int8),
     "kept and an output": put("roles", 20, 1 | 2 | 4),
@@ -129,7 +129,9 @@ def test_a_base_measure(copy: Path, base: "np.ndarray[Any, Any]", allowed: bool)
     arrays[HIGH] = arrays[HIGH] >> 12  # or totals would not fit whatever the base
     table.write_bytes(save({**arrays, "base.high": base}))
     laws = ("santext", "santext+")
-    change_law(copy, lambda law: [law["santext"]["levels"][1]["laws"][one].update(base="base.high") for one in laws])
+    change_law(
+        copy, lambda law: [law["santext"]["levels"][1]["parameters"][one].update(base="base.high") for one in laws]
+    )
     if allowed:
         assert Sanitizer(open_bundle(copy, TextBundle)).sanitize("the doctor", epsilon=16).tokens == 2
     else:

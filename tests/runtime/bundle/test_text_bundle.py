@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 from damaged import JSON, change_json, change_law, read_json, refused, sign, sign_manifest
 
-# --- law.json, signed ----------------------------------------------------------------------------------------------
+# --- mechanism.json, signed -----------------------------------------------------------------------------------------
 
 
 def of_santext(law: JSON, level: int = 0) -> JSON:
     """The laws of a level of SanText."""
-    return law["santext"]["levels"][level]["laws"]
+    return law["santext"]["levels"][level]["parameters"]
 
 
 LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
@@ -20,38 +20,40 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "an unknown default": lambda law: law["defaults"].update(later=1),
     "no santext": lambda law: law.pop("santext"),
     "no staircase": lambda law: law.pop("staircase"),
-    "no skeleton": lambda law: law.pop("skeleton"),
+    "no skeleton": lambda law: law.pop("template"),
     "no defaults": lambda law: law.pop("defaults"),
     "neither santext nor a staircase": lambda law: law.update(santext=None),
     "santext of nothing": lambda law: law.update(santext={}),
     "santext a list": lambda law: law.update(santext=[law["santext"]]),
     "a staircase of nothing": lambda law: law.update(staircase={}),
-    "a staircase without its files": lambda law: law.update(staircase={"levels": []}, skeleton={}),
-    "a skeleton without a staircase": lambda law: law.update(skeleton={"function_words": "README.md", "kinds": []}),
+    "a staircase without its files": lambda law: law.update(staircase={"levels": []}, template={}),
+    "a skeleton without a staircase": lambda law: law.update(
+        template={"function_words": "README.md", "entity_types": []}
+    ),
     "defaults of a staircase that is not there": lambda law: law["defaults"].update(staircase={}),
     "santext without defaults": lambda law: law["defaults"].pop("santext"),
     "a default mechanism that is not there": lambda law: law["defaults"].update(mechanism="staircase"),
     "no default mechanism": lambda law: law["defaults"].pop("mechanism"),
-    "no tokens": lambda law: law.pop("tokens"),
-    "no symbols": lambda law: law.pop("symbols"),
-    "no neighbors": lambda law: law["santext"].pop("neighbours"),
+    "no tokens": lambda law: law.pop("token_type"),
+    "no symbols": lambda law: law.pop("vocabulary_size"),
+    "no neighbors": lambda law: law["santext"].pop("neighbors_per_word"),
     "no grid": lambda law: law["santext"].pop("grid"),
     "no median": lambda law: law["santext"].pop("median_squared_distance"),
     "no extra": lambda law: law["santext"].pop("unknown_extra_squared_distance"),
     "no levels": lambda law: law["santext"].pop("levels"),
     "no files": lambda law: law.pop("files"),
-    "other tokens": lambda law: law.update(tokens="letters"),
-    "tokens of a list": lambda law: law.update(tokens=["word"]),
-    "more symbols": lambda law: law.update(symbols=41),
-    "fewer symbols": lambda law: law.update(symbols=39),
-    "no symbol": lambda law: law.update(symbols=0),
-    "negative symbols": lambda law: law.update(symbols=-1),
-    "symbols of text": lambda law: law.update(symbols="40"),
-    "symbols null": lambda law: law.update(symbols=None),
-    "symbols true": lambda law: law.update(symbols=True),
-    "symbols a float": lambda law: law.update(symbols=40.0),
-    "more neighbors": lambda law: law["santext"].update(neighbours=9),
-    "no neighbor": lambda law: law["santext"].update(neighbours=0),
+    "other tokens": lambda law: law.update(token_type="letters"),
+    "tokens of a list": lambda law: law.update(token_type=["word"]),
+    "more symbols": lambda law: law.update(vocabulary_size=41),
+    "fewer symbols": lambda law: law.update(vocabulary_size=39),
+    "no symbol": lambda law: law.update(vocabulary_size=0),
+    "negative symbols": lambda law: law.update(vocabulary_size=-1),
+    "symbols of text": lambda law: law.update(vocabulary_size="40"),
+    "symbols null": lambda law: law.update(vocabulary_size=None),
+    "symbols true": lambda law: law.update(vocabulary_size=True),
+    "symbols a float": lambda law: law.update(vocabulary_size=40.0),
+    "more neighbors": lambda law: law["santext"].update(neighbors_per_word=9),
+    "no neighbor": lambda law: law["santext"].update(neighbors_per_word=0),
     "grid 0": lambda law: law["santext"].update(grid=0),
     "grid -1": lambda law: law["santext"].update(grid=-1),
     "grid a float": lambda law: law["santext"].update(grid=8192.0),
@@ -74,9 +76,9 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
     "a level with another name": lambda law: law["santext"]["levels"][0].update(name="other"),
     "a level named by a number": lambda law: law["santext"]["levels"][1].update(name=5),
     "a level with a key more": lambda law: law["santext"]["levels"][0].update(later=1),
-    "a level without laws": lambda law: law["santext"]["levels"][0].pop("laws"),
-    "a level without santext": lambda law: law["santext"]["levels"][0]["laws"].pop("santext"),
-    "a level without santext+": lambda law: law["santext"]["levels"][0]["laws"].pop("santext+"),
+    "a level without laws": lambda law: law["santext"]["levels"][0].pop("parameters"),
+    "a level without santext": lambda law: law["santext"]["levels"][0]["parameters"].pop("santext"),
+    "a level without santext+": lambda law: law["santext"]["levels"][0]["parameters"].pop("santext+"),
     "a law more": lambda law: of_santext(law).update(later=of_santext(law)["santext"]),
     "a law of nothing": lambda law: of_santext(law).update(santext=None),
     "a law without weights": lambda law: of_santext(law)["santext"].pop("weights"),
@@ -87,7 +89,7 @@ LAW_CHANGES: dict[str, Callable[[JSON], object]] = {
         f"{key} {value!r}": (lambda law, pair={key: value}: of_santext(law, 1)["santext+"].update(pair))
         for key, values in {
             "exponent": ["0", "-1", "nan", "inf", "x", "", None, [], {}, "1e999999999"],
-            "weights": ["weights.none", None, 5, [], "neighbours", "scores", "roles"],
+            "weights": ["weights.none", None, 5, [], "neighbors", "scores", "roles"],
             "base": ["weights.low.santext", "none", 5, [], "scores", ""],
             "later": [1],
         }.items()
@@ -110,8 +112,8 @@ def test_a_law_that_is_none(copy: Path, change: Callable[[JSON], object]) -> Non
 
 
 def test_a_law_of_other_files(copy: Path) -> None:
-    """The manifest fits the files, but ``law.json`` names others."""
-    change_json(copy / "law.json", lambda law: law["files"].update({"vocabulary.tsv": "0" * 64}))
+    """The manifest fits the files, but ``mechanism.json`` names others."""
+    change_json(copy / "mechanism.json", lambda law: law["files"].update({"vocabulary.tsv": "0" * 64}))
     sign_manifest(copy, read_json(copy / "manifest.json"))
     assert "does not belong to the files" in refused(copy)
 

@@ -38,7 +38,7 @@ def test_a_sound_bundle_opens(tiny_encoder: Path) -> None:
 
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])
 def test_every_mode(tmp_path: Path, mode: str, delta: str | None) -> None:
-    bundle = open_bundle(write_encoder(tmp_path / mode, mode=mode, delta=delta), VectorBundle)
+    bundle = open_bundle(write_encoder(tmp_path / mode, noise_mode=mode, delta=delta), VectorBundle)
     assert (bundle.default_level.mode, bundle.default_level.delta) == (mode, delta)
 
 
@@ -61,13 +61,13 @@ def test_levels_are_found_exactly(tiny_encoder: Path) -> None:
     "release",
     [
         {"surprise": 1},
-        {"mode": ...},
-        {"mode": "l3"},
-        {"mode": None},
-        {"mode": "l2"},  # without a delta
-        {"mode": "l2", "delta": 1e-6},
-        {"mode": "l2", "delta": "0"},
-        {"mode": "l2", "delta": "1"},
+        {"noise_mode": ...},
+        {"noise_mode": "l3"},
+        {"noise_mode": None},
+        {"noise_mode": "l2"},  # without a delta
+        {"noise_mode": "l2", "delta": 1e-6},
+        {"noise_mode": "l2", "delta": "0"},
+        {"noise_mode": "l2", "delta": "1"},
         {"delta": "1e-6"},  # and with one, where there is none
         {"dimension": 0},
         {"dimension": 4.0},
@@ -81,28 +81,28 @@ def test_levels_are_found_exactly(tiny_encoder: Path) -> None:
         {"max_tokens": "16"},
         {"lowercase": 1},
         {"lowercase": None},
-        {"levels": []},
-        {"levels": None},
-        {"levels": "4"},
-        {"levels": [4]},
-        {"levels": ["4", "4.0"]},
-        {"levels": ["4", "0"]},
-        {"levels": ["4", "-1"]},
-        {"levels": ["4", "nan"]},
-        {"levels": ["4", "1_0"]},
-        {"levels": ["4", " 5"]},
-        {"levels": ["4", "٥"]},
-        {"levels": ["4", "1e999999999"]},
-        {"levels": ["4", "17"]},  # beyond what 64-bit words can do
-        {"levels": {"4": 1}, "default_level": 4},
-        {"default_level": "5"},
-        {"default_level": "4.0"},
-        {"default_level": None},
+        {"epsilons": []},
+        {"epsilons": None},
+        {"epsilons": "4"},
+        {"epsilons": [4]},
+        {"epsilons": ["4", "4.0"]},
+        {"epsilons": ["4", "0"]},
+        {"epsilons": ["4", "-1"]},
+        {"epsilons": ["4", "nan"]},
+        {"epsilons": ["4", "1_0"]},
+        {"epsilons": ["4", " 5"]},
+        {"epsilons": ["4", "٥"]},
+        {"epsilons": ["4", "1e999999999"]},
+        {"epsilons": ["4", "17"]},  # beyond what 64-bit words can do
+        {"epsilons": {"4": 1}, "default_epsilon": 4},
+        {"default_epsilon": "5"},
+        {"default_epsilon": "4.0"},
+        {"default_epsilon": None},
     ],
     ids=str,
 )
 def test_a_release_that_is_refused(tmp_path: Path, release: dict[str, Any]) -> None:
-    mode = release.get("mode", "l1")
+    mode = release.get("noise_mode", "l1")
     model = model_of(mode if mode in ("l1", "l2", "box") else "l1")
     assert "manifest.json: " in refused(write_encoder(tmp_path / "encoder", model=model, **release))
 

@@ -29,9 +29,9 @@ def test_every_draw_is_charged_and_said_to_be_a_further_one(small: Sanitizer, le
 def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger) -> None:
     ledger.sanitize_batch(small, ["doctor", "nurse flu", "clinic"], privacy_unit=["a", "b", "a"])
     assert [ledger.get_account(scope).epsilon_units / EPSILON_UNITS for scope in "ab"] == [17, 17]
-    with pytest.raises(OptionError, match=r"one scope for all texts, or one for each$"):
+    with pytest.raises(OptionError, match=r"one privacy unit for all texts, or one for each$"):
         ledger.sanitize_batch(small, ["doctor"], privacy_unit=["a", "b"])
-    with pytest.raises(OptionError, match=r"^the name of a scope is a string$"):
+    with pytest.raises(OptionError, match=r"^the name of a privacy unit is a string$"):
         ledger.sanitize_batch(small, ["doctor"], privacy_unit=[5])  # type: ignore[list-item]
     with pytest.raises(InputError):
         ledger.sanitize_batch(small, ["doctor", 5])  # type: ignore[list-item]
@@ -42,7 +42,7 @@ def test_a_budget_is_met_to_the_last_unit_and_not_beyond(small: Sanitizer, ledge
     assert ledger.sanitize(small, TEXT, privacy_unit="a", budget=budget).earlier_releases == 0
     with pytest.raises(
         BudgetError,
-        match=r"does not fit the budget of its scope: 25.5 of 25.5 nats are spent, and it needs at least 8.5 nats$",
+        match=r"exceeds the budget of its privacy unit: 25.5 of 25.5 nats are spent, and it needs at least 8.5 nats$",
     ):
         ledger.sanitize(small, "doctor", privacy_unit="a")
     with pytest.raises(BudgetError, match=r"0 of 25.49 nats are spent, and it needs at least 25.5 nats$"):
@@ -182,7 +182,7 @@ def test_what_has_no_finite_charge_is_recorded_and_refused_under_a_budget(tiny: 
     ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="santext+")
     assert str(ledger.get_account("b")) == "0 nats, and 1 release without a finite bound"
     ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="krr", epsilon=1)
-    with pytest.raises(BudgetError, match=r"^this scope has releases without a finite bound"):
+    with pytest.raises(BudgetError, match=r"^this privacy unit has releases without a finite epsilon"):
         ledger.sanitize(tiny, "doctor", privacy_unit="b", mechanism="krr", epsilon=1, budget=Budget(10**6))
 
 
@@ -195,6 +195,6 @@ def test_what_is_no_budget_is_refused(wrong: Any) -> None:
 
 def test_sums_that_would_not_fit_are_refused(ledger: Ledger) -> None:
     ledger.record_spends([entry(charge=Spend(1 << 62))])
-    with pytest.raises(LedgerError, match=r"beyond what a ledger counts$"):
+    with pytest.raises(LedgerError, match=r"largest number that a ledger stores$"):
         ledger.record_spends([entry()])
     assert ledger.get_account("scope").epsilon_units == 1 << 62

@@ -87,7 +87,7 @@ def test_sums_of_charges_are_no_less_than_the_losses(losses: list[tuple[Decimal,
     assert 0 <= account.epsilon_units - epsilon * EPSILON_UNITS <= len(losses)
     assert 0 <= account.delta_units - delta * DELTA_UNITS <= len(losses)
     said = account.to_dict()
-    assert Fraction(said["nats"]) * EPSILON_UNITS == account.epsilon_units
+    assert Fraction(said["epsilon"]) * EPSILON_UNITS == account.epsilon_units
     assert Fraction(said["delta"]) * DELTA_UNITS == account.delta_units
     assert Decimal(account.displayed_epsilon.replace(",", "")) * EPSILON_UNITS >= account.epsilon_units
     assert Decimal(account.displayed_delta) * DELTA_UNITS >= account.delta_units
@@ -110,6 +110,6 @@ def test_encoders_are_charged(tiny_encoder: Path, ledger: Ledger, tmp_path: Path
     charged = ledger.encode_batch(load_encoder(tiny_encoder), ["a", "b"], privacy_unit=["x", "y"])
     statement = charged[0].release.statement
     assert ledger.get_account("x").epsilon_units == statement.spend.epsilon_units
-    l2 = load_encoder(write_encoder(tmp_path / "l2", mode="l2", delta="1e-6"))
+    l2 = load_encoder(write_encoder(tmp_path / "l2", noise_mode="l2", delta="1e-6"))
     ledger.encode_batch(l2, ["a"], privacy_unit="z")
     assert ledger.get_account("z").delta_units == l2.statement().spend.delta_units > 0

@@ -40,7 +40,7 @@ def test_tags_differ_by_use_scope_and_ledger(small: Sanitizer, path: Path) -> No
         opened.sanitize(small, "doctor", privacy_unit="a")
         opened.sanitize(small, "doctor", privacy_unit="b")
     rows = [*one.export()["releases"], *other.export()["releases"]]
-    assert len({row["request"] for row in rows} | {row["scope"] for row in rows}) == 8
+    assert len({row["request"] for row in rows} | {row["privacy_unit"] for row in rows}) == 8
     assert [row["day"][4] for row in rows] == ["-"] * 4
     assert all(len(row["day"]) == 10 for row in rows)
 
@@ -54,21 +54,21 @@ def test_export_has_everything_but_outputs(small: Sanitizer, memo: Ledger) -> No
     memo.sanitize(small, "doctor", privacy_unit="a", budget=Budget("20.25"))
     memo.record_spends([entry("b", Spend(1))])
     exported = memo.export()
-    assert [sorted(scope.items()) for scope in exported["scopes"] if scope["budget_nats"]] == [
+    assert [sorted(scope.items()) for scope in exported["privacy_units"] if scope["budget_epsilon"]] == [
         sorted(
             {
-                "scope": memo.get_account("a").unit_tag.hex(),
-                "nats": "8.5",
+                "privacy_unit": memo.get_account("a").unit_tag.hex(),
+                "epsilon": "8.5",
                 "delta": "0",
-                "unbounded": 0,
-                "budget_nats": "20.25",
+                "unbounded_releases": 0,
+                "budget_epsilon": "20.25",
                 "budget_delta": "0",
                 "releases": 1,
             }.items()
         )
     ]
-    assert [row["nats"] for row in exported["releases"]] == ["8.5", "0.00000095367431640625"]
-    assert [row["stored"] for row in exported["releases"]] == [True, False]
+    assert [row["epsilon"] for row in exported["releases"]] == ["8.5", "0.00000095367431640625"]
+    assert [row["has_stored_output"] for row in exported["releases"]] == [True, False]
 
 
 def test_a_ledger_is_not_pickled(ledger: Ledger) -> None:

@@ -75,7 +75,7 @@ def test_a_budget_holds_among_them(ledger: Ledger, commits: list[int]) -> None:
 def test_one_that_fails_takes_none_with_it(ledger: Ledger) -> None:
     ledger.record_spends([entry("damaged")])
     with database.open_transaction(ledger.path) as connection:
-        connection.execute("UPDATE scopes SET epsilon = 2")
+        connection.execute("UPDATE privacy_units SET epsilon = 2")
     calls = [
         lambda scope=scope: ledger.record_spends([entry(scope, Spend(3))])
         for scope in ("a", "b", "damaged", "a", "damaged")

@@ -42,16 +42,16 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
     receipt, public_key = read_receipt(content.encode())
     output = "".join(f"{result.text}\n" for result in results).encode()
     assert receipt.output_sha256 == hashlib.sha256(output).hexdigest()
-    assert (receipt.documents, receipt.tokens, receipt.nats, receipt.delta) == (2, 3, "18", "0")
+    assert (receipt.documents, receipt.tokens, receipt.epsilon, receipt.delta) == (2, 3, "18", "0")
     assert (receipt.bundle, receipt.mechanism, receipt.options["level"]) == (
         small.bundle.content_hash,
         "staircase",
         "6",
     )
     assert "confirm the guess by its hash" in receipt.note
-    assert str(receipt) == "staircase, level 6: 2 documents, 3 drawn words, 18 nats"
+    assert str(receipt) == "staircase, level 6: 2 documents, 3 randomized words, 18 nats"
     receipt.check_output([output[:5], output[5:]])
-    with pytest.raises(ReceiptError, match=r"^the receipt is of another output$"):
+    with pytest.raises(ReceiptError, match=r"^the receipt is for another output$"):
         receipt.check_output([output, b"\n"])
     assert read_receipt(content.encode(), expected_key=public_key.upper())[1] == public_key
     with pytest.raises(ReceiptError, match=r"^the receipt is signed with another key$"):
@@ -91,10 +91,10 @@ def test_no_private_count_is_in_a_receipt(tiny: Sanitizer, key: Path) -> None:
     for mechanism, options in [("santext+", {}), ("fbdd", {"epsilon": 5})]:
         results = tiny.sanitize_batch(["the doctor", "nurse zzz in"], mechanism=mechanism, **options)  # type: ignore[arg-type]
         receipt, _ = read_receipt(signed(key, results).encode())
-        assert (receipt.tokens, receipt.nats) == (None, None)
-        assert str(receipt).endswith(": 2 documents, no finite bound")
+        assert (receipt.tokens, receipt.epsilon) == (None, None)
+        assert str(receipt).endswith(": 2 documents, no finite epsilon")
     receipt, _ = read_receipt(signed(key, [tiny.sanitize("the doctor", mechanism="krr", epsilon=2)]).encode())
-    assert (receipt.tokens, receipt.nats) == (2, "4")
+    assert (receipt.tokens, receipt.epsilon) == (2, "4")
 
 
 def test_denied_words_are_in_no_receipt(small: Sanitizer, key: Path) -> None:
@@ -104,8 +104,8 @@ def test_denied_words_are_in_no_receipt(small: Sanitizer, key: Path) -> None:
 def test_everything_that_is_altered_is_found(small: Sanitizer, key: Path) -> None:
     sound: dict[str, Any] = json.loads(signed(key, [small.sanitize("doctor")]))
     changes: dict[str, Any] = {
-        "format": "other", "format_version": 2, "bundle": "0" * 64, "mechanism": "krr", "options": {}, "documents": 2,
-        "tokens": 0, "nats": "0", "delta": "1", "output_sha256": "0" * 64, "note": "", "key": "0" * 64,
+        "format": "other", "format_version": 3, "bundle": "0" * 64, "mechanism": "krr", "options": {}, "documents": 2,
+        "tokens": 0, "epsilon": "0", "delta": "1", "output_sha256": "0" * 64, "note": "", "key": "0" * 64,
         "signature": "0" * 128,
     }  # fmt: skip
     assert set(changes) == set(sound)
@@ -130,14 +130,14 @@ def test_what_is_no_receipt_is_refused(wrong: bytes) -> None:
     "spoiled",
     [
         {"mechanism": "\x1b[31m"},
-        {"nats": "nan"},
+        {"epsilon": "nan"},
         {"delta": 5},
         {"documents": "1"},
         {"options": {"level": 5}},
         {"options": 5},
         {"options": {"table": 5}},
-        {"options": {"table": {"rewritten": 5}}},
-        {"options": {"table": {"rewritten": ["note", "\x1b[31m"]}}},
+        {"options": {"table": {"rewritten_columns": 5}}},
+        {"options": {"table": {"rewritten_columns": ["note", "\x1b[31m"]}}},
     ],
     ids=str,
 )  # fmt: skip
@@ -181,7 +181,7 @@ def test_numbers_of_a_receipt_are_exact() -> None:
         options={},
         documents=1,
         tokens=None,
-        nats="0.00000095367431640625",
+        epsilon="0.00000095367431640625",
         delta=str(Decimal("1e-6")),
         output_sha256="h",
     )

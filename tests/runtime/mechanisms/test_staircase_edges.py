@@ -69,7 +69,7 @@ def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
     """Rows are checked 2,048 at a time."""
     symbols = 3000
     neighbors = np.stack([np.arange(symbols), (np.arange(symbols) + 1) % symbols], axis=1).astype(np.uint16)
-    tensors = {"neighbours": neighbors, "base": np.ones(symbols, np.uint32), "roles": np.zeros(symbols, np.uint8)}
+    tensors = {"neighbors": neighbors, "base": np.ones(symbols, np.uint32), "roles": np.zeros(symbols, np.uint8)}
     assert StaircaseTable.from_tensors(tensors, symbols).symbol_count == symbols
     neighbors[row, 1] = row if twice else symbols
     with pytest.raises(BundleDamaged, match="twice" if twice else "leaves the vocabulary"):
@@ -77,7 +77,7 @@ def test_every_row_of_a_long_table_is_checked(row: int, twice: bool) -> None:
 
 
 def test_one_symbol_is_a_table() -> None:
-    tensors = {"neighbours": np.zeros((1, 1), np.uint16), "base": np.ones(1, np.uint32), "roles": np.zeros(1, np.uint8)}
+    tensors = {"neighbors": np.zeros((1, 1), np.uint16), "base": np.ones(1, np.uint32), "roles": np.zeros(1, np.uint8)}
     assert StaircaseTable.from_tensors(tensors, 1).symbol_count == 1
 
 

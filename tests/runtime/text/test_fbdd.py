@@ -96,7 +96,7 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
     )
     said = json.loads(forked(*shared, "--json", "--case", "drop", "--text", "The doctor").text)
     assert set(said["text"].split()) <= set(tiny.bundle.vocabulary)
-    assert said["statement"]["epsilon_kind"] == "textbook metric DP"
+    assert said["statement"]["epsilon_notion"] == "textbook metric DP"
     assert said["statement"]["level"] is None
     assert forked(*shared[:-1], str(MAX_FBDD_EPSILON), "-q", "--text", "the doctor").text == "the doctor\n"
 

@@ -41,7 +41,7 @@ def test_other_languages_are(english: Sanitizer, text: str) -> None:
     assert result.kept_words.may_be_foreign
     assert result.kept_share is not None
     assert result.kept_share < 1 / 2
-    assert json.loads(json.dumps(result.to_dict()))["kept_share"] == result.kept_share
+    assert json.loads(json.dumps(result.to_dict()))["kept_word_share"] == result.kept_share
     assert pickle.loads(pickle.dumps(result)).kept_share == result.kept_share
 
 
@@ -69,7 +69,7 @@ def test_words_of_a_drawn_list_count_in_neither(english: Sanitizer) -> None:
 def test_other_modes_have_no_share(english: Sanitizer) -> None:
     result = english.sanitize(GERMAN)
     assert (result.kept_share, result.kept_words, result.replaced_words) == (None, None, 0)
-    assert "kept_share" not in result.to_dict()
+    assert "kept_word_share" not in result.to_dict()
 
 
 def test_a_document_counts_its_texts(english: Sanitizer) -> None:

@@ -41,7 +41,7 @@ def test_statements_add_up(tiny: Sanitizer, text: str) -> None:
     assert statement.terms == terms
     assert statement.epsilon_document == statement.tokens * terms.epsilon
     constant = terms.promise.epsilon_0 + terms.promise.rounding_slack  # type: ignore[attr-defined]
-    assert statement.to_dict()["epsilon_0_document"] == statement.tokens * constant
+    assert statement.to_dict()["epsilon_0_text"] == statement.tokens * constant
 
 
 def test_a_statement_says_what_is_not_protected(tiny: Sanitizer) -> None:

@@ -146,7 +146,7 @@ def test_without_words_nothing_changes(tiny: Sanitizer, text: str, options: dict
     result = tiny.sanitize(text, **options)
     assert (result.text, result.tokens) == (text, 0)
     assert result.statement.epsilon_document == 0
-    assert result.statement.to_dict()["epsilon_0_document"] == 0
+    assert result.statement.to_dict()["epsilon_0_text"] == 0
 
 
 @settings(reading, max_examples=300)

@@ -72,7 +72,7 @@ def test_levels_go_by_epsilon(small: Sanitizer) -> None:
 
 def test_the_rung_is_the_default_of_the_bundle(small: Sanitizer, tmp_path: Path) -> None:
     assert small.terms(protect="words") == small.terms(protect=None) == small.terms()
-    other = Sanitizer.load(small_staircase(tmp_path, visible="none"))
+    other = Sanitizer.load(small_staircase(tmp_path, mode="all"))
     assert (small.terms().protect, other.terms().protect) == ("words", "all")
 
 
@@ -199,28 +199,29 @@ def test_the_line_of_what_draws_everything(tiny: Sanitizer, options: dict[str, A
 def test_the_fields_of_a_statement(small: Sanitizer) -> None:
     statement = small.sanitize("The doctor and John").statement
     fields = statement.to_dict()
-    assert {key: fields[key] for key in fields if key not in ("not_protected", "near", "line", "summary")} == {
+    others = ("not_protected", "neighborhood_probability", "line", "summary")
+    assert {key: fields[key] for key in fields if key not in others} == {
         "mechanism": "staircase",
         "level": "8.5",
-        "epsilon": 8.5,
-        "epsilon_kind": "pure local DP",
-        "notion": NOTION,
+        "epsilon_per_word": 8.5,
+        "epsilon_notion": "pure local DP",
+        "guarantee": NOTION,
         "share": "1/25",
         "guess_gain": 31.8,
-        "largest_odds": 4915,
+        "max_odds_ratio": 4915,
         "protect": "words",
-        "visible": [
+        "revealed_parts": [
             "function words", "punctuation and white space", "case", "kinds of names and numbers",
             "the number and order of words",
         ],
         "consistent": False,
-        "mentions": 2,
-        "epsilon_document": 17.0,
+        "randomized_words": 2,
+        "epsilon_text": 17.0,
         "case": "carry",
         "sanitize_punctuation": False,
         "bundle": small.bundle.content_hash,
     }  # fmt: skip
-    assert 0.99 < fields["near"] < 1
+    assert 0.99 < fields["neighborhood_probability"] < 1
     assert statement.bundle_hash == small.bundle.content_hash
     assert [loss.epsilon for loss in statement.losses] == [Decimal("8.5")]
     plain, cipher = (small.terms(consistent=flag).not_protected for flag in (False, True))

@@ -25,12 +25,12 @@ def test_a_release(encoder: Encoder) -> None:
     assert (release.vector.dtype, release.vector.shape) == (np.float32, (DIMENSION,))
     assert (release.integers.dtype, release.integers.shape) == (np.int64, (DIMENSION,))
     statement = release.statement.to_dict()
-    assert (statement["epsilon_whole_text"], statement["word_dropout"]) == (8, "0.3")
-    assert (statement["mode"], statement["dimension"], statement["grid"]) == ("l1", DIMENSION, 64)
+    assert (statement["epsilon_text"], statement["word_dropout"]) == (8, "0.3")
+    assert (statement["noise_mode"], statement["dimension"], statement["grid"]) == ("l1", DIMENSION, 64)
     assert statement["bundle"] == encoder.bundle.content_hash
     assert 7.6 < statement["epsilon_per_word"] < 8
     assert encoder.statement(epsilon="8", word_dropout="0.3") == release.statement
-    assert encoder.encode("").statement.to_dict()["epsilon_whole_text"] == 4
+    assert encoder.encode("").statement.to_dict()["epsilon_text"] == 4
     assert any("encoding the same text again" in item for item in release.statement.not_protected)
 
 
@@ -79,7 +79,7 @@ def test_a_batch_is_one_text_after_the_other(encoder: Encoder, seen: list[list[i
     releases = encoder.encode_batch(["the", "", "doctor"], epsilon=1, progress=done.append)
     assert seen == [ids("the"), ids(""), ids("doctor")]
     assert done == [1, 2, 3]
-    assert [release.statement.to_dict()["epsilon_whole_text"] for release in releases] == [1, 1, 1]
+    assert [release.statement.to_dict()["epsilon_text"] for release in releases] == [1, 1, 1]
     assert encoder.encode_batch([]) == []
 
 

@@ -52,7 +52,7 @@ def test_a_text_becomes_its_pieces(encoder: Encoder, seen: list[list[int]], text
 @pytest.mark.parametrize(("mode", "delta"), [("l1", None), ("l2", "1e-6"), ("box", None)])
 @pytest.mark.usefixtures("bare")
 def test_every_mode_is_computed_right(tmp_path: Path, mode: str, delta: str | None) -> None:
-    encoder = load_encoder(write_encoder(tmp_path / mode, mode=mode, delta=delta, grid=32))
+    encoder = load_encoder(write_encoder(tmp_path / mode, noise_mode=mode, delta=delta, grid=32))
     for text in ("", "the doctor", "of the nurse said un"):
         assert np.abs(encoder.encode(text).integers - by_hand(text, mode, 32)).max() <= 1
 

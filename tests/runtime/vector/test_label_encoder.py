@@ -73,7 +73,10 @@ def test_every_text_draws_an_index_and_then_one_of_its_sentences(speaker: TextLa
         assert release.sentence in speaker.bundle.sentences[release.label_id]
         assert release.line == f"{release.sentence}\t{speaker.bundle.content_hash[:12]}\t4\tcounts"
         assert release.to_dict()["sentence"] == release.sentence
-        assert release.to_dict()["statement"]["kind_of_text"] == "one of 6 public sentences, not the author's words"
+        assert (
+            release.to_dict()["statement"]["sentence_description"]
+            == "one of 6 public sentences, not the author's words"
+        )
 
 
 def test_a_sentence_is_drawn_from_the_index_alone(speaker: TextLabelEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +122,7 @@ def test_what_a_statement_of_a_sentence_says(speaker: TextLabelEncoder, encoder:
     assert statement.summary() == f"one of 6 public sentences, not the author's words (channel counts): {promise}"
     assert "none is a paraphrase" in str(statement)
     assert statement.spend == speaker.statement().spend
-    assert statement.to_dict().keys() - speaker.statement().to_dict().keys() == {"sentences", "kind_of_text"}
+    assert statement.to_dict().keys() - speaker.statement().to_dict().keys() == {"sentences", "sentence_description"}
     assert speaker.canonical_options(as_text=True) != speaker.canonical_options()
     assert "as_text" not in speaker.canonical_options()
     for call in (encoder.statement, encoder.canonical_options):
@@ -164,7 +167,7 @@ def test_indices_have_the_shares_that_the_channel_says(encoder: TextLabelEncoder
 def test_what_a_statement_says(encoder: TextLabelEncoder) -> None:
     statement = encoder.encode("the market", epsilon="1", randomizer="accuracy").statement
     told = statement.to_dict()
-    assert told["epsilon_whole_text"] == 1
+    assert told["epsilon_text"] == 1
     assert told["bundle"] == encoder.bundle.content_hash
     assert "epsilon 1 for the whole text, whatever it says" in statement.summary()
     assert encoder.bundle.content_hash in str(statement)

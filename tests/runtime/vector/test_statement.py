@@ -27,8 +27,8 @@ def test_l1() -> None:
     stated = make_vector_statement(L1, "0", "bundle-id")
     assert stated.summary() == "l1, 8 coordinates: epsilon 4 for the whole text, whatever it says"
     values = stated.to_dict()
-    assert values["epsilon_whole_text"] == values["epsilon_per_coordinate"] == values["epsilon_per_word"] == 4.0
-    assert values["delta_whole_text"] == values["delta_per_word"] == 0.0
+    assert values["epsilon_text"] == values["epsilon_per_coordinate"] == values["epsilon_per_word"] == 4.0
+    assert values["delta_text"] == values["delta_per_word"] == 0.0
     assert values["noise"] == "discrete Laplace of scale 512 steps on every coordinate"
     assert json.loads(json.dumps(values)) == values
 
@@ -42,14 +42,14 @@ def test_box_is_labeled_with_its_true_epsilon() -> None:
         "box, 384 coordinates: epsilon 19.2 for the whole text, whatever it says; epsilon 0.05 for a single"
     )
     assert any("for any two texts it is 384 times it" in item for item in stated.not_protected)
-    assert stated.to_dict()["epsilon_whole_text"] == 19.2
+    assert stated.to_dict()["epsilon_text"] == 19.2
 
 
 def test_l2_has_a_delta() -> None:
     stated = make_vector_statement(L2, "0.25", "id")
     values = stated.to_dict()
     assert str(stated.whole_text) == "epsilon 4, delta 0.000001 for the whole text, whatever it says"
-    assert values["delta_whole_text"] == 1e-6
+    assert values["delta_text"] == 1e-6
     assert values["delta_per_word"] == 0.75e-6
     assert values["epsilon_per_coordinate"] is None
     assert "sigma^2" in values["noise"]

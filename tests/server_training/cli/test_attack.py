@@ -38,7 +38,7 @@ def test_a_checkpoint_without_privacy_is_attacked_as_it_is(trained: Path, run: R
 
 
 def released(vector: object = (0.5, -1.25), epsilon: object = 4.0) -> str:
-    return json.dumps({"vector": vector, "integers": [1, 2], "statement": {"epsilon_whole_text": epsilon}}) + "\n"
+    return json.dumps({"vector": vector, "integers": [1, 2], "statement": {"epsilon_text": epsilon}}) + "\n"
 
 
 def test_vectors_that_were_received_are_attacked(trained: Path, run: Run, refused: Refused) -> None:

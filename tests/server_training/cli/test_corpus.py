@@ -73,7 +73,7 @@ def test_the_staircase_is_the_default(write: Write, run: Run, canary: str) -> No
         "textveil-train: 1 copy. Shown: function words. Replaced at random: listed names, numbers. 3 other words drawn "
     )
     statement = json.loads(Path("out/record.json").read_text())["statement"]
-    assert (statement["mechanism"], statement["level"], statement["mentions"]) == ("staircase", "10", 3)
+    assert (statement["mechanism"], statement["level"], statement["randomized_words"]) == ("staircase", "10", 3)
     assert [line.split()[0] for line in Path("out/train.tsv").read_text().splitlines()] == ["sentence", "the", "no"]
     assert canary not in out + err + everything()
 
@@ -85,7 +85,7 @@ def test_options_of_the_staircase(write: Write, run: Run) -> None:
     assert code == 0
     assert out.splitlines()[1].split() == ["train.tsv", "20", "20", "40"]  # two distinct words in each text
     statement = json.loads(Path("out/record.json").read_text())["statement"]
-    assert "function words" not in statement["visible"]
+    assert "function words" not in statement["revealed_parts"]
     assert [statement[name] for name in ("protect", "consistent")] == ["all", True]
     drawn = [
         line.split("\t")[0].replace(",", "").split() for line in Path("out/train.tsv").read_text().splitlines()[1:]
@@ -104,7 +104,7 @@ def test_the_rung_names(write: Write, run: Run, refused: Refused, canary: str, t
     assert code == 0
     assert Path("out/train.tsv").read_text() == rows.replace("Olga", "[person 1]")
     statement = json.loads(Path("out/record.json").read_text())["statement"]
-    assert (statement["nats"], statement["keep"], statement["shown_words"]) == (None, ["city"], 5)
+    assert (statement["epsilon_text"], statement["keep"], statement["kept_words"]) == (None, ["city"], 5)
     assert err.startswith("textveil-train: 1 copy. Shown: common words from a public list, the kind city.")
     code, _, err = run(path, *options, "--allow", allowed, "-o", "allowed")
     assert code == 0

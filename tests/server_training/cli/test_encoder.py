@@ -59,7 +59,7 @@ def test_the_bundle_decides_and_keeps_the_names_of_labels(made: Path) -> None:
     assert encoder.compute_true_label("the player of the match") == 1
     assert encoder.compute_true_label("the price of stock") == 0
     assert list(encoder.bundle.randomizers) == ["counts", "accuracy"]
-    assert "certificate for these very channels" in verify_labels(encoder.bundle)
+    assert "the certificate matches the randomizers" in verify_labels(encoder.bundle)
     server = IndexServer.load(made)
     decision = server.classify_index(server.parse_line(encoder.encode("goal").line, 1))
     assert decision.scores[decision.label] > 0.5
@@ -67,7 +67,7 @@ def test_the_bundle_decides_and_keeps_the_names_of_labels(made: Path) -> None:
 
 def test_the_bundle_has_the_decisions_on_the_texts_that_were_not_trained_on(made: Path) -> None:
     bundle = TextLabelEncoder.load(made).bundle
-    held_out, measured = bundle.held_out, bundle.manifest["measured"]
+    held_out, measured = bundle.held_out, bundle.manifest["measurements"]
     assert held_out is not None
     assert held_out.labels == bundle.labels
     assert held_out.text_count == measured["texts"]["calibration"] + measured["texts"]["test"]
@@ -174,10 +174,10 @@ def test_nothing_of_the_texts_is_in_the_bundle(made: Path) -> None:
 def test_the_card_has_the_figures_and_the_warning(made: Path) -> None:
     card = " ".join((made / "README.md").read_text("utf-8").split())
     assert "The bundle is not private toward the texts it was trained on." in card
-    measured = json.loads((made / "manifest.json").read_text("utf-8"))["measured"]
+    measured = json.loads((made / "manifest.json").read_text("utf-8"))["measurements"]
     assert sum(measured["texts"].values()) == 90
     assert f"{measured['texts']['train']} texts of `my.csv` for training" in card
-    accuracy = measured["channels"]["counts"]["4"]["accuracy"]
+    accuracy = measured["randomizers"]["counts"]["4"]["accuracy"]
     assert f"| counts | 4 | {100 * accuracy:.2f} % |" in card
     assert "| Märkte |" in card
 
@@ -207,7 +207,7 @@ def test_figures_are_expectations_over_the_draw() -> None:
     measured = compute_figures(task, confusion, channels, "a file")
     for name, levels in channels.items():
         for staircase in levels:
-            found = measured["channels"][name][f"{staircase.level.epsilon:f}"]
+            found = measured["randomizers"][name][f"{staircase.level.epsilon:f}"]
             by_hand = sum(
                 confusion[k, x] / confusion.sum() * staircase.probability_matrix[x, k]
                 for k in range(2)

@@ -82,7 +82,7 @@ def test_a_part_of_another_bundle_is_no_finished_part(table: Path) -> None:
     told(PartWorker(job)(cut(job)[0]))
     other = job_of(table, identity="0" * 64)
     answer = told(PartWorker(other)(cut(other)[0]))
-    assert answer["error"]["code"] == "bundle-identity"
+    assert answer["error"]["code"] == "bundle-content-hash"
 
 
 def test_equal_texts_are_drawn_apart_in_every_part(table: Path) -> None:

@@ -31,7 +31,7 @@ def test_copies_are_charged(run: Runner, tmp_path: Path) -> None:
     tokens = LINES * len(WORDS)
     assert one["statement"]["tokens"] == tokens
     assert three["statement"]["tokens"] == 3 * tokens
-    assert three["statement"]["epsilon_document"] == pytest.approx(3 * one["statement"]["epsilon_document"])
+    assert three["statement"]["epsilon_text"] == pytest.approx(3 * one["statement"]["epsilon_text"])
     assert (one["copies"], three["copies"], three["charged"]) == (1, 3, "every token of every copy")
     assert three["files"][0]["tokens"] == tokens
     assert three["files"][0]["max_tokens"] == len(WORDS)

@@ -144,9 +144,9 @@ def test_figures_by_hand() -> None:
     channel = level.probability_matrix
     chosen = [int((train[1] @ channel[:, y]) > (train[0] @ channel[:, y])) for y in range(3)]
     right = sum(test[k, x] * channel[x, y] for k in range(2) for x in range(3) for y in range(3) if chosen[y] == k)
-    assert measured["channels"]["counts"]["1"]["accuracy"] == pytest.approx(right / 10, abs=1e-6)
+    assert measured["randomizers"]["counts"]["1"]["accuracy"] == pytest.approx(right / 10, abs=1e-6)
     never = compute_label_figures(("a", "b"), np.array([[9.0, 9, 9], [1, 1, 1]]), test, (level,))
-    assert never["channels"]["counts"]["1"]["abandoned"] == ["b"]
+    assert never["randomizers"]["counts"]["1"]["abandoned"] == ["b"]
 
 
 @pytest.mark.parametrize("labeled", [False, True])
@@ -169,7 +169,7 @@ def test_a_codebook_from_a_file(run: Run, tmp_path: Path, labeled: bool) -> None
     if labeled:
         assert [found.label for found in counts.by_true_label.counts] == list("0123")
         assert sum(found.count for found in counts.by_true_label.counts) == pytest.approx(40)
-    measured = json.loads((tmp_path / "bundle" / "manifest.json").read_text())["measured"]
+    measured = json.loads((tmp_path / "bundle" / "manifest.json").read_text())["measurements"]
     assert ("clean" in measured) == labeled
     if labeled:
         assert measured["clean"]["accuracy"] > 0.9

@@ -76,7 +76,7 @@ def test_a_bundle_has_the_model_and_no_label(
     assert isinstance(bundle.extractor, OnnxExtractorData)
     assert bundle.labels == tuple(map(str, range(len(bundle.labels))))
     assert 2 <= len(bundle.labels) <= CODES
-    provenance, measured = bundle.manifest["provenance"], bundle.manifest["measured"]
+    provenance, measured = bundle.manifest["provenance"], bundle.manifest["measurements"]
     assert (provenance["extractor"], provenance["encoder"], provenance["directions"]) == ("minilm", "encoder", 4)
     assert np.linalg.matrix_rank(bundle.weight, tol=1e-4) == 4
     assert provenance["min_texts_of_a_code"] >= MIN_CODE_TEXTS
@@ -84,7 +84,7 @@ def test_a_bundle_has_the_model_and_no_label(
     assert "accuracy" not in provenance["int8"]
     assert "taught_by" not in provenance
     assert measured["clean"]["accuracy"] > 0.6
-    assert "clean" not in json.loads((plain / "manifest.json").read_text("utf-8"))["measured"]
+    assert "clean" not in json.loads((plain / "manifest.json").read_text("utf-8"))["measurements"]
     for folder in (plain, labeled):
         card = " ".join((folder / "README.md").read_text("utf-8").split())
         assert "They were learned without labels" in card

@@ -120,10 +120,10 @@ def test_its_bundle_decides_on_the_device(run: Run, data: Path, tmp_path: Path) 
     assert provenance["extractor"] == "minilm"
     # No more texts than there are: 1,000 are meant.
     assert provenance["int8"]["sample_texts"] == sum(
-        encoder.bundle.manifest["measured"]["texts"][part] for part in ("train", "calibration")
+        encoder.bundle.manifest["measurements"]["texts"][part] for part in ("train", "calibration")
     )
     assert provenance["int8"]["recipe"] == "s8, channel, 7 bit, embeddings row"
-    assert encoder.bundle.manifest["measured"]["clean"]["accuracy"] > 0.6
+    assert encoder.bundle.manifest["measurements"]["clean"]["accuracy"] > 0.6
     assert "the extra `textveil[encoder]`" in (output / "README.md").read_text("utf-8")
 
 

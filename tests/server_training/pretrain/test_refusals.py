@@ -130,7 +130,7 @@ def test_the_command(pretraining: Path, run: Callable[..., tuple[int, str, str]]
 @pytest.mark.parametrize(
     ("more", "start"),
     [
-        (["--epsilon", "3.3"], "unknown-level"),
+        (["--epsilon", "3.3"], "unknown-epsilon"),
         (["--mechanism", "quokkasecret"], "usage"),
         (["--device", "quokkasecret"], "device"),
         (["--data", "quokkasecret:text"], "data-file"),

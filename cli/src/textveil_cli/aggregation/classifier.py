@@ -198,7 +198,7 @@ class VectorClassifier:
             record = json.loads(line, object_pairs_hook=make_unique_dict)
             vector = record["vector"]
             statement = record["statement"]
-            bundle, epsilon = statement["bundle"], Decimal(str(statement["epsilon_whole_text"]))
+            bundle, epsilon = statement["bundle"], Decimal(str(statement["epsilon_text"]))
         except (ValueError, KeyError, TypeError, RecursionError, InvalidOperation):
             raise ReleaseError(
                 f"line {number}: is not a released vector (textveil encode --json writes them)"

@@ -20,7 +20,7 @@ from textveil_cli.options import (
 )
 
 #: Terminal colors of kept tokens, types, randomized words and unknown words.
-_COLORS = {"visible": "\x1b[1m", "type": "\x1b[36m", "drawn": "\x1b[33m", "unknown": "\x1b[35m"}
+_COLORS = {"kept": "\x1b[1m", "type": "\x1b[36m", "randomized": "\x1b[33m", "unknown": "\x1b[35m"}
 _END = "\x1b[0m"
 _MAX_LISTED = 30
 
@@ -50,9 +50,9 @@ def preview(
         uses_color = sys.stdout.isatty() if color is None else color
         for document in texts:
             for token, label in sanitizer.preview(document, **options):
-                role = label if label in ("gap", "visible", "drawn", "unknown") else "type"
+                role = label if label in ("gap", "kept", "randomized", "unknown") else "type"
                 counts[role] += 1
-                if role == "visible":
+                if role == "kept":
                     words[token.lower()] += 1
                 elif role == "type":
                     entity_types[label] += 1
@@ -85,8 +85,8 @@ def _format_token(token: str, label: str, role: str, uses_color: bool) -> str:
         return token
     if role == "type":
         token = f"<{label}>"
-    elif not uses_color and role != "visible":
-        token = "_" * len(token) if role == "drawn" else "?" * len(token)
+    elif not uses_color and role != "kept":
+        token = "_" * len(token) if role == "randomized" else "?" * len(token)
     return f"{_COLORS[role]}{token}{_END}" if uses_color else token
 
 
@@ -98,13 +98,13 @@ def _format_summary(
     *,
     is_names_mode: bool,
 ) -> str:
-    randomized = counts["drawn"] + counts["unknown"]
+    randomized = counts["randomized"] + counts["unknown"]
     tokens = sum(count for role, count in counts.items() if role != "gap")
     listed_separately = ("function words", "kinds of names and numbers")  # the summary has separate lines for these
     other_parts = [part for part in kept_parts if part not in listed_separately]
     unknown_part = "" if is_names_mode else f" ({counts['unknown']:,} of them unknown)"
     lines = [
-        f"{format_count(tokens, 'token')}: {counts['visible']:,} kept, "
+        f"{format_count(tokens, 'token')}: {counts['kept']:,} kept, "
         f"{counts['type']:,} replaced by {'a surrogate of its' if counts['type'] == 1 else 'surrogates of their'} type"
         + (f", {randomized:,} randomized{unknown_part}" if randomized or not is_names_mode else ""),
         "kept: " + (_format_most_common(words) or "no words"),

@@ -124,4 +124,4 @@ class ColumnSelection:
 
         All columns except the rewritten ones are copied.
         """
-        return None if self.format == "lines" else {"format": self.format, "rewritten": list(self.columns)}
+        return None if self.format == "lines" else {"format": self.format, "rewritten_columns": list(self.columns)}

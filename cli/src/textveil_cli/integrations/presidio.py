@@ -36,10 +36,10 @@ except ImportError as error:
 _APOSTROPHES = ("'", "\u2019")
 _BLANKS = re.compile(r"(\s+)")
 #: States of ``preview`` for words whose type the entity decides.
-_RANDOMIZED_STATES = frozenset(("drawn", "unknown"))
+_RANDOMIZED_STATES = frozenset(("randomized", "unknown"))
 #: The same in the mode ``names``. It includes kept words: a span is read without its context, so *Hope* counts as the
 #: first word of a sentence.
-_UNTYPED_STATES = frozenset(("visible", "acronym", "organization", "person", "word"))
+_UNTYPED_STATES = frozenset(("kept", "acronym", "organization", "person", "word"))
 #: Listed words of the type of an entity: for the first word of a span, and for the others.
 _LISTED_WORDS = {
     "PERSON": ("anna", "novak"),
@@ -159,7 +159,7 @@ def _choose_entity_type(text: str, detected_type: str) -> str | None:
     entity_type, fitting = _ENTITY_TYPES.get(detected_type, ("word", None))
     pieces = load_sanitizer(None).preview(text, protect="names")
     own_types = {state for piece, state in pieces if any(map(str.isalnum, piece))}
-    fits = own_types and "visible" not in own_types and (fitting is None or own_types <= fitting)
+    fits = own_types and "kept" not in own_types and (fitting is None or own_types <= fitting)
     return None if fits else entity_type
 
 

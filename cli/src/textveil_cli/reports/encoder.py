@@ -17,7 +17,7 @@ def describe_encoder_bundle(bundle: VectorBundle, *, as_json: bool = False) -> s
     facts: dict[str, Any] = {
         "name": manifest.get("name"),
         "content_hash": bundle.content_hash,
-        "license": manifest.get("licence"),
+        "license": manifest.get("license"),
         "provenance": manifest.get("provenance"),
         "labels": manifest.get("labels"),
         "noise_mode": default.mode,
@@ -27,7 +27,7 @@ def describe_encoder_bundle(bundle: VectorBundle, *, as_json: bool = False) -> s
         "vocabulary_size": len(parts.vocabulary),
         "model_bytes": bundle.model_counts.byte_size,
         "operators": bundle.model_counts.operators,
-        "measurements": manifest.get("measured"),
+        "measurements": manifest.get("measurements"),
         "epsilons": levels,
     }
     if as_json:

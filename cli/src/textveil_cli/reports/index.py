@@ -17,12 +17,12 @@ def describe_index_bundle(bundle: LabelBundle, *, as_json: bool = False) -> str:
     facts: dict[str, Any] = {
         "name": bundle.manifest.get("name"),
         "content_hash": bundle.content_hash,
-        "license": bundle.manifest.get("licence"),
+        "license": bundle.manifest.get("license"),
         "provenance": bundle.manifest.get("provenance"),
         "labels": list(bundle.labels),
         "extractor": bundle.manifest["release"]["extractor"],
         "sentences": [list(those) for those in bundle.sentences],
-        "measurements": bundle.manifest.get("measured"),
+        "measurements": bundle.manifest.get("measurements"),
         "epsilons": [
             {
                 "default": staircase is bundle.default_randomizer,
@@ -63,9 +63,9 @@ def describe_index_bundle(bundle: LabelBundle, *, as_json: bool = False) -> str:
 
 def _format_level(bundle: LabelBundle, staircase: LabelStaircase) -> str:
     epsilon = f"{staircase.level.epsilon:f}"
-    measured = bundle.manifest.get("measured")
+    measured = bundle.manifest.get("measurements")
     try:
-        accuracies = measured["channels"][staircase.level.name][epsilon]  # type: ignore[index]
+        accuracies = measured["randomizers"][staircase.level.name][epsilon]  # type: ignore[index]
         figures = [f"{100 * float(accuracies[key]):.1f}%" for key in ("accuracy", "balanced_accuracy", "worst_recall")]
     except (KeyError, TypeError, ValueError):
         figures = ["", "", ""]

@@ -36,7 +36,7 @@ def describe_text_bundle(bundle: TextBundle, *, as_json: bool = False) -> str:
     facts: dict[str, Any] = {
         "name": manifest.get("name"),
         "content_hash": bundle.content_hash,
-        "license": manifest.get("licence"),
+        "license": manifest.get("license"),
         "attribution": manifest.get("attribution"),
         "token_type": bundle.token_type,
         "vocabulary_size": bundle.symbol_count,

@@ -208,7 +208,7 @@ class _TableRun:
             "removed_columns": "all others" if self.selection.only else list(self.selection.without),
             "document_unit": self.selection.document,
             **asdict(result.counts),
-            "kept_share": self.count_kept_words(result.counts).share,
+            "kept_word_share": self.count_kept_words(result.counts).share,
             "files": {name: asdict(counts) for name, counts in result.files.items()},
             "statement": self.terms.statement(result.counts.tokens, result.counts.randomized_words).to_dict(),
         }

@@ -36,7 +36,7 @@ def certify_staircase(
     Raises:
         CertificationError: A row or a level violates a condition of the theorem.
     """
-    neighbors, base, roles = tensors["neighbours"], tensors["base"], tensors["roles"]
+    neighbors, base, roles = tensors["neighbors"], tensors["base"], tensors["roles"]
     spans = split_rows(len(base))
     work = run(certify_rows, (neighbors, base, roles, tuple(levels)), spans)
     for (_, stop), wrong in zip(spans, work, strict=True):

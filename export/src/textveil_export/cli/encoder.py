@@ -119,7 +119,7 @@ def encoder(
         progress("writing and opening the bundle", 0, 1)
         written = write_encoder_bundle(contents, output, reproduce=reproduce, force=force)
         progress("writing and opening the bundle", 1, 1)
-    measured = contents.manifest["measured"]
+    measured = contents.manifest["measurements"]
     for epsilon, accuracy in {"none": measured["accuracy_without_noise"], **measured["accuracy_by_epsilon"]}.items():
         print(f"epsilon {epsilon:<5} accuracy {accuracy['int8']:.4f} (float32 {accuracy['float32']:.4f})")
     print(f"{output}: {measured['int8']['recipe']}, model of {written.bundle.model_counts.byte_size:,} bytes")

@@ -45,6 +45,6 @@ def names(
         contents = add_names_lists(
             read_staircase_contents(open_bundle(beside, TextBundle, **expected.expected_bundle)), names_lists
         )
-        contents.manifest.update({key: value for key, value in (("name", name), ("licence", license)) if value})
+        contents.manifest.update({key: value for key, value in (("name", name), ("license", license)) if value})
     written = write_bundle(contents, output, force=force)
     print(f"{output}: {len(written.get_names_lists().common_words):,} common words, identity {written.content_hash}")

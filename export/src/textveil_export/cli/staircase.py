@@ -58,7 +58,7 @@ def staircase(
         attribution = str(opened.manifest.get("attribution", ""))
         attribution = add_credits(attribution, *(credit for credit, applies in credits.items() if applies))
     if license is None:
-        license = ENGLISH_LICENSE if options.function_words is None else str(opened.manifest.get("licence"))
+        license = ENGLISH_LICENSE if options.function_words is None else str(opened.manifest.get("license"))
     with show_progress_bars() as progress:
         contents = build_staircase_bundle(
             opened,

@@ -157,11 +157,11 @@ def build_encoder(
         check_ceiling(report, external["columns"].get(CEILING_COLUMN, {}))
     manifest = {
         "name": settings.name,
-        "licence": settings.license,
+        "license": settings.license,
         "provenance": _describe_provenance(original, checkpoint, settings),
         "created_by": f"textveil-export {__version__}",
         "labels": list(checkpoint.labels),
-        "measured": {
+        "measurements": {
             "data": settings.data.name,
             "truncated_texts": shipped_texts.truncated,
             **report.as_json(),
@@ -173,14 +173,14 @@ def build_encoder(
         },
     }
     release = {
-        "mode": checkpoint.mode,
+        "noise_mode": checkpoint.mode,
         "dimension": checkpoint.dimension,
         "grid": levels[0].grid,
         "max_tokens": checkpoint.max_tokens,
         "lowercase": checkpoint.lowercase,
-        "levels": [level.epsilon for level in levels],
+        "epsilons": [level.epsilon for level in levels],
         "delta": levels[0].delta,
-        "default_level": default,
+        "default_epsilon": default,
     }
     recipes = {
         "data": settings.data.name,

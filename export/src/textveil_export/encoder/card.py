@@ -25,7 +25,7 @@ def format_encoder_card(
         sizes: Size in bytes of each file but manifest and card.
         reproduce: Command that builds the bundle.
     """
-    measured, provenance = manifest["measured"], manifest["provenance"]
+    measured, provenance = manifest["measurements"], manifest["provenance"]
     pieces = _format_pieces(provenance)
     return f"""# {manifest["name"]}
 
@@ -36,14 +36,14 @@ model takes {sizes["model.onnx"]:,}.
 `textveil info` prints its identity.
 
 ```sh
-textveil encode --bundle . --expect-id IDENTITY --epsilon {release["default_level"]} --text "..."
+textveil encode --bundle . --expect-id IDENTITY --epsilon {release["default_epsilon"]} --text "..."
 ```
 
 ## What it promises
 
 {_format_guarantee(release)}
 
-- levels (epsilon of the whole text): {", ".join(release["levels"])}; the default is {release["default_level"]}
+- levels (epsilon of the whole text): {", ".join(release["epsilons"])}; the default is {release["default_epsilon"]}
 - labels that the classifier tells apart: {", ".join(manifest["labels"])}
 
 ## What it does not protect
@@ -63,7 +63,7 @@ the epsilon of one word and gives the whole text nothing.
 
 {format_bullets(provenance, _format_value)}
 
-License: {manifest["licence"]}.
+License: {manifest["license"]}.
 {_format_reproduction(reproduce)}"""
 
 
@@ -82,7 +82,7 @@ def _format_guarantee(release: dict[str, Any]) -> str:
     delta = f", and by delta {release['delta']} on top" if release["delta"] is not None else ""
     return f"""For any two texts, the probabilities of any released vector differ by a factor of at most
 exp(epsilon){delta}: local differential privacy of the whole text.
-{_NOISE[release["mode"]]}
+{_NOISE[release["noise_mode"]]}
 It is brought into that set in integers after the model has run: the promise does not depend on what the model computes.
 Encoding the same text again is a second release, and epsilons add up."""
 

@@ -36,14 +36,14 @@ def write_encoder_bundle(
         manifest = {
             "format": layout.FORMAT,
             "format_version": layout.FORMAT_VERSION,
-            "kind": VectorBundle.KIND,
+            "bundle_type": VectorBundle.KIND,
             **contents.manifest,
             "release": contents.release,
         }
         unmeasured = add_bundle_file(partial, layout.MANIFEST, format_json({**manifest, "files": entries}).encode())
         device = measure_memory(partial, str(unmeasured["sha256"]))
         (partial / layout.MANIFEST).unlink()
-        manifest["measured"] = {**contents.manifest["measured"], "device": device}
+        manifest["measurements"] = {**contents.manifest["measurements"], "device": device}
         sizes = {name: int(str(entry["bytes"])) for name, entry in entries.items()}
         card = format_encoder_card(contents.release, manifest, sizes, reproduce)
         entries[layout.CARD] = add_bundle_file(partial, layout.CARD, card.encode())

@@ -17,29 +17,31 @@ def format_index_card(manifest: dict[str, Any], sizes: dict[str, int], contents:
         sizes: Size in bytes of each file but manifest and card.
         contents: Content of the bundle.
     """
-    release, measured = manifest["release"], manifest["measured"]
+    release, measured = manifest["release"], manifest["measurements"]
     default = release["default"]
-    static = release["extractor"]["kind"] == layout.STATIC
+    static = release["extractor"]["extractor_type"] == layout.STATIC
     pin = "" if static else "--expect-id IDENTITY "  # the identity covers this card, so the card cannot contain it
     return f"""# {manifest["name"]}
 
-A textveil bundle: text to one of {release["codes"]} indices, with a bound for the whole text. {sum(sizes.values()):,}
+A textveil bundle: text to one of {release["label_count"]} labels, with one epsilon per text. {sum(sizes.values()):,}
 bytes; {_format_requirements(release["extractor"])}.
 
 ```sh
-# on the device: index, digits of the identity, epsilon, channel
+# on the device: label, digits of the content hash, epsilon, randomizer
 textveil encode --bundle . {pin}notes.txt -o released.txt
 textveil classify --bundle . released.txt             # on the server: a label for each line
-textveil classify --bundle . released.txt --counts    # how many texts there are of each, with ranges
+textveil classify --bundle . released.txt --counts    # an estimated count of each label, with an interval
 ```
 
-`textveil info --bundle .` prints the identity. It covers this card, the labels, the certificate and all figures.
+`textveil info --bundle .` prints the content hash. It covers this card, the labels, the certificate and all figures.
 
 ## What it promises
 
-For any two texts, no index is more than exp(epsilon) times as likely for one as for the other: local differential
+For any two texts, no released label is more than exp(epsilon) times as likely for one as for the other: local \
+differential
 privacy of the whole text. It holds whatever the extractor computes, also for texts that are empty or too long.
-Encoding the same text again is a second release, and epsilons add up. The default is channel {default["channel"]} at
+Encoding the same text again is a second release, and epsilons add up. The default is randomizer \
+{default["randomizer"]} at
 epsilon {default["epsilon"]}.
 
 ## What it does not protect
@@ -53,26 +55,30 @@ texts it was trained on.** {_format_training_data(manifest)}
 
 {_format_randomizers(measured, manifest["certificate"])}
 
-Every figure is an exact expectation over the draw, of the test texts. *Gain* is the most by which anybody's guess of a
-text's code gets likelier, on average. *Condition* is the condition number of the channel: the larger, the noisier are
-its counts. Where there is none, the channel cannot tell all labels apart, and counts are refused.
+Every figure is an exact expectation over the randomness, of the test texts. *Gain* is the most by which \
+anybody's guess of a
+text's label gets likelier, on average. *Condition* is the condition number of the randomizer: the larger, the \
+noisier are
+its counts. Where there is none, the randomizer does not distinguish all labels, and counts are refused.
 
 {_format_labels(measured)}{_format_comparison(measured)}## Source
 
 {format_bullets(manifest["provenance"], _format_value)}
 
-License: {manifest["licence"]}.
+License: {manifest["license"]}.
 """
 
 
 def _format_requirements(extractor: dict[str, Any]) -> str:
     """Return the packages that a device needs."""
-    return "numpy alone" if extractor["kind"] == layout.STATIC else "the extra `textveil[encoder]` on the device"
+    return (
+        "numpy alone" if extractor["extractor_type"] == layout.STATIC else "the extra `textveil[encoder]` on the device"
+    )
 
 
 def _format_training_data(manifest: dict[str, Any]) -> str:
     """Return what the bundle contains of its training texts."""
-    if manifest["release"]["extractor"]["kind"] != layout.STATIC:
+    if manifest["release"]["extractor"]["extractor_type"] != layout.STATIC:
         return "Its pieces of words are\nthose of the public model that it was made from."
     least = manifest["provenance"].get("min_texts", "some")
     return f"""Its words are those of a public list. No text is in it, and no row is about a word of fewer
@@ -99,8 +105,9 @@ def _format_sentences(sentences: tuple[tuple[str, ...], ...]) -> str:
     return f"""## Sentences
 
 `textveil encode --as-text` prints one of {sum(map(len, sentences))} public sentences (`{layout.SENTENCES}`) instead
-of an index, drawn from the index alone: epsilon is for which of them it is. They were fixed before any text. None is a
-paraphrase, and where the model is wrong, or another index is drawn, the sentence is about something else.
+of a label. The released label alone decides which one, so the epsilon is the same. They were fixed before any \
+text. None is a
+paraphrase, and where the model is wrong, or another label is released, the sentence is about something else.
 
 """
 
@@ -109,7 +116,7 @@ def _format_data(measured: dict[str, Any]) -> str:
     """Return the paragraph about texts for training, calibration and test."""
     texts = measured["texts"]
     sizes = (
-        f"{texts['train']:,} texts of `{measured['data']}` for training, {texts['calibration']:,} for the channels, "
+        f"{texts['train']:,} texts of `{measured['data']}` for training, {texts['calibration']:,} for the randomizers, "
         f"{texts['test']:,} for these figures."
     )
     near = (
@@ -132,21 +139,21 @@ Without noise {format_percent(clean["accuracy"])} (standard error {format_percen
 def _format_randomizers(measured: dict[str, Any], certificate: list[dict[str, Any]]) -> str:
     """Return the table of accuracies by randomizer and epsilon."""
     lines = [
-        "| channel | epsilon | accuracy | balanced | worst label | gain | condition |",
+        "| randomizer | epsilon | accuracy | balanced | worst label | gain | condition |",
         "|---|---|---|---|---|---|---|",
     ]
     for entry in certificate:
-        shares = measured.get("channels", {}).get(entry["channel"], {}).get(entry["epsilon"], {})
+        shares = measured.get("randomizers", {}).get(entry["randomizer"], {}).get(entry["epsilon"], {})
         condition = "none" if entry["condition"] is None else f"{entry['condition']:.3g}"
         figures = [format_percent(shares.get(key)) for key in ("accuracy", "balanced_accuracy", "worst_recall")]
-        cells = [entry["channel"], entry["epsilon"], *figures, f"{entry['guess_gain']:.3g}", condition]
+        cells = [entry["randomizer"], entry["epsilon"], *figures, f"{entry['guess_gain']:.3g}", condition]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
 def _format_codes(manifest: dict[str, Any]) -> str:
     """Return the section about clusters."""
-    if manifest["release"]["kind"] != layout.CLUSTER_LABELS:
+    if manifest["release"]["label_type"] != layout.CLUSTER_LABELS:
         return ""
     least = manifest["provenance"].get("min_texts_of_a_code", "some")
     taught = manifest["provenance"].get("taught_by")
@@ -179,7 +186,7 @@ def _format_labels(measured: dict[str, Any]) -> str:
     for label, share in measured["shares"].items():
         abandoned_at = [
             f"{name} at {epsilon}"
-            for name, levels in measured["channels"].items()
+            for name, levels in measured["randomizers"].items()
             for epsilon, figures in levels.items()
             if label in figures["abandoned"]
         ]

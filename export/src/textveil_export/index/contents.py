@@ -116,13 +116,13 @@ def make_certificate(channels: dict[str, tuple[LabelStaircase, ...]]) -> list[di
     """
     return [
         {
-            "channel": name,
+            "randomizer": name,
             "epsilon": f"{staircase.level.epsilon:f}",
             "base_sum": staircase.base_sum,
             "budget": staircase.budget,
             "factor": staircase.factor,
-            "indices": int((staircase.base > 0).sum()),
-            "p_near": float(f"{staircase.near_probability:.6g}"),
+            "labels": int((staircase.base > 0).sum()),
+            "near_probability": float(f"{staircase.near_probability:.6g}"),
             "guess_gain": float(f"{staircase.guess_gain:.6g}"),
             "condition": float(f"{compute_condition_number(staircase):.6g}")
             if np.isfinite(compute_condition_number(staircase))
@@ -173,7 +173,7 @@ def read_index_contents(folder: Path, **pins: Unpack[ExpectedBundle]) -> IndexCo
         else load_tensors(read_hashed_file(folder / layout.LABEL_PROBABILITIES, shares["sha256"])),
         held_out=bundle.held_out,
         sentences=bundle.sentences,
-        license=str(manifest.get("licence")),
+        license=str(manifest.get("license")),
         provenance=manifest.get("provenance", {}),
-        measured=manifest.get("measured", {}),
+        measured=manifest.get("measurements", {}),
     )

@@ -57,7 +57,7 @@ def _make_files(contents: IndexContents) -> dict[str, bytes]:
         f"{name}.{staircase.level.epsilon:f}.{part}": tensor
         for name, levels in contents.channels.items()
         for staircase in levels
-        for part, tensor in (("base", staircase.base), ("dealt", staircase.budget_matrix))
+        for part, tensor in (("base", staircase.base), ("budget", staircase.budget_matrix))
     }
     codes = {"weight": contents.weight.astype(np.float32), "bias": contents.bias.astype(np.float32)}
     files = {
@@ -92,9 +92,9 @@ def _describe_extractor(parts: StaticExtractorData | OnnxExtractorData) -> dict[
     """Return the manifest entry of the extractor."""
     if isinstance(parts, OnnxExtractorData):
         constants = {"max_tokens": parts.max_tokens, "lowercase": parts.lowercase}
-        return {"kind": layout.ONNX, "dimension": parts.dimension, **constants}
+        return {"extractor_type": layout.ONNX, "dimension": parts.dimension, **constants}
     return {
-        "kind": layout.STATIC,
+        "extractor_type": layout.STATIC,
         "dimension": parts.word_rows.shape[1],
         "pairs": len(parts.pair_rows),
         "max_characters": parts.max_characters,
@@ -107,22 +107,22 @@ def _make_manifest(contents: IndexContents) -> dict[str, Any]:
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,
-        "kind": LabelBundle.KIND,
+        "bundle_type": LabelBundle.KIND,
         "name": contents.name,
-        "licence": contents.license,
+        "license": contents.license,
         "provenance": contents.provenance,
         "created_by": f"textveil-export {__version__}",
         "labels": list(contents.labels),
         "release": {
-            "kind": contents.kind,
-            "codes": len(contents.labels),
+            "label_type": contents.kind,
+            "label_count": len(contents.labels),
             "extractor": _describe_extractor(contents.extractor),
-            "channels": {
+            "randomizers": {
                 name: [f"{staircase.level.epsilon:f}" for staircase in levels]
                 for name, levels in contents.channels.items()
             },
-            "default": {"channel": channel, "epsilon": epsilon},
+            "default": {"randomizer": channel, "epsilon": epsilon},
         },
         "certificate": make_certificate(contents.channels),
-        "measured": contents.measured,
+        "measurements": contents.measured,
     }

@@ -87,14 +87,14 @@ def build_text_bundle(
     for original, representative in sorted(merged.items()):
         spellings[position[representative]].append(source.words[original])
 
-    law: dict[str, Any] = {"tokens": source.tokens, "symbols": len(rows)}
-    law |= {"santext": None, "staircase": None, "skeleton": None, "defaults": {}}
+    law: dict[str, Any] = {"token_type": source.tokens, "vocabulary_size": len(rows)}
+    law |= {"santext": None, "staircase": None, "template": None, "defaults": {}}
     tensors: dict[str, dict[str, NDArray[Any]]] = {}
     vocabulary = "".join("\t".join(names) + "\n" for names in spellings)
     texts = {layout.VOCABULARY: vocabulary, layout.CHARACTERS: format_character_classes()}
     labels: dict[str, Any] = {}
     statistics: dict[str, Any] = {
-        "symbols": len(rows),
+        "vocabulary_size": len(rows),
         "spellings": len(source.words),
         "merged": {source.words[a]: source.words[b] for a, b in sorted(merged.items())},
         "dimension": rows.shape[1],
@@ -120,7 +120,7 @@ def build_text_bundle(
         texts |= part.texts
         law |= part.law
         law["defaults"]["staircase"] = part.defaults
-        statistics["staircase_k"] = part.tensors["neighbours"].shape[1]
+        statistics["staircase_k"] = part.tensors["neighbors"].shape[1]
     law["defaults"]["mechanism"] = "staircase" if recipe.staircase is not None else "santext+"
     manifest = {
         **make_manifest_head(recipe.name, recipe.license, recipe.attribution),
@@ -138,7 +138,7 @@ def build_text_bundle(
 def _build_santext(
     tokens: str, rows: NDArray[np.int8], spellings: list[list[str]], recipe: TextBundleRecipe, progress: Progress
 ) -> tuple[dict[str, dict[str, NDArray[Any]]], dict[str, Any], dict[str, Any], NDArray[np.uint8]]:
-    """Return SanText's arrays by file, entry in ``law.json``, labels of levels, and roles."""
+    """Return SanText's arrays by file, entry in ``mechanism.json``, labels of levels, and roles."""
     roles = assign_roles(spellings, tokens, recipe.policy)
     outputs = np.flatnonzero(roles & SANTEXT_OUTPUT_ROLE)
     near, squares, median = find_nearest_outputs(rows, outputs, recipe.k, progress)
@@ -156,17 +156,17 @@ def _build_santext(
 
     symbols = len(rows)
     tensors: dict[str, NDArray[Any]] = {
-        "neighbours": near.astype(np.uint16 if symbols <= 1 << 16 else np.uint32),
+        "neighbors": near.astype(np.uint16 if symbols <= 1 << 16 else np.uint32),
         "scores": near_scores.astype(np.uint16),
         "roles": roles,
     }
     constants: dict[str, Any] = {
-        "neighbours": recipe.k,
+        "neighbors_per_word": recipe.k,
         "grid": GRID,
         "median_squared_distance": median,
         "unknown_extra_squared_distance": extra,
     }
-    table = SanTextTable.from_tensors(tensors, {**constants, "symbols": symbols})
+    table = SanTextTable.from_tensors(tensors, {**constants, "vocabulary_size": symbols})
     settings = _choose_level_settings(table, distances, recipe, progress)
     names = list(dict.fromkeys(name for name, _ in settings))
     if recipe.default_level not in (None, *names):
@@ -183,7 +183,7 @@ def _build_santext(
             weights = _add_tensor(tensors, f"weights.{name}.{mechanism}", level.weights)
             laws[mechanism] = {"exponent": str(level.exponent), "weights": weights, "base": base}
             labels[name][mechanism] = {"epsilon_textbook": float(2 * level.exponent), "epsilon_certified": None}
-        law_levels.append({"name": name, "laws": laws})
+        law_levels.append({"name": name, "parameters": laws})
         progress("computing weights of levels", number + 1, len(names))
     files = {layout.TABLE: tensors, layout.EMBEDDINGS: {"rows": all_rows}}
     return files, {**constants, "levels": law_levels}, labels, roles

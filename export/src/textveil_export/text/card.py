@@ -17,16 +17,16 @@ def format_text_card(contents: TextContents, table_bytes: dict[str, int]) -> str
     """
     manifest, numbers, law = contents.manifest, contents.statistics, contents.law
     provenance = manifest["provenance"]
-    kind = "words" if law["tokens"] == "word" else "WordPieces"
+    kind = "words" if law["token_type"] == "word" else "WordPieces"
     mechanisms = law["staircase"] is not None or law["santext"] is not None
     source = format_bullets({key: value for key, value in provenance.items() if key != "lists"})
     lists = "\n".join(f"- {key.replace('_', ' ')}: {value}" for key, value in provenance["lists"].items())
     tables = ", ".join(f"`{name}` {size:,} bytes" for name, size in table_bytes.items())
-    holds = f"{numbers['symbols']:,} {kind}; {tables}" if mechanisms else "the lists of the rung `names`"
+    holds = f"{numbers['vocabulary_size']:,} {kind}; {tables}" if mechanisms else "the lists of the mode `names`"
     parts = [
         f"""# {manifest["name"]}
 
-A textveil bundle: {holds}. `textveil info` prints its identity."""
+A textveil bundle: {holds}. `textveil info` prints its content hash."""
     ]
     if law["staircase"] is not None:
         parts.append(_format_staircase(law, numbers))
@@ -50,10 +50,10 @@ no protection of a text as a whole. Sanitizing the same text again weakens the p
 {source}
 {lists}
 
-License: {manifest["licence"]}. {manifest["attribution"]}""")
+License: {manifest["license"]}. {manifest["attribution"]}""")
     if "names" in law:
         parts.append(
-            numbers["names_sources"].replace("## Sources", "## Sources of the lists of the rung names", 1).strip()
+            numbers["names_sources"].replace("## Sources", "## Sources of the lists of the mode names", 1).strip()
         )
     return "\n\n".join(parts) + "\n"
 
@@ -65,15 +65,15 @@ def _format_names(entry: dict[str, list[str]], texts: dict[str, str]) -> str:
     rows = "\n".join(
         f"| {kind} | {_count_lines(texts, layout.ENTITY_LIST, kind)} | "
         f"{_count_lines(texts, layout.SURROGATE_POOL, kind)} |"
-        for kind in sorted({*entry["kinds"], *entry["pools"]})
+        for kind in sorted({*entry["entity_types"], *entry["surrogate_pools"]})
     )
-    return f"""## The rung `names`
+    return f"""## The mode `names`
 
-{len(common):,} common words may be shown; {shown:,} of them are names of something as well. Every other string is
-replaced, and what replaces it is drawn without looking at it. What is shown is not protected, and can tell who or
+{len(common):,} common words can be kept; {shown:,} of them are also names. Every other string is
+replaced by a surrogate that is sampled independently of it. Kept words are not protected, and can reveal who or
 what a text is about.
 
-| kind | members by list | outputs |
+| entity type | listed words | surrogates |
 |---|---|---|
 {rows}"""
 
@@ -89,24 +89,27 @@ def _format_staircase(law: dict[str, Any], numbers: dict[str, Any]) -> str:
     levels = "\n".join(
         f"| {level['epsilon']} | {level['share']} | {level['own_share']} |" for level in law["staircase"]["levels"]
     )
-    kinds = ", ".join(kind["name"] for kind in law["skeleton"]["kinds"])
+    kinds = ", ".join(kind["name"] for kind in law["template"]["entity_types"])
     defaults = law["defaults"]["staircase"]
-    protect = layout.MODE_BY_KEPT_WORDS[defaults["visible"]]
+    protect = defaults["mode"]
     epsilon = {level["name"]: level["epsilon"] for level in law["staircase"]["levels"]}[defaults["level"]]
     return f"""## The staircase
 
-Local differential privacy per drawn mention between texts of the same skeleton, against someone who knows every other
+Local differential privacy per randomized word between texts of the same template, against someone who knows every other
 word: any two words make any output likelier by a factor of at most exp(epsilon). {numbers["staircase_k"]} stored
-neighbors per word. The skeleton is visible: function words (unless `--protect all`), punctuation, case, and kinds:
-{kinds}. A member of a kind becomes another one, drawn without looking at it: nothing beyond its kind is told.
+neighbors per word. The template is revealed: function words (unless `--protect all`), punctuation, case, and \
+entity types:
+{kinds}. A name or number becomes a surrogate that is sampled independently of it: only its entity type is revealed.
 
-| epsilon per drawn mention | share h of the base | most of it for the word itself |
+| epsilon per randomized word | share h of the base | most of it for the word itself |
 |---|---|---|
 {levels}
 
-The default is {epsilon} nats with `--protect {protect}`. `textveil info` prints how often a word is drawn from
-its neighborhood, and how much a guess gains. Drawn words are other words: this is not for search by similarity, nor for
-a text that a language model or a colleague acts on. They take the rung `names`, where the bundle has it."""
+The default epsilon is {epsilon} per word with `--protect {protect}`. `textveil info` prints how often a word \
+is sampled from
+its neighborhood, and how much a guess gains. Randomized words are other words: do not search such texts by \
+similarity, and do
+not pass them to a language model or a colleague who acts on them. For that use the mode `names`."""
 
 
 def _format_santext(contents: TextContents) -> str:
@@ -120,7 +123,7 @@ def _format_santext(contents: TextContents) -> str:
     )
     return f"""## SanText and SanText+
 
-Int8 embedding rows of {numbers["dimension"]} dimensions ship with it: a device can tell distances. {numbers["k"]} \
+Int8 embedding rows of {numbers["dimension"]} dimensions ship with it: a device can compute distances. {numbers["k"]} \
 stored neighbors per word.
 
 Every token of a text is replaced by a random one. For the mechanism `santext` at exponent alpha the probabilities of

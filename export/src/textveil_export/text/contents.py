@@ -58,7 +58,7 @@ NEIGHBORS_CREDIT = (
     "The neighbors of the staircase derive from GloVe (PDDL), lemminflect and vaderSentiment (MIT) and WordNet 3.1 "
     "(Princeton University): see artifacts/words."
 )
-NAMES_CREDIT = "The card of this bundle (README.md) has the sources and licenses of the lists of the rung names."
+NAMES_CREDIT = "The card of this bundle (README.md) has the sources and licenses of the lists of the mode names."
 #: License of a bundle with the English words, or with the English lists of the template.
 ENGLISH_LICENSE = "Apache-2.0 AND CC-BY-4.0 AND CC-BY-SA-4.0 AND MIT"
 
@@ -74,8 +74,8 @@ class TextContents:
 
     Attributes:
         tensors: Arrays of each safetensors file, by file name.
-        texts: Content of each text file, by file name, without ``law.json``.
-        law: ``law.json`` without ``files``.
+        texts: Content of each text file, by file name, without ``mechanism.json``.
+        law: ``mechanism.json`` without ``files``.
         manifest: ``manifest.json`` without ``files`` and ``identity``.
         statistics: Figures for the card.
     """
@@ -92,10 +92,10 @@ def make_manifest_head(name: str, license: str, attribution: str) -> dict[str, A
     return {
         "format": layout.FORMAT,
         "format_version": layout.FORMAT_VERSION,
-        "kind": TextBundle.KIND,
+        "bundle_type": TextBundle.KIND,
         "name": name,
-        "label": "textbook",
-        "licence": license,
+        "epsilon_notion": "textbook",
+        "license": license,
         "attribution": attribution,
         "levels": {},
     }
@@ -105,7 +105,7 @@ def summarize_vocabulary(vocabulary: str) -> dict[str, Any]:
     """Return the figures of the card about the content of ``vocabulary.tsv``."""
     lines = [line.split("\t") for line in vocabulary.splitlines()]
     return {
-        "symbols": len(lines),
+        "vocabulary_size": len(lines),
         "spellings": sum(map(len, lines)),
         "merged": {spelling: line[0] for line in lines for spelling in line[1:]},
     }

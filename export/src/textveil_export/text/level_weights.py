@@ -74,11 +74,11 @@ def make_level_parameters(table: SanTextTable, setting: LevelSetting, largest_sc
         >>> import numpy as np
         >>> from textveil.mechanisms.baselines import SanTextTable
         >>> arrays = {
-        ...     "neighbours": np.array([[0, 1], [1, 0], [0, 1]], np.uint16),
+        ...     "neighbors": np.array([[0, 1], [1, 0], [0, 1]], np.uint16),
         ...     "scores": np.array([[0, 6000], [0, 6000], [3000, 3000]], np.uint16),
         ...     "roles": np.array([3, 3], np.uint8),
         ... }
-        >>> table = SanTextTable.from_tensors(arrays, {"symbols": 2, "neighbours": 2, "grid": 6000})
+        >>> table = SanTextTable.from_tensors(arrays, {"vocabulary_size": 2, "neighbors_per_word": 2, "grid": 6000})
         >>> parameters = make_level_parameters(table, LevelSetting(Decimal(1)), 6000)
         >>> round(float(parameters.weights[0] / parameters.weights[6000]), 6)
         2.718282

@@ -21,9 +21,9 @@ from textveil_export.text.word_vectors import read_text
 
 #: The section of a folder's README.md with sources and licenses of the lists.
 _SOURCES_SECTION = re.compile(
-    r"^## Sources(?: of the lists of the rung names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
+    r"^## Sources(?: of the lists of the mode names)?\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL
 )
-_LIST_FILE = re.compile(r"(kind|pool)\.([a-z]+(?:-[a-z]+)*)\.txt")
+_LIST_FILE = re.compile(r"(entity|surrogates)\.([a-z]+(?:-[a-z]+)*)\.txt")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,30 +46,30 @@ class NamesListFiles:
 def read_names_lists(folder: Path) -> NamesListFiles:
     """Read a folder of lists: common words, capitals, symbols, entity types, surrogate pools.
 
-    Files of entity types are named ``kind.TYPE.txt`` and ``pool.TYPE.txt``; ``README.md`` has the sources. A bundle is
-    accepted too: its files are named ``names.kind.TYPE.txt`` and ``names.pool.TYPE.txt``. The content of the lists is
-    checked when the new bundle is written.
+    Files of entity types are named ``entity.TYPE.txt`` and ``surrogates.TYPE.txt``; ``README.md`` has the sources. A
+    bundle is accepted too: its files are named ``names.entity.TYPE.txt`` and ``names.surrogates.TYPE.txt``. The content
+    of the lists is checked when the new bundle is written.
 
     Raises:
         SourceError: A file is missing or is not UTF-8, there is no pool, or ``README.md`` has no section on sources.
     """
     texts = {name: read_text(folder / name) for name in (layout.COMMON_WORDS, layout.KEPT_CAPITALS, layout.SYMBOLS)}
-    names_of_role: dict[str, list[str]] = {"kind": [], "pool": []}
-    patterns = {"kind": layout.ENTITY_LIST, "pool": layout.SURROGATE_POOL}
+    names_of_role: dict[str, list[str]] = {"entity": [], "surrogates": []}
+    patterns = {"entity": layout.ENTITY_LIST, "surrogates": layout.SURROGATE_POOL}
     prefix = "names." if (folder / layout.MANIFEST).is_file() else ""
     for path in sorted(folder.glob(f"{prefix}*.txt")):
         if match := _LIST_FILE.fullmatch(path.name.removeprefix(prefix)):
             role, kind = match[1], match[2]
             names_of_role[role].append(kind)
             texts[patterns[role].format(kind)] = read_text(path)
-    if not names_of_role["pool"]:
-        raise SourceError(f"{folder.name}: a surrogate pool is missing, add files pool.TYPE.txt")
+    if not names_of_role["surrogates"]:
+        raise SourceError(f"{folder.name}: a surrogate pool is missing, add files surrogates.TYPE.txt")
     sources = _SOURCES_SECTION.search(read_text(folder / "README.md"))
     if sources is None:
         raise SourceError('README.md: add a section "## Sources" with sources and licenses of the lists')
     card = f"## Sources\n{sources[1]}"
     return NamesListFiles(
-        texts=texts, kinds=tuple(names_of_role["kind"]), pools=tuple(names_of_role["pool"]), sources=card
+        texts=texts, kinds=tuple(names_of_role["entity"]), pools=tuple(names_of_role["surrogates"]), sources=card
     )
 
 
@@ -79,16 +79,16 @@ def make_names_contents(lists: NamesListFiles, name: str, license: str) -> TextC
         tensors={},
         texts={layout.CHARACTERS: format_character_classes()},
         law={
-            "tokens": "word",
-            "symbols": 0,
+            "token_type": "word",
+            "vocabulary_size": 0,
             "santext": None,
             "staircase": None,
-            "skeleton": None,
+            "template": None,
             "defaults": {"mechanism": None},
         },
         manifest=make_manifest_head(name, license, "")
         | {"provenance": {"exporter": f"textveil-export {__version__}", "lists": {}}},
-        statistics={"symbols": 0, "merged": {}},
+        statistics={"vocabulary_size": 0, "merged": {}},
     )
     return add_names_lists(nothing, lists)
 
@@ -98,7 +98,7 @@ def add_names_lists(contents: TextContents, lists: NamesListFiles) -> TextConten
     return replace(
         contents,
         texts={**contents.texts, **lists.texts},
-        law={**contents.law, "names": {"kinds": list(lists.kinds), "pools": list(lists.pools)}},
+        law={**contents.law, "names": {"entity_types": list(lists.kinds), "surrogate_pools": list(lists.pools)}},
         manifest={**contents.manifest, "attribution": add_credits(contents.manifest["attribution"], NAMES_CREDIT)},
         statistics={**contents.statistics, "names_sources": lists.sources},
     )

@@ -69,8 +69,8 @@ class StaircaseContents:
     Attributes:
         tensors: Arrays of ``staircase.safetensors``.
         texts: Lists of the template, by file name.
-        law: Entries ``staircase`` and ``skeleton`` of ``law.json``.
-        defaults: Entry ``staircase`` in the defaults of ``law.json``.
+        law: Entries ``staircase`` and ``template`` of ``mechanism.json``.
+        defaults: Entry ``staircase`` in the defaults of ``mechanism.json``.
     """
 
     tensors: dict[str, NDArray[Any]]
@@ -107,7 +107,7 @@ def build_staircase(
             role = np.uint8(compute_output_role(function_words_kept=visible, lower=lower))
             roles |= role * _find_allowed_outputs(source, rule, recipe, lower=lower)
         progress("choosing outputs", 2 - visible, 2)
-    files = {kind.name: f"kind.{kind.name}.txt" for kind in recipe.lists.files.entity_types}
+    files = {kind.name: f"template.{kind.name}.txt" for kind in recipe.lists.files.entity_types}
     kinds_law = [
         {"name": kind.name, "shape": kind.shape, "file": files[kind.name]} for kind in recipe.lists.files.entity_types
     ]
@@ -128,9 +128,9 @@ def build_staircase(
         },
         law={
             "staircase": {"levels": levels},
-            "skeleton": {"function_words": FUNCTION_WORDS, "kinds": kinds_law},
+            "template": {"function_words": FUNCTION_WORDS, "entity_types": kinds_law},
         },
-        defaults={"level": recipe.default_level, "visible": "function-words"},
+        defaults={"level": recipe.default_level, "mode": "words"},
     )
 
 
@@ -204,13 +204,13 @@ def build_staircase_bundle(
             **part.texts,
         },
         law={
-            "tokens": bundle.token_type,
-            "symbols": bundle.symbol_count,
+            "token_type": bundle.token_type,
+            "vocabulary_size": bundle.symbol_count,
             "santext": None,
             **part.law,
             "defaults": {"mechanism": "staircase", "staircase": part.defaults},
         },
         manifest=make_manifest_head(name, license, attribution) | {"provenance": provenance},
         statistics=summarize_vocabulary(vocabulary.decode("utf-8"))
-        | {"staircase_k": part.tensors["neighbours"].shape[1]},
+        | {"staircase_k": part.tensors["neighbors"].shape[1]},
     )

@@ -167,7 +167,7 @@ def make_staircase_arrays(
             break
         wide *= 4
     near = np.take_along_axis(near, np.argsort(barred, axis=1, kind="stable")[:, :k], axis=1)
-    return {"neighbours": near.astype(np.uint16 if len(near) <= _UINT16_SYMBOLS else np.uint32), "base": base}
+    return {"neighbors": near.astype(np.uint16 if len(near) <= _UINT16_SYMBOLS else np.uint32), "base": base}
 
 
 def compute_base_weights(frequencies: Sequence[int], mu: Fraction) -> NDArray[np.uint32]:

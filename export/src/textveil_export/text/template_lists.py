@@ -15,7 +15,7 @@ from textveil_export.errors import SourceError
 from textveil_export.text.word_roles import LISTS
 from textveil_export.text.word_vectors import read_text
 
-TEMPLATE_FOLDER = LISTS / "skeleton"
+TEMPLATE_FOLDER = LISTS / "template"
 FUNCTION_WORDS = "function-words.txt"
 #: Entity types defined by lists. The first one wins for a string on two lists; types defined by shape precede all.
 ENGLISH_KINDS = (
@@ -96,4 +96,4 @@ def read_template_lists(words: Path, kinds: Sequence[tuple[str, Path]]) -> Templ
 
 def _find_built_in(name: str) -> Path:
     """Return the path of a built-in list."""
-    return TEMPLATE_FOLDER / f"kind.{name}.txt"
+    return TEMPLATE_FOLDER / f"template.{name}.txt"

@@ -1,7 +1,7 @@
 """Write a text bundle, and later add its certificate or statistics.
 
 A bundle is written whole or not at all. A certificate or statistics are added to an existing bundle. They change its
-identity, which covers everything that states a promise, but not the hash of ``law.json``. An old record is first
+identity, which covers everything that states a promise, but not the hash of ``mechanism.json``. An old record is first
 removed from the manifest. So an interruption leaves a valid bundle without the record, never one with a partial or
 wrong record.
 """
@@ -119,7 +119,7 @@ def _add_header(bundle: TextBundle, name: str, version: int, content: dict[str, 
     return {
         "format": name,
         "format_version": version,
-        "identity": bundle.mechanism_hash,
+        "mechanism_hash": bundle.mechanism_hash,
         "software": software,
         **content,
     }
@@ -148,7 +148,7 @@ def _write_record(
 
 def _label_levels(manifest: dict[str, Any], certificates: Certificates | None, names: dict[str, float] | None) -> None:
     """Set the labels of all levels to the proven epsilons, or remove them."""
-    manifest["label"] = "textbook" if certificates is None else "certified"
+    manifest["epsilon_notion"] = "textbook" if certificates is None else "certified"
     for level, mechanisms in manifest["levels"].items():
         for mechanism, labels in mechanisms.items():
             labels["epsilon_certified"] = None

@@ -11,10 +11,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from textveil.bundle.files import BundleFiles
-from textveil.bundle.json_checks import parse_array, parse_record, parse_text
+from textveil.bundle.json_checks import parse_array, parse_object, parse_record, parse_text
 from textveil.bundle.layout import (
     COMMON_WORDS,
     ENTITY_LIST,
+    FACT_LIST,
     KEPT_CAPITALS,
     MECHANISM_FILE,
     RULES,
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Most symbols of a bundle, levels of a mechanism, and entity types of a template.
 MAX_SYMBOLS, MAX_LEVELS, MAX_ENTITY_TYPES = 1 << 31, 64, 256
+#: Keys of ``names`` in ``mechanism.json``; ``facts`` is optional.
+_NAMES_KEYS = ("entity_types", "surrogate_pools", "facts")
 _TYPE_NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
@@ -147,14 +150,15 @@ class NamesComponent:
 
 
 def list_names_files(entry: object) -> list[str]:
-    """Return the names of the files that the entry ``names`` of ``law.json`` implies."""
-    entity_types, pool_types = _parse_entity_types(entry)
+    """Return the names of the files that the entry ``names`` of ``mechanism.json`` implies."""
+    entity_types, pool_types, fact_names = _parse_entity_types(entry)
     return [
         COMMON_WORDS,
         KEPT_CAPITALS,
         SYMBOLS,
         *map(ENTITY_LIST.format, entity_types),
         *map(SURROGATE_POOL.format, pool_types),
+        *map(FACT_LIST.format, fact_names),
     ]
 
 
@@ -163,7 +167,7 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked:
 
     Args:
         contents: The verified bytes of the bundle's files, by name.
-        entry: ``names`` in ``law.json``; its files exist.
+        entry: ``names`` in ``mechanism.json``; its files exist.
         is_size_checked: Whether the size of the lists was checked before, as for the built-in bundle; no file is read
             then.
 
@@ -171,7 +175,7 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked:
         BundleDamaged: An entity type has an invalid or a repeated name.
         BundleTooLarge: The lists exceed the bytes or entries that the size of the bundle allows.
     """
-    entity_types, pool_types = _parse_entity_types(entry)
+    entity_types, pool_types, _ = _parse_entity_types(entry)
     names = list_names_files(entry)
     if not is_size_checked:
         from textveil.bundle.word_lists import check_list_sizes
@@ -181,16 +185,17 @@ def select_names_files(contents: BundleFiles, entry: object, *, is_size_checked:
     return NamesComponent(names_files=NamesFiles(entity_types, pool_types, contents.select_files(names)))
 
 
-def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the entity types with listed members, and those with a surrogate pool."""
-    types_by_key = parse_record(entry, {"kinds", "pools"}, MECHANISM_FILE)
-    entity_types, pool_types = (
+def _parse_entity_types(entry: object) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Return the entity types with listed members, those with a surrogate pool, and the names of the fact lists."""
+    names_by_key = {"facts": [], **parse_object(entry, MECHANISM_FILE)}
+    parse_record(names_by_key, _NAMES_KEYS, MECHANISM_FILE)
+    entity_types, pool_types, fact_names = (
         tuple(
-            parse_text(kind, MECHANISM_FILE, _TYPE_NAME)
-            for kind in parse_array(types_by_key[key], MECHANISM_FILE, MAX_ENTITY_TYPES)
+            parse_text(name, MECHANISM_FILE, _TYPE_NAME)
+            for name in parse_array(names_by_key[key], MECHANISM_FILE, MAX_ENTITY_TYPES)
         )
-        for key in ("kinds", "pools")
+        for key in _NAMES_KEYS
     )
-    if len(set(entity_types)) < len(entity_types) or len(set(pool_types)) < len(pool_types):
-        raise BundleDamaged(f"{MECHANISM_FILE}: a kind of names occurs twice")
-    return entity_types, pool_types
+    if any(len(set(names)) < len(names) for names in (entity_types, pool_types, fact_names)):
+        raise BundleDamaged(f"{MECHANISM_FILE}: an entity type occurs twice")
+    return entity_types, pool_types, fact_names

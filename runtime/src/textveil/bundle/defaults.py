@@ -8,9 +8,9 @@ from pathlib import Path
 from textveil.errors import BundleNotFound
 
 DEFAULT_BUNDLE = Path(__file__).parent / "builtin" / "english-v4"
-DEFAULT_BUNDLE_ID = "bfbe6f159a04aa91b1783198630e2eb3e25fda6563147f666ba84d9fbe5e56e0"
+DEFAULT_BUNDLE_ID = "41a8e7c81080f9671965b09c46be602b630cb1d604f17d367760c9ab56a2bbe7"
 DEFAULT_ENCODER = "ag-static"
-DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803"
+DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad"
 _PACKAGE_PARTS = ("runtime", "src", "textveil", "bundle")
 
 

@@ -32,14 +32,14 @@ def parse_record(value: object, keys: Collection[str], where: str) -> dict[str, 
 def parse_object(value: object, where: str) -> dict[str, Any]:
     """Return an object with any keys."""
     if not isinstance(value, dict):
-        raise BundleDamaged(f"{where}: something is not an object")
+        raise BundleDamaged(f"{where}: a value is not an object")
     return value
 
 
 def parse_array(value: object, where: str, max_values: int = MAX_ARRAY_VALUES) -> list[Any]:
     """Return an array of at most ``max_values`` values."""
     if not isinstance(value, list):
-        raise BundleDamaged(f"{where}: something is not an array")
+        raise BundleDamaged(f"{where}: a value is not an array")
     if len(value) > max_values:
         raise BundleDamaged(f"{where}: an array has more than {max_values:,} values")
     return value
@@ -55,14 +55,14 @@ def parse_integer(value: object, minimum: int, maximum: int, where: str) -> int:
 def parse_boolean(value: object, where: str) -> bool:
     """Return a boolean."""
     if type(value) is not bool:
-        raise BundleDamaged(f"{where}: something is neither true nor false")
+        raise BundleDamaged(f"{where}: a value is not a boolean")
     return value
 
 
 def parse_text(value: object, where: str, pattern: re.Pattern[str] | None = None) -> str:
     """Return a string; with ``pattern``, the whole string must match it."""
     if not isinstance(value, str) or (pattern is not None and pattern.fullmatch(value) is None):
-        raise BundleDamaged(f"{where}: something is not a text of the kind that belongs there")
+        raise BundleDamaged(f"{where}: a value is not a string, or has the wrong form")
     return value
 
 
@@ -78,5 +78,5 @@ def parse_distinct_texts(value: object, where: str) -> tuple[str, ...]:
     """Return an array of distinct strings."""
     texts = tuple(parse_text(entry, where) for entry in parse_array(value, where))
     if len(set(texts)) != len(texts):
-        raise BundleDamaged(f"{where}: a text is there twice")
+        raise BundleDamaged(f"{where}: a text occurs twice")
     return texts

@@ -46,8 +46,8 @@ MAX_SENTENCE = 500
 _EPSILON = re.compile(r"[0-9]{1,2}(\.[0-9]{1,9})?")
 _RANDOMIZER_NAME = re.compile(r"[a-z]{1,8}")
 _EXTRACTOR_KEYS = {
-    STATIC: {"kind", "dimension", "pairs", "max_characters"},
-    ONNX: {"kind", "dimension", "max_tokens", "lowercase"},
+    STATIC: {"extractor_type", "dimension", "pairs", "max_characters"},
+    ONNX: {"extractor_type", "dimension", "max_tokens", "lowercase"},
 }
 
 
@@ -100,7 +100,7 @@ class LabelBundle(BundleBase):
         4
     """
 
-    KIND: ClassVar[str] = "index"
+    KIND: ClassVar[str] = "labels"
 
     label_type: str
     labels: tuple[str, ...]
@@ -139,10 +139,10 @@ def parse_label_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> Lab
         BundleTooLarge: A file is larger than allowed.
         ModelRefused: The model contains something that this package does not run.
     """
-    keys = {"kind", "codes", "extractor", "channels", "default"}
+    keys = {"label_type", "label_count", "extractor", "randomizers", "default"}
     release = parse_record(opened.manifest.get("release"), keys, MANIFEST)
-    label_type = parse_choice(release["kind"], (CLASS_LABELS, CLUSTER_LABELS), MANIFEST)
-    label_count = parse_integer(release["codes"], 2, MAX_LABELS, MANIFEST)
+    label_type = parse_choice(release["label_type"], (CLASS_LABELS, CLUSTER_LABELS), MANIFEST)
+    label_count = parse_integer(release["label_count"], 2, MAX_LABELS, MANIFEST)
     labels = parse_distinct_texts(opened.manifest.get("labels"), MANIFEST)
     if len(labels) != label_count:
         raise BundleDamaged(f"{MANIFEST}: labels are not one text for each code")
@@ -150,7 +150,7 @@ def parse_label_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> Lab
     held_out = parse_held_out(contents[HELD_OUT], label_count, class_labels) if HELD_OUT in contents else None
     extractor, dimension = _parse_extractor(contents, parse_object(release["extractor"], MANIFEST))
     weight, bias = _parse_classifier(contents[LABEL_CLASSIFIER], label_count, dimension)
-    randomizers = _parse_randomizers(contents[RANDOMIZERS], parse_object(release["channels"], MANIFEST), label_count)
+    randomizers = _parse_randomizers(contents[RANDOMIZERS], parse_object(release["randomizers"], MANIFEST), label_count)
     return LabelBundle(
         **vars(opened),
         label_type=label_type,
@@ -183,7 +183,7 @@ def _parse_sentences(contents: Mapping[str, bytes], label_count: int) -> tuple[t
 def _parse_extractor(
     contents: Mapping[str, bytes], entry: dict[str, Any]
 ) -> tuple[StaticExtractorData | OnnxExtractorData, int]:
-    kind = parse_choice(entry.get("kind"), _EXTRACTOR_KEYS, MANIFEST)
+    kind = parse_choice(entry.get("extractor_type"), _EXTRACTOR_KEYS, MANIFEST)
     dimension = parse_integer(
         parse_record(entry, _EXTRACTOR_KEYS[kind], MANIFEST)["dimension"], 1, _MAX_DIMENSION, MANIFEST
     )
@@ -241,7 +241,7 @@ def _parse_randomizers(
         f"{name}.{epsilon}.{part}"
         for name in epsilons_by_name
         for epsilon in epsilons_by_name[name]
-        for part in ("base", "dealt")
+        for part in ("base", "budget")
     }
     if set(tensors) != array_names or not epsilons_by_name:
         raise BundleDamaged(f"{RANDOMIZERS}: does not have the channels that the manifest lists")
@@ -249,7 +249,7 @@ def _parse_randomizers(
     for name, epsilons in epsilons_by_name.items():
         randomizers[name] = tuple(
             LabelStaircase.from_integers(
-                name, Decimal(epsilon), tensors[f"{name}.{epsilon}.base"], tensors[f"{name}.{epsilon}.dealt"]
+                name, Decimal(epsilon), tensors[f"{name}.{epsilon}.base"], tensors[f"{name}.{epsilon}.budget"]
             )
             for epsilon in epsilons
         )
@@ -267,8 +267,8 @@ def _parse_epsilons(value: object) -> list[str]:
 
 
 def _find_default(randomizers: dict[str, tuple[LabelStaircase, ...]], entry: object) -> LabelStaircase:
-    default = parse_record(entry, {"channel", "epsilon"}, MANIFEST)
-    for staircase in randomizers[parse_choice(default["channel"], randomizers, MANIFEST)]:
+    default = parse_record(entry, {"randomizer", "epsilon"}, MANIFEST)
+    for staircase in randomizers[parse_choice(default["randomizer"], randomizers, MANIFEST)]:
         if f"{staircase.level.epsilon:f}" == default["epsilon"]:
             return staircase
     raise BundleDamaged(f"{MANIFEST}: the default level is not one of its channel")

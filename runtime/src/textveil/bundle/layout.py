@@ -1,26 +1,28 @@
 """File names, keys and constants of bundle formats for readers and writers (docs/format.md)."""
 
-FORMAT, FORMAT_VERSION = "textveil-bundle", 4
+FORMAT, FORMAT_VERSION = "textveil-bundle", 5
 #: Most bytes of a line of a word list.
 MAX_LINE_BYTES = 1 << 12
 MANIFEST, SIGNATURE, CARD = "manifest.json", "manifest.json.sig", "README.md"
 
 # Text bundles.
-MECHANISM_FILE, VOCABULARY, CHARACTERS = "law.json", "vocabulary.tsv", "characters.json"
+MECHANISM_FILE, VOCABULARY, CHARACTERS = "mechanism.json", "vocabulary.tsv", "characters.json"
 STAIRCASE = "staircase.safetensors"
 TABLE, EMBEDDINGS = "table.safetensors", "embeddings.safetensors"
 #: Lists of the mode ``names``, patterns of file names per entity type, and flags of common words in the order of bits.
-COMMON_WORDS, KEPT_CAPITALS, SYMBOLS = "common-words.txt", "shown-capitals.txt", "symbols.txt"
+COMMON_WORDS, KEPT_CAPITALS, SYMBOLS = "common-words.txt", "kept-capitals.txt", "kept-symbols.txt"
 #: Rules of the language of the mode ``names``; a bundle without this file has those of English.
 RULES = "rules.json"
-ENTITY_LIST, SURROGATE_POOL = "names.kind.{}.txt", "names.pool.{}.txt"
+ENTITY_LIST, SURROGATE_POOL = "names.entity.{}.txt", "names.surrogates.{}.txt"
+#: Optional lists of public facts, such as terms of a field; this release verifies their hashes and does not use them.
+FACT_LIST = "names.facts.{}.txt"
 COMMON_WORD_FLAGS = ("strict", "start", "emphasis", "opener", "name", "function", "rare")
-CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 2
-STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 1
+CERTIFICATE, CERTIFICATE_FORMAT, CERTIFICATE_VERSION = "certificate.json", "textveil-certificate", 3
+STATISTICS, STATISTICS_FORMAT, STATISTICS_VERSION = "statistics.json", "textveil-statistics", 2
 
 TABLE_MECHANISMS = ("santext", "santext+")
-#: Mode for each value of ``visible`` in ``law.json``, which states the words that the staircase mechanism keeps.
-MODE_BY_KEPT_WORDS = {"function-words": "words", "none": "all"}
+#: Modes of the staircase mechanism: function words are kept, or no word is.
+STAIRCASE_MODES = ("words", "all")
 #: Classes of ``characters.json``, by which text is split, each defined in the notation of UTS #18.
 CHARACTER_CLASSES = {
     "blank": r"\p{White_Space}",
@@ -41,14 +43,14 @@ MODEL, PIECES, CLASSIFIER = "model.onnx", "vocabulary.txt", "classifier.safetens
 WORDS, ROWS, LABEL_CLASSIFIER, RANDOMIZERS = (
     "words.txt",
     "rows.safetensors",
-    "codes.safetensors",
-    "channels.safetensors",
+    "label-classifier.safetensors",
+    "randomizers.safetensors",
 )
 #: Files for the server: ``P(label | index)`` of every randomizer, and decisions on held-out texts.
-LABEL_PROBABILITIES, HELD_OUT = "labels.safetensors", "held-out.json"
+LABEL_PROBABILITIES, HELD_OUT = "label-probabilities.safetensors", "held-out.json"
 #: Public sentences that a device releases in place of an index.
 SENTENCES = "sentences.txt"
 #: Kinds of extractors of an index bundle.
 STATIC, ONNX = "static", "onnx"
 #: Meaning of the indices: class labels, or cluster labels of a codebook that was trained without labels.
-CLASS_LABELS, CLUSTER_LABELS = "decision", "codebook"
+CLASS_LABELS, CLUSTER_LABELS = "class", "cluster"

@@ -25,12 +25,23 @@ if TYPE_CHECKING:
 
 AnyBundle = TypeVar("AnyBundle", bound=BundleBase)
 
-#: Error message by kind of bundle, for callers that need another kind.
+#: Error message by type of bundle, for callers that need another type.
 _WRONG_BUNDLE_MESSAGES = {
-    "text": "this is a bundle for text (textveil sanitize, Sanitizer.load), and releases no vectors and no index",
-    "vectors": "this bundle releases vectors (textveil encode, Encoder.load), and no text and no index",
-    "index": "this bundle releases an index (textveil encode, TextLabelEncoder.load), and no text and no vectors",
+    "text": "this bundle sanitizes text (textveil sanitize, Sanitizer.load), not vectors or class labels",
+    "vectors": "this bundle releases vectors (textveil encode, Encoder.load), not text or class labels",
+    "labels": "this bundle releases class labels (textveil encode, TextLabelEncoder.load), not text or vectors",
 }
+
+#: Commands that rebuild a bundle of an older format version, by the first of these files that it has.
+_REBUILD_COMMANDS = (
+    ("table.safetensors", "textveil-export table"),
+    ("staircase.safetensors", "textveil-export staircase"),
+    ("common-words.txt", "textveil-export names"),
+    ("codes.safetensors", "textveil-train encoder"),
+    ("model.onnx", "textveil-export encoder"),
+)
+#: Largest version that an error message repeats.
+_MAX_VERSION = 999
 
 
 @overload
@@ -65,11 +76,11 @@ def open_bundle(path: Path, *wanted: type[BundleBase], **pins: Unpack[ExpectedBu
         'TextBundle'
     """
     if not pins.keys() <= ExpectedBundle.__annotations__.keys():
-        raise OptionError(f"a pin of a bundle is {', '.join(ExpectedBundle.__annotations__)}")
+        raise OptionError(f"expected properties of a bundle are {', '.join(ExpectedBundle.__annotations__)}")
     manifest, identity = _read_manifest(path)
-    kind = manifest.get("kind")
+    kind = manifest.get("bundle_type")
     if not isinstance(kind, str) or kind not in _WRONG_BUNDLE_MESSAGES:
-        raise BundleDamaged(f"{MANIFEST}: of no kind that there is ({', '.join(_WRONG_BUNDLE_MESSAGES)})")
+        raise BundleDamaged(f"{MANIFEST}: bundle_type is not one of {', '.join(_WRONG_BUNDLE_MESSAGES)}")
     if wanted and kind not in {one.KIND for one in wanted}:
         raise WrongBundle(_WRONG_BUNDLE_MESSAGES[kind])
     expect_id, signer = pins.get("expect_id"), pins.get("signer")
@@ -115,12 +126,25 @@ def _read_manifest(path: Path) -> tuple[dict[str, Any], str]:
     if not isinstance(name, str) or not name.startswith("textveil-"):
         raise BundleDamaged(f"{MANIFEST}: not that of a bundle")
     if name != FORMAT or type(version) is not int or version != FORMAT_VERSION:
-        raise BundleVersion(f"{MANIFEST}: this release reads bundles of format version {FORMAT_VERSION} only")
+        raise BundleVersion(f"{MANIFEST}: {_explain_version(manifest)}")
     return manifest, hashlib.sha256(content).hexdigest()
+
+
+def _explain_version(manifest: dict[str, Any]) -> str:
+    """Return a message for a manifest of another format version: the command that rebuilds an older bundle."""
+    version, files = manifest.get("format_version"), manifest.get("files")
+    if manifest.get("format") != FORMAT or type(version) is not int or not 1 <= version <= _MAX_VERSION:
+        return f"this release reads bundles of format version {FORMAT_VERSION} only"
+    reason = f"format version {version}, but this release reads version {FORMAT_VERSION}"
+    if version > FORMAT_VERSION:
+        return f"{reason}: update textveil"
+    names = files if isinstance(files, dict) else {}
+    commands = (command for name, command in _REBUILD_COMMANDS if name in names)
+    return f"{reason}: rebuild the bundle with {next(commands, 'textveil-export')}"
 
 
 def _check_content_hash(content_hash: str, expected: object) -> None:
     if not isinstance(expected, str):
-        raise OptionError("an expected identity is text: 64 hexadecimal digits")
+        raise OptionError("an expected content hash is a string of 64 hexadecimal digits")
     if expected.strip().lower() != content_hash:
-        raise ContentHashMismatch(f"the bundle has another identity: {content_hash}")
+        raise ContentHashMismatch(f"the bundle has another content hash: {content_hash}")

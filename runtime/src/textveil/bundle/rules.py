@@ -245,7 +245,7 @@ def read_rules(content: bytes) -> Rules:
     """Parse and check a file of rules.
 
     The file has exactly the keys of the rules of English, and values of the same types; ``titles``, ``short`` and
-    ``choices`` have names of their own.
+    ``choices`` have names of their own. The object ``optional`` may be added; this release ignores its content.
 
     Raises:
         BundleDamaged: The file is no JSON object, repeats a key, or has other keys or types; or a word is not folded,
@@ -253,6 +253,7 @@ def read_rules(content: bytes) -> Rules:
         BundleTooLarge: The file, a list or a text is too large.
     """
     found = parse_json(content, RULES, max_bytes=MAX_RULES_BYTES)
+    parse_object(found.pop("optional", {}), RULES)  # rules of later releases; without them fewer words are kept
     _check_shape(found, load_data(RULES), ())
     for name in found["patterns"]:
         _check_pattern(found["patterns"], name)

@@ -17,7 +17,7 @@ from textveil.mechanisms.baselines.table import LevelParameters, SanTextTable
 from textveil.mechanisms.integer_sampling import MAX_TOTAL
 from textveil.mechanisms.metric import WordMetric
 
-_SANTEXT_KEYS = {"neighbours", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
+_SANTEXT_KEYS = {"neighbors_per_word", "grid", "median_squared_distance", "unknown_extra_squared_distance", "levels"}
 
 #: Most numbers in a row of the embeddings.
 MAX_DIMENSION = 4096
@@ -31,13 +31,13 @@ def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> 
 
     Args:
         contents: The verified bytes of the bundle's files, by name.
-        definition: The parsed ``law.json``, with an entry ``santext``.
+        definition: The parsed ``mechanism.json``, with an entry ``santext``.
 
     Raises:
         BundleDamaged: The table, the metric, a level or a default is malformed or out of range.
     """
     constants = parse_record(definition["santext"], _SANTEXT_KEYS, MECHANISM_FILE)
-    constants = {**constants, "symbols": definition["symbols"], "files": definition["files"]}
+    constants = {**constants, "vocabulary_size": definition["vocabulary_size"], "files": definition["files"]}
     table = SanTextTable.from_tensors(parse_tensors(contents[TABLE], TABLE), constants)
     metric = _parse_metric(contents, constants)
     levels = tuple(_parse_level(table, entry) for entry in parse_array(constants["levels"], MECHANISM_FILE, MAX_LEVELS))
@@ -58,8 +58,8 @@ def parse_santext(contents: Mapping[str, bytes], definition: dict[str, Any]) -> 
 
 
 def _parse_level(table: SanTextTable, entry: object) -> SanTextLevel:
-    level = parse_record(entry, {"name", "laws"}, MECHANISM_FILE)
-    parameters_by_mechanism = parse_record(level["laws"], TABLE_MECHANISMS, MECHANISM_FILE)
+    level = parse_record(entry, {"name", "parameters"}, MECHANISM_FILE)
+    parameters_by_mechanism = parse_record(level["parameters"], TABLE_MECHANISMS, MECHANISM_FILE)
     return SanTextLevel(
         parse_text(level["name"], MECHANISM_FILE),
         {
@@ -87,7 +87,7 @@ def _parse_metric(contents: Mapping[str, bytes], constants: dict[str, Any]) -> W
     median = parse_integer(constants["median_squared_distance"], 1, MAX_TOTAL - 1, MECHANISM_FILE)
     extra = parse_integer(constants["unknown_extra_squared_distance"], 0, MAX_TOTAL, MECHANISM_FILE)
     rows = parse_tensors(contents[EMBEDDINGS], EMBEDDINGS)["rows"]
-    if rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != constants["symbols"] + 1:
+    if rows.dtype != np.int8 or rows.ndim != 2 or len(rows) != constants["vocabulary_size"] + 1:
         raise BundleDamaged(f"{EMBEDDINGS}: the rows do not fit the vocabulary")
     if not 1 <= rows.shape[1] <= MAX_DIMENSION:
         raise BundleDamaged(f"{EMBEDDINGS}: rows have more than {MAX_DIMENSION} numbers, or none")

@@ -10,7 +10,7 @@ import numpy as np
 
 from textveil.bundle.components import MAX_ENTITY_TYPES, MAX_LEVELS, EntityTypeFile, StaircaseComponent, TemplateFiles
 from textveil.bundle.json_checks import parse_array, parse_choice, parse_record, parse_text
-from textveil.bundle.layout import MECHANISM_FILE, MODE_BY_KEPT_WORDS, STAIRCASE
+from textveil.bundle.layout import MECHANISM_FILE, STAIRCASE, STAIRCASE_MODES
 from textveil.bundle.safetensors import parse_tensors
 from textveil.errors import BundleDamaged
 from textveil.mechanisms.staircase.staircase import Staircase, StaircaseLevel
@@ -22,11 +22,11 @@ _NAME = re.compile(r"[a-z]+(-[a-z]+)*")
 
 
 def list_template_files(template: object) -> list[str]:
-    """Return the names of the list files of a template (``template`` in ``law.json``)."""
-    entry = parse_record(template, {"function_words", "kinds"}, MECHANISM_FILE)
+    """Return the names of the list files of a template (``template`` in ``mechanism.json``)."""
+    entry = parse_record(template, {"function_words", "entity_types"}, MECHANISM_FILE)
     entity_types = (
         parse_record(kind, {"name", "shape", "file"}, MECHANISM_FILE)
-        for kind in parse_array(entry["kinds"], MECHANISM_FILE, MAX_ENTITY_TYPES)
+        for kind in parse_array(entry["entity_types"], MECHANISM_FILE, MAX_ENTITY_TYPES)
     )
     return [
         parse_text(name, MECHANISM_FILE) for name in (entry["function_words"], *(kind["file"] for kind in entity_types))
@@ -38,21 +38,21 @@ def parse_staircase(contents: Mapping[str, bytes], definition: dict[str, Any]) -
 
     Args:
         contents: The verified bytes of the bundle's files, by name.
-        definition: The parsed ``law.json``, with an entry ``staircase`` whose lists exist and are printable.
+        definition: The parsed ``mechanism.json``, with an entry ``staircase`` whose lists exist and are printable.
 
     Raises:
         BundleDamaged: The table, a level, a list or a default is malformed, or violates a condition of the theorem.
     """
-    table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), definition["symbols"])
+    table = StaircaseTable.from_tensors(parse_tensors(contents[STAIRCASE], STAIRCASE), definition["vocabulary_size"])
     levels = parse_staircase_levels(table, parse_record(definition["staircase"], {"levels"}, MECHANISM_FILE)["levels"])
-    template = _parse_template(contents, definition["skeleton"])
-    defaults = parse_record(definition["defaults"]["staircase"], {"level", "visible"}, MECHANISM_FILE)
+    template = _parse_template(contents, definition["template"])
+    defaults = parse_record(definition["defaults"]["staircase"], {"level", "mode"}, MECHANISM_FILE)
     return StaircaseComponent(
         staircase_table=table,
         staircase_levels=levels,
         template=template,
         default_staircase_level=check_levels([level.name for level in levels], defaults["level"]),
-        default_mode=MODE_BY_KEPT_WORDS[parse_choice(defaults["visible"], MODE_BY_KEPT_WORDS, MECHANISM_FILE)],
+        default_mode=parse_choice(defaults["mode"], STAIRCASE_MODES, MECHANISM_FILE),
     )
 
 
@@ -68,7 +68,7 @@ def check_levels(names: list[str], default_name: object) -> str:
 
 
 def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[StaircaseLevel, ...]:
-    """Parse the levels of the staircase mechanism in ``law.json``, strictest first.
+    """Parse the levels of the staircase mechanism in ``mechanism.json``, strictest first.
 
     Raises:
         BundleDamaged: The list is empty or out of order, or a level is malformed or violates a condition of the theorem
@@ -97,7 +97,7 @@ def _parse_level(entry: object) -> StaircaseLevel:
 
 
 def _parse_template(contents: Mapping[str, bytes], entry: dict[str, Any]) -> TemplateFiles:
-    entity_types = tuple(_parse_entity_type(contents, kind) for kind in entry["kinds"])
+    entity_types = tuple(_parse_entity_type(contents, kind) for kind in entry["entity_types"])
     shapes = [kind.shape for kind in entity_types if kind.shape is not None]
     if len({kind.name for kind in entity_types}) != len(entity_types) or len(set(shapes)) != len(shapes):
         raise BundleDamaged(f"{MECHANISM_FILE}: a kind or a shape occurs twice")

@@ -1,7 +1,7 @@
 """Text bundles: staircase mechanism, SanText, lists of the mode ``names``, or several.
 
-``law.json`` and the files that it lists determine the output distributions of the mechanisms (docs/format.md). The
-manifest lists every file with its size and hash, and has license, provenance and the certified epsilons of levels.
+``mechanism.json`` and the files that it lists determine the output distributions (docs/format.md). The manifest lists
+every file with its size and hash, and has license, provenance and the certified epsilons of levels.
 """
 
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ TOKEN_TYPES = ("word", "wordpiece")
 #: Folder of SanText's tables, which the built-in bundle lacks.
 SANTEXT_ARTIFACT = "artifacts/english-santext"
 
-_MECHANISM_KEYS = {"tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"}
+_MECHANISM_KEYS = {"token_type", "vocabulary_size", "santext", "staircase", "template", "defaults", "files"}
 _CertifiedEpsilons = dict[tuple[str, str], float | None]
 
 
@@ -58,7 +58,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
     """An opened text bundle with the data of its mechanisms.
 
     Attributes:
-        mechanism_hash: SHA-256 of ``law.json``; certificates and statistics refer to it.
+        mechanism_hash: SHA-256 of ``mechanism.json``; certificates and statistics refer to it.
         token_type: ``"word"`` or ``"wordpiece"``.
         vocabulary: Printed spelling of each symbol by id, most frequent first; empty without a mechanism.
         symbol_ids: Id by spelling, with merged spellings.
@@ -164,7 +164,7 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
     """
     definition = parse_json(contents[MECHANISM_FILE], MECHANISM_FILE)
     definition = parse_record(definition, _MECHANISM_KEYS | (definition.keys() & {"names"}), MECHANISM_FILE)
-    token_type = parse_choice(definition["tokens"], TOKEN_TYPES, MECHANISM_FILE)
+    token_type = parse_choice(definition["token_type"], TOKEN_TYPES, MECHANISM_FILE)
     parts = {part for part in ("santext", "staircase") if definition[part] is not None}
     lists = _list_word_files(definition, parts)
     _check_mechanism_files(definition, lists, opened.manifest["files"])
@@ -175,7 +175,7 @@ def parse_text_bundle(opened: BundleBase, contents: BundleFiles) -> TextBundle:
         for name in lists:
             decode_list(contents, name)
     vocabulary, ids = _parse_vocabulary(contents[VOCABULARY].decode("utf-8")) if parts else ([], {})
-    if parse_integer(definition["symbols"], 0, MAX_SYMBOLS, MECHANISM_FILE) != len(vocabulary):
+    if parse_integer(definition["vocabulary_size"], 0, MAX_SYMBOLS, MECHANISM_FILE) != len(vocabulary):
         raise BundleDamaged(f"{MECHANISM_FILE}: does not fit the vocabulary")
     defaults = parse_record(definition["defaults"], {"mechanism"} | parts, MECHANISM_FILE)
     if "staircase" in parts and token_type != "word":
@@ -235,19 +235,19 @@ def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
     """Return the names of the word lists of the bundle's mechanisms.
 
     Raises:
-        BundleDamaged: The parts of ``law.json`` are inconsistent.
+        BundleDamaged: The parts of ``mechanism.json`` are inconsistent.
     """
     if "staircase" in parts:
-        return [VOCABULARY, *list_template_files(definition["skeleton"])]
-    if definition["skeleton"] is not None:
-        raise BundleDamaged(f"{MECHANISM_FILE}: a skeleton without a staircase")
+        return [VOCABULARY, *list_template_files(definition["template"])]
+    if definition["template"] is not None:
+        raise BundleDamaged(f"{MECHANISM_FILE}: a template without a staircase")
     if not parts and "names" not in definition:
         raise BundleDamaged(f"{MECHANISM_FILE}: neither a mechanism nor the lists of the rung names")
     return [VOCABULARY] if parts else []
 
 
 def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], manifest_files: dict[str, Any]) -> None:
-    """Check that ``law.json`` lists all files of its mechanisms with the manifest's hashes.
+    """Check that ``mechanism.json`` lists all files of its mechanisms with the manifest's hashes.
 
     Raises:
         BundleDamaged: The manifest lacks one of the files, or the two lists differ.
@@ -316,7 +316,7 @@ def _read_statistics(
 
 
 def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str, int], mechanism_hash: str) -> None:
-    """Raise an error unless a file has the expected format and belongs to this ``law.json``.
+    """Raise an error unless a file has the expected format and belongs to this ``mechanism.json``.
 
     Raises:
         BundleVersion: The file has another format or version.
@@ -324,7 +324,7 @@ def _check_header(header: dict[str, Any], name: str, expected_format: tuple[str,
     """
     if (header.get("format"), header.get("format_version")) != expected_format:
         raise BundleVersion(f"{name}: this package reads format version {expected_format[1]} only")
-    if header.get("identity") != mechanism_hash:
+    if header.get("mechanism_hash") != mechanism_hash:
         raise BundleDamaged(f"{name}: belongs to another table")
 
 

@@ -26,7 +26,7 @@ SPECIAL_TOKENS = (UNKNOWN_TOKEN, START_TOKEN, END_TOKEN, "[PAD]", "[MASK]")
 MAX_TOKENS = 4096
 
 _DECIMAL = re.compile(r"[0-9]+(\.[0-9]+)?(e-[0-9]+)?")
-_RELEASE_KEYS = {"mode", "dimension", "grid", "max_tokens", "lowercase", "levels", "delta", "default_level"}
+_RELEASE_KEYS = {"noise_mode", "dimension", "grid", "max_tokens", "lowercase", "epsilons", "delta", "default_epsilon"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -124,7 +124,7 @@ def parse_vector_bundle(opened: BundleBase, contents: Mapping[str, bytes]) -> Ve
     """
     release = parse_record(opened.manifest.get("release"), _RELEASE_KEYS, MANIFEST)
     levels = _parse_levels(release)
-    default = next((level for level in levels if level.epsilon == release["default_level"]), None)
+    default = next((level for level in levels if level.epsilon == release["default_epsilon"]), None)
     if default is None:
         raise BundleDamaged(f"{MANIFEST}: the default level is not one of the levels")
     extractor, outline = parse_onnx_extractor(contents, release, default.dimension)
@@ -162,11 +162,11 @@ def parse_onnx_extractor(
 
 
 def _parse_levels(release: dict[str, Any]) -> tuple[ReleaseParameters, ...]:
-    mode, delta = parse_text(release["mode"], MANIFEST), release["delta"]
+    mode, delta = parse_text(release["noise_mode"], MANIFEST), release["delta"]
     if delta is not None:
         parse_text(delta, MANIFEST, _DECIMAL)
     dimension, grid = (parse_integer(release[key], 1, 1 << 62, MANIFEST) for key in ("dimension", "grid"))
-    epsilons = [parse_text(epsilon, MANIFEST, _DECIMAL) for epsilon in parse_array(release["levels"], MANIFEST)]
+    epsilons = [parse_text(epsilon, MANIFEST, _DECIMAL) for epsilon in parse_array(release["epsilons"], MANIFEST)]
     try:
         levels = tuple(
             ReleaseParameters(mode=mode, dimension=dimension, grid=grid, epsilon=epsilon, delta=delta)

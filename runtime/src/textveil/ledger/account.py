@@ -115,7 +115,7 @@ class Account:
             BudgetError: The account has a smaller budget.
         """
         if self.budget is not None and not self.budget.covers(*budget.units):
-            raise self._make_error("this scope has a smaller budget: a budget can only be lowered")
+            raise self._make_error("this privacy unit has a smaller budget: a budget can only be lowered")
         return replace(self, budget=budget)
 
     def add_spend(self, spend: Spend, mechanism: str, before: "Account | None" = None) -> "Account":
@@ -137,29 +137,31 @@ class Account:
         unbounded = self.unbounded_releases + (spend.epsilon_units is None)
         before = before or self
         if max(epsilon, delta) > _MAX_UNITS:
-            raise LedgerError("the sum of this scope is beyond what a ledger counts")
+            raise LedgerError("the sum of this privacy unit exceeds the largest number that a ledger stores")
         if self.budget is not None:
             if spend.epsilon_units is None:
                 raise before._make_error(f"{mechanism} has no finite bound: no budget covers it")
             if unbounded:
-                raise before._make_error("this scope has releases without a finite bound: no budget holds for it")
+                raise before._make_error(
+                    "this privacy unit has releases without a finite epsilon: no budget covers them"
+                )
             if not self.budget.covers(epsilon, delta):
                 needed = Account(
                     unit_tag=b"", epsilon_units=epsilon - before.epsilon_units, delta_units=delta - before.delta_units
                 )
                 detail = f"{before} are spent, and it needs at least {needed}"
-                raise before._make_error(f"this release does not fit the budget of its scope: {detail}")
+                raise before._make_error(f"this release exceeds the budget of its privacy unit: {detail}")
         return replace(self, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; epsilons and deltas are exact decimal numbers, as strings."""
         budget = self.budget
         return {
-            "scope": self.unit_tag.hex(),
-            "nats": format_exact(self.epsilon_units, EPSILON_UNITS),
+            "privacy_unit": self.unit_tag.hex(),
+            "epsilon": format_exact(self.epsilon_units, EPSILON_UNITS),
             "delta": format_exact(self.delta_units, DELTA_UNITS),
-            "unbounded": self.unbounded_releases,
-            "budget_nats": None if budget is None else format_exact(budget.units[0], EPSILON_UNITS),
+            "unbounded_releases": self.unbounded_releases,
+            "budget_epsilon": None if budget is None else format_exact(budget.units[0], EPSILON_UNITS),
             "budget_delta": None if budget is None else format_exact(budget.units[1], DELTA_UNITS),
         }
 

@@ -17,7 +17,7 @@ from textveil.bundle.kept import LEDGER_APPLICATION_ID
 from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
 from textveil.lazy import format_path_name
 
-APPLICATION_ID, VERSION = LEDGER_APPLICATION_ID, 1
+APPLICATION_ID, VERSION = LEDGER_APPLICATION_ID, 2
 LEDGER_MISSING = (
     "the ledger is missing or empty, and its key is there: put the ledger back, or forget what was spent: "
     "textveil ledger rotate LEDGER --yes"
@@ -28,12 +28,12 @@ WAIT_S = 60.0
 _SCHEMA = """
 CREATE TABLE keys (
     device_check BLOB NOT NULL,
-    memo_check BLOB
+    replay_cache_check BLOB
 );
-CREATE TABLE scopes (
-    scope BLOB PRIMARY KEY,
-    budget INTEGER CHECK (budget >= 0),
-    delta_budget INTEGER CHECK (delta_budget >= 0),
+CREATE TABLE privacy_units (
+    privacy_unit BLOB PRIMARY KEY,
+    budget_epsilon INTEGER CHECK (budget_epsilon >= 0),
+    budget_delta INTEGER CHECK (budget_delta >= 0),
     epsilon INTEGER NOT NULL DEFAULT 0 CHECK (typeof(epsilon) = 'integer' AND epsilon >= 0),
     delta INTEGER NOT NULL DEFAULT 0 CHECK (typeof(delta) = 'integer' AND delta >= 0),
     unbounded INTEGER NOT NULL DEFAULT 0 CHECK (unbounded >= 0)
@@ -41,16 +41,16 @@ CREATE TABLE scopes (
 CREATE TABLE releases (
     number INTEGER PRIMARY KEY,
     day TEXT NOT NULL,
-    scope BLOB NOT NULL REFERENCES scopes ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    privacy_unit BLOB NOT NULL REFERENCES privacy_units ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     request BLOB NOT NULL,
     mechanism TEXT NOT NULL,
     epsilon INTEGER CHECK (epsilon >= 0),
     delta INTEGER NOT NULL CHECK (delta >= 0),
     output BLOB CHECK (typeof(output) IN ('blob', 'null')),
-    whole BLOB
+    cache_tag BLOB
 );
-CREATE INDEX requests ON releases (scope, request);
-CREATE INDEX wholes ON releases (scope, whole) WHERE whole IS NOT NULL;
+CREATE INDEX requests ON releases (privacy_unit, request);
+CREATE INDEX cache_tags ON releases (privacy_unit, cache_tag) WHERE cache_tag IS NOT NULL;
 """
 _SCHEMA_QUERY = "SELECT type, name, sql FROM sqlite_master ORDER BY type, name"
 _PRAGMAS = (
@@ -172,7 +172,7 @@ def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
             raise LedgerDamaged("this file is not a textveil ledger")  # an added trigger could undo recorded spends
         return
     if versions[0] == APPLICATION_ID:
-        raise LedgerDamaged(f"the ledger is of version {versions[1]}; this package reads version {VERSION}")
+        raise LedgerDamaged(_explain_version(versions[1]))
     if connection.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,) or versions != (0, 0):
         raise LedgerDamaged("this file is not a textveil ledger")
     if not create_schema:
@@ -180,6 +180,14 @@ def _check_schema(connection: sqlite3.Connection, create_schema: bool) -> None:
     _write_schema(connection)
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _explain_version(version: int) -> str:
+    """Return a message for a ledger of another version; spends of an older one cannot be carried over."""
+    reason = f"the ledger has format version {version}, but this release reads version {VERSION}"
+    if version > VERSION:
+        return f"{reason}: update textveil"
+    return f"{reason}: move the ledger and its key to another folder, which begins a new ledger without earlier spends"
 
 
 def _write_schema(connection: sqlite3.Connection) -> None:

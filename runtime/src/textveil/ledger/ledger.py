@@ -340,7 +340,7 @@ class Ledger:
         units = [{**account.to_dict(), "releases": releases} for account, releases in self.list_accounts()]
         with self._open_transaction(write=False) as connection:
             releases = queries.read_releases(connection)
-        return {"format": "textveil-ledger", "format_version": 1, "scopes": units, "releases": releases}
+        return {"format": "textveil-ledger", "format_version": 2, "privacy_units": units, "releases": releases}
 
     def delete_privacy_unit(self, privacy_unit: str) -> None:
         """Delete a privacy unit: its account, its budget, its releases and their stored outputs.

@@ -11,16 +11,17 @@ from textveil.release import DELTA_UNITS, EPSILON_UNITS
 #: sums of epsilon, delta and unbounded releases of the privacy unit up to it.
 VerifiedSums = dict[bytes, tuple[int, int, int, int]]
 _MAX_VERIFIED, _ZERO_SUMS = 10_000, (0, 0, 0, 0)
-_WRONG_SUMS = "the sums of a scope are not those of its releases: put back an earlier copy of the ledger"
+_WRONG_SUMS = "the sums of a privacy unit differ from those of its releases: restore an undamaged copy of the ledger"
 _SUMS_QUERY = (
     "SELECT (SELECT coalesce(max(number), 0) FROM releases), coalesce(sum(epsilon), 0), coalesce(sum(delta), 0), "
     "count(*) - count(epsilon) FROM releases WHERE {} = ? AND number > ?"
 )
 #: With more than a tenth of all rows, a scan of the table is faster than a lookup of each row by the index.
 _LARGE_SHARE_QUERY = (
-    "SELECT 10 * (SELECT count(*) FROM releases WHERE scope = ?) > (SELECT coalesce(max(number), 0) FROM releases)"
+    "SELECT 10 * (SELECT count(*) FROM releases WHERE privacy_unit = ?) > "
+    "(SELECT coalesce(max(number), 0) FROM releases)"
 )
-_ACCOUNTS_QUERY = "SELECT scope, epsilon, delta, unbounded, budget, delta_budget FROM scopes"
+_ACCOUNTS_QUERY = "SELECT privacy_unit, epsilon, delta, unbounded, budget_epsilon, budget_delta FROM privacy_units"
 #: A row of the table ``releases``: day (2026-01-31), tags of privacy unit and request, mechanism, epsilon and delta in
 #: units, encrypted output, and tag of the cache entry.
 ReleaseRow = tuple[str, bytes, bytes, str, int | None, int, bytes | None, bytes | None]
@@ -32,7 +33,7 @@ def read_key_checks(connection: sqlite3.Connection) -> tuple[bytes | None, bytes
     A check value (``LedgerTags.key_checks``) identifies a key without revealing it. ``None`` means that the ledger has
     no such key yet.
     """
-    row = connection.execute("SELECT device_check, memo_check FROM keys").fetchone()
+    row = connection.execute("SELECT device_check, replay_cache_check FROM keys").fetchone()
     return (None, None) if row is None else row
 
 
@@ -41,13 +42,14 @@ def write_key_checks(connection: sqlite3.Connection, device_check: bytes, cache_
     if read_key_checks(connection)[0] is None:
         connection.execute("INSERT INTO keys (device_check) VALUES (?)", (device_check,))
     connection.execute(
-        "UPDATE keys SET memo_check = ? WHERE memo_check IS NULL AND ? IS NOT NULL", (cache_check, cache_check)
+        "UPDATE keys SET replay_cache_check = ? WHERE replay_cache_check IS NULL AND ? IS NOT NULL",
+        (cache_check, cache_check),
     )
 
 
 def read_account(connection: sqlite3.Connection, unit_tag: bytes) -> Account:
     """Return the account of a privacy unit; it is empty for an unknown tag."""
-    row = connection.execute(_ACCOUNTS_QUERY + " WHERE scope = ?", (unit_tag,)).fetchone()
+    row = connection.execute(_ACCOUNTS_QUERY + " WHERE privacy_unit = ?", (unit_tag,)).fetchone()
     return Account(unit_tag=unit_tag) if row is None else _parse_account(row)
 
 
@@ -58,10 +60,12 @@ def read_accounts(connection: sqlite3.Connection) -> list[tuple[Account, int]]:
         LedgerDamaged: The sums of an account differ from those of its releases, or a release has no account.
     """
     counted_accounts: list[tuple[Account, int]] = []
-    for row in connection.execute(_ACCOUNTS_QUERY + " ORDER BY scope").fetchall():
+    for row in connection.execute(_ACCOUNTS_QUERY + " ORDER BY privacy_unit").fetchall():
         parsed = _parse_account(row)
         check_sums(connection, parsed, {})
-        number = connection.execute("SELECT count(*) FROM releases WHERE scope = ?", (parsed.unit_tag,)).fetchone()[0]
+        number = connection.execute(
+            "SELECT count(*) FROM releases WHERE privacy_unit = ?", (parsed.unit_tag,)
+        ).fetchone()[0]
         counted_accounts.append((parsed, number))
     if (
         sum(number for _, number in counted_accounts)
@@ -88,7 +92,9 @@ def check_sums(connection: sqlite3.Connection, account: Account, verified_sums: 
     expected = (account.epsilon_units, account.delta_units, account.unbounded_releases)
     for last, *cached in (verified_sums.pop(account.unit_tag, _ZERO_SUMS), _ZERO_SUMS):
         is_large_share = bool(last) or connection.execute(_LARGE_SHARE_QUERY, (account.unit_tag,)).fetchone()[0]
-        column = "+scope" if is_large_share else "scope"  # the plus disables the index: SQLite scans the rows in order
+        column = (
+            "+privacy_unit" if is_large_share else "privacy_unit"
+        )  # the plus disables the index: SQLite scans the rows in order
         last, *added = connection.execute(_SUMS_QUERY.format(column), (account.unit_tag, last)).fetchone()
         if tuple(map(sum, zip(cached, added, strict=True))) == expected:
             if len(verified_sums) >= _MAX_VERIFIED:
@@ -102,9 +108,10 @@ def write_account(connection: sqlite3.Connection, account: Account) -> None:
     """Insert or update an account."""
     budget = (None, None) if account.budget is None else account.budget.units
     connection.execute(
-        "INSERT INTO scopes (scope, epsilon, delta, unbounded, budget, delta_budget) VALUES (?, ?, ?, ?, ?, ?) "
-        "ON CONFLICT (scope) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta, "
-        "unbounded = excluded.unbounded, budget = excluded.budget, delta_budget = excluded.delta_budget",
+        "INSERT INTO privacy_units (privacy_unit, epsilon, delta, unbounded, budget_epsilon, budget_delta) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (privacy_unit) DO UPDATE SET epsilon = excluded.epsilon, "
+        "delta = excluded.delta, unbounded = excluded.unbounded, budget_epsilon = excluded.budget_epsilon, "
+        "budget_delta = excluded.budget_delta",
         (account.unit_tag, account.epsilon_units, account.delta_units, account.unbounded_releases, *budget),
     )
 
@@ -112,7 +119,7 @@ def write_account(connection: sqlite3.Connection, account: Account) -> None:
 def insert_release(connection: sqlite3.Connection, release: ReleaseRow) -> None:
     """Insert a release."""
     connection.execute(
-        "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta, output, whole) "
+        "INSERT INTO releases (day, privacy_unit, request, mechanism, epsilon, delta, output, cache_tag) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         release,
     )
@@ -120,52 +127,56 @@ def insert_release(connection: sqlite3.Connection, release: ReleaseRow) -> None:
 
 def count_releases(connection: sqlite3.Connection, unit_tag: bytes, request: bytes) -> int:
     """Return the number of releases of a request in a privacy unit."""
-    query = "SELECT count(*) FROM releases WHERE scope = ? AND request = ?"
+    query = "SELECT count(*) FROM releases WHERE privacy_unit = ? AND request = ?"
     return connection.execute(query, (unit_tag, request)).fetchone()[0]
 
 
 def read_output(connection: sqlite3.Connection, unit_tag: bytes, cache_tag: bytes) -> bytes | None:
     """Return the stored, encrypted output of a cache entry, or ``None``."""
-    query = "SELECT output FROM releases WHERE scope = ? AND whole = ? AND output IS NOT NULL LIMIT 1"
+    query = "SELECT output FROM releases WHERE privacy_unit = ? AND cache_tag = ? AND output IS NOT NULL LIMIT 1"
     row = connection.execute(query, (unit_tag, cache_tag)).fetchone()
     return None if row is None else row[0]
 
 
 def read_releases(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """Return all releases without their stored outputs, in order, as plain values for JSON."""
-    query = "SELECT day, scope, request, mechanism, epsilon, delta, output IS NOT NULL FROM releases ORDER BY number"
+    query = (
+        "SELECT day, privacy_unit, request, mechanism, epsilon, delta, output IS NOT NULL FROM releases ORDER BY number"
+    )
     return [
         {
             "day": day,
-            "scope": scope.hex(),
+            "privacy_unit": unit_tag.hex(),
             "request": request.hex(),
             "mechanism": mechanism,
-            "nats": None if epsilon is None else format_exact(epsilon, EPSILON_UNITS),
+            "epsilon": None if epsilon is None else format_exact(epsilon, EPSILON_UNITS),
             "delta": format_exact(delta, DELTA_UNITS),
-            "stored": bool(stored),
+            "has_stored_output": bool(has_output),
         }
-        for day, scope, request, mechanism, epsilon, delta, stored in connection.execute(query).fetchall()
+        for day, unit_tag, request, mechanism, epsilon, delta, has_output in connection.execute(query).fetchall()
     ]
 
 
 def delete_privacy_unit(connection: sqlite3.Connection, unit_tag: bytes) -> bool:
     """Delete a privacy unit with its releases; return whether it existed."""
-    return connection.execute("DELETE FROM scopes WHERE scope = ?", (unit_tag,)).rowcount > 0
+    return connection.execute("DELETE FROM privacy_units WHERE privacy_unit = ?", (unit_tag,)).rowcount > 0
 
 
 def delete_outputs(connection: sqlite3.Connection) -> None:
     """Delete the stored outputs and the check value of their key; spends stay."""
-    connection.execute("UPDATE releases SET output = NULL, whole = NULL")
-    connection.execute("UPDATE keys SET memo_check = NULL")
+    connection.execute("UPDATE releases SET output = NULL, cache_tag = NULL")
+    connection.execute("UPDATE keys SET replay_cache_check = NULL")
 
 
 def delete_all_rows(connection: sqlite3.Connection) -> None:
     """Delete all rows of all tables."""
-    for table in ("releases", "scopes", "keys"):
+    for table in ("releases", "privacy_units", "keys"):
         connection.execute(f"DELETE FROM {table}")
 
 
 def _parse_account(row: tuple[Any, ...]) -> Account:
-    scope, epsilon, delta, unbounded, budget, delta_budget = row
-    limit = None if budget is None else Budget.from_units(budget, delta_budget)
-    return Account(unit_tag=scope, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded, budget=limit)
+    unit_tag, epsilon, delta, unbounded, budget_epsilon, budget_delta = row
+    limit = None if budget_epsilon is None else Budget.from_units(budget_epsilon, budget_delta)
+    return Account(
+        unit_tag=unit_tag, epsilon_units=epsilon, delta_units=delta, unbounded_releases=unbounded, budget=limit
+    )

@@ -21,7 +21,8 @@ from textveil.ledger.account import format_exact
 from textveil.ledger.keys import compute_tag, read_key
 from textveil.release import DELTA_UNITS, EPSILON_UNITS, ReleaseStatement, format_count
 
-FORMAT, VERSION = "textveil-receipt", 1
+FORMAT, VERSION = "textveil-receipt", 2
+_MAX_VERSION = 999
 #: Most bytes of a receipt.
 MAX_RECEIPT_BYTES = 1 << 20
 NOTE = (
@@ -34,9 +35,10 @@ _OTHER_KEYS = {
     "mechanism",
     "bundle",
     "tokens",
-    "mentions",
-    "epsilon_document",
-    "epsilon_0_document",
+    "kept_words",
+    "randomized_words",
+    "epsilon_text",
+    "epsilon_0_text",
     "line",
     "summary",
     "not_protected",
@@ -55,7 +57,7 @@ class Receipt:
         documents: Number of documents of the output.
         tokens: Number of units with a spend: randomized words (distinct ones with ``consistent``) or tokens. ``None``
             if the epsilon is not finite, and for vectors and class labels.
-        nats: Sum of the epsilons, an exact decimal number; ``None`` without a finite epsilon.
+        epsilon: Sum of the epsilons, an exact decimal number; ``None`` without a finite epsilon.
         delta: Sum of the deltas, an exact decimal number.
         output_sha256: SHA-256 of the bytes of the output.
         note: Information that the receipt itself reveals.
@@ -75,7 +77,7 @@ class Receipt:
     options: dict[str, Any]
     documents: int
     tokens: int | None
-    nats: str | None
+    epsilon: str | None
     delta: str
     output_sha256: str
     note: str = NOTE
@@ -93,22 +95,22 @@ class Receipt:
         for part in content:
             digest.update(part)
         if digest.hexdigest() != self.output_sha256:
-            raise ReceiptError("the receipt is of another output")
+            raise ReceiptError("the receipt is for another output")
 
     def __str__(self) -> str:
         level = f", level {self.options['level']}" if self.options.get("level") else ""
         documents = format_count(self.documents, "document")
-        unit = "drawn word" if self.mechanism == "staircase" else "token"
+        unit = "randomized word" if self.mechanism == "staircase" else "token"
         tokens = "" if self.tokens is None else f", {format_count(self.tokens, unit)}"
-        nats = "no finite bound" if self.nats is None else f"{self.nats} nats"
+        epsilon = "no finite epsilon" if self.epsilon is None else f"{self.epsilon} nats"
         delta = "" if self.delta == "0" else f", delta {float(self.delta):.3g}"
-        return f"{self.mechanism}{level}: {documents}{tokens}, {nats}{delta}{self._describe_table()}"
+        return f"{self.mechanism}{level}: {documents}{tokens}, {epsilon}{delta}{self._describe_table()}"
 
     def _describe_table(self) -> str:
         table = self.options.get("table")
         if table is None:
             return ""
-        return f"; of a table only {', '.join(table['rewritten'])}: all else is copied as it was, unprotected"
+        return f"; of a table only {', '.join(table['rewritten_columns'])}: all other columns are copied unprotected"
 
 
 _KEYS = {"format", "format_version", "key", "signature", *Receipt.__annotations__}
@@ -151,7 +153,7 @@ class ReceiptWriter:
         for statement in statements:
             fields, spend = statement.to_dict(), statement.spend
             self._documents += times
-            self._tokens += times * fields.get("mentions", fields.get("tokens", 0))
+            self._tokens += times * fields.get("randomized_words", fields.get("tokens", 0))
             self._epsilon += times * (spend.epsilon_units or 0)
             self._delta += times * spend.delta_units
 
@@ -162,14 +164,14 @@ class ReceiptWriter:
     def make_receipt(self) -> Receipt:
         """Return the receipt of all parts and documents so far."""
         fields = self._statement.to_dict()
-        has_token_count = not self._unbounded and ("mentions" in fields or "tokens" in fields)
+        has_token_count = not self._unbounded and ("randomized_words" in fields or "tokens" in fields)
         return Receipt(
             bundle=self._statement.bundle_hash,
             mechanism=self._statement.mechanism,
             options={name: value for name, value in fields.items() if name not in _OTHER_KEYS} | self._table,
             documents=self._documents,
             tokens=self._tokens if has_token_count else None,
-            nats=None if self._unbounded else format_exact(self._epsilon, EPSILON_UNITS),
+            epsilon=None if self._unbounded else format_exact(self._epsilon, EPSILON_UNITS),
             delta=format_exact(self._delta, DELTA_UNITS),
             output_sha256=self._hash.hexdigest(),
         )
@@ -209,16 +211,22 @@ def read_receipt(content: bytes, *, expected_key: str | None = None) -> tuple[Re
     check_cryptography("a receipt")
     malformed = ReceiptError("this is not a receipt that textveil has written")
     try:
-        fields = parse_record(parse_json(content, _LOCATION, max_bytes=MAX_RECEIPT_BYTES), _KEYS, _LOCATION)
-        parse_choice(fields["format"], (FORMAT,), _LOCATION)
-        parse_integer(fields["format_version"], VERSION, VERSION, _LOCATION)
+        fields = parse_json(content, _LOCATION, max_bytes=MAX_RECEIPT_BYTES)
+        parse_choice(fields.get("format"), (FORMAT,), _LOCATION)
+        version = parse_integer(fields.get("format_version"), 1, _MAX_VERSION, _LOCATION)
+        if version != VERSION:
+            raise ReceiptError(
+                f"the receipt has format version {version}, but this release reads version {VERSION}: verify it with "
+                "the release that wrote it"
+            )
+        parse_record(fields, _KEYS, _LOCATION)
         public_key, signature = (
             bytes.fromhex(parse_text(fields.pop(name), _LOCATION)) for name in ("key", "signature")
         )
     except (BundleError, ValueError):
         raise malformed from None
     if not is_valid_signature(public_key, signature, _make_signed_bytes(fields)):
-        raise ReceiptError("the signature does not fit: the receipt was altered")
+        raise ReceiptError("the signature is wrong: the receipt was altered")
     if expected_key is not None and expected_key.lower() != public_key.hex():
         raise ReceiptError("the receipt is signed with another key")
     receipt_fields = {name: fields[name] for name in Receipt.__annotations__}
@@ -239,17 +247,17 @@ def _check_fields(fields: dict[str, Any]) -> None:
         BundleDamaged: A field has another type, is out of range, is too long or has unprintable characters.
     """
     options = parse_object(fields["options"], _LOCATION)
-    table = parse_object(options.get("table", {"rewritten": []}), _LOCATION)
+    table = parse_object(options.get("table", {"rewritten_columns": []}), _LOCATION)
     printed = [
         fields["bundle"],
         fields["mechanism"],
         fields["output_sha256"],
-        *parse_array(table.get("rewritten"), _LOCATION),
+        *parse_array(table.get("rewritten_columns"), _LOCATION),
     ]
     for value in [*printed, "" if options.get("level") is None else options["level"]]:
         if not parse_text(value, _LOCATION).isprintable() or len(value) >= 200:
             raise BundleDamaged(f"{_LOCATION}: a text is too long, or cannot be printed")
-    for number in (fields["delta"], "0" if fields["nats"] is None else fields["nats"]):
+    for number in (fields["delta"], "0" if fields["epsilon"] is None else fields["epsilon"]):
         parse_text(number, _LOCATION, _NUMBER)
     for count in (fields["documents"], 0 if fields["tokens"] is None else fields["tokens"]):
         parse_integer(count, 0, (1 << 63) - 1, _LOCATION)

@@ -91,8 +91,8 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
             text=packed["text"],
             tokens=packed["tokens"],
             terms=sanitizer.terms(**options),
-            randomized_words=packed.get("drawn", 0),
-            replaced_words=packed.get("replaced_words", 0),
+            randomized_words=packed["randomized_words"],
+            replaced_words=packed["replaced_words"],
         )
 
     return ReleaseSource(
@@ -101,7 +101,7 @@ def make_text_source(sanitizer: "Sanitizer", options: "Options") -> "ReleaseSour
         pack=lambda made: {
             "text": made.text,
             "tokens": made.tokens,
-            "drawn": made.randomized_words,
+            "randomized_words": made.randomized_words,
             "replaced_words": made.replaced_words,
         },
         unpack=unpack,
@@ -179,11 +179,13 @@ def list_privacy_units(texts: Sequence[str], privacy_unit: str | Sequence[str]) 
     """
     for number, text in enumerate(texts, 1):
         check_string(text, f"text {number} of {len(texts)}")
-    privacy_units = [privacy_unit] * len(texts) if isinstance(privacy_unit, str) else list_items(privacy_unit, "scopes")
+    privacy_units = (
+        [privacy_unit] * len(texts) if isinstance(privacy_unit, str) else list_items(privacy_unit, "privacy units")
+    )
     if len(privacy_units) != len(texts):
-        raise OptionError("there is one scope for all texts, or one for each")
+        raise OptionError("give one privacy unit for all texts, or one for each")
     if not all(isinstance(name, str) for name in privacy_units):
-        raise OptionError("the name of a scope is a string")
+        raise OptionError("the name of a privacy unit is a string")
     return privacy_units
 
 

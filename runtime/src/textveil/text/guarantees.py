@@ -112,7 +112,7 @@ class TokenGuarantee:
         """Return the figures of the guarantee, for ``PrivacyGuarantee.list_figures``."""
         return {
             "epsilon": self.epsilon,
-            "epsilon_kind": self.epsilon_kind,
+            "epsilon_notion": self.epsilon_kind,
             "certificate": self.certificate_basis,
             "epsilon_0": self.epsilon_0,
             "rounding_slack": self.rounding_slack,
@@ -123,8 +123,8 @@ class TokenGuarantee:
         """Return the token count and the summed losses of a document, for ``PrivacyGuarantee.list_totals``."""
         return {
             "tokens": tokens,
-            "epsilon_document": tokens * self.epsilon,
-            "epsilon_0_document": tokens * self.constant_loss,
+            "epsilon_text": tokens * self.epsilon,
+            "epsilon_0_text": tokens * self.constant_loss,
         }
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
@@ -230,21 +230,21 @@ class StaircaseGuarantee:
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
         """Return the figures of the guarantee, for ``PrivacyGuarantee.list_figures``."""
         return {
-            "epsilon": float(self.epsilon),
-            "epsilon_kind": PURE_LDP,
-            "notion": CONSISTENT_NOTION if terms.consistent else NOTION,
+            "epsilon_per_word": float(self.epsilon),
+            "epsilon_notion": PURE_LDP,
+            "guarantee": CONSISTENT_NOTION if terms.consistent else NOTION,
             "share": self.share,
-            "near": self.near,
+            "neighborhood_probability": self.near,
             "guess_gain": self.guess_gain,
-            "largest_odds": self.largest_odds,
+            "max_odds_ratio": self.largest_odds,
             "protect": terms.protect,
-            "visible": list(terms.revealed_parts),
+            "revealed_parts": list(terms.revealed_parts),
             "consistent": terms.consistent,
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
         """Return the word count and the summed epsilon of a document, for ``PrivacyGuarantee.list_totals``."""
-        return {"mentions": tokens, "epsilon_document": float(tokens * self.epsilon)}
+        return {"randomized_words": tokens, "epsilon_text": float(tokens * self.epsilon)}
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
         """Return the sentences on unprotected information, for ``PrivacyGuarantee.list_unprotected``."""

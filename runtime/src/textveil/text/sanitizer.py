@@ -127,9 +127,9 @@ class Sanitizer:
         """Return the tokens and gaps of a text with their treatment, without sampling or a release.
 
         Returns:
-            Pairs of token and treatment: ``"gap"``, ``"visible"`` (kept), the name of an entity type, ``"drawn"``
-            (randomized), or ``"unknown"``. Under ``santext+`` the coin may also keep a ``"drawn"`` word. The result is
-            as private as the text.
+            Pairs of token and treatment: ``"gap"`` between tokens, ``"kept"``, ``"randomized"``, ``"unknown"``
+            (randomized without neighbors), or the name of an entity type. Under ``santext+`` the coin may also keep a
+            ``"randomized"`` word. The result is as private as the text.
 
         Raises:
             OptionError: As ``sanitize``.
@@ -155,10 +155,10 @@ class Sanitizer:
         treated_parts = self.preview(text, **options)
         if self.terms(**options).mechanism == "names":
             words = [
-                what for piece, what in treated_parts for _ in piece.split() if what in ("visible", "drawn", "word")
+                what for piece, what in treated_parts for _ in piece.split() if what in ("kept", "randomized", "word")
             ]
             return words.count("word") / max(1, len(words))
-        treatments = [what for _, what in treated_parts if what in ("drawn", "unknown")]
+        treatments = [what for _, what in treated_parts if what in ("randomized", "unknown")]
         return treatments.count("unknown") / max(1, len(treatments))
 
     def terms(self, **options: Unpack[Options]) -> PrivacyTerms:

@@ -285,8 +285,8 @@ class Result:
         return self.terms.statement(self.tokens, self.randomized_words)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return text, statement and (mode ``names``) ``kept_share`` as plain values for JSON."""
-        share = {"kept_share": self.kept_share} if self.kept_words is not None else {}
+        """Return text, statement and (mode ``names``) ``kept_word_share`` as plain values for JSON."""
+        share = {"kept_word_share": self.kept_share} if self.kept_words is not None else {}
         return {"text": self.text, **share, "statement": self.statement.to_dict()}
 
     def restore(

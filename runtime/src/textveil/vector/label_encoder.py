@@ -76,7 +76,7 @@ class LabelRelease:
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON; the notes are left out."""
         sentence = {} if self.sentence is None else {"sentence": self.sentence}
-        return {"index": self.label_id, **sentence, "line": self.line, "statement": self.statement.to_dict()}
+        return {"label_id": self.label_id, **sentence, "line": self.line, "statement": self.statement.to_dict()}
 
 
 class TextLabelEncoder:
@@ -102,7 +102,7 @@ class TextLabelEncoder:
         epsilon 4 for the whole text, whatever it says
     """
 
-    kind: ClassVar[str] = "index"
+    kind: ClassVar[str] = "labels"
 
     def __init__(self, bundle: LabelBundle) -> None:
         if isinstance(bundle.extractor, OnnxExtractorData):
@@ -234,13 +234,16 @@ class TextLabelEncoder:
 
     def pack(self, release: LabelRelease) -> dict[str, Any]:
         """Serialize a release as plain values for JSON; ``unpack`` restores it."""
-        return {"index": release.label_id, "notes": list(astuple(release.notes)), "sentence": release.sentence}
+        return {"label_id": release.label_id, "notes": list(astuple(release.notes)), "sentence": release.sentence}
 
     def unpack(self, packed: dict[str, Any], **options: Any) -> LabelRelease:
         """Restore a release from the result of ``pack`` and the options of its call."""
         notes = EncodingNotes(*packed["notes"])
         return LabelRelease(
-            label_id=packed["index"], statement=self.statement(**options), notes=notes, sentence=packed.get("sentence")
+            label_id=packed["label_id"],
+            statement=self.statement(**options),
+            notes=notes,
+            sentence=packed.get("sentence"),
         )
 
     def compute_true_label(self, text: str) -> int:

@@ -90,12 +90,14 @@ class LabelStatement(ReleaseStatement):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        text = {"sentences": self.sentences, "kind_of_text": self.sentence_description} if self.sentences else {}
+        text = (
+            {"sentences": self.sentences, "sentence_description": self.sentence_description} if self.sentences else {}
+        )
         return text | {
-            "channel": self.randomizer,
-            "indices": self.staircase.label_count,
-            "epsilon_whole_text": float(self.whole_text.epsilon),
-            "delta_whole_text": 0.0,
+            "randomizer": self.randomizer,
+            "label_count": self.staircase.label_count,
+            "epsilon_text": float(self.whole_text.epsilon),
+            "delta_text": 0.0,
             "guess_gain": float(self.guess_gain),
             "bundle": self.bundle,
             "not_protected": list(self.not_protected),

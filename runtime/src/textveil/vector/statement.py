@@ -120,14 +120,14 @@ class VectorStatement(ReleaseStatement):
         """Return plain values for JSON; the key of each epsilon names its type."""
         parameters, coordinate = self.parameters, self.per_coordinate
         return {
-            "mode": parameters.mode,
+            "noise_mode": parameters.mode,
             "dimension": parameters.dimension,
             "grid": parameters.grid,
             "noise": _describe_noise(parameters),
-            "epsilon_whole_text": float(self.whole_text.epsilon),
-            "delta_whole_text": float(self.whole_text.delta),
-            "realized_epsilon_whole_text": float(self.realized.epsilon),
-            "realized_delta_whole_text": float(self.realized.delta),
+            "epsilon_text": float(self.whole_text.epsilon),
+            "delta_text": float(self.whole_text.delta),
+            "realized_epsilon_text": float(self.realized.epsilon),
+            "realized_delta_text": float(self.realized.delta),
             "epsilon_per_coordinate": float(coordinate.epsilon) if coordinate else None,
             "word_dropout": self.word_dropout,
             "epsilon_per_word": float(self.per_word.epsilon),

@@ -287,7 +287,7 @@ def _print_summary(contents: "IndexContents", *, coded: bool) -> None:
 def _format_table(measured: dict[str, Any]) -> str:
     rows = [["channel", "epsilon", "accuracy", "balanced", "worst label"]]
     clean = {"without noise": {"": measured["clean"]}}
-    for channel, found in {**clean, **measured["channels"]}.items():
+    for channel, found in {**clean, **measured["randomizers"]}.items():
         for epsilon, figures in found.items():
             shares = (figures[key] for key in ("accuracy", "balanced_accuracy", "worst_recall"))
             rows.append([channel, epsilon, *(f"{share:.4f}" for share in shares)])

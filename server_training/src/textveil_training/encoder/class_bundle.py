@@ -244,7 +244,7 @@ def compute_randomizer_figures(
         "shares": {label: _round_number(share) for label, share in zip(labels, shares, strict=True)},
         "majority": _round_number(shares.max()),
         "clean": clean,
-        "channels": {
+        "randomizers": {
             name: {
                 f"{level.level.epsilon:f}": {
                     **summarize_recalls(labels, shares, recall(level.probability_matrix)),

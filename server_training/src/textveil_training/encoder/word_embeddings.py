@@ -67,7 +67,7 @@ def load_public_words(dimension: int) -> PublicWords:
         words=words,
         rows=rows.astype(np.float32),
         identity=bundle.content_hash,
-        license=manifest["licence"],
+        license=manifest["license"],
         attribution=manifest["attribution"],
     )
 

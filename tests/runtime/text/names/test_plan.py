@@ -55,7 +55,7 @@ def test_a_bundle_that_lacks_a_list_is_refused(names: Path, lists: str) -> None:
     found = Sanitizer.load(names).bundle.get_names_lists()
     left = {name: of for name, of in getattr(found, lists).items() if name != "city"}
     bundle: Any = SimpleNamespace(get_names_lists=lambda: replace(found, **{lists: left}))
-    with pytest.raises(BundleDamaged, match=r"^law\.json: the rung names lacks the list city$"):
+    with pytest.raises(BundleDamaged, match=r"^mechanism\.json: the mode names lacks the list city$"):
         NamesPlanFactory(bundle)
 
 
@@ -94,11 +94,11 @@ def test_a_statement_says_where_tags_stand_for_surrogates(options: dict[str, Any
 )
 def test_names_without_capitals_are_of_their_kinds(options: dict[str, Any], hidden: list[tuple[str, str]]) -> None:
     found = Sanitizer.load().preview("i met martin short at microsoft", protect="names", **options)
-    assert [(piece, what) for piece, what in found if what not in ("gap", "visible")] == hidden
+    assert [(piece, what) for piece, what in found if what not in ("gap", "kept")] == hidden
 
 
 def test_a_firm_that_is_called_as_a_person_is_not_kept() -> None:
     told = dict(
         Sanitizer.load().preview("We met Charles Schwab and Microsoft.", protect="names", keep=["organization"])
     )
-    assert (told["Charles Schwab"], told["Microsoft"]) == ("organization", "visible")
+    assert (told["Charles Schwab"], told["Microsoft"]) == ("organization", "kept")

@@ -101,7 +101,7 @@ def test_denied_words_are_neither_drawn_nor_come_out_and_drawn_ones_are_not_allo
     first, second = WORDS[:2]
     plan = {**NAMES, "randomize": WORDS, "deny": [first.upper()], "allow": [first, second]}
     assert first not in ENGLISH.distribution(second, **plan).words
-    assert ENGLISH.preview(f"{first} {second}", **plan) == [(first, "word"), (" ", "gap"), (second, "drawn")]
+    assert ENGLISH.preview(f"{first} {second}", **plan) == [(first, "word"), (" ", "gap"), (second, "randomized")]
 
 
 @pytest.mark.parametrize("level", ENGLISH.bundle.staircase_levels, ids=lambda level: level.name)
@@ -112,8 +112,8 @@ def test_a_draw_is_spread_over_several_words(level: Any) -> None:
         row = ENGLISH.distribution(word, **options)
         assert row.compute_probability(word) <= Fraction(1, 2)
         assert row.compute_probability(word) > 0
-    facts = ENGLISH.terms(**options).statement(0).to_dict()["draw"]
-    assert (facts["words"], facts["nats"]) == (130, float(level.epsilon))
+    facts = ENGLISH.terms(**options).statement(0).to_dict()["randomize"]
+    assert (facts["words"], facts["epsilon_per_word"]) == (130, float(level.epsilon))
     assert 1 < facts["guess_gain"] < 14
 
 
@@ -121,33 +121,35 @@ def test_statements() -> None:
     options: dict[str, Any] = {**NAMES, "randomize": WORDS, "epsilon": 6}
     said = ENGLISH.sanitize(f"he saw the {WORDS[0]}", **options).statement
     facts = said.to_dict()
-    assert (facts["level"], facts["nats"], facts["shown_words"]) == ("6", None, 3)
-    assert facts["notion"].endswith("no bound on what is shown; 6 nats for each drawn word that differs")
+    assert (facts["level"], facts["epsilon_text"], facts["kept_words"]) == ("6", None, 3)
+    assert facts["guarantee"].endswith("no bound on what is shown; 6 nats for each drawn word that differs")
     assert (
         "1 word of a public list of 130 drawn at 6 nats each. All others: replaced by random ones" in said.format_line()
     )
-    assert facts["drawn_words"] == 1
+    assert facts["randomized_words"] == 1
     several = ENGLISH.sanitize_documents([[f"{WORDS[0]}, {WORDS[1]}", WORDS[0]], ["he saw"]], **options)
     assert [document.randomized_words for document in several] == [3, 0]
-    assert pickle.loads(pickle.dumps(ENGLISH.sanitize(WORDS[0], **options))).statement.to_dict()["drawn_words"] == 1
+    assert (
+        pickle.loads(pickle.dumps(ENGLISH.sanitize(WORDS[0], **options))).statement.to_dict()["randomized_words"] == 1
+    )
     assert any("that a word of the list stood" in item for item in said.not_protected)
     assert said.spend.epsilon_units is None
-    assert ENGLISH.terms(**NAMES).statement(0).to_dict()["draw"] is None
-    assert "drawn" not in ENGLISH.terms(**NAMES).statement(0).format_line().lower()
-    assert WORDS[0] not in repr(facts["draw"])
+    assert ENGLISH.terms(**NAMES).statement(0).to_dict()["randomize"] is None
+    assert "randomized" not in ENGLISH.terms(**NAMES).statement(0).format_line().lower()
+    assert WORDS[0] not in repr(facts["randomize"])
     assert sorted(WORDS) == ENGLISH.canonical_options(**options)["randomize"]
 
 
 def test_with_a_capital_a_word_of_the_list_is_replaced_as_a_name() -> None:
-    word = next(word for word in WORDS if ENGLISH.preview(f"He left. {word.title()} came", **NAMES)[4][1] == "visible")
-    assert ENGLISH.preview(f"He left. {word.title()} came", randomize=WORDS, **NAMES)[4][1] not in ("visible", "drawn")
+    word = next(word for word in WORDS if ENGLISH.preview(f"He left. {word.title()} came", **NAMES)[4][1] == "kept")
+    assert ENGLISH.preview(f"He left. {word.title()} came", randomize=WORDS, **NAMES)[4][1] not in ("kept", "randomized")
     assert word not in ENGLISH.sanitize(f"{word.upper()} {word.title()}", randomize=WORDS, **NAMES).text.lower().split()
 
 
 def test_drawn_words_are_read_as_drawn_again() -> None:
     options: dict[str, Any] = {**NAMES, "randomize": WORDS}
     out = ENGLISH.sanitize(" ".join(WORDS), **options).text
-    assert {what for piece, what in ENGLISH.preview(out, **options) if piece != " "} == {"drawn"}
+    assert {what for piece, what in ENGLISH.preview(out, **options) if piece != " "} == {"randomized"}
     assert set(out.split()) <= set(WORDS)
 
 

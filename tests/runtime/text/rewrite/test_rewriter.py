@@ -37,7 +37,7 @@ def test_the_pieces_of_a_preview_are_the_text(small: Sanitizer, text: str, way: 
     """And as many of them are drawn as are charged."""
     pieces = small.preview(text, **way)
     assert "".join(piece for piece, _ in pieces) == text
-    drawn = [piece for piece, what in pieces if what in ("drawn", "unknown")]
+    drawn = [piece for piece, what in pieces if what in ("randomized", "unknown")]
     if not way.get("consistent"):
         assert small.sanitize(text, **way).tokens == len(drawn)
 
@@ -54,9 +54,9 @@ def test_gaps_stay_and_nothing_unknown_comes_out(small: Sanitizer, text: str, wa
 def test_what_a_preview_says(small: Sanitizer) -> None:
     text = "The doctor, John's zorblax: wasn't 5. The"
     assert small.preview(text) == [
-        ("The", "visible"), (" ", "gap"), ("doctor", "drawn"), (", ", "gap"), ("John", "given-name"),
-        ("'s", "visible"), (" ", "gap"), ("zorblax", "unknown"), (":", "gap"), (" ", "gap"), ("was", "visible"),
-        ("n't", "visible"), (" ", "gap"), ("5", "number"), (". ", "gap"), ("The", "visible"),
+        ("The", "kept"), (" ", "gap"), ("doctor", "randomized"), (", ", "gap"), ("John", "given-name"),
+        ("'s", "kept"), (" ", "gap"), ("zorblax", "unknown"), (":", "gap"), (" ", "gap"), ("was", "kept"),
+        ("n't", "kept"), (" ", "gap"), ("5", "number"), (". ", "gap"), ("The", "kept"),
     ]  # fmt: skip
     bare = dict(small.preview("The doctor, a. The", sanitize_punctuation=True))
     assert (bare[", "], bare[" "], bare["The"]) == ("punctuation mark", "gap", "unknown")
@@ -66,7 +66,7 @@ def test_what_a_preview_says(small: Sanitizer) -> None:
 
 def test_a_preview_where_everything_is_drawn(tiny: Sanitizer) -> None:
     assert tiny.preview("Doctor's  zorblax,") == [
-        ("Doctor", "drawn"), ("'s", "drawn"), ("  ", "gap"), ("zorblax", "unknown"), (",", "gap"),
+        ("Doctor", "randomized"), ("'s", "randomized"), ("  ", "gap"), ("zorblax", "unknown"), (",", "gap"),
     ]  # fmt: skip
     assert tiny.unknown_share("Doctor's zorblax") == 1 / 3
 
@@ -89,12 +89,12 @@ def test_denied_words_are_unknown(small: Sanitizer, deny: list[str]) -> None:
     ("deny", "text", "expected"),
     [
         ("the", "the", [("the", "unknown")]),
-        ("John", "John's", [("John", "unknown"), ("'s", "visible")]),
+        ("John", "John's", [("John", "unknown"), ("'s", "kept")]),
         ("john's", "John's", [("John's", "unknown")]),
         ("ca", "can't", [("can't", "unknown")]),
         ("can't", "can't", [("can't", "unknown")]),
         ("7", "7", [("7", "unknown")]),
-        ("doctor", "nurse", [("nurse", "drawn")]),
+        ("doctor", "nurse", [("nurse", "randomized")]),
     ],
 )
 def test_what_denying_does(small: Sanitizer, deny: str, text: str, expected: list[tuple[str, str]]) -> None:
@@ -109,7 +109,7 @@ def test_what_denying_does(small: Sanitizer, deny: str, text: str, expected: lis
 @pytest.mark.parametrize("text", ["", " ", "\n", " ,.!?\n\t", "—…“”", ":", "::;"])
 def test_texts_of_gaps_only(small: Sanitizer, text: str, way: dict[str, Any]) -> None:
     result = small.sanitize(text, **way)
-    assert result.tokens == result.statement.to_dict()["mentions"] == 0
+    assert result.tokens == result.statement.to_dict()["randomized_words"] == 0
     if not way.get("sanitize_punctuation"):
         assert result.text == text
     assert "drawn words: 0 nats)." in result.statement.summary()
@@ -122,8 +122,8 @@ def test_sanitized_punctuation(small: Sanitizer) -> None:
     assert len(words) == 9
     assert result.text == result.text.lower()
     terms = result.statement.to_dict()
-    assert "punctuation and white space" not in terms["visible"]
-    assert "case" not in terms["visible"]
+    assert "punctuation and white space" not in terms["revealed_parts"]
+    assert "case" not in terms["revealed_parts"]
     assert terms["case"] == "drop"
 
 
@@ -131,15 +131,15 @@ def test_sanitized_marks_do_not_decide_what_is_visible(small: Sanitizer) -> None
     """Only the first word of a text starts a sentence: no mark that is drawn shows in the words after it."""
     for mark in (",", ".", "!", "-"):
         pieces = small.preview(f"The nurse{mark} The nurse", sanitize_punctuation=True)
-        assert [what for piece, what in pieces if piece == "The"] == ["visible", "unknown"]
+        assert [what for piece, what in pieces if piece == "The"] == ["kept", "unknown"]
         assert small.sanitize(f"The nurse{mark} The nurse", sanitize_punctuation=True).tokens == 3
-    assert small.preview("... The", sanitize_punctuation=True)[-1] == ("The", "visible")
+    assert small.preview("... The", sanitize_punctuation=True)[-1] == ("The", "kept")
 
 
 def test_dropped_case(small: Sanitizer) -> None:
     result = small.sanitize("The Doctor and NURSE met John. I was", case="drop")
     assert result.text == result.text.lower()
-    assert "case" not in result.statement.to_dict()["visible"]
+    assert "case" not in result.statement.to_dict()["revealed_parts"]
 
 
 # --- long texts ----------------------------------------------------------------------------------------------------
@@ -222,7 +222,7 @@ def test_the_output_is_cut_as_the_input(small: Sanitizer) -> None:
         out = small.sanitize(text).text
         assert len(split_text(out)) == len(split_text(text))
         assert [what for _, what in small.preview(out)] == [
-            what.replace("unknown", "drawn") for _, what in small.preview(text)
+            what.replace("unknown", "randomized") for _, what in small.preview(text)
         ]
 
 

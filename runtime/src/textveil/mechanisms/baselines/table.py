@@ -79,10 +79,10 @@ class SanTextTable:
         Raises:
             BundleDamaged: A shape, type or value is invalid.
         """
-        neighbors, scores, roles = tensors["neighbours"], tensors["scores"], tensors["roles"]
-        shape = (definition["symbols"] + 1, definition["neighbours"])
+        neighbors, scores, roles = tensors["neighbors"], tensors["scores"], tensors["roles"]
+        shape = (definition["vocabulary_size"] + 1, definition["neighbors_per_word"])
         if any(type(n) is not int for n in shape):
-            raise BundleDamaged("law.json: a count is not an integer")
+            raise BundleDamaged("mechanism.json: a count is not an integer")
         if (
             neighbors.shape != shape
             or scores.shape != shape
@@ -94,7 +94,7 @@ class SanTextTable:
             or type(definition["grid"]) is not int
             or definition["grid"] < 1
         ):
-            raise BundleDamaged("table.safetensors: shapes, types or constants do not fit law.json")
+            raise BundleDamaged("table.safetensors: shapes, types or constants do not fit mechanism.json")
         ordered = np.sort(neighbors.astype(np.uint32), axis=1)  # faster than sorting 16-bit values
         if (ordered[:, 1:] == ordered[:, :-1]).any():
             raise BundleDamaged("table.safetensors: a row stores a neighbor twice")

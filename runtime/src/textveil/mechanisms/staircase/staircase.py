@@ -170,7 +170,7 @@ class Staircase:
             or not 0 < self.level.share <= 1
             or not 0 <= self.level.own_share <= 1
         ):
-            raise BundleDamaged("law.json: a level of the staircase is out of range")
+            raise BundleDamaged("mechanism.json: a level of the staircase is out of range")
         if not len(self.sums) or self.base_sum < 1 or not 1 <= self.budget <= self.base_sum:
             raise BundleDamaged("staircase.safetensors: there is no output, or the budget is not within the base")
         if self.total >= MAX_TOTAL:
@@ -178,7 +178,7 @@ class Staircase:
         with localcontext(prec=60):
             smallest = self.level.epsilon.exp() * (1 - Decimal(10) ** -58)
             if not self.unit + self.factor <= smallest * self.unit:
-                raise BundleDamaged("law.json: a level of the staircase claims less than it loses")
+                raise BundleDamaged("mechanism.json: a level of the staircase claims less than it loses")
 
     @property
     def near_probability(self) -> float:

@@ -67,7 +67,7 @@ class StaircaseTable:
             BundleDamaged: A shape or type is invalid, a row stores an id twice or an id that is not a symbol, a row
                 does not begin with its own symbol, the base has a zero, or a role is unknown.
         """
-        neighbors, base, roles = tensors["neighbours"], tensors["base"], tensors["roles"]
+        neighbors, base, roles = tensors["neighbors"], tensors["base"], tensors["roles"]
         if (
             neighbors.ndim != 2
             or len(neighbors) != symbols

@@ -105,13 +105,13 @@ class NamesGuarantee:
         return _TEXTS["unit"]
 
     def list_figures(self, terms: PrivacyTerms) -> dict[str, Any]:
-        """Return the facts as in ``PrivacyGuarantee.list_figures``; ``nats`` is null, never 0."""
+        """Return the facts as in ``PrivacyGuarantee.list_figures``; ``epsilon_text`` is null, never 0."""
         draw = self.draw
         return {
             "protect": terms.protect,
-            "nats": None,
-            "promise": self.epsilon_kind,
-            "notion": NOTION if draw is None else f"{NOTION}; {draw} for each drawn word that differs",
+            "epsilon_text": None,
+            "epsilon_notion": self.epsilon_kind,
+            "guarantee": NOTION if draw is None else f"{NOTION}; {draw} for each drawn word that differs",
             "style": "tag" if self.style.tags else "surrogate",
             "consistent": "corpus" if self.style.linked else self.style.consistent,
             "consistent_cap": self.style.effective_cap,
@@ -121,12 +121,13 @@ class NamesGuarantee:
             "allow": self.allow,
             "deny": self.deny,
             "also": self.also,
-            "draw": draw and {"words": draw.words, "nats": float(draw.nats), "guess_gain": draw.guess_gain},
+            "randomize": draw
+            and {"words": draw.words, "epsilon_per_word": float(draw.nats), "guess_gain": draw.guess_gain},
         }
 
     def list_totals(self, tokens: int, randomized_words: int) -> dict[str, Any]:
         """Return the totals as in ``PrivacyGuarantee.list_totals``."""
-        return {"shown_words": tokens} | ({} if self.draw is None else {"drawn_words": randomized_words})
+        return {"kept_words": tokens} | ({} if self.draw is None else {"randomized_words": randomized_words})
 
     def list_unprotected(self, terms: PrivacyTerms) -> tuple[str, ...]:
         """Return the exclusions as in ``PrivacyGuarantee.list_unprotected``."""

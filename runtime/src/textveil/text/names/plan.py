@@ -218,12 +218,12 @@ class NamesPlan:
                 treated_parts.append(
                     (
                         entry.span.escaped_text or entry.span.text,
-                        "drawn" if is_randomized else PUBLIC_TYPE_NAMES.get(entry.entity_type, entry.entity_type),
+                        "randomized" if is_randomized else PUBLIC_TYPE_NAMES.get(entry.entity_type, entry.entity_type),
                     )
                 )
             else:
                 treated_parts += [
-                    (piece, "visible" if piece[0].isalnum() else "gap") for piece in _WORD_OR_GAP.findall(entry)
+                    (piece, "kept" if piece[0].isalnum() else "gap") for piece in _WORD_OR_GAP.findall(entry)
                 ]
         return treated_parts
 
@@ -259,7 +259,7 @@ class NamesPlanFactory:
         pools = REQUIRED_POOLS.union(f"word-{ending}" for ending in self._lists.rules.endings)
         for needed, lists in ((REQUIRED_LISTS, self._lists.members_by_type), (pools, self._lists.surrogate_pools)):
             if missing := sorted(needed - lists.keys()):
-                raise BundleDamaged(f"{MECHANISM_FILE}: the rung names lacks the list {missing[0]}")
+                raise BundleDamaged(f"{MECHANISM_FILE}: the mode names lacks the list {missing[0]}")
         self._surrogates = SurrogatePools(self._lists.surrogate_pools, self._lists.rules)
 
     def make_plan(self, options: Mapping[str, Any]) -> NamesPlan:

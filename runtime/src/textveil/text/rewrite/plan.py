@@ -147,7 +147,7 @@ class SanitizingPlan:
 
     def _name_treatment(self, token: ClassifiedToken) -> str:
         if token.role is TokenRole.SHOWN:
-            return "visible"
+            return "kept"
         if token.type_index is not None:
             return self.rule.entity_types[token.type_index].name
-        return "drawn" if self.find_symbol_id(token) < self.symbol_count else "unknown"
+        return "randomized" if self.find_symbol_id(token) < self.symbol_count else "unknown"

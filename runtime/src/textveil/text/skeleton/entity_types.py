@@ -144,7 +144,7 @@ class EntityTypes:
 
 
 def parse_entity_type(name: str, shape: str | None, utf_8: bytes, *, is_checked: bool = False) -> EntityType:
-    """Parse the content of ``kind.NAME.txt``.
+    """Parse the content of ``template.NAME.txt``.
 
     Args:
         name: Name of the type.

@@ -55,7 +55,7 @@ def _parse_line(line: str) -> tuple[list[float] | None, float | None]:
     """
     try:
         row = json.loads(line)
-        vector, epsilon = row["vector"], row["statement"]["epsilon_whole_text"]
+        vector, epsilon = row["vector"], row["statement"]["epsilon_text"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return None, None
     numbers = cast(list[Any], vector) if isinstance(vector, list) else []
