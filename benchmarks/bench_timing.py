@@ -123,7 +123,9 @@ def marginal(sanitizer: Sanitizer, rounds: int = 41) -> list[list[str | float]]:
     """The processor time that one more word takes, by the kind of word, and over that of a frequent one."""
     sizes = (200, 2000)
     plain = [
-        word for word in sanitizer.bundle.vocabulary if len(word) == 6 and sanitizer.preview(word) == [(word, "drawn")]
+        word
+        for word in sanitizer.bundle.vocabulary
+        if len(word) == 6 and sanitizer.preview(word) == [(word, "randomized")]
     ]
     unknown = [f"q{a}x{b}v{c}" for a in "bdfghjklmn" for b in "bdfghjklmn" for c in "bdfghjklmnpqrstvwxyz"]
     kinds = {"frequent": plain[:20], "rare": plain[-20:], "unknown": unknown[:20]}

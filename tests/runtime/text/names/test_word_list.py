@@ -142,7 +142,10 @@ def test_statements() -> None:
 
 def test_with_a_capital_a_word_of_the_list_is_replaced_as_a_name() -> None:
     word = next(word for word in WORDS if ENGLISH.preview(f"He left. {word.title()} came", **NAMES)[4][1] == "kept")
-    assert ENGLISH.preview(f"He left. {word.title()} came", randomize=WORDS, **NAMES)[4][1] not in ("kept", "randomized")
+    assert ENGLISH.preview(f"He left. {word.title()} came", randomize=WORDS, **NAMES)[4][1] not in (
+        "kept",
+        "randomized",
+    )
     assert word not in ENGLISH.sanitize(f"{word.upper()} {word.title()}", randomize=WORDS, **NAMES).text.lower().split()
 
 

@@ -14,9 +14,9 @@ from textveil_training.attacks.subject import AttackedMechanism
 from textveil_training.attacks.words.word_release import RANDOMIZED, SURROGATE
 from textveil_training.errors import EmptyData
 
-_KEPT = ("gap", "visible")
+_KEPT = ("gap", "kept")
 #: Treatments of randomized words: whether the vocabulary has a word is part of what is hidden.
-_RANDOMIZED = {"drawn": "word", "unknown": "word"}
+_RANDOMIZED = {"randomized": "word", "unknown": "word"}
 
 
 @dataclass(frozen=True, slots=True)
