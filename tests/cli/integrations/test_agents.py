@@ -160,7 +160,7 @@ def test_stop_sequences_are_rewritten_as_the_model_writes_them(streams: bool) ->
             yield from super()._stream(messages, stop, run_manager, **kwargs)
 
     model, talk = Stops(seen=[]), Conversation(sanitizer())
-    wrapped = agents._WrappedChatModel(inner=model, talk=talk)
+    wrapped = agents._WrappedChatModel(inner=model, conversation=talk)
     call = wrapped.stream if streams else wrapped.invoke
     list(call([HumanMessage("I met Zorblaxia Novak.")], stop=["Zorblaxia Novak", "</s>", "\n"]))
     (stop,) = stops
