@@ -26,8 +26,8 @@ test("each mode has the promise of the library, word for word, and its marks", {
     const shown = await mode(page, protect);
     assert.equal(shown.promise, sanitizer.sanitize(TEXT, { protect }).statement.formatLine());
     const what = sanitizer.preview(TEXT, { protect }).map(([, found]) => found);
-    const stay = what.filter((found) => found === "visible").length;
-    const drawn = what.filter((found) => found === "drawn" || found === "unknown").length;
+    const stay = what.filter((found) => found === "kept").length;
+    const drawn = what.filter((found) => found === "randomized" || found === "unknown").length;
     const replaced = what.filter((found) => found !== "gap").length - stay - drawn;
     assert.equal(shown.counts, `${stay} stay, ${replaced} replaced, ${drawn} drawn`);
     assert.ok(!shown.out.includes("Novak") && shown.out !== "");

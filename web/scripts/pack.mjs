@@ -31,30 +31,30 @@ function listed(found) {
 
 /** The bundle that has the lists of the mode names, and what text is cut by, alone. */
 function namesAlone(found) {
-  const law = JSON.parse(found.get("law.json").toString("utf8"));
+  const law = JSON.parse(found.get("mechanism.json").toString("utf8"));
   const manifest = JSON.parse(found.get("manifest.json").toString("utf8"));
-  const kept = Object.keys(law.files).filter((name) => /^(?:names\.|common-|shown-|symbols|characters)/.test(name));
+  const kept = Object.keys(law.files).filter((name) => /^(?:names\.|common-|kept-|characters)/.test(name));
   const lawAlone = {
-    tokens: "word",
-    symbols: 0,
+    token_type: "word",
+    vocabulary_size: 0,
     santext: null,
     staircase: null,
-    skeleton: null,
+    template: null,
     names: law.names,
     defaults: { mechanism: null },
     files: Object.fromEntries(kept.map((name) => [name, law.files[name]])),
   };
   const contents = new Map(kept.map((name) => [name, found.get(name)]));
-  contents.set("law.json", Buffer.from(`${JSON.stringify(lawAlone, null, 2)}\n`));
-  const { name, licence, attribution, provenance } = manifest;
+  contents.set("mechanism.json", Buffer.from(`${JSON.stringify(lawAlone, null, 2)}\n`));
+  const { name, license, attribution, provenance } = manifest;
   const entries = [...contents].map(([file, content]) => [file, { sha256: sha256(content), bytes: content.length }]);
   const manifestAlone = {
     format: manifest.format,
     format_version: manifest.format_version,
-    kind: "text",
+    bundle_type: "text",
     name: `${name}: the lists of the mode names`,
-    label: manifest.label,
-    licence,
+    epsilon_notion: manifest.epsilon_notion,
+    license,
     attribution,
     levels: {},
     provenance,

@@ -1,7 +1,7 @@
 /** Limits and names of the format, equal to those of the Python package (tests/repo/test_web.py compares both). */
 
 export const FORMAT = "textveil-bundle";
-export const FORMAT_VERSION = 4;
+export const FORMAT_VERSION = 5;
 export const MAX_BUNDLE_BYTES = 256_000_000;
 export const MAX_JSON_BYTES = 2_000_000;
 export const MAX_JSON_VALUES = 65_536;

@@ -3,8 +3,8 @@
  * compares both).
  */
 
-export const DEFAULT_BUNDLE_ID = "bfbe6f159a04aa91b1783198630e2eb3e25fda6563147f666ba84d9fbe5e56e0";
-export const DEFAULT_ENCODER_ID = "682b3e1cc9ae6cd73e354197d85834ddf9834f253e343003788192fa1d3d4803";
+export const DEFAULT_BUNDLE_ID = "41a8e7c81080f9671965b09c46be602b630cb1d604f17d367760c9ab56a2bbe7";
+export const DEFAULT_ENCODER_ID = "fc94e8ad9143461a58e5ae291f24e812f7f6f70220ff72e8f6fba4acbbdcf5ad";
 /** Base of all named errors. `code` is stable across versions and safe to log. */
 export class TextveilError extends Error {
   override readonly name: string = "TextveilError";
@@ -38,12 +38,12 @@ export class BundleVersion extends BundleError {
 /** The bundle has another type than necessary: text, vectors or class labels. */
 export class WrongBundle extends BundleError {
   override readonly name: string = "WrongBundle";
-  override readonly code: string = "bundle-kind";
+  override readonly code: string = "bundle-type";
 }
 /** The bundle is valid, but it is not the expected bundle of the caller. */
 export class ContentHashMismatch extends BundleError {
   override readonly name: string = "ContentHashMismatch";
-  override readonly code: string = "bundle-identity";
+  override readonly code: string = "bundle-content-hash";
 }
 /** An option has a value that this bundle or mechanism does not support. */
 export class OptionError extends TextveilError {
@@ -58,7 +58,7 @@ export class UnknownMechanism extends OptionError {
 /** The bundle has no such privacy level (epsilon). */
 export class UnknownLevel extends OptionError {
   override readonly name: string = "UnknownLevel";
-  override readonly code: string = "unknown-level";
+  override readonly code: string = "unknown-epsilon";
 }
 /** The library that runs encoders is missing, or its version is not verified to stay offline. */
 export class EncoderUnavailable extends TextveilError {

@@ -79,27 +79,27 @@ test("what is no bundle, or another one, is refused", async () => {
     await assert.rejects(Sanitizer.load(source), refused("option"));
   }
   for (const pins of [null, 5]) await assert.rejects(Sanitizer.load(words, pins), refused("option"));
-  await assert.rejects(Sanitizer.load(words, { expectId: "0".repeat(64) }), refused("bundle-identity"));
+  await assert.rejects(Sanitizer.load(words, { expectId: "0".repeat(64) }), refused("bundle-content-hash"));
   await assert.rejects(Sanitizer.load(words, { expectID: "" }), refused("option"));
   await assert.rejects(Sanitizer.load(words, { expectId: 5 }), refused("option"));
   for (const maxBytes of [0, 1.5, "5"]) await assert.rejects(Sanitizer.load(words, { maxBytes }), refused("option"));
   await assert.rejects(Sanitizer.load(words, { maxBytes: 1000 }), refused("bundle-too-large"));
-  await assert.rejects(Sanitizer.load(index), refused("bundle-kind"));
-  await assert.rejects(TextLabelEncoder.load(words), refused("bundle-kind"));
-  await assert.rejects(TextLabelEncoder.load(index, { expectId: "0".repeat(64) }), refused("bundle-identity"));
+  await assert.rejects(Sanitizer.load(index), refused("bundle-type"));
+  await assert.rejects(TextLabelEncoder.load(words), refused("bundle-type"));
+  await assert.rejects(TextLabelEncoder.load(index, { expectId: "0".repeat(64) }), refused("bundle-content-hash"));
   await assert.rejects(TextLabelEncoder.load(index, { maxBytes: 1000 }), refused("bundle-too-large"));
   const cases = [
-    [(found) => void (found.format_version = 5), "bundle-version"],
+    [(found) => void (found.format_version = 4), "bundle-version"],
     [(found) => void (found.format = "textveil-other"), "bundle-version"],
     [(found) => void (found.format = "other"), "bundle-damaged"],
-    [(found) => void (found.kind = "constructor"), "bundle-damaged"],
-    [(found) => void (found.kind = "vectors"), "bundle-kind"],
+    [(found) => void (found.bundle_type = "constructor"), "bundle-damaged"],
+    [(found) => void (found.bundle_type = "vectors"), "bundle-type"],
     [(found) => void (found.files["../a"] = { sha256: "0".repeat(64), bytes: 1 }), "bundle-damaged"],
     [(found) => void (found.files["manifest.json"] = { sha256: "0".repeat(64), bytes: 1 }), "bundle-damaged"],
-    [(found) => void (found.files["law.json"].bytes += 1), "bundle-damaged"],
-    [(found) => void (found.files["law.json"].sha256 = "0".repeat(64)), "bundle-damaged"],
-    [(found) => void (found.files["law.json"].bytes = -1), "bundle-damaged"],
-    [(found) => void delete found.files["law.json"], "bundle-damaged"],
+    [(found) => void (found.files["mechanism.json"].bytes += 1), "bundle-damaged"],
+    [(found) => void (found.files["mechanism.json"].sha256 = "0".repeat(64)), "bundle-damaged"],
+    [(found) => void (found.files["mechanism.json"].bytes = -1), "bundle-damaged"],
+    [(found) => void delete found.files["mechanism.json"], "bundle-damaged"],
     [(found) => void (found.files = []), "bundle-damaged"],
     [(found) => void (found.name = "\u202ereversed"), "bundle-damaged"],
   ];
@@ -148,7 +148,7 @@ test("files that are missing, cut short, altered or links are refused", async ()
   }
   const folder = mkdtempSync(join(tmpdir(), "textveil-"));
   for (const [name, content] of words) {
-    if (name === "law.json") symlinkSync(`${golden}staircase/law.json`, join(folder, name));
+    if (name === "mechanism.json") symlinkSync(`${golden}staircase/mechanism.json`, join(folder, name));
     else writeFileSync(join(folder, name), content);
   }
   await assert.rejects(Sanitizer.load(folder), refused("bundle-damaged"));
@@ -172,31 +172,32 @@ test("archives that are cut short or altered are refused", async () => {
 });
 
 test("an archive that inflates to more than it says is refused", async () => {
-  const bomb = new Map(words).set("law.json", new Uint8Array(50_000_000));
+  const bomb = new Map(words).set("mechanism.json", new Uint8Array(50_000_000));
   const archive = zipped(bomb);
   const view = new DataView(archive.buffer, archive.byteOffset);
   const spelled = Buffer.from(archive.buffer, archive.byteOffset, archive.length);
-  for (let at = spelled.indexOf("law.json"); at >= 0; at = spelled.indexOf("law.json", at + 1)) {
+  for (let at = spelled.indexOf("mechanism.json"); at >= 0; at = spelled.indexOf("mechanism.json", at + 1)) {
     const [local, central] = [at - 30, at - 46]; // a name is behind the entry of a file, and behind that of the list
-    if (view.getUint32(local, true) === 0x04034b50) view.setUint32(local + 22, words.get("law.json").length, true);
-    else view.setUint32(central + 24, words.get("law.json").length, true);
+    if (view.getUint32(local, true) === 0x04034b50)
+      view.setUint32(local + 22, words.get("mechanism.json").length, true);
+    else view.setUint32(central + 24, words.get("mechanism.json").length, true);
   }
   await assert.rejects(Sanitizer.load(archive), refused("bundle-damaged"));
 });
 
 test("contents that break a rule of the format are refused, with hashes that fit", async () => {
-  const law = json(words, "law.json");
+  const law = json(words, "mechanism.json");
   const lawOf = (change) => {
     const found = structuredClone(law);
     change(found);
-    return changed(words, "law.json", bytes(found));
+    return changed(words, "mechanism.json", bytes(found));
   };
   const level = law.staircase.levels[0];
   const laws = [
     lawOf((found) => void (found.more = 1)),
-    lawOf((found) => void delete found.tokens),
-    lawOf((found) => void (found.symbols += 1)),
-    lawOf((found) => void (found.tokens = "letter")),
+    lawOf((found) => void delete found.token_type),
+    lawOf((found) => void (found.vocabulary_size += 1)),
+    lawOf((found) => void (found.token_type = "letter")),
     lawOf((found) => void (found.staircase.levels = [])),
     lawOf((found) => void found.staircase.levels.push(level)),
     lawOf((found) => void (found.staircase.levels[0].epsilon = "17")),
@@ -206,39 +207,48 @@ test("contents that break a rule of the format are refused, with hashes that fit
     lawOf((found) => void (found.staircase.levels[0].share = "1/0")),
     lawOf((found) => void (found.staircase.levels[0].own_share = "3/2")),
     lawOf((found) => void (found.defaults.staircase.level = "no")),
-    lawOf((found) => void (found.defaults.staircase.visible = "all")),
+    lawOf((found) => void (found.defaults.staircase.mode = "names")),
     lawOf((found) => void (found.files["vocabulary.tsv"] = "0".repeat(64))),
-    lawOf((found) => void found.skeleton.kinds.pop()),
-    lawOf((found) => void (found.skeleton.kinds[0].name = found.skeleton.kinds[1].name)),
-    changed(words, "law.json", bytes(decoded(words, "law.json").replace('"tokens"', '"tokens":"word","tokens"'))),
-    changed(words, "law.json", bytes(`${decoded(words, "law.json")}x`)),
-    changed(words, "law.json", bytes("[")),
-    changed(words, "law.json", bytes("[".repeat(3000))),
-    changed(words, "law.json", new Uint8Array([0xff])),
-    edited(words, "law.json", `"symbols": ${law.symbols}`, `"symbols": ${law.symbols}.0`),
+    lawOf((found) => void found.template.entity_types.pop()),
+    lawOf((found) => void (found.template.entity_types[0].name = found.template.entity_types[1].name)),
+    changed(
+      words,
+      "mechanism.json",
+      bytes(decoded(words, "mechanism.json").replace('"token_type"', '"token_type":"word","token_type"')),
+    ),
+    changed(words, "mechanism.json", bytes(`${decoded(words, "mechanism.json")}x`)),
+    changed(words, "mechanism.json", bytes("[")),
+    changed(words, "mechanism.json", bytes("[".repeat(3000))),
+    changed(words, "mechanism.json", new Uint8Array([0xff])),
+    edited(
+      words,
+      "mechanism.json",
+      `"vocabulary_size": ${law.vocabulary_size}`,
+      `"vocabulary_size": ${law.vocabulary_size}.0`,
+    ),
   ];
   const others = [
     edited(words, "vocabulary.tsv", "doctor", "nurse"),
     edited(words, "vocabulary.tsv", "doctor", "doc\u0007tor"),
     changed(words, "vocabulary.tsv", words.get("vocabulary.tsv").slice(0, -1)),
-    edited(words, "kind.month.txt", "january", "January"),
-    edited(words, "kind.month.txt", "january", "two words"),
-    edited(words, "kind.month.txt", "january", "january\tcapitalized,capitalized"),
-    edited(words, "kind.month.txt", "january", ""),
-    edited(words, "kind.year.txt", "\n", "\nword\n"),
+    edited(words, "template.month.txt", "january", "January"),
+    edited(words, "template.month.txt", "january", "two words"),
+    edited(words, "template.month.txt", "january", "january\tcapitalized,capitalized"),
+    edited(words, "template.month.txt", "january", ""),
+    edited(words, "template.year.txt", "\n", "\nword\n"),
     edited(words, "function-words.txt", "the", "the\tno-mark"),
     edited(words, "function-words.txt", "the", "the end"),
     edited(words, "characters.json", '"unicode"', '"version"'),
     edited(words, "characters.json", "[9,", "[10, 9, 9,"),
     edited(names, "common-words.txt", "\n", "\nzzzz\n"),
-    edited(names, "symbols.txt", "\n", "\nab\n"),
-    edited(names, "names.pool.month.txt", "\n", "\n \n"),
-    changed(names, "shown-capitals.txt", bytes("")),
+    edited(names, "kept-symbols.txt", "\n", "\nab\n"),
+    edited(names, "names.surrogates.month.txt", "\n", "\n \n"),
+    changed(names, "kept-capitals.txt", bytes("")),
   ];
   for (const files of [...laws, ...others]) await assert.rejects(used(files), refused("bundle-damaged"));
   const long = changed(words, "vocabulary.tsv", bytes(`${"a".repeat(5000)}\n`));
   await assert.rejects(used(long), refused("bundle-too-large"));
-  const many = changed(words, "law.json", bytes(`[${"0,".repeat(70_000)}0]`));
+  const many = changed(words, "mechanism.json", bytes(`[${"0,".repeat(70_000)}0]`));
   await assert.rejects(used(many), refused("bundle-too-large"));
 });
 
@@ -254,11 +264,11 @@ test("tables that break a condition of the theorem are refused", async () => {
     new DataView(found.buffer).setUint16(place, value, true);
     return changed(words, name, found);
   };
-  const symbols = json(words, "law.json").symbols;
+  const symbols = json(words, "mechanism.json").vocabulary_size;
   const broken = [
-    set(at("neighbours", 1, 2), 0), // the word itself again
-    set(at("neighbours", 0, 2), 1), // another word first
-    set(at("neighbours", 1, 2), symbols), // beyond the vocabulary
+    set(at("neighbors", 1, 2), 0), // the word itself again
+    set(at("neighbors", 0, 2), 1), // another word first
+    set(at("neighbors", 1, 2), symbols), // beyond the vocabulary
     set(at("roles", 0, 1), 0xffff),
     set(0, 0xffff),
     changed(words, name, content.slice(0, 4)),
@@ -271,17 +281,17 @@ test("tables that break a condition of the theorem are refused", async () => {
 });
 
 test("a bundle of an index is checked", async () => {
-  const channels = Uint8Array.from(index.get("channels.safetensors"));
+  const channels = Uint8Array.from(index.get("randomizers.safetensors"));
   channels[channels.length - 8] ^= 1;
   const release = (change) => manifest(index, (found) => change(found.release));
   const cases = [
-    [changed(index, "channels.safetensors", channels), "bundle-damaged"],
+    [changed(index, "randomizers.safetensors", channels), "bundle-damaged"],
     [changed(index, "words.txt", bytes("a\na\n")), "bundle-damaged"],
-    [changed(index, "rows.safetensors", index.get("codes.safetensors")), "bundle-damaged"],
-    [release((found) => void (found.codes = 1)), "bundle-damaged"],
+    [changed(index, "rows.safetensors", index.get("label-classifier.safetensors")), "bundle-damaged"],
+    [release((found) => void (found.label_count = 1)), "bundle-damaged"],
     [release((found) => void (found.more = 1)), "bundle-damaged"],
     [release((found) => void (found.extractor.pairs = 3)), "bundle-damaged"],
-    [release((found) => void (found.extractor = { kind: "onnx" })), "encoder-unavailable"],
+    [release((found) => void (found.extractor = { extractor_type: "onnx" })), "encoder-unavailable"],
     [release((found) => void (found.default.epsilon = "99")), "bundle-damaged"],
     [manifest(index, (found) => void found.labels.pop()), "bundle-damaged"],
   ];

@@ -22,11 +22,11 @@ export function changed(files, name, content) {
   const found = new Map(files).set(name, content);
   const manifest = json(found, "manifest.json");
   const said = (of) => ({ sha256: sha256(found.get(of)), bytes: found.get(of).length });
-  if (name !== "law.json" && found.has("law.json")) {
-    const law = json(found, "law.json");
+  if (name !== "mechanism.json" && found.has("mechanism.json")) {
+    const law = json(found, "mechanism.json");
     if (name in law.files) law.files[name] = sha256(content);
-    found.set("law.json", bytes(law));
-    manifest.files["law.json"] = said("law.json");
+    found.set("mechanism.json", bytes(law));
+    manifest.files["mechanism.json"] = said("mechanism.json");
   }
   if (name !== "manifest.json") manifest.files[name] = said(name);
   return found.set("manifest.json", name === "manifest.json" ? content : bytes(manifest));

@@ -25,6 +25,6 @@ for (const [place, [, , code]] of blocks.entries()) {
     await import(`data:text/javascript,${encodeURIComponent(script)}`);
     assert.ok(said.length > 0);
     if (place === 0) assert.match(said[2][0], /^Tell Anna to rest\.$/);
-    if (code.includes("UnknownLevel")) assert.deepEqual(said[0].slice(0, 3), [true, true, "unknown-level"]);
+    if (code.includes("UnknownLevel")) assert.deepEqual(said[0].slice(0, 3), [true, true, "unknown-epsilon"]);
   });
 }

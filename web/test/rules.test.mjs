@@ -43,9 +43,9 @@ test("what is not of the format is refused", () => {
 
 test("the rules of a bundle replace those of English", async () => {
   const files = filesOf(`${golden}names`);
-  const law = json(files, "law.json");
+  const law = json(files, "mechanism.json");
   law.files["rules.json"] = "";
-  const other = changed(new Map(files).set("law.json", bytes(law)), "rules.json", withValues(invented.changes));
+  const other = changed(new Map(files).set("mechanism.json", bytes(law)), "rules.json", withValues(invented.changes));
   for (const [source, expected] of [
     [files, invented.english],
     [other, invented.invented],

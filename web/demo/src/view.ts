@@ -104,15 +104,15 @@ export class Card {
 
 /** A piece of the text: plain if it stays, else marked, with what becomes of it for those who hear the page. */
 function mark([piece, what]: Piece): Node {
-  if (what === "gap" || what === "visible") return document.createTextNode(piece);
-  const drawn = what === "drawn" || what === "unknown";
-  const span = made("span", drawn ? (what === "drawn" ? what : "drawn unknown") : "replaced", piece);
+  if (what === "gap" || what === "kept") return document.createTextNode(piece);
+  const drawn = what === "randomized" || what === "unknown";
+  const span = made("span", drawn ? (what === "randomized" ? "drawn" : "drawn unknown") : "replaced", piece);
   span.title = drawn
-    ? what === "drawn"
+    ? what === "randomized"
       ? "is drawn by chance"
       : "is drawn by chance: no list has it"
     : `is replaced: ${what}`;
-  if (what !== "drawn") span.append(made("span", "heard", ` (${what})`));
+  if (what !== "randomized") span.append(made("span", "heard", ` (${what})`));
   return span;
 }
 

@@ -28,8 +28,8 @@ function look(text: string, chosen: Options, opened: Sanitizer): Look {
   const found: Look = { pieces: [], stay: 0, replaced: 0, drawn: 0 };
   let length = 0;
   for (const [piece, what] of opened.preview(text, chosen)) {
-    if (what === "visible") found.stay++;
-    else if (what === "drawn" || what === "unknown") found.drawn++;
+    if (what === "kept") found.stay++;
+    else if (what === "randomized" || what === "unknown") found.drawn++;
     else if (what !== "gap") found.replaced++;
     if (length < SHOWN) found.pieces.push([piece, what] satisfies Piece);
     length += piece.length;
@@ -41,7 +41,7 @@ async function answer(asked: Ask): Promise<void> {
   if (asked.ask === "open") {
     sanitizer = await Sanitizer.load(new Uint8Array(asked.bundle), { expectId: asked.identity });
     const { bundleHash: identity, epsilons } = sanitizer;
-    const { epsilon } = sanitizer.statement({ protect: "words" }).toJSON();
+    const { epsilon_per_word: epsilon } = sanitizer.statement({ protect: "words" }).toJSON();
     return say({ id: asked.id, opened: { identity, epsilons, epsilon: String(epsilon) } });
   }
   if (sanitizer === undefined) throw new Error("not open");

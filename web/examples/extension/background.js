@@ -13,7 +13,7 @@ async function answer(texts) {
   try {
     const opened = await sanitizer();
     const pieces = texts.flatMap((text) => opened.preview(text, OPTIONS));
-    const replaced = pieces.filter(([, what]) => what !== "gap" && what !== "visible").length;
+    const replaced = pieces.filter(([, what]) => what !== "gap" && what !== "kept").length;
     const results = opened.sanitizeBatch(texts, OPTIONS);
     return { texts: results.map(({ text }) => text), line: results[0].statement.line(), replaced };
   } catch (error) {

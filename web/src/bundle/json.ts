@@ -185,13 +185,13 @@ export function parseRecord(value: Json | undefined, keys: readonly string[], wh
 
 /** Return an object with any keys. */
 export function parseObject(value: Json | undefined, where: string): JsonObject {
-  if (!(value instanceof Map)) throw new BundleDamaged(`${where}: something is not an object`);
+  if (!(value instanceof Map)) throw new BundleDamaged(`${where}: a value is not an object`);
   return value;
 }
 
 /** Return an array of at most `maxValues` values. */
 export function parseArray(value: Json | undefined, where: string, maxValues = MAX_JSON_VALUES): Json[] {
-  if (!Array.isArray(value)) throw new BundleDamaged(`${where}: something is not an array`);
+  if (!Array.isArray(value)) throw new BundleDamaged(`${where}: a value is not an array`);
   if (value.length > maxValues) {
     throw new BundleDamaged(`${where}: an array has more than ${maxValues.toLocaleString("en")} values`);
   }
@@ -209,7 +209,7 @@ export function parseInteger(value: Json | undefined, minimum: number, maximum: 
 /** Return a string; with `pattern`, it must match. */
 export function parseText(value: Json | undefined, where: string, pattern?: RegExp): string {
   if (typeof value !== "string" || (pattern !== undefined && !pattern.test(value))) {
-    throw new BundleDamaged(`${where}: something is not a text of the kind that belongs there`);
+    throw new BundleDamaged(`${where}: a value is not a string, or has the wrong form`);
   }
   return value;
 }

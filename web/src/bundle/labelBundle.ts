@@ -14,8 +14,8 @@ import { checkListSizes, readLines } from "./wordLists.js";
 
 const [ROWS, CLASSIFIER, RANDOMIZERS, WORDS, SENTENCES] = [
   "rows.safetensors",
-  "codes.safetensors",
-  "channels.safetensors",
+  "label-classifier.safetensors",
+  "randomizers.safetensors",
   "words.txt",
   "sentences.txt",
 ];
@@ -42,27 +42,27 @@ export class LabelBundle {
   readonly #defaultRandomizer: LabelStaircase;
 
   static async load(source: BundleSource, expected?: ExpectedBundle): Promise<LabelBundle> {
-    return new LabelBundle(await openBundle(source, "index", expected));
+    return new LabelBundle(await openBundle(source, "labels", expected));
   }
 
   private constructor(opened: BundleBase) {
     this.contentHash = opened.contentHash;
     const release = parseRecord(
       opened.manifest.get("release"),
-      ["kind", "codes", "extractor", "channels", "default"],
+      ["label_type", "label_count", "extractor", "randomizers", "default"],
       MANIFEST,
     );
-    parseChoice(release.get("kind"), ["decision", "codebook"], MANIFEST);
-    const labelCount = parseInteger(release.get("codes"), 2, MAX_LABELS, MANIFEST);
+    parseChoice(release.get("label_type"), ["class", "cluster"], MANIFEST);
+    const labelCount = parseInteger(release.get("label_count"), 2, MAX_LABELS, MANIFEST);
     this.labels = parseArray(opened.manifest.get("labels"), MANIFEST).map((label) => parseText(label, MANIFEST));
     if (this.labels.length !== labelCount || new Set(this.labels).size < labelCount) {
-      throw new BundleDamaged(`${MANIFEST}: labels are not one text for each code`);
+      throw new BundleDamaged(`${MANIFEST}: each label needs a name`);
     }
     const extractor = parseObject(release.get("extractor"), MANIFEST);
-    if (parseChoice(extractor.get("kind"), ["static", "onnx"], MANIFEST) === "onnx") {
+    if (parseChoice(extractor.get("extractor_type"), ["static", "onnx"], MANIFEST) === "onnx") {
       throw new EncoderUnavailable("this bundle runs a model, which this package does not: take a static one");
     }
-    parseRecord(extractor, ["kind", "dimension", "pairs", "max_characters"], MANIFEST);
+    parseRecord(extractor, ["extractor_type", "dimension", "pairs", "max_characters"], MANIFEST);
     this.dimension = parseInteger(extractor.get("dimension"), 1, MAX_DIMENSION, MANIFEST);
     this.pairBuckets = parseInteger(extractor.get("pairs"), 0, MAX_PAIRS, MANIFEST);
     this.maxCharacters = parseInteger(extractor.get("max_characters"), 1, MAX_CHARACTERS, MANIFEST);
@@ -80,13 +80,13 @@ export class LabelBundle {
     for (const numbers of [this.scales, this.weight, this.bias]) {
       if (!numbers.every(Number.isFinite)) throw new BundleDamaged(`${CLASSIFIER}: a number is not finite`);
     }
-    this.randomizers = parseRandomizers(opened, release.get("channels"), labelCount);
+    this.randomizers = parseRandomizers(opened, release.get("randomizers"), labelCount);
     this.sentences = opened.hashes.has(SENTENCES as string) ? parseSentences(opened, labelCount) : [];
-    const defaults = parseRecord(release.get("default"), ["channel", "epsilon"], MANIFEST);
+    const defaults = parseRecord(release.get("default"), ["randomizer", "epsilon"], MANIFEST);
     const namedLevels =
-      this.randomizers.get(parseChoice(defaults.get("channel"), [...this.randomizers.keys()], MANIFEST)) ?? [];
+      this.randomizers.get(parseChoice(defaults.get("randomizer"), [...this.randomizers.keys()], MANIFEST)) ?? [];
     const level = namedLevels.find((level) => level.epsilonText === defaults.get("epsilon"));
-    if (level === undefined) throw new BundleDamaged(`${MANIFEST}: the default level is not one of its channel`);
+    if (level === undefined) throw new BundleDamaged(`${MANIFEST}: the default epsilon is missing`);
     this.#defaultRandomizer = level;
   }
 
@@ -94,13 +94,13 @@ export class LabelBundle {
   getRandomizer(randomizer: string | undefined, epsilon: string | number | undefined): LabelStaircase {
     const levels = this.randomizers.get(randomizer ?? this.#defaultRandomizer.randomizer);
     if (levels === undefined) {
-      throw new UnknownLevel(`no such channel; this bundle has ${[...this.randomizers.keys()].join(", ")}`);
+      throw new UnknownLevel(`no such randomizer; this bundle has ${[...this.randomizers.keys()].join(", ")}`);
     }
     const requested = Decimal.parse(String(epsilon ?? this.#defaultRandomizer.epsilonText));
     const level = levels.find((level) => requested !== undefined && level.epsilon.equals(requested));
     if (level === undefined) {
       const available = levels.map((level) => level.epsilonText).join(", ");
-      throw new UnknownLevel(`no such level; this channel has the levels (epsilon of the whole text) ${available}`);
+      throw new UnknownLevel(`no such epsilon; this randomizer has (per text) ${available}`);
     }
     return level;
   }
@@ -131,14 +131,13 @@ function parseRandomizers(
     const exact = epsilons.map((epsilon) => Decimal.parse(epsilon) as Decimal);
     const isAscending = exact.every((epsilon, index) => index === 0 || epsilon.exceeds(exact[index - 1] as Decimal));
     if (epsilons.length === 0 || !isAscending) {
-      throw new BundleDamaged(`${MANIFEST}: levels of a channel are out of order, or there is none`);
+      throw new BundleDamaged(`${MANIFEST}: epsilons of a randomizer are missing or out of order`);
     }
     return [parseText(randomizer, MANIFEST, RANDOMIZER_NAME), epsilons];
   });
-  if (epsilonsByName.length === 0)
-    throw new BundleDamaged(`${name}: does not have the channels that the manifest lists`);
+  if (epsilonsByName.length === 0) throw new BundleDamaged(`${name}: lacks a randomizer`);
   const names = epsilonsByName.flatMap(([randomizer, epsilons]) =>
-    epsilons.flatMap((epsilon) => [`${randomizer}.${epsilon}.base`, `${randomizer}.${epsilon}.dealt`]),
+    epsilons.flatMap((epsilon) => [`${randomizer}.${epsilon}.base`, `${randomizer}.${epsilon}.budget`]),
   );
   const tensors = readTensors(opened, name, ["I64"], names);
   return new Map(
@@ -146,7 +145,7 @@ function parseRandomizers(
       randomizer,
       epsilons.map((epsilon) => {
         const base = tensors.get(`${randomizer}.${epsilon}.base`, "I64", [labelCount]);
-        const budgetMatrix = tensors.get(`${randomizer}.${epsilon}.dealt`, "I64", [labelCount, labelCount]);
+        const budgetMatrix = tensors.get(`${randomizer}.${epsilon}.budget`, "I64", [labelCount, labelCount]);
         return new LabelStaircase(randomizer, epsilon, base, budgetMatrix);
       }),
     ]),
@@ -166,7 +165,7 @@ function parseSentences(opened: BundleBase, labelCount: number): string[][] {
   const sentences = [...parseEntryIds(opened, name).keys()];
   const each = sentences.length / labelCount;
   if (!Number.isInteger(each)) {
-    throw new BundleDamaged(`${name}: does not have as many sentences of one code as of another`);
+    throw new BundleDamaged(`${name}: labels need equal numbers of sentences`);
   }
   const unfit = (sentence: string): boolean =>
     countCodePoints(sentence) > MAX_SENTENCE ||
@@ -174,7 +173,7 @@ function parseSentences(opened: BundleBase, labelCount: number): string[][] {
     OUTER_WHITE.test(sentence) ||
     DECIMALS.test(sentence);
   if (sentences.some((sentence) => unfit(sentence) || sentence.normalize("NFC") !== sentence)) {
-    throw new BundleDamaged(`${name}: a sentence is too long, a number, not in NFC, or begins or ends as it may not`);
+    throw new BundleDamaged(`${name}: a sentence is malformed`);
   }
   return Array.from({ length: labelCount }, (_, code) => sentences.slice(code * each, (code + 1) * each));
 }

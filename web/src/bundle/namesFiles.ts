@@ -10,10 +10,10 @@ import { ENGLISH, RULES_FILE, type Rules, readRules } from "./rules.js";
 import { checkFolded, checkOrder, checkTrimmed, makeLineError, parseFlagged, readLines } from "./wordLists.js";
 
 const COMMON = "common-words.txt";
-const CAPITALS = "shown-capitals.txt";
-const SYMBOLS = "symbols.txt";
-const nameTypeFile = (entityType: string): string => `names.kind.${entityType}.txt`;
-const namePoolFile = (entityType: string): string => `names.pool.${entityType}.txt`;
+const CAPITALS = "kept-capitals.txt";
+const SYMBOLS = "kept-symbols.txt";
+const nameTypeFile = (entityType: string): string => `names.entity.${entityType}.txt`;
+const namePoolFile = (entityType: string): string => `names.surrogates.${entityType}.txt`;
 const NON_SYMBOL = /[\p{L}\p{M}\p{N}\p{Z}\p{Cc}\p{Cf}\p{Co}\u{1F1E6}-\u{1F1FF}\u{1F3FB}-\u{1F3FF}]/u;
 
 const getFlag = (name: (typeof COMMON_WORD_FLAGS)[number]): number => 1 << COMMON_WORD_FLAGS.indexOf(name);
@@ -24,9 +24,20 @@ export const RARE = getFlag("rare");
 export const OPENER = getFlag("opener");
 export const FUNCTION = getFlag("function");
 
+/** Entry `names` of the mechanism file. */
+export interface NamesEntry {
+  /** Entity types with listed words. */
+  readonly entityTypes: readonly string[];
+  /** Entity types with surrogates. */
+  readonly poolTypes: readonly string[];
+  /** Names of optional lists, which are not used. */
+  readonly facts: readonly string[];
+}
+
 /** List the files that the entry `names` of the mechanism file implies. */
-export function listNamesFiles(entry: { entityTypes: readonly string[]; poolTypes: readonly string[] }): string[] {
-  return [COMMON, CAPITALS, SYMBOLS, ...entry.entityTypes.map(nameTypeFile), ...entry.poolTypes.map(namePoolFile)];
+export function listNamesFiles({ entityTypes, poolTypes, facts }: NamesEntry): string[] {
+  const factFiles = facts.map((name) => `names.facts.${name}.txt`);
+  return [COMMON, CAPITALS, SYMBOLS, ...entityTypes.map(nameTypeFile), ...poolTypes.map(namePoolFile), ...factFiles];
 }
 
 /** Lists of the mode `names`, checked. */
@@ -42,7 +53,7 @@ export class NamesLists {
 
   constructor(
     opened: BundleBase,
-    entry: { entityTypes: readonly string[]; poolTypes: readonly string[] },
+    entry: NamesEntry,
     readonly segmenter: Segmenter,
   ) {
     this.rules = opened.hashes.has(RULES_FILE) ? readRules(opened.getFile(RULES_FILE)) : ENGLISH;
@@ -74,7 +85,7 @@ export class NamesLists {
         const lines = readLines(opened, namePoolFile(entityType), false);
         checkTrimmed(namePoolFile(entityType), lines);
         if (new Set(lines).size < lines.length)
-          throw new BundleDamaged(`${namePoolFile(entityType)}: an entry is there twice`);
+          throw new BundleDamaged(`${namePoolFile(entityType)}: an entry occurs twice`);
         return [entityType, lines];
       }),
     );
@@ -83,7 +94,7 @@ export class NamesLists {
       [[...types.pools, ...this.rules.data.endings.kept.map((ending) => `word-${ending}`)].sort(), this.surrogatePools],
     ] as const) {
       const missing = required.find((entityType) => !present.has(entityType));
-      if (missing !== undefined) throw new BundleDamaged(`law.json: the rung names lacks the list ${missing}`);
+      if (missing !== undefined) throw new BundleDamaged(`mechanism.json: the mode names lacks the list ${missing}`);
     }
   }
 

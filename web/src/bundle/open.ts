@@ -20,9 +20,9 @@ export const MANIFEST = "manifest.json";
 const FILE_NAME = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const WRONG_BUNDLE_MESSAGES = new Map([
-  ["text", "this is a bundle for text (Sanitizer.load), and releases no vectors and no index"],
-  ["vectors", "this bundle releases vectors, which this package does not, and no text and no index"],
-  ["index", "this bundle releases an index (TextLabelEncoder.load), and no text and no vectors"],
+  ["text", "this bundle sanitizes text: Sanitizer.load"],
+  ["vectors", "this bundle releases vectors: this package cannot"],
+  ["labels", "this bundle releases class labels: TextLabelEncoder.load"],
 ]);
 
 /** Requirements on a bundle; a bundle that does not meet them is refused. All are optional. */
@@ -47,16 +47,16 @@ export interface BundleBase {
 /** @internal Open a bundle of one type. */
 export async function openBundle(
   source: BundleSource,
-  bundleType: "text" | "index",
+  bundleType: "text" | "labels",
   expected: ExpectedBundle = {},
 ): Promise<BundleBase> {
   const isKnown = (name: string): boolean => name === "expectId" || name === "maxBytes";
   if (typeof expected !== "object" || expected === null || !Object.keys(expected).every(isKnown)) {
-    throw new OptionError("a pin of a bundle is expectId, maxBytes");
+    throw new OptionError("expected properties of a bundle are expectId, maxBytes");
   }
   const { expectId, maxBytes = MAX_BUNDLE_BYTES } = expected;
   if (expectId !== undefined && typeof expectId !== "string") {
-    throw new OptionError("an expected identity is text: 64 hexadecimal digits");
+    throw new OptionError("an expected content hash is a string of 64 hexadecimal digits");
   }
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
     throw new OptionError("maxBytes is a whole number of bytes, at least 1");
@@ -72,16 +72,16 @@ export async function openBundle(
     throw new BundleDamaged(`${MANIFEST}: not that of a bundle`);
   }
   if (format !== FORMAT || manifest.get("format_version") !== FORMAT_VERSION) {
-    throw new BundleVersion(`${MANIFEST}: this release reads bundles of format version ${FORMAT_VERSION} only`);
+    throw new BundleVersion(`${MANIFEST}: ${explainVersion(manifest)}`);
   }
-  const foundType = manifest.get("kind");
+  const foundType = manifest.get("bundle_type");
   const wrongBundleMessage = typeof foundType === "string" ? WRONG_BUNDLE_MESSAGES.get(foundType) : undefined;
   if (wrongBundleMessage === undefined)
-    throw new BundleDamaged(`${MANIFEST}: of no kind that there is (text, vectors, index)`);
+    throw new BundleDamaged(`${MANIFEST}: bundle_type is not one of text, vectors, labels`);
   if (foundType !== bundleType) throw new WrongBundle(wrongBundleMessage);
   const contentHash = await computeSha256(content);
   if (expectId !== undefined && expectId.trim().toLowerCase() !== contentHash) {
-    throw new ContentHashMismatch(`the bundle has another identity: ${contentHash}`);
+    throw new ContentHashMismatch(`the bundle has another content hash: ${contentHash}`);
   }
   const manifestFiles = parseObject(manifest.get("files"), MANIFEST);
   const entries = [...manifestFiles].map(([name, value]) => {
@@ -126,6 +126,14 @@ export async function openBundle(
       return file;
     },
   };
+}
+
+/** Return a message for a manifest of another format version: the command that rebuilds an older bundle. */
+function explainVersion(manifest: JsonObject): string {
+  const supported = `this release reads format version ${FORMAT_VERSION}`;
+  if (!(Number(manifest.get("format_version")) < FORMAT_VERSION)) return `${supported} only`;
+  const command = manifest.get("kind") === "index" ? "train encoder" : "export";
+  return `${supported}: rebuild the bundle with textveil-${command}`;
 }
 
 const describeSize = (name: string): string => `${name}: has another size than the manifest says`;

@@ -179,7 +179,10 @@ const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${RULES
 
 /** Read and checks rules: the keys and types of those of English. */
 export function readRules(content: Uint8Array): Rules {
-  const data = checkShape(parseJson(content, RULES_FILE, true, MAX_RULES_BYTES), english, []) as RulesData;
+  const parsed = parseJson(content, RULES_FILE, true, MAX_RULES_BYTES);
+  if (parsed.has("optional")) parseObject(parsed.get("optional"), RULES_FILE);
+  parsed.delete("optional"); // rules of later releases; without them fewer words are kept
+  const data = checkShape(parsed, english, []) as RulesData;
   for (const name of Object.keys(data.patterns)) checkPattern(data.patterns, name as PatternName);
   checkWords(data);
   checkSurrogates(data);
@@ -212,7 +215,7 @@ function checkShape(value: Json | undefined, model: unknown, path: readonly stri
   }
   if (typeof model === "number") return parseInteger(value, 1, 12, RULES_FILE);
   if (typeof model === "boolean") {
-    if (typeof value !== "boolean") throw makeError("something is neither true nor false");
+    if (typeof value !== "boolean") throw makeError("a value is not a boolean");
     return value;
   }
   const text = parseText(value, RULES_FILE);

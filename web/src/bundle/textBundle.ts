@@ -27,21 +27,22 @@ import {
   parseChoice,
   parseInteger,
   parseJson,
+  parseObject,
   parseRecord,
   parseText,
 } from "./json.js";
-import { listNamesFiles, NamesLists } from "./namesFiles.js";
+import { listNamesFiles, type NamesEntry, NamesLists } from "./namesFiles.js";
 import { type BundleBase, type ExpectedBundle, MANIFEST, openBundle } from "./open.js";
 import { ENGLISH, RULES_FILE } from "./rules.js";
 import { TensorFile } from "./safetensors.js";
 import type { BundleSource } from "./source.js";
 import { checkListSizes, makeLineError, parseFlagged, readLines } from "./wordLists.js";
 
-const MECHANISM_FILE = "law.json";
+const MECHANISM_FILE = "mechanism.json";
 const VOCABULARY = "vocabulary.tsv";
 const CHARACTERS = "characters.json";
 const STAIRCASE = "staircase.safetensors";
-const MECHANISM_KEYS = ["tokens", "symbols", "santext", "staircase", "skeleton", "defaults", "files"];
+const MECHANISM_KEYS = ["token_type", "vocabulary_size", "santext", "staircase", "template", "defaults", "files"];
 const DECIMAL = /^[0-9]{1,3}(\.[0-9]{1,9})?$/;
 const RATIO = /^[0-9]{1,9}(\/[1-9][0-9]{0,8})?$/;
 export const NAME = /^[a-z]+(-[a-z]+)*$/;
@@ -61,7 +62,7 @@ export class TextBundle {
   readonly symbolIds: ReadonlyMap<string, number>;
   readonly #table: StaircaseTable | undefined;
   readonly #opened: BundleBase;
-  readonly #namesEntry: { entityTypes: string[]; poolTypes: string[] } | undefined;
+  readonly #namesEntry: NamesEntry | undefined;
   readonly #hasSanText: boolean;
   readonly #templateEntry: Json | undefined;
   #entityTypes: EntityTypes | undefined;
@@ -80,20 +81,20 @@ export class TextBundle {
       parsed.has("names") ? [...MECHANISM_KEYS, "names"] : MECHANISM_KEYS,
       MECHANISM_FILE,
     );
-    parseChoice(definition.get("tokens"), ["word", "wordpiece"], MECHANISM_FILE);
+    parseChoice(definition.get("token_type"), ["word", "wordpiece"], MECHANISM_FILE);
     const hasStaircase = definition.get("staircase") !== null;
     const hasSanText = definition.get("santext") !== null;
     const hasSymbols = hasStaircase || hasSanText;
-    if (hasStaircase && definition.get("tokens") !== "word")
+    if (hasStaircase && definition.get("token_type") !== "word")
       throw new BundleDamaged(`${MECHANISM_FILE}: the staircase is for words`);
     const namesEntry = definition.has("names") ? parseNamesEntry(definition.get("names")) : undefined;
     const wordFiles = hasStaircase
-      ? [VOCABULARY, ...listTemplateFiles(definition.get("skeleton"))]
+      ? [VOCABULARY, ...listTemplateFiles(definition.get("template"))]
       : hasSanText
         ? [VOCABULARY]
         : [];
-    if (!hasStaircase && definition.get("skeleton") !== null)
-      throw new BundleDamaged(`${MECHANISM_FILE}: a skeleton without a staircase`);
+    if (!hasStaircase && definition.get("template") !== null)
+      throw new BundleDamaged(`${MECHANISM_FILE}: a template without a staircase`);
     if (!hasSymbols && namesEntry === undefined) {
       throw new BundleDamaged(`${MECHANISM_FILE}: neither a mechanism nor the lists of the rung names`);
     }
@@ -116,11 +117,11 @@ export class TextBundle {
     this.#namesEntry = namesEntry;
     this.segmenter = new Segmenter(parseCharacterClasses(opened.getFile(CHARACTERS)));
     [this.vocabulary, this.symbolIds] = hasSymbols ? parseVocabulary(opened) : [[], new Map()];
-    if (parseInteger(definition.get("symbols"), 0, MAX_SYMBOLS, MECHANISM_FILE) !== this.vocabulary.length) {
+    if (parseInteger(definition.get("vocabulary_size"), 0, MAX_SYMBOLS, MECHANISM_FILE) !== this.vocabulary.length) {
       throw new BundleDamaged(`${MECHANISM_FILE}: does not fit the vocabulary`);
     }
     this.#hasSanText = hasSanText;
-    this.#templateEntry = definition.get("skeleton");
+    this.#templateEntry = definition.get("template");
     if (hasStaircase) this.#table = parseStaircaseTable(opened, definition, this.vocabulary.length);
   }
 
@@ -160,22 +161,21 @@ export class TextBundle {
   }
 }
 
-function parseNamesEntry(entry: Json | undefined): { entityTypes: string[]; poolTypes: string[] } {
-  const lists = parseRecord(entry, ["kinds", "pools"], MECHANISM_FILE);
-  const [entityTypes = [], poolTypes = []] = ["kinds", "pools"].map((key) =>
-    parseArray(lists.get(key), MECHANISM_FILE, MAX_ENTITY_TYPES).map((entityType) =>
-      parseText(entityType, MECHANISM_FILE, NAME),
-    ),
-  );
-  if (new Set(entityTypes).size < entityTypes.length || new Set(poolTypes).size < poolTypes.length) {
-    throw new BundleDamaged(`${MECHANISM_FILE}: a kind of names occurs twice`);
-  }
-  return { entityTypes, poolTypes };
+function parseNamesEntry(entry: Json | undefined): NamesEntry {
+  const keys = ["entity_types", "surrogate_pools", "facts"];
+  const lists = parseRecord(new Map([["facts", []], ...parseObject(entry, MECHANISM_FILE)]), keys, MECHANISM_FILE);
+  const [entityTypes = [], poolTypes = [], facts = []] = keys.map((key) => {
+    const listed = parseArray(lists.get(key), MECHANISM_FILE, MAX_ENTITY_TYPES);
+    const names = listed.map((name) => parseText(name, MECHANISM_FILE, NAME));
+    if (new Set(names).size < names.length) throw new BundleDamaged(`${MECHANISM_FILE}: an entity type occurs twice`);
+    return names;
+  });
+  return { entityTypes, poolTypes, facts };
 }
 
 function listTemplateFiles(template: Json | undefined): string[] {
-  const entry = parseRecord(template, ["function_words", "kinds"], MECHANISM_FILE);
-  const entityTypes = parseArray(entry.get("kinds"), MECHANISM_FILE, MAX_ENTITY_TYPES).map((entityType) =>
+  const entry = parseRecord(template, ["function_words", "entity_types"], MECHANISM_FILE);
+  const entityTypes = parseArray(entry.get("entity_types"), MECHANISM_FILE, MAX_ENTITY_TYPES).map((entityType) =>
     parseRecord(entityType, ["name", "shape", "file"], MECHANISM_FILE),
   );
   return [entry.get("function_words"), ...entityTypes.map((entityType) => entityType.get("file"))].map((name) =>
@@ -233,12 +233,12 @@ function parseVocabulary(opened: BundleBase): [string[], Map<string, number>] {
 
 function parseStaircaseTable(opened: BundleBase, definition: JsonObject, symbols: number): StaircaseTable {
   const tensors = new TensorFile(opened.getFile(STAIRCASE), STAIRCASE, ["U8", "I8", "U16", "U32", "I64"]);
-  const neighbors = tensors.get("neighbours", symbols > MAX_NARROW_SYMBOLS ? "U32" : "U16", [symbols, -1]) as
+  const neighbors = tensors.get("neighbors", symbols > MAX_NARROW_SYMBOLS ? "U32" : "U16", [symbols, -1]) as
     | Uint16Array
     | Uint32Array;
   const base = tensors.get("base", "U32", [symbols]);
   const roles = tensors.get("roles", "U8", [symbols]);
-  const width = tensors.shape("neighbours")[1] ?? 0;
+  const width = tensors.shape("neighbors")[1] ?? 0;
   const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${STAIRCASE}: ${problem}`);
   if (width < 1) throw makeError("shapes or types do not fit the vocabulary");
   const lastRow = new Uint32Array(symbols);
@@ -260,10 +260,10 @@ function parseStaircaseTable(opened: BundleBase, definition: JsonObject, symbols
   const levels = parseStaircaseLevels(definition.get("staircase"), sum);
   const defaults = parseRecord(
     (definition.get("defaults") as JsonObject).get("staircase"),
-    ["level", "visible"],
+    ["level", "mode"],
     MECHANISM_FILE,
   );
-  const keptWords = parseChoice(defaults.get("visible"), ["function-words", "none"], MECHANISM_FILE);
+  const mode = parseChoice(defaults.get("mode"), ["words", "all"], MECHANISM_FILE);
   return {
     neighbors,
     width,
@@ -275,7 +275,7 @@ function parseStaircaseTable(opened: BundleBase, definition: JsonObject, symbols
       levels.map((level) => level.name),
       MECHANISM_FILE,
     ),
-    defaultMode: keptWords === "none" ? "all" : "words",
+    defaultMode: mode === "all" ? "all" : "words",
   };
 }
 
@@ -323,7 +323,7 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter:
       throw makeLineError(name, index, "is not a word");
     }
   });
-  const listedTypes = (template.get("kinds") as JsonObject[]).map((entry) => {
+  const listedTypes = (template.get("entity_types") as JsonObject[]).map((entry) => {
     const file = entry.get("file") as string;
     const shape = entry.get("shape") === null ? null : parseText(entry.get("shape"), MECHANISM_FILE, NAME);
     if (shape !== null && !(SHAPES as readonly string[]).includes(shape)) {

@@ -25,25 +25,25 @@ export class LabelStaircase {
     readonly budgetMatrix: BigInt64Array,
   ) {
     const labelCount = base.length;
-    const makeError = (problem: string): BundleDamaged => new BundleDamaged(`a channel: ${problem}`);
+    const makeError = (problem: string): BundleDamaged => new BundleDamaged(`a randomizer: ${problem}`);
     this.epsilon = Decimal.parse(epsilonText) as Decimal;
     if (this.epsilon.units < 1n || this.epsilon.toNumber() > MAX_EPSILON) throw makeError("epsilon is out of range");
     this.#mass = base.reduce((sum, weight) => sum + weight, 0n);
     if (base.some((weight) => weight < 0n) || this.#mass < 1n)
       throw makeError("the base is negative, zero or too large");
     if (budgetMatrix.some((share, index) => share < 0n || share > (base[index % labelCount] ?? 0n))) {
-      throw makeError("an index is dealt more than its base");
+      throw makeError("a budget exceeds its base");
     }
     const budgets = Array.from({ length: labelCount }, (_, label) =>
       this.#getRow(label).reduce((sum, share) => sum + share, 0n),
     );
     this.#budget = budgets[0] ?? 0n;
     if (budgets.some((budget) => budget !== this.#budget) || this.#budget < 1n) {
-      throw makeError("rows deal different budgets, or none");
+      throw makeError("rows have different budgets, or none");
     }
     this.#factor = computeFactor(this.epsilon, UNIT);
     this.total = UNIT * this.#mass + this.#factor * this.#budget;
-    if (this.total >= MAX_TOTAL) throw makeError("claims less than it loses, or its numbers are too large");
+    if (this.total >= MAX_TOTAL) throw makeError("its numbers are too large");
   }
 
   get labelCount(): number {

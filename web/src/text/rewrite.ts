@@ -124,9 +124,9 @@ export class DocumentRewriter {
   }
 
   #nameTreatment(token: ClassifiedToken): string {
-    if (token.role === KEPT) return "visible";
+    if (token.role === KEPT) return "kept";
     if (token.role === REPLACED) return this.plan.rule.getTypeName(token.typeIndex);
-    return this.#findSymbolId(token) < this.plan.bundle.symbolCount ? "drawn" : "unknown";
+    return this.#findSymbolId(token) < this.plan.bundle.symbolCount ? "randomized" : "unknown";
   }
 
   #findSymbolId(token: ClassifiedToken): number {

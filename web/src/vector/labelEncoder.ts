@@ -52,7 +52,7 @@ export class LabelRelease {
 
   toJSON(): PlainObject {
     const sentence = this.sentence === undefined ? {} : { sentence: this.sentence };
-    return { index: this.labelId, ...sentence, line: this.line, statement: this.statement.toJSON() };
+    return { label_id: this.labelId, ...sentence, line: this.line, statement: this.statement.toJSON() };
   }
 }
 

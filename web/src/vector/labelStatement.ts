@@ -59,11 +59,11 @@ export class LabelStatement extends ReleaseStatement {
 
   override toJSON(): PlainObject {
     return {
-      ...(this.sentences > 0 ? { sentences: this.sentences, kind_of_text: this.sentenceDescription } : {}),
-      channel: this.randomizer,
-      indices: this.#labelCount,
-      epsilon_whole_text: Number(this.epsilon),
-      delta_whole_text: 0,
+      ...(this.sentences > 0 ? { sentences: this.sentences, sentence_description: this.sentenceDescription } : {}),
+      randomizer: this.randomizer,
+      label_count: this.#labelCount,
+      epsilon_text: Number(this.epsilon),
+      delta_text: 0,
       guess_gain: this.#guessGain,
       bundle: this.bundleHash,
       not_protected: [...this.notProtected],

@@ -450,7 +450,7 @@ export class NamesPlan {
         continue;
       }
       for (const [chunk] of element.matchAll(WORD_OR_GAP))
-        treatments.push([chunk, STARTS_WORD.test(chunk) ? "visible" : "gap"]);
+        treatments.push([chunk, STARTS_WORD.test(chunk) ? "kept" : "gap"]);
     }
     return treatments;
   }
