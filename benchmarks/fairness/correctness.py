@@ -239,7 +239,7 @@ def _promise(description: RepresentationDescription, level: str, checkpoint: str
         "mechanism": f"representation-{description.mode}",
         "level": None,
         "epsilon": float(loss.epsilon),
-        "epsilon_kind": "local DP of the whole text",
+        "epsilon_notion": "local DP of the whole text",
         "delta": float(loss.delta),
         "epsilon_0": 0.0,
         "replacement_probability": None,

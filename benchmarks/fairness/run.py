@@ -133,7 +133,7 @@ def _name(line: dict[str, Any], epsilons: list[str]) -> str:
     draws = "1 draw" if line["draws"] == 1 else f"{line['draws']} draws"
     if release["epsilon"] is None:
         return f"mode {release['mode']}, no epsilon, {draws} a text"
-    return f"{release['mechanism']}{level}, epsilon {epsilons[0]} ({release['epsilon_kind']}), {draws} a text"
+    return f"{release['mechanism']}{level}, epsilon {epsilons[0]} ({release['epsilon_notion']}), {draws} a text"
 
 
 def _side(side: dict[str, Any]) -> list[str]:

@@ -27,7 +27,7 @@ from promises import use
 
 MEGABYTE = 1_000_000
 GOLDEN = Path(__file__).parents[2] / "docs" / "golden"
-ONNX = {"kind": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
+ONNX = {"extractor_type": "onnx", "dimension": 3, "max_tokens": 8, "lowercase": True}
 
 
 def _index_with_a_model(folder: Path) -> Path:

@@ -90,7 +90,7 @@ def test_a_checkpoint_with_noise_without_and_a_clean_one(trained: Path, run: Run
     assert (clean["kind"], clean["release"], clean["result"]["examples"]) == ("clean", None, 96)
     assert [line["release"]["epsilon"] for line in others] == [1.0, 1.0, 8.0, 8.0]
     assert {line["release"]["mechanism"] for line in others} == {"representation-l1"}
-    assert all("whole text" in line["release"]["epsilon_kind"] for line in others)
+    assert all("whole text" in line["release"]["epsilon_notion"] for line in others)
     assert all(one["change_from_clean"] is None for one in clean["result"]["attributes"])
     assert all(one["change_from_clean"] for line in others for one in line["result"]["attributes"])
     named = [

@@ -154,7 +154,7 @@ def test_a_key_in_the_folder_of_mappings_ends_it_at_the_start(up: Upstream, fold
 
 def test_a_missing_folder_of_mappings_says_what_to_do(up: Upstream, tmp_path: Path, folders: Any) -> None:
     said = fail_at_the_start(up, "--mappings", tmp_path / "none", "--mappings-key", folders[1])
-    assert "make it first" in said
+    assert "create it first" in said
 
 
 def test_a_missing_extra_ends_it_at_the_start(up: Upstream, tmp_path: Path, folders: Any) -> None:
@@ -172,7 +172,7 @@ def test_mappings_under_another_key_are_one_line_at_the_start(up: Upstream, tmp_
     (mappings / ".trial").write_bytes(b"of a gateway that was killed")
     with started(tmp_path / "two", up, "--mappings", mappings, "--mappings-key", key.with_name("other")) as server:
         assert server.ask("GET", "/health")[0] == 200
-        assert server.said.count("1 file of the folder cannot be read with this key") == 1
+        assert server.said.count("this key does not decrypt 1 file") == 1
         assert len(list(mappings.iterdir())) == 1
 
 

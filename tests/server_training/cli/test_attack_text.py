@@ -108,7 +108,7 @@ def test_a_record_says_what_a_mechanism_promises(run: Run, mechanism: tuple[str,
     assert (code, err) == (0, "")
     release = json.loads(out)["release"]
     assert release["mechanism"] == mechanism[0]
-    assert {"epsilon", "epsilon_kind", "rounding_slack", "bundle_name"} <= set(release)
+    assert {"epsilon", "epsilon_notion", "rounding_slack", "bundle_name"} <= set(release)
 
 
 def test_the_staircase_is_attacked_by_naming_words(run: Run, tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_an_interrupted_run_keeps_what_is_done(run: Run, tmp_path: Path, monkeyp
         (("-o", "missing/record.json"), "output: "),
         (("--split", "dev"), "data-option: "),
         (("--text-key", "body"), "data-option: this format has no keys"),
-        (("-m", "fbdd"), "option: --epsilon is needed with --mechanism fbdd"),
+        (("-m", "fbdd"), "option: --mechanism fbdd needs --epsilon"),
         (("-e", "5"), "no such level"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else None,

@@ -95,7 +95,7 @@ class CountEstimates:
 
     Example:
         >>> count_true_labels(None, [])
-        CountEstimates(counts=(), refusal='the bundle does not say what its model decided on held-out texts')
+        CountEstimates(counts=(), refusal='the bundle has no decisions of its model on held-out texts')
     """
 
     counts: tuple[CountEstimate, ...]
