@@ -113,7 +113,7 @@ sbom:
 release-check:
 	.ci/release-check
 
-# What the rung names is worth, beside detectors: all of docs/results/names.md. `make names DATA=FOLDER GGUF=FILE` takes
+# What the mode names is worth, beside detectors: all of docs/results/names.md. `make names DATA=FOLDER GGUF=FILE` takes
 # hours, and run.py goes on where it was stopped. Needs the packages of the page's first paragraphs, and a model to read.
 names:
 	test -n "$(DATA)" -a -n "$(GGUF)" # make names DATA=FOLDER GGUF=FILE

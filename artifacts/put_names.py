@@ -23,7 +23,7 @@ BUNDLE = ROOT / "artifacts" / "english-v4"
 DEFAULTS = ROOT / "runtime" / "src" / "textveil" / "bundle" / "defaults.py"
 _INFO = re.compile(r"^English words, version 4: .*?(?=^```$)", re.MULTILINE | re.DOTALL)
 _VERIFY = re.compile(
-    r"^\d+ files with the right size and hash, structure sound\nstaircase: .*\n(rung names: .*\n)?", re.MULTILINE
+    r"^\d+ files with the right size and hash, structure sound\nstaircase: .*\n(mode names: .*\n)?", re.MULTILINE
 )
 
 

@@ -11,7 +11,7 @@ a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818. Without ``acce
 The rows are those of names/rewriters.py. The 80 texts of each corpus are chosen by a fixed seed. The ratio is the
 rewritten texts' perplexity over the originals', both by the words of the originals, with a 95 % interval of a bootstrap
 over texts; ``draws`` has the ratio of each draw, and ``own`` the perplexity by the words that came out. What the record
-has is not measured again, but for the rung ``names`` of another rule or lists, and draws of another staircase (``of``).
+has is not measured again, but for the mode ``names`` of another rule or lists, and draws of another staircase (``of``).
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""A detector hides what the rung names shows: it reads what goes out, and never the user's words.
+"""A detector hides what the mode names shows: it reads what goes out, and never the user's words.
 
     pip install ./runtime './cli[spacy]'
 

@@ -1,4 +1,4 @@
-"""Reads the public sources of the lists of the rung `names`, and refuses those of another version."""
+"""Reads the public sources of the lists of the mode `names`, and refuses those of another version."""
 
 import hashlib
 import importlib

@@ -70,7 +70,7 @@ class Releases:
         """SHA-256 of what decides a row, of all that is in its bundle: records of anything else are stale.
 
         Other lists of kinds leave the rows without kinds as they are, and other neighbors or another base those that
-        the staircase does not draw: the rung ``names``, k-RR, and what is shown, gone or uniform.
+        the staircase does not draw: the mode ``names``, k-RR, and what is shown, gone or uniform.
         """
         if row.name.startswith("santext"):
             return _santext_source(self.santext.bundle)
@@ -92,7 +92,7 @@ class Releases:
         return not row.name.startswith("index") or task in self._encoders
 
     def shown(self, row: Row, cut: SegmentedTexts) -> list[list[bool]]:
-        """Tells which segments of some documents the rung ``names`` shows as they are."""
+        """Tells which segments of some documents the mode ``names`` shows as they are."""
         found = []
         for pieces in cut:
             out = [not hides for piece, what in self.staircase.preview("".join(pieces), **self._names(row))
@@ -105,7 +105,7 @@ class Releases:
         """Releases documents as text, and returns what a reader of the new text sees.
 
         Args:
-            row: Of the rung ``names``, or an index.
+            row: Of the mode ``names``, or an index.
             task: What the documents are of.
             part: Which of its documents they are.
             cut: The documents.

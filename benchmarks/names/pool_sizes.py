@@ -1,4 +1,4 @@
-"""How surprising rewritten news are by the size of the pools of the rung ``names``.
+"""How surprising rewritten news are by the size of the pools of the mode ``names``.
 
     python benchmarks/names/pool_sizes.py GGUF [--data DIR] [--texts N] [--sizes N...] [-o RECORD]
 

@@ -33,17 +33,17 @@ def _sanitized(texts: Texts, **options: Any) -> Texts:
 
 
 def surrogates(texts: Texts) -> Texts:
-    """Returns the texts on the rung ``names``, each a document of its own."""
+    """Returns the texts in the mode ``names``, each a document of its own."""
     return _sanitized(texts, protect="names")
 
 
 def tags(texts: Texts) -> Texts:
-    """Returns the texts on the rung ``names``, with tags."""
+    """Returns the texts in the mode ``names``, with tags."""
     return _sanitized(texts, protect="names", style="tag")
 
 
 def words(texts: Texts) -> Texts:
-    """Returns the texts on the rung ``words``, with the default level."""
+    """Returns the texts in the mode ``words``, with the default level."""
     return _sanitized(texts)
 
 
@@ -58,7 +58,7 @@ def patch(texts: Texts) -> Texts:
 
 
 def corpus(texts: Texts) -> Texts:
-    """Returns the texts on the rung ``names``, where equal names of all texts become equal ones, under a new key."""
+    """Returns the texts in the mode ``names``, where equal names of all texts become equal ones, under a new key."""
     return _sanitized(texts, protect="names", consistent="corpus", key=os.urandom(32))
 
 
@@ -90,8 +90,8 @@ WAYS: dict[str, Callable[[Texts], Texts]] = {
     "surrogates": surrogates,
     "tags": tags,
     "presidio": presidio,
-    **{f"{rung}-{level}": partial(_sanitized, epsilon=level, protect=rung)
-       for rung in ("words", "all") for level in ("12", "10", "8", "6", "4")},
+    **{f"{mode}-{level}": partial(_sanitized, epsilon=level, protect=mode)
+       for mode in ("words", "all") for level in ("12", "10", "8", "6", "4")},
     **{f"krr-{level}": partial(_released, name=f"krr-kinds-{level}") for level in ("10", "8")},
     "santext-plus": partial(_released, name="santext-plus"),
     **{f"{bundle}-{level}": partial(_said, bundle=bundle, epsilon=level)

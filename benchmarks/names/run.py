@@ -3,7 +3,7 @@
     python benchmarks/names/run.py [--data DIR] [--only TOOL...] [--sets SET...] [--limit N] [-o DIR]
 
 A record is a file a tool and is written after every figure; a run that was stopped goes on where it was. Figures of
-other data, of other versions or of another rule of the rung `names` are stale and measured anew. `--half even` is for
+other data, of other versions or of another rule of the mode `names` are stale and measured anew. `--half even` is for
 choosing rules; odd rows are reported. `--table` only prints the records that are there.
 """
 

@@ -1,4 +1,4 @@
-"""Words a second of the rungs ``names`` and ``words``, of Presidio and of Rampart over the same texts, in one run.
+"""Words a second of the modes ``names`` and ``words``, of Presidio and of Rampart over the same texts, in one run.
 
     python benchmarks/names/speed.py [--data DIR] [--rows N] [-o RECORD]
 

@@ -115,7 +115,7 @@ class _Spacy:
 
 
 class Beside:
-    """The rung ``names``, and what a detector hides besides of one output, in words that it shares with the text."""
+    """The mode ``names``, and what a detector hides besides of one output, in words that it shares with the text."""
 
     def __init__(self, name: str, detector: Tool) -> None:
         self.name, self._detector, self._sanitizer = name, detector, Sanitizer.load()
@@ -216,7 +216,7 @@ PACKAGES = {
 
 
 def lists(bundle: TextBundle) -> str:
-    """Returns a digest of what the rung ``names`` reads of a bundle: all but the staircase."""
+    """Returns a digest of what the mode ``names`` reads of a bundle: all but the staircase."""
     law = json.loads((bundle.path / layout.MECHANISM_FILE).read_text("utf-8"))
     files = {name: digest for name, digest in law.pop("files").items() if name != layout.STAIRCASE}
     parts = [files, {part: content for part, content in law.items() if part != "staircase"}]
@@ -224,7 +224,7 @@ def lists(bundle: TextBundle) -> str:
 
 
 def rule(texts: Iterable[str]) -> dict[str, str]:
-    """Returns what decides what the rung ``names`` makes of texts: its lists, and a digest of what it shows of them."""
+    """Returns what decides what the mode ``names`` makes of texts: its lists, and a digest of what it shows of them."""
     sanitizer, shown = Sanitizer.load(), hashlib.sha256()
     for text in texts:
         shown.update(json.dumps(sanitizer.preview(text, protect="names")).encode())

@@ -63,7 +63,7 @@ def read():
 
 
 def test_the_certificate_of_the_staircase_holds(bundle):
-    """All conditions of the theorem, on the integers that are drawn with, on every rung."""
+    """All conditions of the theorem, on the integers that are drawn with, in every mode."""
     table = bundle.staircase_table
     ordered = np.sort(table.neighbors, axis=1)
     assert (ordered[:, 1:] > ordered[:, :-1]).all()

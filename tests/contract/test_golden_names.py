@@ -1,4 +1,4 @@
-"""The golden vectors of the rung `names`: whole documents, from the product and from the document of the rule."""
+"""The golden vectors of the mode `names`: whole documents, from the product and from the document of the rule."""
 
 import json
 from itertools import islice

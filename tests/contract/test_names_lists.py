@@ -1,4 +1,4 @@
-"""The public lists of the rung `names` keep the rules of their README."""
+"""The public lists of the mode `names` keep the rules of their README."""
 
 import unicodedata
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The rule of the rung `names`: the product and a reader of docs/names-rule.md read every text alike."""
+"""The rule of the mode `names`: the product and a reader of docs/names-rule.md read every text alike."""
 
 import json
 import random

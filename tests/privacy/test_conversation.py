@@ -1,4 +1,4 @@
-"""Conversations on the rung ``names``: what goes out is a function of the skeletons and of earlier draws.
+"""Conversations in the mode ``names``: what goes out is a function of the skeletons and of earlier draws.
 
 docs/proofs/names.md has the paragraph. Each conversation has another with other members in all slots, equal ones in
 equal slots; under one stream of entropy both give the same bytes.

@@ -1,4 +1,4 @@
-"""The rung ``names``: texts of one skeleton have one law, and members of kinds leave the skeleton as it is.
+"""The mode ``names``: texts of one skeleton have one law, and members of kinds leave the skeleton as it is.
 
 docs/proofs/names.md has the theorem. Texts here are a soup of shown words, names, strings and marks: what people write
 has fewer odd places.

@@ -1,4 +1,4 @@
-"""Words of a public list that the rung ``names`` draws: what bounds them, and that nothing beside them tells which."""
+"""Words of a public list that the mode ``names`` draws: what bounds them, and that nothing beside them tells which."""
 
 import random
 from collections.abc import Iterator

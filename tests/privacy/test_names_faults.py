@@ -1,4 +1,4 @@
-"""The rung ``names``: a fault of the reader or of the draw is found (docs/proofs/names.md)."""
+"""The mode ``names``: a fault of the reader or of the draw is found (docs/proofs/names.md)."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""The rung ``names``: every member of a list is as one of it, in every case pattern (docs/proofs/names.md).
+"""The mode ``names``: every member of a list is as one of it, in every case pattern (docs/proofs/names.md).
 
 Equality is transitive, so any two are alike. Both what is read and what comes out are compared, each of an equal draw.
 Outside the fiber are words that are always shown with their capitals, and, where marks of common words are asked for,

@@ -1,4 +1,4 @@
-"""The rung ``names``: slots exchanged between odd texts leave the template, but for the rows of the proof's table."""
+"""The mode ``names``: slots exchanged between odd texts leave the template, but for the rows of the proof's table."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``textveil compare`` and ``preview`` on the rung ``names``: what a person sees before a rung is chosen."""
+"""``textveil compare`` and ``preview`` in the mode ``names``: what a person sees before a mode is chosen."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,8 +13,8 @@ TEXT = "The doctor called Anna zorblax in Boston."
 HEADING = "Several releases of one text: together they reveal more than each alone. Do not send this page."
 
 
-def rungs(page: str) -> dict[str, tuple[str, str]]:
-    """The promise and the release of each rung of a page."""
+def modes(page: str) -> dict[str, tuple[str, str]]:
+    """The promise and the release of each mode of a page."""
     heading, *blocks = page.removesuffix("\n").split("\n\n")
     assert heading == HEADING
     lines = [block.split("\n", 1) for block in blocks]
@@ -25,7 +25,7 @@ def test_the_built_in_bundle_has_four_rungs(here: Here, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     ran = here("compare", "--text", TEXT)
     assert (ran.code, ran.err) == (0, b"")
-    found = rungs(ran.text)
+    found = modes(ran.text)
     assert [*found] == ["names", "names as tags", "words", "all"]
     assert found["names"][0].startswith("Shown: common words from a public list. ")
     assert found["names as tags"][1].startswith("The doctor called [person 1] ")
@@ -35,10 +35,10 @@ def test_the_built_in_bundle_has_four_rungs(here: Here, tmp_path: Path) -> None:
 
 
 def test_what_other_bundles_have(here: Here, names: Path, bundle: Path, tiny_path: Path, index_bundle: Path) -> None:
-    assert [*rungs(here("compare", "-b", names, "--text", TEXT).text)] == ["names", "names as tags"]
-    assert [*rungs(here("compare", "-b", bundle, "--text", TEXT).text)] == ["words", "all"]
-    assert [*rungs(here("compare", "-b", tiny_path, "--text", TEXT).text)] == ["santext+"]
-    found = rungs(here("compare", "-b", names, "-b", index_bundle, "--text", TEXT).text)
+    assert [*modes(here("compare", "-b", names, "--text", TEXT).text)] == ["names", "names as tags"]
+    assert [*modes(here("compare", "-b", bundle, "--text", TEXT).text)] == ["words", "all"]
+    assert [*modes(here("compare", "-b", tiny_path, "--text", TEXT).text)] == ["santext+"]
+    found = modes(here("compare", "-b", names, "-b", index_bundle, "--text", TEXT).text)
     promise, released = found["class label"]
     assert "for the whole text" in promise
     assert released in here("info", index_bundle).text
@@ -48,10 +48,10 @@ def test_what_other_bundles_have(here: Here, names: Path, bundle: Path, tiny_pat
 def test_what_is_named_must_be_what_is_pinned(here: Here, names: Path, index_bundle: Path, tiny_encoder: Path) -> None:
     identity = TextLabelEncoder.load(index_bundle).bundle.content_hash
     compare = ("compare", "--text", TEXT, "-b", index_bundle)
-    found = rungs(here(*compare, "--expect-id", identity).text)
+    found = modes(here(*compare, "--expect-id", identity).text)
     assert [*found] == ["names", "names as tags", "words", "all", "class label"]
     for one in (identity, Sanitizer.load(names).bundle.content_hash):  # one of them has it
-        found = rungs(here(*compare, "-b", names, "--expect-id", one).text)
+        found = modes(here(*compare, "-b", names, "--expect-id", one).text)
         assert [*found] == ["names", "names as tags", "class label"]
     for more, code in (
         (["--expect-id", "0" * 64], "bundle-content-hash"),
@@ -66,7 +66,7 @@ def test_what_is_named_must_be_what_is_pinned(here: Here, names: Path, index_bun
 
 def test_a_bundle_with_sentences_has_the_rung_text(here: Here, names: Path, tmp_path: Path) -> None:
     folder = write_index(tmp_path / "bundle", files=sentences_of())
-    found = rungs(here("compare", "-b", names, "-b", folder, "--text", TEXT).text)
+    found = modes(here("compare", "-b", names, "-b", folder, "--text", TEXT).text)
     assert [*found][-2:] == ["sentence", "class label"]
     promise, released = found["sentence"]
     assert promise.startswith("one of 6 public sentences, not the author's words (")
@@ -76,7 +76,7 @@ def test_a_bundle_with_sentences_has_the_rung_text(here: Here, names: Path, tmp_
 def test_lines_are_one_text(here: Here, names: Path, tmp_path: Path) -> None:
     path = tmp_path / "in.txt"
     path.write_text("The doctor.\nThe nurse.\n")
-    assert rungs(here("compare", "-b", names, path).text)["names"][1] == "The doctor.\nThe nurse."
+    assert modes(here("compare", "-b", names, path).text)["names"][1] == "The doctor.\nThe nurse."
 
 
 def test_what_is_refused(here: Here, names: Path, tmp_path: Path) -> None:

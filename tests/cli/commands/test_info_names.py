@@ -1,4 +1,4 @@
-"""What ``textveil info`` and others make of a bundle with the lists of the rung ``names`` and nothing else."""
+"""What ``textveil info`` and others make of a bundle with the lists of the mode ``names`` and nothing else."""
 
 import json
 from collections.abc import Callable
@@ -45,6 +45,6 @@ def test_info_of_a_bundle_without_them(here: Callable, tiny_path: Path) -> None:
 def test_verify_and_what_needs_a_mechanism(here: Callable, names: Path) -> None:
     ran = here("verify", names)
     assert ran.code == 0
-    assert f"rung names: {len(COMMON)} common words" in ran.text
+    assert f"mode names: {len(COMMON)} common words" in ran.text
     for command in (("levels",), ("inspect", "word")):
         assert here(*command, "--bundle", names).code == 1

@@ -1,4 +1,4 @@
-"""``--randomize FILE`` on the command line: words of a public list, drawn over each other on the rung ``names``."""
+"""``--randomize FILE`` on the command line: words of a public list, drawn over each other in the mode ``names``."""
 
 import json
 from collections.abc import Callable
@@ -111,7 +111,7 @@ def test_files_rungs_and_bundles_that_are_refused(rewrite: Here, here: Here, lis
     )
     bundle = write_names(tmp_path / "bundle")
     assert rewrite("-b", bundle, "--randomize", listed, "--text", TEXT).message == (
-        "textveil: unknown-mechanism: this bundle carries the lists of the rung names only; the built-in one has it "
+        "textveil: unknown-mechanism: this bundle carries the lists of the mode names only; the built-in one has it "
         "(see textveil sanitize --help)\n"
     )
     ran = rewrite("--randomize", listed, "-o", listed, "--text", TEXT)

@@ -1,4 +1,4 @@
-"""The rung ``names`` on the command line: its options with every kind of text, and what is said and refused."""
+"""The mode ``names`` on the command line: its options with every kind of text, and what is said and refused."""
 
 import json
 import re
@@ -154,7 +154,7 @@ def test_other_rungs_and_bundles_refuse(here: Here, bundle: Path, names: Path, t
     ran = here("sanitize", "-b", names, "--text", TEXT)
     assert (ran.code, ran.out) == (1, b"")
     assert ran.message.endswith(
-        ": this bundle has lists of the rung names alone: say --protect names (see textveil sanitize --help)\n"
+        ": this bundle has lists of the mode names alone: say --protect names (see textveil sanitize --help)\n"
     )
     for folder in (bundle, tiny_path):
         ran = here("sanitize", "-b", folder, "--protect", "names", "--text", TEXT)

@@ -83,7 +83,7 @@ _UNUSED = (
     "textveil.text.restore",
     "textveil_cli.files",
 )
-#: What the rung names needs of these: its lists, and what restores.
+#: What the mode names needs of these: its lists, and what restores.
 _NAMES_USE = {
     "textveil.bundle.names_files",
     "textveil.bundle.word_lists",
@@ -96,13 +96,13 @@ def own(modules: set[str]) -> set[str]:
     return {name for name in modules if name.startswith("textveil_cli")}
 
 
-@pytest.mark.parametrize("rung", MOST_MODULES)
-def test_a_sentence_pays_for_a_sentence(rung: str) -> None:
+@pytest.mark.parametrize("mode", MOST_MODULES)
+def test_a_sentence_pays_for_a_sentence(mode: str) -> None:
     """Neither tables nor vectors, neither a ledger nor another command."""
-    modules = loaded("sanitize", "--quiet", "--protect", rung, "--text", "The doctor of Anna Novak")
-    unused = _UNUSED if rung == "words" else tuple(set(_UNUSED) - _NAMES_USE)
+    modules = loaded("sanitize", "--quiet", "--protect", mode, "--text", "The doctor of Anna Novak")
+    unused = _UNUSED if mode == "words" else tuple(set(_UNUSED) - _NAMES_USE)
     assert len(own(modules)) <= 15
-    assert len(modules) <= MOST_MODULES[rung]
+    assert len(modules) <= MOST_MODULES[mode]
     assert not [name for name in modules if name.startswith(unused)]
     assert own({name for name in modules if ".commands." in name}) == {"textveil_cli.commands.sanitize"}
 

@@ -133,7 +133,7 @@ def test_options_of_the_rung(up: Upstream, tmp_path: Path) -> None:
 
 
 def test_words_are_charged_once(up: Upstream, tmp_path: Path) -> None:
-    """On a rung with nats each text is a document of its own. What was sent is sent again, and nothing is restored."""
+    """On a mode with nats each text is a document of its own. What was sent is sent again, and nothing is restored."""
     options = ("--protect", "words", "--ledger", tmp_path / "ledger", "--budget", "150")
     long = {"role": "user", "content": "terrible weather brought heavy rain " * 20}
     with gateway(tmp_path, up.url, *options) as server:

@@ -1,4 +1,4 @@
-"""The rung ``names`` in each library: its options arrive, and pickles and settings carry them."""
+"""The mode ``names`` in each library: its options arrive, and pickles and settings carry them."""
 
 import json
 import pickle
@@ -59,7 +59,7 @@ def test_langchain() -> None:
     ("entity", "span", "kind"),
     [
         ("PERSON", "Zorblaxia Quuxling", "person"),
-        ("PERSON", "Hope", "person"),  # at the start of a sentence that rung shows it
+        ("PERSON", "Hope", "person"),  # at the start of a sentence that mode shows it
         ("PERSON", "'Hope'", "person"),
         ("PERSON", "Anna's", "person"),
         ("LOCATION", "Reading", "city"),

@@ -125,8 +125,8 @@ def test_a_ledger_charges_and_its_budget_refuses(tmp_path: Path) -> None:
 def test_names_are_replaced(tmp_path: Path) -> None:
     allowed = tmp_path / "allow.txt"
     allowed.write_text("Anna\n")
-    rung = ("--protect", "names", "--tag", "person", "--keep", "city", "--allow", allowed)
-    with served(tmp_path, *START, "--bundle", SMALL, *rung) as server:
+    mode = ("--protect", "names", "--tag", "person", "--keep", "city", "--allow", allowed)
+    with served(tmp_path, *START, "--bundle", SMALL, *mode) as server:
         assert server.ask("GET", "/info")[1]["sanitize"]["epsilon_text"] is None
         status, said, _ = server.ask("POST", "/sanitize", {"text": "The doctor called Olga in Boston."})
         assert (status, said["text"]) == (200, "The doctor called [person 1] in Boston.")

@@ -2,7 +2,7 @@
 
 It is slow and shares no code with the runtime on purpose. `open_bundle` checks what the document demands and raises
 ValueError, and `check_lists` checks the entries of lists. `sanitize_batch` (SanText), `rewrite_batch` (the staircase)
-and `rewrite_names` (the rung names, from docs/names-rule.md) draw one batch from scripted random words, so that outputs
+and `rewrite_names` (the mode names, from docs/names-rule.md) draw one batch from scripted random words, so that outputs
 can be compared exactly.
 NFKC and case mappings are those of the Python that runs it; case patterns and the cutting of WordPieces have their
 properties from `regex`.

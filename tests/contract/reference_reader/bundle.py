@@ -36,7 +36,7 @@ class Bundle:
     labels: dict[tuple[str, str], Decimal]  # by mechanism and level name
     defaults: dict[str, Any]  # of SanText
     staircase: Staircase | None = None
-    names: dict[str, Any] | None = None  # the lists of the rung `names`
+    names: dict[str, Any] | None = None  # the lists of the mode `names`
 
     @property
     def unknown(self) -> int:

@@ -1,4 +1,4 @@
-"""The lists of the rung `names`."""
+"""The lists of the mode `names`."""
 
 import unicodedata
 from typing import Any

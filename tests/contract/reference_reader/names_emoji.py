@@ -1,4 +1,4 @@
-"""The rung `names`: sequences of emoji, by the list of Unicode (docs/names-rule.md, "Emoji")."""
+"""The mode `names`: sequences of emoji, by the list of Unicode (docs/names-rule.md, "Emoji")."""
 
 from functools import cache
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The rung `names`: JSON inside a text (docs/names-rule.md, "JSON")."""
+"""The mode `names`: JSON inside a text (docs/names-rule.md, "JSON")."""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""The rung `names`: what may come out for a slot (docs/names-rule.md, "What may come out")."""
+"""The mode `names`: what may come out for a slot (docs/names-rule.md, "What may come out")."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""The rung `names`: draws, tags and what is written (docs/names-rule.md, "Draws")."""
+"""The mode `names`: draws, tags and what is written (docs/names-rule.md, "Draws")."""
 
 import re
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The rung `names`, pass 2: what is shown, and what is one slot (docs/names-rule.md, "Pass 2: slots")."""
+"""The mode `names`, pass 2: what is shown, and what is one slot (docs/names-rule.md, "Pass 2: slots")."""
 
 import itertools
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The rung `names`, between passes 1 and 2: what is spelled out (docs/names-rule.md, "Spelled out")."""
+"""The mode `names`, between passes 1 and 2: what is spelled out (docs/names-rule.md, "Spelled out")."""
 
 import itertools
 from collections.abc import Iterator

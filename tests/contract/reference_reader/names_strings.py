@@ -1,4 +1,4 @@
-"""The rung `names`: the kind and the layout of a string (docs/names-rule.md, "Strings")."""
+"""The mode `names`: the kind and the layout of a string (docs/names-rule.md, "Strings")."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The rung `names`, pass 1: the tokens of a chunk (docs/names-rule.md, "Pass 1: tokens")."""
+"""The mode `names`, pass 1: the tokens of a chunk (docs/names-rule.md, "Pass 1: tokens")."""
 
 import re
 import unicodedata

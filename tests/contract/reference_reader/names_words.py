@@ -1,4 +1,4 @@
-"""The rung `names`, pass 1: the tokens of a word (docs/names-rule.md, "Words")."""
+"""The mode `names`, pass 1: the tokens of a word (docs/names-rule.md, "Words")."""
 
 from dataclasses import dataclass, replace
 from typing import Any

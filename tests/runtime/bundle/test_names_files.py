@@ -1,4 +1,4 @@
-"""The lists of the rung ``names``: a part of a bundle that is read when it is first used."""
+"""The lists of the mode ``names``: a part of a bundle that is read when it is first used."""
 
 import json
 from collections.abc import Callable
@@ -51,7 +51,7 @@ def test_each_mark_is_a_bit(tmp_path: Path) -> None:
 def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:
     bundle = opened(write_names(tmp_path / "b"))
     for mechanism, hint in (("staircase", "the built-in one has it"), ("santext", "artifacts/english-santext")):
-        with pytest.raises(UnknownMechanism, match=rf"^this bundle carries the lists of the rung names only; .*{hint}"):
+        with pytest.raises(UnknownMechanism, match=rf"^this bundle carries the lists of the mode names only; .*{hint}"):
             Sanitizer(bundle).sanitize("the doctor", mechanism=mechanism)
     with pytest.raises(UnknownMechanism):
         Sanitizer(bundle).sanitize("the doctor")
@@ -60,7 +60,7 @@ def test_other_mechanisms_refuse_by_name(tmp_path: Path) -> None:
 def test_a_bundle_without_them(tmp_path: Path) -> None:
     bundle = opened(small_staircase(tmp_path / "b"))
     assert bundle.names_files is None
-    with pytest.raises(UnknownMechanism, match=r"^this bundle has no lists for the rung names; the built-in one has"):
+    with pytest.raises(UnknownMechanism, match=r"^this bundle has no lists for the mode names; the built-in one has"):
         bundle.get_names_lists()
 
 
@@ -91,7 +91,7 @@ def test_beside_a_staircase_they_change_nothing_of_it(tmp_path: Path) -> None:
 
 def test_opening_hashes_the_lists_and_reads_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write_names(tmp_path / "b", changed={"names.entity.city.txt": "Boston\n"})
-    bundle = opened(folder)  # what is malformed is found when the rung is first used
+    bundle = opened(folder)  # what is malformed is found when the mode is first used
     with pytest.raises(BundleDamaged):
         bundle.get_names_lists()
     (folder / "names.entity.city.txt").write_text("boston\n", "utf-8")

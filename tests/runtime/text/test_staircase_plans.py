@@ -20,7 +20,7 @@ CHOICES = "protect must be one of names, words, all"
 REFUSED: list[tuple[dict[str, Any], str]] = [
     *(({"protect": wrong}, CHOICES) for wrong in ("x", "", "none", "function-words", "Words")),
     *(({"protect": wrong}, "protect is text") for wrong in (("words",), ["words"], 5, True)),
-    ({"protect": "names"}, "this bundle has no lists for the rung names; the built-in one has them"),
+    ({"protect": "names"}, "this bundle has no lists for the mode names; the built-in one has them"),
     *(
         ({name: wrong}, f"{name} is true{', false or corpus' if name == 'consistent' else ' or false'}")
         for name in ("consistent", "sanitize_punctuation")

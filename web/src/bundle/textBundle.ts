@@ -96,7 +96,7 @@ export class TextBundle {
     if (!hasStaircase && definition.get("template") !== null)
       throw new BundleDamaged(`${MECHANISM_FILE}: a template without a staircase`);
     if (!hasSymbols && namesEntry === undefined) {
-      throw new BundleDamaged(`${MECHANISM_FILE}: neither a mechanism nor the lists of the rung names`);
+      throw new BundleDamaged(`${MECHANISM_FILE}: neither a mechanism nor the lists of the mode names`);
     }
     const mechanismFiles = [...wordFiles, CHARACTERS];
     if (hasSanText) mechanismFiles.push("table.safetensors", "embeddings.safetensors");
@@ -104,7 +104,7 @@ export class TextBundle {
     if (namesEntry !== undefined) {
       mechanismFiles.push(...listNamesFiles(namesEntry), ...(opened.hashes.has(RULES_FILE) ? [RULES_FILE] : []));
     } else if (opened.hashes.has(RULES_FILE)) {
-      throw new BundleDamaged(`${MANIFEST}: lists rules without the lists of the rung names`);
+      throw new BundleDamaged(`${MANIFEST}: lists rules without the lists of the mode names`);
     }
     checkMechanismFiles(definition.get("files"), mechanismFiles, opened);
     parseRecord(

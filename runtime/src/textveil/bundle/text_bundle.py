@@ -107,7 +107,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
         Raises:
             UnknownMechanism: The bundle lacks the table. The message has a bundle with the table.
         """
-        available = ", ".join(self.mechanisms) or "the lists of the rung names"
+        available = ", ".join(self.mechanisms) or "the lists of the mode names"
         if mechanism == "staircase" and self.staircase_table is None:
             raise UnknownMechanism(f"this bundle carries {available} only; the built-in one has it")
         if mechanism != "staircase" and self.santext_table is None:
@@ -124,7 +124,7 @@ class TextBundle(BundleBase, SanTextComponent, StaircaseComponent, NamesComponen
             BundleDamaged: A list is malformed. The message has the file and the line.
         """
         if self.names_files is None:
-            raise UnknownMechanism("this bundle has no lists for the rung names; the built-in one has them")
+            raise UnknownMechanism("this bundle has no lists for the mode names; the built-in one has them")
         return self.names_files.lists
 
     @property
@@ -242,7 +242,7 @@ def _list_word_files(definition: dict[str, Any], parts: set[str]) -> list[str]:
     if definition["template"] is not None:
         raise BundleDamaged(f"{MECHANISM_FILE}: a template without a staircase")
     if not parts and "names" not in definition:
-        raise BundleDamaged(f"{MECHANISM_FILE}: neither a mechanism nor the lists of the rung names")
+        raise BundleDamaged(f"{MECHANISM_FILE}: neither a mechanism nor the lists of the mode names")
     return [VOCABULARY] if parts else []
 
 
@@ -260,7 +260,7 @@ def _check_mechanism_files(definition: dict[str, Any], word_files: list[str], ma
     if "names" in definition:
         required += [*list_names_files(definition["names"]), *([RULES] if RULES in manifest_files else [])]
     elif RULES in manifest_files:
-        raise BundleDamaged(f"{MANIFEST}: lists rules without the lists of the rung names")
+        raise BundleDamaged(f"{MANIFEST}: lists rules without the lists of the mode names")
     for name in required:
         if name not in manifest_files:
             raise BundleDamaged(f"{MANIFEST}: does not list {name!a}")

@@ -322,7 +322,7 @@ class PlanFactory:
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
             raise OptionError(f"{', '.join(names_only)}: only with protect names")
         if self._detector is not None:
-            raise OptionError("outside detectors read outputs of the rung names alone (protect names)")
+            raise OptionError("outside detectors read outputs of the mode names alone (protect names)")
         if checked.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.token_plans.make_plan(checked)
         return self.staircase_plans.make_plan(checked)
@@ -345,5 +345,5 @@ def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> RandomizingPlan
     """
     checked = check_options(options)
     if _selects_names(checked):
-        raise OptionError("the rung names has members of kinds, and no mechanism that draws symbols")
+        raise OptionError("the mode names has members of kinds, and no mechanism that draws symbols")
     return PlanFactory(bundle).make_randomizing_plan(checked)

@@ -1,4 +1,4 @@
-"""What is asked of a word where it stands, on the rung ``names``."""
+"""What is asked of a word where it stands, in the mode ``names``."""
 
 import pytest
 from textveil import Sanitizer

@@ -74,7 +74,7 @@ def test_other_rungs_bundles_and_levels_refuse(tmp_path: Path) -> None:
     with pytest.raises(UnknownLevel):
         ENGLISH.sanitize("he", randomize=WORDS, epsilon=7, **NAMES)
     listed = Sanitizer.load(write_names(tmp_path / "bundle"))
-    with pytest.raises(UnknownMechanism, match="this bundle carries the lists of the rung names only"):
+    with pytest.raises(UnknownMechanism, match="this bundle carries the lists of the mode names only"):
         listed.sanitize("he", randomize=WORDS, **NAMES)
 
 

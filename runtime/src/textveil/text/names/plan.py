@@ -239,7 +239,7 @@ class NamesPlan:
 
             randomizer = make_staircase_randomizer(self.randomizer.staircase)
             return OutputDistribution.from_randomizer(self.randomizer.vocabulary, randomizer, self.randomizer.ids[word])
-        raise OptionError("on the rung names a word has no distribution of its own: it is shown or replaced by place")
+        raise OptionError("in the mode names a word has no distribution of its own: it is shown or replaced by place")
 
 
 class NamesPlanFactory:
