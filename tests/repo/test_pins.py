@@ -54,7 +54,7 @@ COMMANDS = {
     "textveil-export staircase": "{} -o nowhere",
     "textveil-train sanitize-corpus": "nowhere -o nothing --format jsonl -b {}",
     "textveil-train attack text": "nowhere --format jsonl -b {} --mechanism krr --epsilon 4",
-    "textveil-train pretrain": "--data nowhere:jsonl -o nothing -b {}",
+    "textveil-train pretrain": "--data {}/manifest.json:jsonl -o nothing -b {}",
 }
 
 

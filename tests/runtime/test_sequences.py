@@ -114,7 +114,7 @@ def test_a_document_has_strings(english: Sanitizer, wrong: Any, options: dict[st
 def test_scopes_are_names_in_order(english: Sanitizer, tmp_path: Path) -> None:
     """The keys of a mapping from texts to scopes are the texts."""
     ledger = Ledger(tmp_path / "ledger")
-    with pytest.raises(InputError, match="where scopes are wanted"):
+    with pytest.raises(InputError, match="where privacy units are wanted"):
         ledger.sanitize_batch(english, ["doctor"], privacy_unit={SECRET: "anna"})  # type: ignore[arg-type]
     assert ledger.list_accounts() == []
 

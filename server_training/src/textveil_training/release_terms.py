@@ -24,19 +24,20 @@ def describe_release_terms(terms: PrivacyTerms, bundle: TextBundle) -> dict[str,
         or token; ``None`` where no number bounds a release, as in the mode ``names``), the other figures of the
         guarantee, ``not_protected`` and the bundle.
     """
+    figures = dict(terms.promise.list_figures(terms))
+    figures.pop("protect", None)  # the name of the mode
     described = {
         "mode": terms.protect,
         "mechanism": terms.mechanism,
         "level": terms.level,
-        "epsilon": None,
-        **terms.promise.list_figures(terms),
+        "epsilon": figures.get("epsilon_per_word"),
+        **figures,
         "not_protected": list(terms.not_protected),
         "case": terms.case,
         "sanitize_punctuation": terms.sanitize_punctuation,
         "bundle": terms.bundle,
         "bundle_name": bundle.manifest.get("name"),
     }
-    described.pop("protect", None)  # the name of the mode among the figures
     return {name: str(value) if isinstance(value, Decimal) else value for name, value in described.items()}
 
 

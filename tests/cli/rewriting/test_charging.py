@@ -193,7 +193,7 @@ def test_a_receipt_goes_with_an_output(here: HERE, bundle: Path, tmp_path: Path)
         (["--output", output], "receipt: the receipt is for another output"),
         (["--output", tmp_path / "none"], "input: --output: cannot read the file: No such file or directory"),
         (["--signed-by", "0" * 64], "receipt: the receipt is signed with another key"),
-        (["--expect-id", "0" * 64], "bundle-content-hash: the receipt is of another bundle"),
+        (["--expect-id", "0" * 64], "bundle-content-hash: the receipt is for another bundle"),
     ]:
         ran = here("verify", "--receipt", receipt, *options)
         assert (ran.code, ran.out) == (1, b"")

@@ -159,8 +159,8 @@ def test_the_law_of_a_canary_is_that_of_the_unknown(english: Sanitizer) -> None:
     for canary in CANARIES:
         segments = segmentation.split_text(canary)
         words = [segment for segment in segments if not segmentation.is_gap(segment)]
-        pieces = [piece for word in words for piece in plan.rule.tokens(word, starts_sentence=False)]
-        tokens = [plan.symbol(token) for _, token in pieces]
+        pieces = [piece for word in words for piece in plan.rule.classify_token(word, starts_sentence=False)]
+        tokens = [plan.find_symbol_id(token) for _, token in pieces]
         assert english.bundle.symbol_count in tokens, ascii(canary)
         assert canary.casefold() not in unknown.words
         if len(segments) == len(tokens) == 1:

@@ -104,7 +104,7 @@ def test_the_command(tiny_path: Path, tiny: Sanitizer, forked: Callable, tmp_pat
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        ([], "--epsilon is needed with --mechanism fbdd, which has no default level"),
+        ([], "--mechanism fbdd needs --epsilon: it has no default"),
         (["-e", "canary"], "--epsilon is a number, such as 10"),
         (["-e", "nan"], "--epsilon is a number, such as 10"),
         (["-e", "0"], "fbdd needs an --epsilon above 0 and at most 100000"),

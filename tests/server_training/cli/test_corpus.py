@@ -108,7 +108,7 @@ def test_the_rung_names(write: Write, run: Run, refused: Refused, canary: str, t
     assert err.startswith("textveil-train: 1 copy. Shown: common words from a public list, the kind city.")
     code, _, err = run(path, *options, "--allow", allowed, "-o", "allowed")
     assert code == 0
-    assert "textveil: entries of --allow: of several words: 1 (each is shown alone too)\n" in err
+    assert "textveil: entries of --allow: 1 of several words (each word is kept alone too)\n" in err
     assert refused(path, "--format", "sst2", "--protect", "names", "--keep", canary, "-o", "none")
 
 

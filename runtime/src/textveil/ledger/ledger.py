@@ -350,7 +350,7 @@ class Ledger:
         """
         with self._open_transaction() as connection:
             if not queries.delete_privacy_unit(connection, self._tags.tag_unit(privacy_unit)):
-                raise OptionError("the ledger has no scope of that name")
+                raise OptionError("the ledger has no privacy unit of that name")
 
     def delete_outputs(self) -> None:
         """Delete all stored outputs and the check value of the replay cache's key; spends stay."""

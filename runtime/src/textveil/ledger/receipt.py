@@ -69,7 +69,7 @@ class Receipt:
         >>> writer.update(result.text)
         >>> writer.make_receipt().check_output([b"another output"])
         Traceback (most recent call last):
-        textveil.errors.ReceiptError: the receipt is of another output
+        textveil.errors.ReceiptError: the receipt is for another output
     """
 
     bundle: str

@@ -28,7 +28,7 @@ def plans(names: Path) -> NamesPlanFactory:
         ({"consistent": "corpus"}, "consistent corpus and a key belong together"),
         ({"key": KEY}, "consistent corpus and a key belong together"),
         ({"consistent": "corpus", "key": KEY[1:]}, "the key of consistent draws has at least 16 bytes"),
-        ({"epsilon": "8"}, "protect names does not take epsilon without draw: leave that out"),
+        ({"epsilon": "8"}, "protect names does not take epsilon without randomize: leave that out"),
     ],
     ids=str,
 )

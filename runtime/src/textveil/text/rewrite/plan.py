@@ -69,7 +69,7 @@ class SanitizingPlan:
 
     >>> from textveil.text import Sanitizer, make_plan
     >>> make_plan(Sanitizer.load().bundle, protect="words").preview("the doctor")
-    [('the', 'visible'), (' ', 'gap'), ('doctor', 'drawn')]
+    [('the', 'kept'), (' ', 'gap'), ('doctor', 'randomized')]
     """
 
     bundle: TextBundle
