@@ -54,7 +54,7 @@ COMMANDS = {
     "textveil-export staircase": "{} -o nowhere",
     "textveil-train sanitize-corpus": "nowhere -o nothing --format jsonl -b {}",
     "textveil-train attack text": "nowhere --format jsonl -b {} --mechanism krr --epsilon 4",
-    "textveil-train pretrain": "--data {}/manifest.json:jsonl -o nothing -b {}",
+    "textveil-train pretrain": "--data ROWS -o nothing -b {}",
 }
 
 
@@ -85,11 +85,13 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     key = folder / "key.pem"
     key.write_bytes(Ed25519PrivateKey.generate().private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
     key.chmod(0o600)
+    (folder / "rows.jsonl").write_text('{"text": "one two"}\n')
     return {
         "{}": small_staircase(folder / "bundle"),
         "[]": write_index(folder / "index"),
         "()": write_encoder(folder / "encoder"),
         "KEY": key,
+        "ROWS": folder / "rows.jsonl:jsonl",
     }
 
 
