@@ -29,8 +29,8 @@ LEAST_LONE = 8
 #: A word that may name a firm or a city is taken from this many vendors, and one of two or three letters, which may be
 #: somebody's initials, from this many.
 LEAST_VENDORS_OF_FIRMS, LEAST_VENDORS_OF_SHORT, MOST_SHORT = 3, 2, 3
-#: Words that are never taken: terms of single products that no field of a user's data has.
-NEVER = frozenset(("subagent",))
+#: Parties of contracts and of products, which the list leaves out on purpose: their keys are replaced.
+LEFT_OUT = re.compile("sub(?:agent|contractor|tenant)s?")
 _PROPERTY = re.compile(r"^\s+(?:readonly )?'?(\w+)'?\??: ", re.MULTILINE)
 _ATTRIBUTES = re.compile(r"attribute_map = \{(.*?)\}", re.DOTALL)
 _NOT_SCHEMA = frozenset(("example", "examples", "enum", "default", "x-examples"))
@@ -177,7 +177,7 @@ class WordCounts:
 def choose_words(counts: WordCounts) -> list[str]:
     """Return the words of the list: no names, except first names that many descriptions have as a field."""
     lists = Sanitizer.load().names_plan(protect="names").lists
-    kinds = lists.kinds
+    kinds = lists.members_by_type
     never = {word for kind in ("country", "family", "group", "month", "number-word", "weekday") for word in kinds[kind]}
     firms = {*kinds["city"], *kinds["organization"]}
     found = []
@@ -186,7 +186,7 @@ def choose_words(counts: WordCounts) -> list[str]:
         if word in kinds["given"] or word in kinds["family"]:
             if word in lists.common_words and len(counts.lone[word]) >= LEAST_LONE:
                 found.append(word)
-        elif word in lists.common_words or word in never or word in NEVER or is_login(word, kinds):
+        elif word in lists.common_words or word in never or LEFT_OUT.fullmatch(word) or is_login(word, kinds):
             continue
         elif counts.is_frequent(word) and counts.count_vendors(word) >= least:
             found.append(word)
