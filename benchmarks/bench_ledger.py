@@ -20,13 +20,13 @@ ROUNDS = 40
 SIZES = (0, 1_000, 10_000, 100_000)
 
 
-def filled(folder: Path, releases: int) -> Path:
-    """A ledger with so many releases of one scope, and as many of others."""
+def create_ledger(folder: Path, releases: int) -> Path:
+    """Create a ledger with a number of releases of one privacy unit, and as many of another one."""
     path = folder / "ledger"
     ledger = Ledger(path)
     ledger.record_spends(
         [
-            SpendEntry(privacy_unit="scope", request=b"first", mechanism="staircase", spend=Spend(1)),
+            SpendEntry(privacy_unit="measured", request=b"first", mechanism="staircase", spend=Spend(1)),
             SpendEntry(privacy_unit="other", request=b"", mechanism="staircase", spend=Spend(1)),
         ]
     )
@@ -34,8 +34,8 @@ def filled(folder: Path, releases: int) -> Path:
         connection.execute("CREATE TEMP TABLE n (n)")
         connection.executemany("INSERT INTO n VALUES (?)", [(number,) for number in range(releases)])
         connection.execute(
-            "INSERT INTO releases (day, scope, request, mechanism, epsilon, delta) "
-            "SELECT day, scope, randomblob(32), mechanism, epsilon, delta FROM n, releases ORDER BY n"
+            "INSERT INTO releases (day, privacy_unit, request, mechanism, epsilon, delta) "
+            "SELECT day, privacy_unit, randomblob(32), mechanism, epsilon, delta FROM n, releases ORDER BY n"
         )
         connection.execute("UPDATE privacy_units SET epsilon = ?", (releases + 1,))
     connection.close()
@@ -54,16 +54,16 @@ def milliseconds(work: Callable[[int], object]) -> float:
 
 def charge(ledger: Ledger, number: int) -> None:
     ledger.record_spends(
-        [SpendEntry(privacy_unit="scope", request=b"%d" % number, mechanism="staircase", spend=Spend(1))]
+        [SpendEntry(privacy_unit="measured", request=b"%d" % number, mechanism="staircase", spend=Spend(1))]
     )
 
 
 def main() -> None:
     print("ms of processor time for a charge, median")
-    print(f"{'releases of the scope':>22}{'stays open':>12}{'opened anew':>13}")
+    print(f"{'releases of the unit':>22}{'stays open':>12}{'opened anew':>13}")
     for size in SIZES:
         with tempfile.TemporaryDirectory(dir=Path()) as folder:
-            path = filled(Path(folder), size)
+            path = create_ledger(Path(folder), size)
             ledger = Ledger(path)
             charge(ledger, 0)
             stays_open = milliseconds(lambda n, of=ledger: charge(of, n))

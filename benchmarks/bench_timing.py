@@ -51,20 +51,20 @@ def staircase_of(sanitizer: Sanitizer) -> Staircase:
 Clock = Callable[[int], int]  # nanoseconds of draw number n
 
 
-def timed(mechanism: Any, one: int) -> Clock:
-    """Times single draws of an input."""
+def make_sample_clock(mechanism: Any, one: int) -> Clock:
+    """Return a clock of single samples of an input."""
     inputs = np.array([one])
 
     def clock(number: int) -> int:
         start = time.perf_counter_ns()
-        mechanism.draw(inputs, random_uint64)
+        mechanism.draw_symbols(inputs, random_uint64)
         return time.perf_counter_ns() - start
 
     return clock
 
 
-def selected(staircase: Staircase, one: int, output: int, *, near: bool) -> Clock:
-    """Times the arithmetic of draws that end in one output, by the branch that is given.
+def make_branch_clock(staircase: Staircase, one: int, output: int, *, near: bool) -> Clock:
+    """Return a clock of the arithmetic of samples with one output, by one branch of the staircase.
 
     Base draws of one rare word would take years to wait for. So the uniform integers are chosen such that the word
     comes out, and everything after them is what every draw does.
@@ -152,21 +152,24 @@ def main() -> None:
     staircase, ids = staircase_of(sanitizer), sanitizer.bundle.symbol_ids
     plan: Any = tables._get_plan({"mechanism": "santext"})
     exact = plan.mechanism.sampler
-    middle = {word: np.median([timed(exact, ids[word])(0) for _ in range(200)]) for word in ("the", "doctor", "zebra")}
+    middle = {
+        word: np.median([make_sample_clock(exact, ids[word])(0) for _ in range(200)])
+        for word in ("the", "doctor", "zebra")
+    }
     fast, slow = min(middle, key=middle.__getitem__), max(middle, key=middle.__getitem__)
     doctor = ids["doctor"]
     pairs = {
         f"staircase: {near} from {near}, near; from {far}, base": (
-            selected(staircase, ids[near], ids[near], near=True),
-            selected(staircase, ids[far], ids[near], near=False),
+            make_branch_clock(staircase, ids[near], ids[near], near=True),
+            make_branch_clock(staircase, ids[far], ids[near], near=False),
         )
         for near, far in PAIRS
     }
     pairs["control: the same draw twice"] = (
-        selected(staircase, doctor, doctor, near=True),
-        selected(staircase, doctor, doctor, near=True),
+        make_branch_clock(staircase, doctor, doctor, near=True),
+        make_branch_clock(staircase, doctor, doctor, near=True),
     )
-    pairs[f"SanText: {fast}; {slow}"] = timed(exact, ids[fast]), timed(exact, ids[slow])
+    pairs[f"SanText: {fast}; {slow}"] = make_sample_clock(exact, ids[fast]), make_sample_clock(exact, ids[slow])
     chosen = sys.argv[2] if len(sys.argv) > 2 else ""
     pairs = {name: pair for name, pair in pairs.items() if name.startswith(chosen)}
     rows = [[name, draws, *advantage(*in_turns(*pair, draws))] for name, pair in pairs.items()]

@@ -29,7 +29,7 @@ from textveil.text import (
 ROOT = Path(__file__).parents[1]
 CASES: dict[str, Callable[[str], str]] = {"as it is": str, "lower case": str.lower, "ALL CAPS": str.upper}
 #: Of the first table.
-WHAT = ("visible", "kind", "drawn", "unknown")
+WHAT = ("kept", "kind", "randomized", "unknown")
 _TEXTS = 3000
 
 
@@ -55,7 +55,11 @@ def words(plan: SanitizingPlan, text: str) -> Iterator[tuple[str, bool, str]]:
         token = plan.rule.classify_token(segment, starts_sentence=starts)[0][1]
         known = plan.find_symbol_id(token) < plan.bundle.symbol_count
         name = "" if token.type_index is None else plan.rule.entity_types[token.type_index].name
-        yield segment, starts, name or ("visible" if token.role is TokenRole.SHOWN else "drawn" if known else "unknown")
+        yield (
+            segment,
+            starts,
+            name or ("kept" if token.role is TokenRole.SHOWN else "randomized" if known else "unknown"),
+        )
 
 
 def main() -> None:
@@ -88,7 +92,7 @@ def main() -> None:
 
 
 def is_title(word: str) -> bool:
-    """Tells whether a word begins with a capital, and has no other or is not whole in capitals."""
+    """Return whether a word begins with a capital letter and is not wholly in capitals, or has one letter."""
     letters = [letter for letter in word if letter.isalpha()]
     return word[:1].isupper() and not (len(letters) > 1 and all(map(str.isupper, letters)))
 
