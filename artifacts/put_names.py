@@ -37,16 +37,16 @@ def main() -> int:
         return failed
     bundle = open_bundle(BUNDLE, TextBundle)
     info, verified = describe_text_bundle(bundle) + "\n", verify_text(bundle) + "\n"
-    for path in _known(pinned[1]):
+    for path in _list_files_with(pinned[1]):
         path.write_text(path.read_text("utf-8").replace(pinned[1], bundle.content_hash), "utf-8")
-    for path in _known("files with the right size and hash", "*.md"):
+    for path in _list_files_with("files with the right size and hash", "*.md"):
         text = _INFO.sub(lambda _: info, path.read_text("utf-8"))
         path.write_text(_VERIFY.sub(lambda _: verified, text), "utf-8")
     return 0
 
 
-def _known(text: str, pages: str = ":!artifacts/CHANGELOG.md") -> list[Path]:
-    """The files that git knows with a text in them."""
+def _list_files_with(text: str, pages: str = ":!artifacts/CHANGELOG.md") -> list[Path]:
+    """Return the tracked files that contain a text."""
     found = subprocess.run(
         ["git", "grep", "-lF", text, "--", pages], cwd=ROOT, capture_output=True, text=True, check=True
     )

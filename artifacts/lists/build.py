@@ -100,7 +100,7 @@ class Builder:
         return people > 0 and (not called or any(people >= least and share < most for least, most in PLACE_RULES))
 
     def is_name(self, entry: str, share: float) -> bool:
-        """Returns whether a name of the sources, that so many percent have, is on a list of names."""
+        """Return whether a name is on a list of names, given the percentage of persons with that name."""
         if len(entry) == 1 or entry in self.drop or self.is_place(entry):
             return False
         return share >= (COMMON_NAME if self.is_common(entry) else COMPANY_NAME if entry in self.companies else 0)

@@ -62,16 +62,16 @@ class Common:
                 self.mixed[spelling.lower()] += probability
         self.english = frozenset(word for word in src.english() if _WORD.fullmatch(word) and len(word) > 1)
         self.functions = frozenset(src.lists.by_hand("function-words")[0])
-        self.listed = {entry for kind in NAME_KINDS for entry in src.marked(kind)}
+        self.listed = {entry for kind in NAME_KINDS for entry in src.read_marked_entries(kind)}
         self.openers, self.pieces = (frozenset(src.hand(name)[0]) for name in ("openers", "contractions"))
         self.slang = frozenset(src.hand("slang")[0])
         self.obscene = src.sensitive()
         self.never = never | set(src.hand("not-common")[0])
         self.reserved: set[str] = set()
-        self.words = self._chosen() | {word for word in src.misspelled() if self._is_common_typo(word)}
+        self.words = self._chosen() | {word for word in src.list_misspellings() if self._is_common_typo(word)}
         rarer = {name for name in _rarer_names() if self.share(name) < SHARE_RARE}
         self.hidden = rarer - set(src.lists.by_hand("drop")[0])
-        self.hidden |= {entry for kind in START_KINDS for entry in src.marked(kind)}
+        self.hidden |= {entry for kind in START_KINDS for entry in src.read_marked_entries(kind)}
 
     def share(self, word: str) -> float:
         """Returns how much of the lower-case and Title spellings of a word are lower case."""

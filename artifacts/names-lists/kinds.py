@@ -89,7 +89,7 @@ def _countries() -> tuple[set[str], set[str], set[str]]:
     the = {phrase(name) for name in (*names, *more)}
     two = {phrase(name) for pair in src.phrases("country-two") for name in pair}
     others = _several(str(country["name"]) for country in src.geonames("countries.json"))
-    single = set(src.marked("country")) - the - src.LANDS_OF_SEVERAL_WORDS
+    single = set(src.read_marked_entries("country")) - the - src.LANDS_OF_SEVERAL_WORDS
     return single, (two | others) - the - CITIES_FIRST, the
 
 
@@ -100,17 +100,17 @@ def by_list(common: set[str]) -> dict[str, Marks]:
     groups, ordinary = src.hand("group")
     regions = set(src.lists.by_hand("city")[1])
     found: dict[str, set[str]] = {
-        "weekday": set(src.marked("weekday")),
-        "month": set(src.marked("month")),
+        "weekday": set(src.read_marked_entries("weekday")),
+        "month": set(src.read_marked_entries("month")),
         "country": lands | land_phrases,
         "the-country": the,
         "state": states | state_phrases,
-        "group": {*src.marked("nationality"), *groups, *ordinary},
+        "group": {*src.read_marked_entries("nationality"), *groups, *ordinary},
         "place": regions | _several(src.phrases("phrases-place")[0]),
-        "given": set(src.marked("given-name")),
-        "family": set(src.marked("family-name")),
-        "city": set(src.marked("city")) | _city_phrases(),
-        "organization": {*src.marked("organization"), *_ALONE}
+        "given": set(src.read_marked_entries("given-name")),
+        "family": set(src.read_marked_entries("family-name")),
+        "city": set(src.read_marked_entries("city")) | _city_phrases(),
+        "organization": {*src.read_marked_entries("organization"), *_ALONE}
         | _firm_phrases()
         | _several(src.phrases("phrases-organization")[0]),
     }
@@ -127,10 +127,14 @@ def by_list(common: set[str]) -> dict[str, Marks]:
 def any_case() -> set[str]:
     """Returns the words that are hidden in any case, so that they are not common words."""
     groups, ordinary = src.hand("group")
-    named = {entry: marks for kind in ("weekday", "month", "nationality") for entry, marks in src.marked(kind).items()}
+    named = {
+        entry: marks
+        for kind in ("weekday", "month", "nationality")
+        for entry, marks in src.read_marked_entries(kind).items()
+    }
     found = {entry for entry, marks in named.items() if "capitalized" not in marks} | set(groups)
     titles = {src.fold(title) for title in src.hand("titles")[0]} - {"miss"}
-    numbers = set(src.marked("number-word")) - set(src.hand("number-word-shown")[0])
+    numbers = set(src.read_marked_entries("number-word")) - set(src.hand("number-word-shown")[0])
     return (found | titles | numbers) - ORDINARY - set(ordinary) - {"second", "us"}
 
 
@@ -138,7 +142,7 @@ def classes(common: set[str]) -> dict[str, Marks]:
     """Returns the closed classes of words that the rules about runs, ages and addresses read."""
     existing = {name: {w for part in src.lists.by_hand(name) for w in part} for name in src.DESIGNATIONS}
     titles = {src.fold(word) for part in src.hand("titles") for word in part}
-    numbers = set(src.marked("number-word")) | set(src.hand("number-word-shown")[0])
+    numbers = set(src.read_marked_entries("number-word")) | set(src.hand("number-word-shown")[0])
     found = existing | {
         "firm-word": set(src.hand("firm-word")[0]),
         "office": set(src.hand("office")[0]),

@@ -99,7 +99,7 @@ def _persons(kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
 
 
 def _cities(kinds: dict[str, dict[str, str]], spelled: dict[str, float]) -> list[str]:
-    outputs = {name for name, marks in src.marked("city").items() if not marks}
+    outputs = {name for name, marks in src.read_marked_entries("city").items() if not marks}
     held = [name for name in outputs if kinds["city"].get(name) == ""]
     single = [n.title() for n in sorted(held, key=lambda n: (-spelled.get(n.title(), 0.0), n))[:CITIES]]
     two = src.phrases("city-two")[0]
@@ -108,9 +108,15 @@ def _cities(kinds: dict[str, dict[str, str]], spelled: dict[str, float]) -> list
 
 
 def _by_hand(spelled: dict[str, float], kinds: dict[str, dict[str, str]]) -> dict[str, list[str]]:
-    lands = [name for name, marks in src.marked("country").items() if not marks and kinds["country"].get(name) == ""]
+    lands = [
+        name
+        for name, marks in src.read_marked_entries("country").items()
+        if not marks and kinds["country"].get(name) == ""
+    ]
     lands.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
-    peoples = [n for n, marks in src.marked("nationality").items() if not marks and kinds["group"].get(n) == ""]
+    peoples = [
+        n for n, marks in src.read_marked_entries("nationality").items() if not marks and kinds["group"].get(n) == ""
+    ]
     peoples += src.hand("people")[0]
     peoples.sort(key=lambda n: (-spelled.get(n.title(), 0.0), n))
     states = [str(state["name"]) for state in src.geonames("us_states.json")]

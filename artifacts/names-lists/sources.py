@@ -86,8 +86,8 @@ def is_foreign(word: str) -> bool:
     return any(wordfreq_words(code, "large").get(word, 0.0) > 20 * here for code in OTHER_LANGUAGES)
 
 
-def misspelled() -> set[str]:
-    """Returns the wrong spellings of letters alone, four and more, on codespell's list."""
+def list_misspellings() -> set[str]:
+    """Return the wrong spellings of letters alone, four and more, on codespell's list."""
     file = Path(importlib.import_module("codespell_lib").__file__ or "").parent / "data" / "dictionary.txt"
     wrong = (line.partition("->")[0] for line in file.read_text("utf-8").splitlines())
     return {word for word in wrong if regex.fullmatch("[a-z]{4,}", word)}
@@ -109,8 +109,8 @@ def phrases(name: str) -> tuple[list[str], list[str]]:
     return first, only
 
 
-def marked(kind: str) -> dict[str, str]:
-    """Returns the entries of a list of `artifacts/lists`, each with its marks."""
+def read_marked_entries(kind: str) -> dict[str, str]:
+    """Return the entries of a list of `artifacts/lists`, each with its marks."""
     lines = (LISTS / f"template.{kind}.txt").read_text("utf-8").splitlines()
     return {line.partition("\t")[0]: line.partition("\t")[2] for line in lines}
 

@@ -88,7 +88,7 @@ class Releases:
         return TextLabelEncoder.load(bundle, expect_id=open_bundle(bundle, LabelBundle).content_hash)
 
     def has(self, row: Row, task: str) -> bool:
-        """Tells whether a row can be measured on a task: an index is of known classes."""
+        """Return whether a row can be measured on a task: class labels need the classes of their bundle."""
         return not row.name.startswith("index") or task in self._encoders
 
     def shown(self, row: Row, cut: SegmentedTexts) -> list[list[bool]]:

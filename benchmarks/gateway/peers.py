@@ -1,4 +1,4 @@
-"""The gateway, its peers and a proxy that changes nothing, in one run: what reaches the upstream, and what it costs.
+"""Compare the gateway, its rivals and a proxy without rewriting: personal data that reaches the upstream, and costs.
 
     python benchmarks/gateway/peers.py ../shared/data/pii/records.jsonl -o FILE [--seconds 5] [--rounds 3] [--long 60]
 
@@ -103,7 +103,7 @@ def asked(port: int, text: str) -> bytes:
 
 
 async def memory(port: int, rows: Sequence[Row], many: int, pids: Sequence[int]) -> list[float]:
-    """Returns the resident memory at first, and after each tenth of so many conversations."""
+    """Return the resident memory in MB at the start, and after each tenth of ``many`` conversations."""
     texts, found = joined(rows, 60), [rss_mb(pids)]
 
     async def client(count: int) -> None:
@@ -186,7 +186,7 @@ def rss_mb(pids: Sequence[int]) -> float:
 
 
 def joined(rows: Sequence[Row], words: int) -> Iterator[str]:
-    """Yields texts of so many words, for ever; no two are equal before each row was the first of one."""
+    """Yield texts of ``words`` words from joined rows endlessly; the first ``len(rows)`` begin with different rows."""
     for first in itertools.cycle(range(len(rows))):
         found: list[str] = []
         for at in itertools.count(first):
@@ -197,7 +197,7 @@ def joined(rows: Sequence[Row], words: int) -> Iterator[str]:
 
 
 def hidden(text: str, got: str) -> list[tuple[int, int]]:
-    """Returns the words of a text that are not in what came of it, where both are laid side by side."""
+    """Return the positions of the words of a text that an alignment does not find in the received text."""
     words, came = list(WORD.finditer(text)), WORD.findall(got)
     matched = difflib.SequenceMatcher(None, [word.group() for word in words], came, autojunk=False)
     kept = {at for block in matched.get_matching_blocks() for at in range(block.a, block.a + block.size)}
