@@ -75,7 +75,7 @@ def test_a_mapping_that_is_not_ours_is_refused(here: Callable[..., Any], tmp_pat
     path.write_bytes(content)
     ran = here("restore", "--mapping", path, "--text", "Zorblax")
     assert (ran.code, ran.out) == (1, b"")
-    assert ran.message == "textveil: input: the mapping is not one that textveil has written\n"
+    assert ran.message == "textveil: input: the file is not a mapping that textveil wrote\n"
 
 
 SAID = "textveil: {} restored{}\n"

@@ -136,7 +136,7 @@ def test_what_a_ledger_holds_is_shown(here: HERE, sanitize: HERE, path: Path) ->
     assert len(here("ledger", "show", path, "--privacy-unit", "a").text.splitlines()) == 2
     assert json.loads(here("ledger", "show", path, "--privacy-unit", "b", "--json").text)[0]["epsilon"] == "25.5"
     assert here("ledger", "show", path, "--privacy-unit", "secret").message == (
-        "textveil: option: the ledger has no privacy unit of that name (see textveil ledger show --help)\n"
+        "textveil: option: the ledger has no privacy unit with that name (see textveil ledger show --help)\n"
     )
 
 
@@ -190,9 +190,9 @@ def test_a_receipt_goes_with_an_output(here: HERE, bundle: Path, tmp_path: Path)
     assert ", the expected key\nno output was checked (--output)\n" in ran.text
     output.write_text("another")
     for options, message in [
-        (["--output", output], "receipt: the receipt is for another output"),
+        (["--output", output], "receipt: the receipt belongs to another output"),
         (["--output", tmp_path / "none"], "input: --output: cannot read the file: No such file or directory"),
-        (["--signed-by", "0" * 64], "receipt: the receipt is signed with another key"),
+        (["--signed-by", "0" * 64], "receipt: another key signed the receipt"),
         (["--expect-id", "0" * 64], "bundle-content-hash: the receipt is for another bundle"),
     ]:
         ran = here("verify", "--receipt", receipt, *options)

@@ -31,7 +31,7 @@ def test_each_text_can_have_a_scope_of_its_own(small: Sanitizer, ledger: Ledger)
     assert [ledger.get_account(scope).epsilon_units / EPSILON_UNITS for scope in "ab"] == [17, 17]
     with pytest.raises(OptionError, match=r"one privacy unit for all texts, or one for each$"):
         ledger.sanitize_batch(small, ["doctor"], privacy_unit=["a", "b"])
-    with pytest.raises(OptionError, match=r"^the name of a privacy unit is a string$"):
+    with pytest.raises(OptionError, match=r"^a privacy unit must be a string$"):
         ledger.sanitize_batch(small, ["doctor"], privacy_unit=[5])  # type: ignore[list-item]
     with pytest.raises(InputError):
         ledger.sanitize_batch(small, ["doctor", 5])  # type: ignore[list-item]

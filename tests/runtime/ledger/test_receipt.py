@@ -51,10 +51,10 @@ def test_a_receipt_says_what_was_promised(small: Sanitizer, key: Path) -> None:
     assert "confirm the guess by its hash" in receipt.note
     assert str(receipt) == "staircase, level 6: 2 documents, 3 randomized words, 18 nats"
     receipt.check_output([output[:5], output[5:]])
-    with pytest.raises(ReceiptError, match=r"^the receipt is for another output$"):
+    with pytest.raises(ReceiptError, match=r"^the receipt belongs to another output$"):
         receipt.check_output([output, b"\n"])
     assert read_receipt(content.encode(), expected_key=public_key.upper())[1] == public_key
-    with pytest.raises(ReceiptError, match=r"^the receipt is signed with another key$"):
+    with pytest.raises(ReceiptError, match=r"^another key signed the receipt$"):
         read_receipt(content.encode(), expected_key="00" * 32)
 
 

@@ -20,7 +20,7 @@ CHOICES = "protect must be one of names, words, all"
 REFUSED: list[tuple[dict[str, Any], str]] = [
     *(({"protect": wrong}, CHOICES) for wrong in ("x", "", "none", "function-words", "Words")),
     *(({"protect": wrong}, "protect is text") for wrong in (("words",), ["words"], 5, True)),
-    ({"protect": "names"}, "this bundle has no lists for the mode names; the built-in one has them"),
+    ({"protect": "names"}, "this bundle has no lists for the mode names: use the built-in bundle"),
     *(
         ({name: wrong}, f"{name} is true{', false or corpus' if name == 'consistent' else ' or false'}")
         for name in ("consistent", "sanitize_punctuation")
@@ -39,7 +39,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"replacement_probability": 1}, "the staircase does not take replacement_probability"),
     ({"case": "upper"}, "case must be one of carry, drop"),
     ({"deny": "doctor"}, "deny takes a collection of words"),
-    ({"epsilon": "much"}, "epsilon is a number, such as 10"),
+    ({"epsilon": "much"}, "epsilon must be a number, such as 10"),
 ]
 
 

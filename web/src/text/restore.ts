@@ -109,7 +109,7 @@ export class Restorer {
       !areQuotationEntries(quoted) ||
       !areStringArray(ambiguous)
     ) {
-      throw new InputError("the mapping is not one that textveil has written");
+      throw new InputError("the file is not a mapping that textveil wrote");
     }
     const pairs: SurrogatePair[] = inContext.map(([output, original, lead, before]) => ({
       output,

@@ -61,7 +61,7 @@ class SanitizedText implements Result {
 
   restore(reply: string, options?: RestoreOptions): Restored {
     if (this.#mapping === undefined) {
-      throw new OptionError("there is no mapping: words are restored after consistent draws, in the same process");
+      throw new OptionError("this result has no mapping: only results of consistent=True have one, in the process that made them");
     }
     return this.#mapping.restore(reply, options, this.text);
   }
@@ -165,7 +165,7 @@ export class Sanitizer {
    * Return each token and gap of a text with its treatment, without sampling. The result is as private as the text.
    */
   preview(text: string, options: Options = {}): [string, string][] {
-    if (typeof text !== "string") throw new InputError("the text is not a string");
+    if (typeof text !== "string") throw new InputError("the text must be a string");
     const checked = checkOptions(options);
     if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).preview(text);
     return new DocumentRewriter(this.#makePlan(checked)[0], this.#randomUint64).preview(text);

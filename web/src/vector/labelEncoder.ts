@@ -92,7 +92,7 @@ export class TextLabelEncoder {
    * as likely for one as for the other. Every call samples again, and epsilons add up.
    */
   encode(text: string, options: EncodeOptions = {}): LabelRelease {
-    if (typeof text !== "string") throw new InputError("the text is not a string");
+    if (typeof text !== "string") throw new InputError("the text must be a string");
     const statement = this.statement(options);
     const labelId = this.#bundle
       .getRandomizer(options.randomizer, options.epsilon)

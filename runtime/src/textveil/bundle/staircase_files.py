@@ -82,7 +82,7 @@ def parse_staircase_levels(table: StaircaseTable, entries: object) -> tuple[Stai
         )  # all outputs allowed: the largest totals of any choice of outputs
     strictness = [level.epsilon for level in levels]
     if not levels or strictness != sorted(set(strictness)):
-        raise BundleDamaged(f"{MECHANISM_FILE}: levels of the staircase are out of order")
+        raise BundleDamaged(f"{MECHANISM_FILE}: the levels of the staircase must ascend")
     return levels
 
 
@@ -100,7 +100,7 @@ def _parse_template(contents: Mapping[str, bytes], entry: dict[str, Any]) -> Tem
     entity_types = tuple(_parse_entity_type(contents, kind) for kind in entry["entity_types"])
     shapes = [kind.shape for kind in entity_types if kind.shape is not None]
     if len({kind.name for kind in entity_types}) != len(entity_types) or len(set(shapes)) != len(shapes):
-        raise BundleDamaged(f"{MECHANISM_FILE}: a kind or a shape occurs twice")
+        raise BundleDamaged(f"{MECHANISM_FILE}: an entity type or a pattern occurs twice")
     return TemplateFiles(contents[entry["function_words"]].decode("utf-8"), entity_types)
 
 

@@ -115,7 +115,9 @@ class Account:
             BudgetError: The account has a smaller budget.
         """
         if self.budget is not None and not self.budget.covers(*budget.units):
-            raise self._make_error("this privacy unit has a smaller budget: a budget can only be lowered")
+            raise self._make_error(
+                "this privacy unit already has a smaller budget: a budget can be lowered but never raised"
+            )
         return replace(self, budget=budget)
 
     def add_spend(self, spend: Spend, mechanism: str, before: "Account | None" = None) -> "Account":
@@ -140,10 +142,14 @@ class Account:
             raise LedgerError("the sum of this privacy unit exceeds the largest number that a ledger stores")
         if self.budget is not None:
             if spend.epsilon_units is None:
-                raise before._make_error(f"{mechanism} has no finite bound: no budget covers it")
+                raise before._make_error(
+                    f"{mechanism} has no finite epsilon, so it exceeds every budget: use another mechanism, or a "
+                    "privacy unit without a budget"
+                )
             if unbounded:
                 raise before._make_error(
-                    "this privacy unit has releases without a finite epsilon: no budget covers them"
+                    "this privacy unit has releases without a finite epsilon, so it exceeds every budget: use "
+                    "another privacy unit"
                 )
             if not self.budget.covers(epsilon, delta):
                 needed = Account(
@@ -224,5 +230,5 @@ def _parse_units(value: Any, units_per_one: int, name: str) -> int:
     except InvalidOperation:
         number = Decimal("NaN")
     if not number.is_finite() or number < 0 or number.adjusted() > 18:
-        raise OptionError(f"{name} is a number, at least 0")
+        raise OptionError(f"{name} must be a number, at least 0")
     return min(math.floor(Fraction(number) * units_per_one), _MAX_UNITS)

@@ -49,7 +49,7 @@ def reset_ledger(path: Path, key: str | Path | None) -> None:
     check_distinct_files(path, key_path)
     if is_blank(path):
         if not key_path.exists():
-            raise LedgerError("there is no ledger")
+            raise LedgerError("the ledger does not exist")
         create_file(path)
     with open_transaction(path, create_schema=True) as connection:
         check_replaceable_key(key_path, None if key is None else queries.read_key_checks(connection)[0])

@@ -100,7 +100,9 @@ def open_transaction(
                 for pragma in _PRAGMAS:
                     connection.execute(f"PRAGMA {pragma}")
                 if connection.execute("PRAGMA journal_mode = DELETE").fetchone() != ("delete",):
-                    raise LedgerError("the ledger cannot be opened with a rollback journal")
+                    raise LedgerError(
+                        "the ledger cannot be opened in the journal mode that it needs: copy it to a local disk"
+                    )
                 connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
                 _check_schema(connection, create_schema)
                 try:
@@ -148,9 +150,9 @@ def create_file(path: Path) -> bool:
             return False
         except FileNotFoundError as error:
             folder = f"its folder {format_path_name(path.parent)}".rstrip()
-            raise LedgerError(f"the ledger cannot be made: {folder} does not exist: make it first") from error
+            raise LedgerError(f"the ledger cannot be created: {folder} does not exist: create it first") from error
         except OSError as error:
-            raise LedgerError(f"the ledger cannot be made: {os.strerror(error.errno or 0)}") from error
+            raise LedgerError(f"the ledger cannot be created: {os.strerror(error.errno or 0)}") from error
         return True
 
 

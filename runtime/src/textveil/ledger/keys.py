@@ -52,9 +52,9 @@ def read_key(path: Path, name: str, *, create: bool) -> bytes:
         )  # a path without a file may be a mistyped password
         raise KeyFileError(f"{name}: no readable file {printed_name or 'there'}") from error
     if len(content) != KEY_BYTES:
-        raise KeyFileError(f"{name}: a key file has {KEY_BYTES} bytes")
+        raise KeyFileError(f"{name}: a key file must have {KEY_BYTES} bytes")
     if os.name == "posix" and status.st_mode & 0o077:
-        raise KeyFileError(f"{name}: others than its owner may read it (chmod 600)")
+        raise KeyFileError(f"{name}: other users can read it: run chmod 600 on it")
     return content
 
 
@@ -109,4 +109,7 @@ def check_replaceable_key(path: Path, check: bytes | None) -> None:
     if os.path.lexists(path):
         key = read_key(path, DEVICE_KEY, create=False)
         if check is not None and compute_tag(key, "check") != check:
-            raise KeyFileError(f"{DEVICE_KEY}: this is the key of another ledger; remove it first if nothing needs it")
+            raise KeyFileError(
+                f"{DEVICE_KEY}: this is the key of another ledger: delete it if no ledger needs it, or choose "
+                "another name"
+            )

@@ -38,7 +38,7 @@ class LedgerTags:
             OptionError: The name is not a string.
         """
         if not isinstance(name, str):
-            raise OptionError("the name of a privacy unit is a string")
+            raise OptionError("a privacy unit must be a string")
         return compute_tag(
             self._device_key, "scope", unicodedata.normalize("NFC", name).encode("utf-8", "surrogatepass")
         )

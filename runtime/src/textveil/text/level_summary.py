@@ -90,9 +90,9 @@ def summarize_levels(bundle: TextBundle, mechanism: str | None = None) -> list[L
     >>> summarize_levels(Sanitizer.load().bundle)
     Traceback (most recent call last):
     ...
-    textveil.errors.UnknownMechanism: levels belong to the mechanisms santext and santext+
+    textveil.errors.UnknownMechanism: only these mechanisms have levels: santext and santext+
     """
     mechanism = bundle.default_table_mechanism if mechanism is None else mechanism
     if mechanism not in TABLE_MECHANISMS:
-        raise UnknownMechanism(f"levels belong to the mechanisms {' and '.join(TABLE_MECHANISMS)}")
+        raise UnknownMechanism(f"only these mechanisms have levels: {' and '.join(TABLE_MECHANISMS)}")
     return [summary(bundle, level, mechanism) for level in bundle.santext_levels]

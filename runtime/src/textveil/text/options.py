@@ -93,16 +93,18 @@ def _are_words(value: object) -> bool:
 
 #: Python enforces no types at run time, and ``sanitize_punctuation="no"`` must not count as true.
 _TYPES: dict[str, tuple[Callable[[object], bool], str]] = {
-    **dict.fromkeys(("mechanism", "protect", "style", "case"), (_is_text, "{} is text")),
-    **dict.fromkeys(("epsilon", "replacement_probability"), (_is_number, "{} is a number, or its digits as text")),
-    "consistent": (lambda value: _is_flag(value) or value == "corpus", "{} is true, false or corpus"),
-    "key": (lambda value: isinstance(value, bytes), "{} is bytes"),
+    **dict.fromkeys(("mechanism", "protect", "style", "case"), (_is_text, "{} must be a string")),
+    **dict.fromkeys(
+        ("epsilon", "replacement_probability"), (_is_number, "{} must be a number, or its digits as a string")
+    ),
+    "consistent": (lambda value: _is_flag(value) or value == "corpus", "{} must be true, false or corpus"),
+    "key": (lambda value: isinstance(value, bytes), "{} must be bytes"),
     "consistent_cap": (
         lambda value: type(value) is int and value > 0,
-        "the cap of consistent draws is a whole number of mentions, at least 1",
+        "consistent_cap must be an integer, at least 1",
     ),
-    **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} is true or false")),
-    **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} takes a collection of words")),
+    **dict.fromkeys(("split", "sanitize_punctuation"), (_is_flag, "{} must be true or false")),
+    **dict.fromkeys(_SET_OPTIONS, (_are_words, "{} must be a collection of words")),
 }
 
 
@@ -153,5 +155,5 @@ def parse_epsilon(epsilon: float | str | None) -> Decimal:
     except InvalidOperation:
         value = Decimal("NaN")
     if not value.is_finite():
-        raise OptionError("epsilon is a number, such as 10")
+        raise OptionError("epsilon must be a number, such as 10")
     return value

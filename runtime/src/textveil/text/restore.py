@@ -107,7 +107,7 @@ class Restorer:
         return f"<{type(self).__name__} of {format_count(len(self), 'word')}>"
 
     def __reduce__(self) -> Any:
-        raise TypeError("a mapping is not pickled: save it with to_json, in a file that only its owner reads")
+        raise TypeError("a mapping cannot be pickled: save it with to_json, in a file that only its owner can read")
 
     def restore(self, reply: str, policy: RestorePolicy = PROSE_POLICY, sanitized: str = "") -> "Restored":
         """Return a reply with the original words in place of the outputs in it, and a report.
@@ -234,7 +234,7 @@ class Restorer:
             or not isinstance(ambiguous, list)
             or not all(isinstance(output, str) for output in ambiguous)
         ):
-            raise InputError("the mapping is not one that textveil has written")
+            raise InputError("the file is not a mapping that textveil wrote")
         pairs = [
             SurrogatePair(output, original, lead, not lead, before) for output, original, lead, before in in_context
         ]

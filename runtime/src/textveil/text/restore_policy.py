@@ -75,9 +75,9 @@ class RestorePolicy:
             or not _is_collection(places)
             or not set(places) <= {*PERMITTED_REGIONS, EVERY_REGION}
         ):
-            raise OptionError(f"restore_places takes a collection of {names}")
+            raise OptionError(f"restore_places must be a collection of {names}")
         if not _is_collection(restore_hosts) or not all(_HOST.fullmatch(host.lower()) for host in restore_hosts):
-            raise OptionError("restore_hosts takes a collection of host names, such as docs.example.com")
+            raise OptionError('restore_hosts must be a collection of host names, such as ["docs.example.com"]')
         return cls(frozenset(places), frozenset(host.lower() for host in restore_hosts))
 
     @property

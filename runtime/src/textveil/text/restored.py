@@ -108,7 +108,7 @@ class _JsonRefusingType(type):
         asks = sys._getframe(1)
         if asks.f_code.co_name == "default" and asks.f_globals.get("__name__") == "json.encoder":
             raise RestoredNotJson(
-                "a restored reply is not written to JSON by itself: use its .text, or .to_dict() for text and report"
+                "a Restored object cannot be written to JSON: use .text, or .to_dict() for text and report"
             )
         return type.__dict__["__name__"].__get__(cls)
 

@@ -97,7 +97,7 @@ class Sanitizer:
             Every call samples anew: sanitizing the same text again is a second release and weakens the first.
         """
         if not isinstance(text, str):
-            raise InputError("the text is not a string; sanitize_batch takes a list of texts")
+            raise InputError("the text must be a string: for a list of texts use sanitize_batch")
         return self._sanitize_texts([(text,)], options)[0]
 
     def sanitize_batch(self, texts: Iterable[str], **options: Unpack[Options]) -> list[Result]:
@@ -136,7 +136,7 @@ class Sanitizer:
             InputError: ``text`` is not a string.
         """
         if not isinstance(text, str):
-            raise InputError("the text is not a string")
+            raise InputError("the text must be a string")
         plan, swap = self._get_plan(options), self._find_swap([[text]], options)
         if swap is None:
             return plan.preview(text)
@@ -320,9 +320,9 @@ class PlanFactory:
     def make_randomizing_plan(self, checked: dict[str, Any]) -> RandomizingPlan:
         """Return the plan for checked options of every mode but ``names``."""
         if names_only := sorted(NAMES_OPTIONS.intersection(checked)):
-            raise OptionError(f"{', '.join(names_only)}: only with protect names")
+            raise OptionError(f"{', '.join(names_only)}: only with the mode names (protect)")
         if self._detector is not None:
-            raise OptionError("outside detectors read outputs of the mode names alone (protect names)")
+            raise OptionError("an external detector works only with the mode names (protect)")
         if checked.get("mechanism", self._bundle.default_mechanism) != "staircase":
             return self.token_plans.make_plan(checked)
         return self.staircase_plans.make_plan(checked)
@@ -345,5 +345,7 @@ def make_plan(bundle: TextBundle, **options: Unpack[Options]) -> RandomizingPlan
     """
     checked = check_options(options)
     if _selects_names(checked):
-        raise OptionError("the mode names has members of kinds, and no mechanism that draws symbols")
+        raise OptionError(
+            'the mode names randomizes no words, so this operation does not exist for it: use protect="words" or "all"'
+        )
     return PlanFactory(bundle).make_randomizing_plan(checked)

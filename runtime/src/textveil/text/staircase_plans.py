@@ -96,7 +96,7 @@ class StaircasePlanFactory:
         """
         unsupported = sorted(set(checked).intersection(_UNSUPPORTED_OPTIONS))
         if unsupported:
-            raise OptionError(f"the staircase does not take {', '.join(unsupported)}")
+            raise OptionError(f"the staircase does not support {', '.join(unsupported)}: omit it")
         protect = checked.get("protect", self.bundle.default_mode)
         level = find_staircase_level(self.bundle, checked.get("epsilon"))
         consistent, split, cap = _parse_consistency(checked)
@@ -134,7 +134,7 @@ def _parse_consistency(checked: Mapping[str, Any]) -> tuple[bool, bool, int]:
     consistent, split = checked.get("consistent", False), checked.get("split", False)
     cap = checked.get("consistent_cap", CONSISTENT_CAP)
     if consistent == "corpus":
-        raise OptionError("equal strings of a corpus become equal with protect names alone")
+        raise OptionError('consistent="corpus" works only with the mode names (protect)')
     if not consistent and ("consistent_cap" in checked or split):
         raise OptionError("consistent_cap and split need consistent")
     return consistent, split, cap
@@ -154,4 +154,4 @@ def find_staircase_level(bundle: TextBundle, epsilon: float | str | None) -> Sta
         if requested == level.epsilon:
             return level
     available = ", ".join(f"{level.epsilon.normalize():f}" for level in bundle.staircase_levels)
-    raise UnknownLevel.from_epsilon(epsilon, f"epsilon is one of {available}")
+    raise UnknownLevel.from_epsilon(epsilon, f"epsilon must be one of {available}")

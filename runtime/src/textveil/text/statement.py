@@ -320,7 +320,9 @@ class Result:
 
         policy = RestorePolicy.parse(restore_places, restore_hosts)
         if self.mapping is None:
-            raise OptionError("there is no mapping: words are restored after consistent draws, in the same process")
+            raise OptionError(
+                "this result has no mapping: only results of consistent=True have one, in the process that made them"
+            )
         return self.mapping.restore(reply, policy, self.text)
 
     def __reduce__(self) -> Any:

@@ -77,15 +77,17 @@ class TokenPlanFactory:
 
     def _check_options(self, mechanism: str, checked: Mapping[str, Any]) -> None:
         if not mechanism and "mechanism" not in checked:
-            raise UnknownMechanism("this bundle has lists of the mode names alone: say protect names")
+            raise UnknownMechanism("this bundle has only the lists of the mode names: use protect names")
         if mechanism not in self._choosers:
             raise UnknownMechanism(f"unknown mechanism; there are staircase, {', '.join(self._choosers)}")
         self.bundle.check_mechanism(mechanism)
         unsupported = [name for name in _STAIRCASE_OPTIONS if name in checked]
         if unsupported:
-            raise OptionError(f"{mechanism} does not take {', '.join(unsupported)}: that is for the staircase")
+            raise OptionError(
+                f"{mechanism} does not support {', '.join(unsupported)}: omit it, or use the mechanism staircase"
+            )
         if mechanism != "santext+" and ("replacement_probability" in checked or checked.get("deny")):
-            raise OptionError("a replacement probability and denied words belong to santext+ alone")
+            raise OptionError("replacement_probability and deny work only with the mechanism santext+")
 
     def _choose_santext(self, checked: Mapping[str, Any]) -> _MechanismChoice:
         santext, level, guarantee_fields = self._make_santext("santext", checked)
@@ -129,7 +131,7 @@ class TokenPlanFactory:
 
     def _choose_random(self, checked: Mapping[str, Any]) -> _MechanismChoice:
         if "epsilon" in checked:
-            raise OptionError("random takes no epsilon: nothing is learned from it")
+            raise OptionError("the mechanism random has no epsilon: omit epsilon")
         return self._make_pure_choice(RandomizedResponse.make_uniform(self.bundle.table), Decimal(0))
 
     def _choose_krr(self, checked: Mapping[str, Any]) -> _MechanismChoice:

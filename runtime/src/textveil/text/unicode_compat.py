@@ -93,7 +93,9 @@ def find_swap(classes: bytes, texts: Iterable[str]) -> CharacterSwap | None:
             others = free.setdefault(bundle_classes, _iterate_free(classes, bundle_classes))
             replacements[character] = next((other for other in others if other not in disputed), "")
             if not replacements[character]:
-                raise EngineFailed("this Python has no character of the classes that the bundle has for one of a text")
+                raise EngineFailed(
+                    "the Unicode tables of this Python are too old for a character of the text: use a newer Python"
+                )
     return CharacterSwap(replacements) if replacements else None
 
 
@@ -104,7 +106,9 @@ def check_settled_characters(classes: bytes) -> None:
         EngineFailed: They differ.
     """
     if any(_differs(classes, chr(place)) for place in range(0xFFFF) if not _MAY_DIFFER.match(chr(place))):
-        raise EngineFailed("the bundle's classes of characters that every Unicode has are not those of this Python")
+        raise EngineFailed(
+            "the character classes of the bundle differ from those of this Python: use a supported Python"
+        )
 
 
 def _iterate_free(classes: bytes, wanted_classes: frozenset[str]) -> Iterator[str]:

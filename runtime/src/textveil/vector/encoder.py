@@ -102,7 +102,7 @@ class Encoder:
 
     def __init__(self, bundle: VectorBundle, threads: int = 1) -> None:
         if threads not in range(1, MAX_THREADS + 1):
-            raise OptionError(f"an encoder runs on 1 to {MAX_THREADS} threads")
+            raise OptionError(f"threads must be from 1 to {MAX_THREADS}")
         check_expected(bundle)
         self.bundle = bundle
         self._plans: dict[object, tuple[VectorReleaser, WordDropout, VectorStatement]] = {}

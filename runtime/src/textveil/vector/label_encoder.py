@@ -203,7 +203,7 @@ class TextLabelEncoder:
         """
         level, sentences = self.bundle.get_randomizer(randomizer, epsilon), sum(map(len, self.bundle.sentences))
         if as_text and not sentences:
-            raise OptionError("this bundle has no sentences: textveil-export sentences makes one that has")
+            raise OptionError("this bundle has no sentences: add them with textveil-export sentences")
         return LabelStatement(level, self.bundle.content_hash, sentences if as_text else 0)
 
     def canonical_options(self, *, as_text: bool = False, **options: Any) -> dict[str, Any]:
@@ -228,7 +228,7 @@ class TextLabelEncoder:
         """
         labels = self.bundle.labels
         if label not in labels:
-            raise OptionError("no code has that label")
+            raise OptionError("the bundle has no such label")
         staircase = self.bundle.get_randomizer(randomizer, epsilon)
         return OutputDistribution.from_randomizer(labels, make_staircase_randomizer(staircase), labels.index(label))
 

@@ -172,13 +172,15 @@ class Staircase:
         ):
             raise BundleDamaged("mechanism.json: a level of the staircase is out of range")
         if not len(self.sums) or self.base_sum < 1 or not 1 <= self.budget <= self.base_sum:
-            raise BundleDamaged("staircase.safetensors: there is no output, or the budget is not within the base")
+            raise BundleDamaged(
+                "staircase.safetensors: there is no output, or the extra weight exceeds the base weight"
+            )
         if self.total >= MAX_TOTAL:
-            raise BundleDamaged("staircase.safetensors: the totals of a level are too large")
+            raise BundleDamaged("staircase.safetensors: the weights of a level sum to too large a number")
         with localcontext(prec=60):
             smallest = self.level.epsilon.exp() * (1 - Decimal(10) ** -58)
             if not self.unit + self.factor <= smallest * self.unit:
-                raise BundleDamaged("mechanism.json: a level of the staircase claims less than it loses")
+                raise BundleDamaged("mechanism.json: the privacy loss of a level exceeds its stated epsilon")
 
     @property
     def near_probability(self) -> float:

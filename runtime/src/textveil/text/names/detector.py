@@ -34,9 +34,9 @@ def hide_detected_spans(text: str, detector: SpanDetector, kept_spans: Sequence[
         spans = sorted((start, end) for start, end in detector(text))
         is_valid = all(type(start) is type(end) is int and 0 <= start <= end <= len(text) for start, end in spans)
     except Exception as error:  # the message of any exception may quote the text
-        raise DetectorFailed(f"the outside detector failed ({type(error).__name__}): nothing is released") from None
+        raise DetectorFailed(f"the external detector raised {type(error).__name__}; nothing was released") from None
     if not is_valid:
-        raise DetectorFailed("the outside detector returned places that the text does not have: nothing is released")
+        raise DetectorFailed("the external detector returned positions outside the text; nothing was released")
     parts, position = [], 0
     for start, end in chain.from_iterable(_iterate_hidden_parts(text, start, end, kept_spans) for start, end in spans):
         if end > position and end > start:

@@ -239,7 +239,7 @@ class NamesPlan:
 
             randomizer = make_staircase_randomizer(self.randomizer.staircase)
             return OutputDistribution.from_randomizer(self.randomizer.vocabulary, randomizer, self.randomizer.ids[word])
-        raise OptionError("in the mode names a word has no distribution of its own: it is shown or replaced by place")
+        raise OptionError('in the mode names a word has no output distribution: use protect="words" or protect="all"')
 
 
 class NamesPlanFactory:
@@ -259,7 +259,7 @@ class NamesPlanFactory:
         pools = REQUIRED_POOLS.union(f"word-{ending}" for ending in self._lists.rules.endings)
         for needed, lists in ((REQUIRED_LISTS, self._lists.members_by_type), (pools, self._lists.surrogate_pools)):
             if missing := sorted(needed - lists.keys()):
-                raise BundleDamaged(f"{MECHANISM_FILE}: the mode names lacks the list {missing[0]}")
+                raise BundleDamaged(f"{MECHANISM_FILE}: the list {missing[0]} of the mode names is missing")
         self._surrogates = SurrogatePools(self._lists.surrogate_pools, self._lists.rules)
 
     def make_plan(self, options: Mapping[str, Any]) -> NamesPlan:
@@ -271,7 +271,7 @@ class NamesPlanFactory:
         unsupported = sorted(set(options).intersection(_UNSUPPORTED_OPTIONS))
         unsupported += ["epsilon without randomize"] if "epsilon" in options and "randomize" not in options else []
         if unsupported:
-            raise OptionError(f"protect names does not take {', '.join(unsupported)}: leave that out")
+            raise OptionError(f"the mode names does not support {', '.join(unsupported)}: omit it")
         style = self._make_style(options)
         allowed, denied = _collect_keys(options.get("allow", ())), _collect_keys(options.get("deny", ()))
         level, randomizer, list_figures = None, None, None
@@ -317,14 +317,17 @@ class NamesPlanFactory:
             types_by_option[one] & types_by_option[other]
             for one, other in (("keep", "tag"), ("keep", "drop"), ("tag", "drop"))
         ):
-            raise OptionError("a kind is kept, tagged or dropped: one of them")
+            raise OptionError("an entity type may be in only one of keep, tag and drop")
         if unlisted := ", ".join(sorted(types_by_option["keep"] & UNLISTED_TYPES)):
-            raise OptionError(f"kinds that are kept are told by a list or a shape, and {unlisted} is not: use allow")
+            raise OptionError(
+                f"keep supports only types that a list or a pattern defines, not {unlisted}: keep single words with "
+                "allow"
+            )
         consistent, key = options.get("consistent", True), options.get("key")
         if (consistent == "corpus") != (key is not None):
-            raise OptionError("consistent corpus and a key belong together")
+            raise OptionError('consistent="corpus" and key need each other')
         if key is not None and len(key) < MIN_KEY_BYTES:
-            raise OptionError(f"the key of consistent draws has at least {MIN_KEY_BYTES} bytes")
+            raise OptionError(f"key must have at least {MIN_KEY_BYTES} bytes")
         return ReplacementStyle(
             tags=style == "tag", consistent=bool(consistent), cap=cap, linked=key is not None, **types_by_option
         )
@@ -335,8 +338,8 @@ class NamesPlanFactory:
             unknown = [kind for kind in entity_types if kind not in known]
             close = [(kind, found) for kind in unknown for found in get_close_matches(kind, known - {*entity_types}, 1)]
             for kind, found in close:
-                raise OptionError(f"no such kind: {kind}; did you mean {found}?")
-            raise OptionError(f"no such kind; there are {', '.join(sorted(known))}")
+                raise OptionError(f"no such entity type: {kind}; did you mean {found}?")
+            raise OptionError(f"no such entity type; there are {', '.join(sorted(known))}")
         return frozenset(entity_types)
 
 

@@ -62,8 +62,8 @@ class WordListRandomizer:
         rows = [id for word, id in ids.items() if id < bundle.symbol_count and bundle.vocabulary[id] == word]
         if len(rows) < MIN_WORDS:
             raise OptionError(
-                f"randomize needs at least {MIN_WORDS} words of the vocabulary that are not denied, and has "
-                f"{len(rows):,}: fewer would tell too much of them; use deny instead"
+                f"randomize needs at least {MIN_WORDS} vocabulary words that are not denied, not {len(rows):,}: with "
+                "fewer, an output would reveal too much about its original; use deny instead"
             )
         outputs = np.zeros(bundle.symbol_count, dtype=np.bool_)
         outputs[rows] = True

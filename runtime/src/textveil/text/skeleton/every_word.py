@@ -97,7 +97,7 @@ class EveryWordRule:
             return ClassifiedToken(TokenRole.DRAWN, LOWER, key, is_whole=not is_gap(word))
         tokens = self._classify_all(segments)
         if len(tokens) != 1:
-            raise OptionError(f"one word is needed, and this is {len(tokens)} tokens")
+            raise OptionError(f"expected one word, got {len(tokens)} tokens")
         return tokens[0]
 
     def list_keys(self, entry: str) -> list[str | None]:

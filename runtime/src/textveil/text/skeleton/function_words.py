@@ -150,10 +150,12 @@ class TemplateRule:
             self.classify_token(word, starts_sentence=False) if len(tokens_and_gaps) == 1 and not is_gap(word) else ()
         )
         if len(pieces) != 1:
-            raise OptionError("one word is needed")
+            raise OptionError("expected one word")
         ((_, token),) = pieces
         if token.role is TokenRole.SHOWN:
-            raise OptionError("this word is a function word: it stays visible, and protect all draws it")
+            raise OptionError(
+                'the mode words keeps this function word, so it has no output distribution: use protect="all"'
+            )
         return token
 
     def split_and_classify(self, segment: str, *, starts_sentence: bool) -> tuple[ClassifiedToken, ...]:
@@ -267,9 +269,9 @@ def parse_function_words(text: str) -> dict[str, bool]:
     for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
         word, *marks = line.split("\t")
         if marks not in ([], [NAME_LIKE]):
-            raise BundleDamaged(f"line {number} of the function words has an unknown mark")
+            raise BundleDamaged(f"line {number} of the function words has an unknown flag")
         if word in is_name_like or not _is_function_word(word):
-            raise BundleDamaged(f"line {number} of the function words is there twice or is not a word")
+            raise BundleDamaged(f"line {number} of the function words occurs twice or is not a word")
         is_name_like[word] = bool(marks)
     return is_name_like
 
