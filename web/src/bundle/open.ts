@@ -56,10 +56,12 @@ export async function openBundle(
   }
   const { expectId, maxBytes = MAX_BUNDLE_BYTES } = expected;
   if (expectId !== undefined && typeof expectId !== "string") {
-    throw new OptionError("expect_id must be a string of 64 hexadecimal digits (textveil info prints the content hash)");
+    throw new OptionError(
+      "expect_id must be a string of 64 hexadecimal digits (textveil info prints the content hash)",
+    );
   }
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1) {
-    throw new OptionError("maxBytes is a whole number of bytes, at least 1");
+    throw new OptionError("maxBytes must be an integer, at least 1");
   }
   const readFile = await openSource(source, maxBytes);
   const content = await readFile(MANIFEST, MAX_JSON_BYTES);
@@ -140,7 +142,8 @@ const describeSize = (name: string): string => `${name}: its size differs from t
 
 async function computeSha256(content: Uint8Array): Promise<string> {
   const subtle = globalThis.crypto?.subtle;
-  if (subtle === undefined) throw new BundleError("hashes cannot be checked: crypto.subtle is missing (use https)");
+  if (subtle === undefined)
+    throw new BundleError("hashes cannot be checked, since crypto.subtle is missing: use https");
   const digest = new Uint8Array(await subtle.digest("SHA-256", content as Uint8Array<ArrayBuffer>));
   return [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

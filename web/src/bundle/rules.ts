@@ -208,7 +208,8 @@ function checkShape(value: Json | undefined, model: unknown, path: readonly stri
     const first = Object.values(model)[0];
     return Object.fromEntries(
       [...entries].map(([key, entry]) => {
-        if (isOpen && !NAME.test(key)) throw makeError(`${where}: a key must consist of lower-case letters, digits and underscores`);
+        if (isOpen && !NAME.test(key))
+          throw makeError(`${where}: a key must consist of lower-case letters, digits and underscores`);
         return [key, checkShape(entry, isOpen ? first : (model as Record<string, unknown>)[key], [...path, key])];
       }),
     );
@@ -250,7 +251,7 @@ function checkWords({ language, clitics, months, names }: RulesData): void {
     throw makeError("clitics.before: must be empty in this release");
   }
   if (!clitics.after.every((clitic) => CLITIC.test(clitic)) || !NEGATION.test(clitics.negation)) {
-    throw makeError("clitics: one is not an apostrophe and letters");
+    throw makeError("clitics: each must be an apostrophe followed by letters");
   }
   const layouts = Object.values(names.titles);
   const titles = layouts.flatMap(({ words }) => words);
@@ -258,9 +259,9 @@ function checkWords({ language, clitics, months, names }: RulesData): void {
     new Set(titles).size < titles.length ||
     !layouts.every((layout) => layout.words.includes(foldWord(layout.surrogate)))
   ) {
-    throw makeError("names.titles: a title has two layouts, or a surrogate is none of its titles");
+    throw makeError("names.titles: a title has two layouts, or a surrogate is not a title of the list");
   }
-  if (months.names.length !== 12) throw makeError("months.names: not twelve");
+  if (months.names.length !== 12) throw makeError("months.names: must have twelve entries");
 }
 
 function checkSurrogates({ numbers, surrogates: { choices, templates } }: RulesData): void {

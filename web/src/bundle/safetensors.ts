@@ -68,10 +68,12 @@ export class TensorFile {
       ) {
         throw new BundleDamaged(`${name}: the arrays must fill the file without gaps or overlaps`);
       }
-      if ((this.#start + entry.begin) % bytes) throw new BundleDamaged(`${name}: an array does not begin at a multiple of its item size`);
+      if ((this.#start + entry.begin) % bytes)
+        throw new BundleDamaged(`${name}: an array does not begin at a multiple of its item size`);
       expected = entry.end;
     }
-    if (this.#start + expected !== content.length) throw new BundleDamaged(`${name}: the arrays must fill the file without gaps or overlaps`);
+    if (this.#start + expected !== content.length)
+      throw new BundleDamaged(`${name}: the arrays must fill the file without gaps or overlaps`);
   }
 
   get names(): string[] {

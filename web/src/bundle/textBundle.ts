@@ -206,7 +206,9 @@ function parseCharacterClasses(content: Uint8Array): CharacterClasses {
     let previous = -2;
     numbers.forEach((number, index) => {
       if (index % 2 ? number < previous : number <= previous + 1) {
-        throw new BundleDamaged(`${CHARACTERS}: the ranges of a character class are not in ascending order, or two ranges are adjacent`);
+        throw new BundleDamaged(
+          `${CHARACTERS}: the ranges of a character class are not in ascending order, or two ranges are adjacent`,
+        );
       }
       previous = number;
     });
@@ -240,7 +242,7 @@ function parseStaircaseTable(opened: BundleBase, definition: JsonObject, symbols
   const roles = tensors.get("roles", "U8", [symbols]);
   const width = tensors.shape("neighbors")[1] ?? 0;
   const makeError = (problem: string): BundleDamaged => new BundleDamaged(`${STAIRCASE}: ${problem}`);
-  if (width < 1) throw makeError("shapes or types do not fit the vocabulary");
+  if (width < 1) throw makeError("shapes or types do not match the vocabulary");
   const lastRow = new Uint32Array(symbols);
   for (let x = 0; x < symbols; x++) {
     for (let index = x * width, end = index + width; index < end; index++) {
@@ -249,12 +251,12 @@ function parseStaircaseTable(opened: BundleBase, definition: JsonObject, symbols
         throw makeError("a row stores a neighbor twice, or leaves the vocabulary");
       lastRow[y] = x + 1;
     }
-    if (neighbors[x * width] !== x) throw makeError("a row does not begin with its own word");
+    if (neighbors[x * width] !== x) throw makeError("a row must begin with its own word");
   }
   let sum = 0n;
   for (let y = 0; y < symbols; y++) {
-    if ((base[y] ?? 0) < 1) throw makeError("the base has a zero");
-    if ((roles[y] ?? 0) > MAX_ROLE) throw makeError("a symbol has an unknown role");
+    if ((base[y] ?? 0) < 1) throw makeError("a base weight is zero");
+    if ((roles[y] ?? 0) > MAX_ROLE) throw makeError("a word has an unknown role");
     sum += BigInt(base[y] ?? 0);
   }
   const levels = parseStaircaseLevels(definition.get("staircase"), sum);
@@ -333,7 +335,7 @@ function parseTemplateLists(opened: BundleBase, template: JsonObject, segmenter:
     const invalid = entries.findIndex((listed) =>
       shape === null ? !isListable(listed, segmenter) : !isSurrogate(listed, shape, segmenter),
     );
-    if (invalid >= 0) throw makeLineError(file, invalid, "is not an entry of its kind (entries are in lower case)");
+    if (invalid >= 0) throw makeLineError(file, invalid, "is not a valid entry (entries must be in lower case)");
     if (flags.every((flag) => flag & 2)) throw new BundleDamaged("an entity type has no surrogates");
     return { name: parseText(entry.get("name"), MECHANISM_FILE, NAME), shape, entries, flags };
   });

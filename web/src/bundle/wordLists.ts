@@ -83,7 +83,7 @@ export function parseFlagged(
     if (flagSet === undefined) {
       const names = flagText.split(",");
       if (new Set(names).size < names.length || !names.every((name) => allowedFlags.includes(name))) {
-        throw makeLineError(name, index, "has an unknown mark");
+        throw makeLineError(name, index, "has an unknown flag");
       }
       flagSet = names.reduce((sum, name) => sum | (1 << allowedFlags.indexOf(name)), 0);
       flagsByText.set(flagText, flagSet);

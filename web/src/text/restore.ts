@@ -135,7 +135,7 @@ export class Restorer {
    */
   restore(reply: string, options: RestoreOptions = {}, sanitized = ""): Restored {
     const stream = this.openStream(options, sanitized);
-    if (typeof reply !== "string") throw new InputError("the reply is not a string");
+    if (typeof reply !== "string") throw new InputError("the reply must be a string");
     const text = stream.feed(reply) + stream.close();
     return new Restored(text, stream.report);
   }

@@ -61,7 +61,9 @@ class SanitizedText implements Result {
 
   restore(reply: string, options?: RestoreOptions): Restored {
     if (this.#mapping === undefined) {
-      throw new OptionError("this result has no mapping: only results of consistent=True have one, in the process that made them");
+      throw new OptionError(
+        "this result has no mapping: only results of consistent: true have one, in the process that made them",
+      );
     }
     return this.#mapping.restore(reply, options, this.text);
   }
@@ -135,7 +137,7 @@ export class Sanitizer {
     if (!isCollection(texts)) throw new InputError(SHARED_MESSAGES.noTexts);
     const textList = [...texts];
     textList.forEach((text, index) => {
-      if (typeof text !== "string") throw new InputError(`text ${index + 1} of ${textList.length} is not a string`);
+      if (typeof text !== "string") throw new InputError(`text ${index + 1} of ${textList.length} must be a string`);
     });
     return this.#rewrite(
       textList.map((text) => [text]),
@@ -178,7 +180,7 @@ export class Sanitizer {
 
   /** Return the privacy statement of a call with these options for a text of `tokens` tokens, without sampling. */
   statement(options: Options = {}, tokens = 0): ReleaseStatement {
-    if (!Number.isSafeInteger(tokens) || tokens < 0) throw new OptionError("tokens is a whole number, at least 0");
+    if (!Number.isSafeInteger(tokens) || tokens < 0) throw new OptionError("tokens must be an integer, at least 0");
     const checked = checkOptions(options);
     if (checked.protect === "names") return new NamesPlan(this.#bundle, checked).statement(tokens);
     return new StaircaseStatement(this.#makePlan(checked)[1], tokens);
