@@ -175,7 +175,7 @@ def refuse_overwriting(
     outputs = [*written_paths, ("--receipt", receipt.receipt)]
     if ledger.ledger is None and all(path is None for _, path in (*keys, *outputs)):
         return
-    from textveil.bundle import ProtectedPaths
+    from textveil.storage import ProtectedPaths
 
     inputs = [path for path in read_paths if path is not None]
     ProtectedPaths(

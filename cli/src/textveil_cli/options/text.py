@@ -284,7 +284,7 @@ class SamplingOptions:
         if self.corpus_key is not None:
             if self.consistent is not None:
                 raise OptionError("--corpus-key cannot be combined with --consistent or --no-consistent")
-            from textveil.ledger import read_key
+            from textveil.storage import read_key
 
             keywords |= {"consistent": "corpus", "key": read_key(self.corpus_key, "the key of the corpus", create=True)}
         return _drop_missing(keywords)

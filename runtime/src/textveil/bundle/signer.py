@@ -9,8 +9,8 @@ from pathlib import Path
 
 from textveil.bundle.files import read_file
 from textveil.bundle.layout import SIGNATURE
-from textveil.bundle.signatures import check_cryptography, is_valid_signature
 from textveil.errors import BundleDamaged, OptionError, WrongSigner
+from textveil.storage.cryptography import check_cryptography, is_valid_signature
 
 _MESSAGE_PREFIX = b"textveil bundle, version 1\n"
 _KEY, _SIGNATURE = re.compile(r"[0-9a-f]{64}"), re.compile(rb"[0-9a-f]{128}\n?")

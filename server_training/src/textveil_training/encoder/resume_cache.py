@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
-from textveil.bundle import open_atomic_bytes, open_atomic_text
+from textveil.storage import open_atomic_bytes, open_atomic_text
 from textveil_cli.errors import ResumeError
 
 from textveil_training.engine.run import hash_run_key

@@ -13,7 +13,7 @@ from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import save
-from textveil.bundle import open_atomic_bytes, open_atomic_folder, open_atomic_text
+from textveil.storage import open_atomic_bytes, open_atomic_folder, open_atomic_text
 from torch import Tensor, nn
 
 from textveil_training.errors import CheckpointError
