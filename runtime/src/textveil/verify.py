@@ -22,9 +22,10 @@ from textveil.bundle.text_bundle import TextBundle
 from textveil.bundle.vector_bundle import VectorBundle
 from textveil.errors import BundleDamaged, OptionError
 from textveil.mechanisms import entropy
+from textveil.mechanisms.arrays import Floats
 from textveil.mechanisms.baselines.santext import SanText, bound_rounding_slack
 from textveil.mechanisms.baselines.table import SANTEXT_OUTPUT_ROLE, SanTextTable, find_wrong_weight
-from textveil.mechanisms.metric import Floats, WordMetric
+from textveil.mechanisms.metric import WordMetric
 from textveil.mechanisms.noise.parameters import L2
 from textveil.mechanisms.randomizer import Randomizer
 from textveil.mechanisms.staircase import make_staircase_randomizer
