@@ -16,7 +16,7 @@ import typer
 from textveil import Conversation
 from textveil.conversation import conversation_matches_key
 from textveil.errors import InputError, KeyFileError, OptionError
-from textveil.release import format_count
+from textveil.formatting import format_count
 from textveil.storage import read_key
 
 from textveil_cli.console import print_unless_quiet

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from textveil.errors import LedgerError, OptionError
-from textveil.lazy import format_path_name
+from textveil.formatting import format_path_name
 from textveil.ledger import Ledger, get_key_path
 from textveil.storage import ProtectedPaths
 

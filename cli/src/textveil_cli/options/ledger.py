@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 from textveil.errors import OptionError, OutputError
-from textveil.lazy import format_path_name
+from textveil.formatting import format_path_name
 
 if TYPE_CHECKING:
     from textveil.release import ReleaseStatement

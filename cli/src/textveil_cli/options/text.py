@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import typer
 from textveil.bundle import MAX_BUNDLE_BYTES, ExpectedBundle
 from textveil.errors import OptionError
-from textveil.release import format_count
+from textveil.formatting import format_count
 
 from textveil_cli.console import print_message, read_word_list
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from textveil.errors import LedgerBusy, LedgerDamaged, LedgerError
-from textveil.lazy import format_path_name
+from textveil.formatting import format_path_name
 from textveil.ledger import queries
 from textveil.ledger.keys import DEVICE_KEY, check_distinct_files, check_replaceable_key, get_key_path
 from textveil.storage.atomic_writes import open_atomic_bytes

@@ -15,8 +15,9 @@ from typing import Any
 from textveil.bundle.files import parse_json
 from textveil.bundle.json_checks import parse_array, parse_choice, parse_integer, parse_object, parse_record, parse_text
 from textveil.errors import BundleDamaged, BundleError, ReceiptError
+from textveil.formatting import format_count
 from textveil.ledger.account import format_exact
-from textveil.release import DELTA_UNITS, EPSILON_UNITS, ReleaseStatement, format_count
+from textveil.release import DELTA_UNITS, EPSILON_UNITS, ReleaseStatement
 from textveil.storage.cryptography import check_cryptography, compute_tag, is_valid_signature, sign_bytes
 from textveil.storage.keys import read_key
 

@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from textveil.errors import KeyFileError
-from textveil.lazy import format_path_name
+from textveil.formatting import format_path_name
 from textveil.storage.atomic_writes import open_atomic_bytes
 from textveil.storage.protected_paths import KEY_BYTES
 
